@@ -1,0 +1,141 @@
+//! Why bytes are not an artefact.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::prefix::FORMAT_VERSION;
+use super::section::SectionKind;
+
+/// Why bytes were refused. Offsets and lengths are in bytes from the start of the artefact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ParseError {
+    /// There is nothing: no bytes, or erased (`0xFF`) or never programmed (`0x00`) memory.
+    Blank,
+    /// The bytes do not start at a multiple of 4 in memory.
+    Misaligned,
+    /// The bytes do not start with the magic number.
+    Magic,
+    /// The artefact has this format, of which this version of calib knows nothing.
+    FormatVersion(u16),
+    /// A reserved field is not zero.
+    Reserved,
+    /// The artefact is cut off.
+    Truncated {
+        /// How long it says it is.
+        needed: usize,
+        /// How much is there.
+        available: usize,
+    },
+    /// The stated total length is impossible.
+    TotalLength(u32),
+    /// The bytes were altered after they were written.
+    Crc {
+        /// The CRC-32C stored in the artefact.
+        stored: u32,
+        /// The CRC-32C of the bytes that are there.
+        computed: u32,
+    },
+    /// A section does not fit into the artefact, or is not padded with zeros; its offset in the section area.
+    Section(usize),
+    /// The number of sections is not the stated one.
+    SectionCount {
+        /// The number in the prefix.
+        stated: u16,
+        /// The number of sections found.
+        found: usize,
+    },
+    /// A section of this mandatory kind is unknown: the artefact needs a newer version of calib.
+    UnknownSection(u16),
+    /// The section of this kind is there twice.
+    DuplicateSection(u16),
+    /// A section that must be there is missing, or the header is not the first.
+    MissingSection(SectionKind),
+    /// The header does not decode, or contradicts itself.
+    Header,
+    /// The tables contradict the header or themselves; the number of the table.
+    Table {
+        /// The table, 0-based.
+        table: usize,
+        /// What is wrong with it.
+        fault: TableFault,
+    },
+    /// There are bytes after the artefact's end; the offset of the first.
+    TrailingBytes {
+        /// Where they begin.
+        offset: usize,
+    },
+}
+
+/// What is wrong with a table of an artefact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum TableFault {
+    /// The number of tables is not what the reduction needs.
+    Count,
+    /// Its words lie outside the section, overlap, or are of an impossible number.
+    Extent,
+    /// Its edges or values are out of range or out of order.
+    Content,
+    /// The numbers of bins do not add up to the header's.
+    Bins,
+    /// It has no bins, although the header does not tell of uncalibrated classes, or the header does and every
+    /// table has bins.
+    Missing,
+    /// Its epsilon is not a positive number, is above the header's, or is there without a guarantee.
+    Epsilon,
+    /// The bin flags are not one per bin, or one is unknown.
+    Flags,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blank => f.write_str("there is no artefact: the memory is blank"),
+            Self::Misaligned => f.write_str("the artefact does not start at a multiple of 4 bytes in memory"),
+            Self::Magic => f.write_str("not a calib artefact: it does not start with \"CALB\""),
+            Self::FormatVersion(v) => {
+                write!(f, "the artefact has format {v}, this version of calib reads format {FORMAT_VERSION}")
+            }
+            Self::Reserved => f.write_str("a reserved field is not zero"),
+            Self::Truncated { needed, available } => {
+                write!(f, "the artefact is cut off: {available} of {needed} bytes are there")
+            }
+            Self::TotalLength(len) => write!(f, "the stated length of {len} bytes is impossible"),
+            Self::Crc { stored, computed } => {
+                write!(f, "the artefact is damaged: its CRC-32C is {computed:08x}, {stored:08x} was written")
+            }
+            Self::Section(offset) => write!(f, "the section at offset {offset} is malformed"),
+            Self::SectionCount { stated, found } => write!(f, "{found} sections, {stated} were written"),
+            Self::UnknownSection(kind) => {
+                write!(f, "the artefact needs a newer version of calib: section kind {kind} is unknown")
+            }
+            Self::DuplicateSection(kind) => write!(f, "section kind {kind} is there twice"),
+            Self::MissingSection(kind) => write!(f, "the {kind:?} section is missing or out of place"),
+            Self::Header => f.write_str("the header does not decode"),
+            Self::Table { table, fault } => write!(f, "table {table}: {fault}"),
+            Self::TrailingBytes { offset } => {
+                write!(f, "there are bytes after the artefact's end at offset {offset}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for TableFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Count => "not the number of tables the reduction needs",
+            Self::Extent => "its words lie outside the section",
+            Self::Content => "its edges or values are out of range or out of order",
+            Self::Bins => "the bins do not add up to the header's number",
+            Self::Missing => "it has no bins, or the header tells of an uncalibrated class and there is none",
+            Self::Epsilon => "its epsilon is out of range or without a guarantee",
+            Self::Flags => "the bin flags are not one per bin, or unknown",
+        })
+    }
+}
+
+impl core::error::Error for ParseError {}

@@ -1,0 +1,153 @@
+//! A classifier's score, checked once.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The bit pattern of `1.0f32`. Bit patterns of non-negative floats are ordered like the floats, so
+/// one integer comparison tells every valid score from NaN, infinities, negative and too large values.
+const ONE_BITS: u32 = 0x3F80_0000;
+
+/// A probability-like classifier output: an `f32` in `[0, 1]`, never NaN, never `-0.0`.
+///
+/// ```
+/// use calib_core::{Score, ScoreError};
+///
+/// assert_eq!(Score::new(0.25)?.get(), 0.25);
+/// assert_eq!(Score::new(f32::NAN), Err(ScoreError::NaN));
+/// assert_eq!(Score::new(1.5), Err(ScoreError::OutOfRange(1.5)));
+/// # Ok::<(), ScoreError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(try_from = "f32", into = "f32")]
+pub struct Score(f32);
+
+/// Why a value is not a [`Score`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ScoreError {
+    /// The value is not a number.
+    NaN,
+    /// The value is positive or negative infinity.
+    Infinite,
+    /// The value, given here, lies outside `[0, 1]`.
+    OutOfRange(f32),
+}
+
+impl Score {
+    /// The lowest score.
+    pub const ZERO: Self = Self(0.0);
+    /// The highest score.
+    pub const ONE: Self = Self(1.0);
+
+    /// Checks that `value` is in `[0, 1]`; `-0.0` becomes `0.0`.
+    ///
+    /// # Errors
+    ///
+    /// NaN, infinities and values outside `[0, 1]`.
+    #[inline]
+    pub const fn new(value: f32) -> Result<Self, ScoreError> {
+        if value.to_bits() <= ONE_BITS { Ok(Self(value)) } else { Self::reject(value) }
+    }
+
+    /// Like [`Score::new`], and moves a value outside `[0, 1]` by at most `tolerance` to the nearer end.
+    ///
+    /// A softmax row computed in f32 may exceed 1 by about 4e-7; nothing is clamped unless asked for.
+    ///
+    /// # Errors
+    ///
+    /// NaN, infinities and values outside `[-tolerance, 1 + tolerance]`.
+    pub const fn new_clamped(value: f32, tolerance: f32) -> Result<Self, ScoreError> {
+        if value < 0.0 && value >= -tolerance {
+            Ok(Self::ZERO)
+        } else if value > 1.0 && value - 1.0 <= tolerance {
+            Ok(Self::ONE)
+        } else {
+            Self::new(value)
+        }
+    }
+
+    #[cold]
+    const fn reject(value: f32) -> Result<Self, ScoreError> {
+        if value == 0.0 {
+            Ok(Self::ZERO)
+        } else if value.is_nan() {
+            Err(ScoreError::NaN)
+        } else if value.is_infinite() {
+            Err(ScoreError::Infinite)
+        } else {
+            Err(ScoreError::OutOfRange(value))
+        }
+    }
+
+    /// The value, in `[0, 1]`.
+    #[inline]
+    pub const fn get(self) -> f32 {
+        self.0
+    }
+
+    /// The bit pattern: an integer ordered like the scores.
+    #[inline]
+    pub const fn to_bits(self) -> u32 {
+        self.0.to_bits()
+    }
+}
+
+impl TryFrom<f32> for Score {
+    type Error = ScoreError;
+
+    fn try_from(value: f32) -> Result<Self, ScoreError> {
+        Self::new(value)
+    }
+}
+
+impl From<Score> for f32 {
+    fn from(score: Score) -> Self {
+        score.0
+    }
+}
+
+impl fmt::Display for ScoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NaN => f.write_str("the score is NaN"),
+            Self::Infinite => f.write_str("the score is infinite"),
+            Self::OutOfRange(value) => write!(f, "the score {value} is outside [0, 1]"),
+        }
+    }
+}
+
+impl core::error::Error for ScoreError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accepts_exactly_the_closed_unit_interval() {
+        for value in [0.0, f32::MIN_POSITIVE, f32::from_bits(1), 0.5, 1.0 - f32::EPSILON, 1.0] {
+            assert_eq!(Score::new(value).map(Score::get), Ok(value));
+        }
+        assert_eq!(Score::new(-0.0).map(Score::to_bits), Ok(0));
+        assert_eq!(Score::new(f32::NAN), Err(ScoreError::NaN));
+        assert_eq!(Score::new(-f32::NAN), Err(ScoreError::NaN));
+        assert_eq!(Score::new(f32::INFINITY), Err(ScoreError::Infinite));
+        assert_eq!(Score::new(f32::NEG_INFINITY), Err(ScoreError::Infinite));
+        for value in [1.0f32.next_up(), -f32::from_bits(1), f32::MAX, f32::MIN] {
+            assert_eq!(Score::new(value), Err(ScoreError::OutOfRange(value)));
+        }
+    }
+
+    #[test]
+    fn clamps_only_within_the_tolerance() {
+        assert_eq!(Score::new_clamped(1.000_000_4, 1e-6), Ok(Score::ONE));
+        assert_eq!(Score::new_clamped(-1e-7, 1e-6), Ok(Score::ZERO));
+        assert_eq!(Score::new_clamped(1.01, 1e-6), Err(ScoreError::OutOfRange(1.01)));
+        assert_eq!(Score::new_clamped(-0.01, 1e-6), Err(ScoreError::OutOfRange(-0.01)));
+        assert_eq!(Score::new_clamped(f32::NAN, 1e-6), Err(ScoreError::NaN));
+        assert_eq!(Score::new_clamped(f32::INFINITY, 1e-6), Err(ScoreError::Infinite));
+        assert_eq!(Score::new_clamped(0.3, 1e-6).map(Score::get), Ok(0.3));
+    }
+}

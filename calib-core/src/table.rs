@@ -1,0 +1,206 @@
+//! The step table: what every binned calibrator is on the device.
+
+use core::fmt;
+
+use crate::Score;
+
+/// `B` probabilities over `B` bins of scores: `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]`.
+///
+/// Borrowed: from `const` arrays, or in place from a parsed artefact. A table that exists is valid, so a
+/// lookup has no error and no panic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct StepTable<'a> {
+    edges: &'a [f32],
+    /// The probabilities of all bins but the last: as long as `edges`.
+    values: &'a [f32],
+    /// The probability of the last bin.
+    last: f32,
+}
+
+/// Why edges and values are not a [`StepTable`]; the payload is an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum TableError {
+    /// There must be one value more than edges.
+    Length,
+    /// There are more than 65 536 bins.
+    TooManyBins,
+    /// This edge is NaN or outside `(0, 1]`.
+    EdgeRange(usize),
+    /// This edge is not above the one before it.
+    EdgeOrder(usize),
+    /// This value is NaN or outside `[0, 1]`.
+    ValueRange(usize),
+}
+
+impl<'a> StepTable<'a> {
+    /// The largest number of bins: bin indices are `u16`.
+    pub const MAX_BINS: usize = 1 << 16;
+
+    /// Makes a table of `values.len()` bins from their inner edges, strictly ascending in `(0, 1]`, and their
+    /// probabilities, in `[0, 1]`.
+    ///
+    /// # Errors
+    ///
+    /// The first cause found, with its index.
+    pub const fn new(edges: &'a [f32], values: &'a [f32]) -> Result<Self, TableError> {
+        let Some((&last, head)) = values.split_last() else { return Err(TableError::Length) };
+        if head.len() != edges.len() {
+            return Err(TableError::Length);
+        }
+        if values.len() > Self::MAX_BINS {
+            return Err(TableError::TooManyBins);
+        }
+        let mut below = 0.0;
+        let mut rest = edges;
+        while let Some((&edge, tail)) = rest.split_first() {
+            let index = edges.len() - rest.len();
+            if !(edge > 0.0 && edge <= 1.0) {
+                return Err(TableError::EdgeRange(index));
+            }
+            if edge <= below {
+                return Err(TableError::EdgeOrder(index));
+            }
+            below = edge;
+            rest = tail;
+        }
+        let mut rest = values;
+        while let Some((&value, tail)) = rest.split_first() {
+            if Score::new(value).is_err() {
+                return Err(TableError::ValueRange(values.len() - rest.len()));
+            }
+            rest = tail;
+        }
+        Ok(Self { edges, values: head, last })
+    }
+
+    /// [`StepTable::new`] for a `const`: a bad table does not compile.
+    ///
+    /// ```compile_fail
+    /// # use calib_core::StepTable;
+    /// const DESCENDING: StepTable<'static> = StepTable::new_const(&[0.7, 0.2], &[0.1, 0.5, 0.9]);
+    /// let _ = DESCENDING;
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// While compiling, if the table is invalid. At run time use [`StepTable::new`].
+    #[track_caller]
+    pub const fn new_const(edges: &'a [f32], values: &'a [f32]) -> Self {
+        match Self::new(edges, values) {
+            Ok(table) => table,
+            Err(_) => {
+                panic!("edges must ascend strictly in (0, 1], values lie in [0, 1], one more than edges")
+            }
+        }
+    }
+
+    /// [`StepTable::new`] for a table that was checked before; `None` only if there are no values.
+    #[inline]
+    pub(crate) const fn trusted(edges: &'a [f32], values: &'a [f32]) -> Option<Self> {
+        match values.split_last() {
+            Some((&last, head)) => Some(Self { edges, values: head, last }),
+            None => None,
+        }
+    }
+
+    /// The number of bins, at least 1.
+    pub const fn bins(&self) -> usize {
+        self.edges.len() + 1
+    }
+
+    /// The bin's index and probability, in O(log B).
+    ///
+    /// The bin is the number of edges at or below the score. Edges are positive, so their bit patterns are
+    /// ordered like their values and the search compares integers.
+    #[inline]
+    pub fn lookup(&self, score: Score) -> (u16, f32) {
+        let key = score.to_bits();
+        let bin = self.edges.partition_point(|edge| edge.to_bits() <= key);
+        // `values` lacks the last bin, which makes its absence the last bin's case, not a failure.
+        let value = self.values.get(bin).copied().unwrap_or(self.last);
+        (bin as u16, value)
+    }
+
+    /// The inner edges, strictly ascending; one less than there are bins.
+    pub const fn edges(&self) -> &'a [f32] {
+        self.edges
+    }
+
+    /// The probabilities, one per bin in bin order.
+    pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
+        self.values.iter().copied().chain(core::iter::once(self.last))
+    }
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("there must be one value more than edges"),
+            Self::TooManyBins => write!(f, "more than {} bins", StepTable::MAX_BINS),
+            Self::EdgeRange(i) => write!(f, "edge {i} is outside (0, 1]"),
+            Self::EdgeOrder(i) => write!(f, "edge {i} is not above edge {}", i.saturating_sub(1)),
+            Self::ValueRange(i) => write!(f, "value {i} is outside [0, 1]"),
+        }
+    }
+}
+
+impl core::error::Error for TableError {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn refuses_what_is_no_table() {
+        let new = StepTable::new;
+        assert_eq!(new(&[], &[]), Err(TableError::Length));
+        assert_eq!(new(&[0.5], &[0.1]), Err(TableError::Length));
+        assert_eq!(new(&[0.0], &[0.1, 0.2]), Err(TableError::EdgeRange(0)));
+        assert_eq!(new(&[0.5, f32::NAN], &[0.1, 0.2, 0.3]), Err(TableError::EdgeRange(1)));
+        assert_eq!(new(&[0.5, 0.5], &[0.1, 0.2, 0.3]), Err(TableError::EdgeOrder(1)));
+        assert_eq!(new(&[0.5], &[0.1, 1.1]), Err(TableError::ValueRange(1)));
+        assert_eq!(new(&[0.5], &[f32::NAN, 0.1]), Err(TableError::ValueRange(0)));
+        assert!(new(&[], &[1.0]).is_ok());
+    }
+
+    #[test]
+    fn the_last_bin_is_closed_and_an_edge_belongs_to_the_bin_above() {
+        let table = StepTable::new_const(&[0.25, 1.0], &[0.0, 0.5, 1.0]);
+        let at = |x| table.lookup(Score::new(x).unwrap());
+        assert_eq!(at(0.0), (0, 0.0));
+        assert_eq!(at(0.25f32.next_down()), (0, 0.0));
+        assert_eq!(at(0.25), (1, 0.5));
+        assert_eq!(at(1.0f32.next_down()), (1, 0.5));
+        assert_eq!(at(1.0), (2, 1.0));
+    }
+
+    proptest! {
+        /// The lookup is the linear scan "how many edges are at or below the score".
+        #[test]
+        fn lookup_counts_the_edges_at_or_below(
+            edges in proptest::collection::btree_set(1u32..=0x3F80_0000, 0..200),
+            probe in 0u32..=0x3F80_0000,
+        ) {
+            let edges: Vec<f32> = edges.into_iter().map(f32::from_bits).collect();
+            let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / edges.len().max(1) as f32).collect();
+            let table = StepTable::new(&edges, &values).unwrap();
+            let mut probes = std::vec![f32::from_bits(probe), 0.0, 1.0];
+            for &edge in &edges {
+                probes.extend([edge.next_down(), edge, edge.next_up().min(1.0)]);
+            }
+            for probe in probes {
+                let scan = edges.iter().filter(|&&edge| edge <= probe).count();
+                prop_assert_eq!(table.lookup(Score::new(probe).unwrap()), (scan as u16, values[scan]));
+            }
+        }
+    }
+}

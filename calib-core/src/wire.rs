@@ -1,0 +1,340 @@
+//! The device protocol: requests and replies as frames on a serial line.
+//!
+//! A frame is `COBS(postcard(message) ++ CRC-32C) ++ 0x00`. The CRC is there because postcard checks nothing:
+//! a flipped bit in a probability would decode as another probability. A damaged frame is dropped, and the
+//! zero byte that ends it is where the next one begins.
+
+use core::fmt;
+
+use postcard::ser_flavors::{Cobs, Slice, crc::CrcModifier};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::crc32c::CRC_32C;
+use crate::{
+    ClassifierId, Guarantee, Identity, LogitsError, Method, Outcome, ParseError, ProbsError, Reduction,
+    Score, ScoreError,
+};
+
+/// The largest number of features, logits or probabilities in a request.
+pub const MAX_VALUES: usize = 128;
+/// The length of the longest frame in bytes, rounded up.
+pub const MAX_FRAME: usize = 640;
+
+/// Features, logits or probabilities.
+pub type Values = heapless::Vec<f32, MAX_VALUES>;
+/// A short name.
+pub type Name = heapless::String<32>;
+
+/// What the host asks of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Request {
+    /// Returned in the reply.
+    pub id: u32,
+    /// The question.
+    pub body: RequestBody,
+}
+
+/// The kinds of request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum RequestBody {
+    /// What are you, and what calibrator do you hold?
+    Status,
+    /// Classify these features and calibrate the result.
+    Classify(Values),
+    /// Calibrate the score of class 1 of a binary classifier.
+    Score(f32),
+    /// Calibrate the prediction in these logits.
+    Logits(Values),
+    /// Calibrate the prediction in these probabilities.
+    Probs(Values),
+    /// Classify these features, and calibrate the result, so many times each, and tell how long it took.
+    Measure {
+        /// The features.
+        features: Values,
+        /// How often, at least 1.
+        repeat: u16,
+    },
+}
+
+/// What a device answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Reply {
+    /// The request's.
+    pub id: u32,
+    /// The answer.
+    pub body: ReplyBody,
+}
+
+/// The kinds of reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ReplyBody {
+    /// To [`RequestBody::Status`].
+    Status(Status),
+    /// To every request for a calibrated result.
+    Prediction(Prediction),
+    /// To [`RequestBody::Measure`].
+    Measurement(Measurement),
+    /// The request could not be met.
+    Refused(Refusal),
+}
+
+/// A device and its calibrator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Status {
+    /// The firmware's version.
+    pub firmware: Name,
+    /// The classifier's name.
+    pub classifier: Name,
+    /// The classifier's identity.
+    pub classifier_id: ClassifierId,
+    /// How many features the classifier takes.
+    pub features: u16,
+    /// How many classes it tells apart.
+    pub classes: u16,
+    /// The probability from which on the alarm is raised.
+    pub alarm_threshold: f32,
+    /// The most stack used since the start, in bytes.
+    pub stack_high_water_bytes: u32,
+    /// The calibrator, or why there is none.
+    pub calibrator: Result<CalibratorStatus, Missing>,
+}
+
+/// A device's calibrator.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct CalibratorStatus {
+    /// The artefact's identity.
+    pub identity: Identity,
+    /// The artefact's length in bytes.
+    pub len_bytes: u32,
+    /// The binary method.
+    pub method: Method,
+    /// The reduction.
+    pub reduction: Reduction,
+    /// The number of bins over all tables.
+    pub bins: u32,
+    /// The number of calibration points.
+    pub n: u64,
+    /// What is guaranteed.
+    pub guarantee: Option<Guarantee>,
+}
+
+/// Why a device is uncalibrated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Missing {
+    /// The slot does not hold a valid artefact.
+    Artifact(ParseError),
+    /// The artefact was fitted for this classifier, not for the device's.
+    OtherClassifier(Option<ClassifierId>),
+}
+
+/// A prediction with its calibrated probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Prediction {
+    /// The class that the score and the probability are of: 1 for a binary classifier, otherwise the predicted.
+    pub class: u16,
+    /// The classifier's score. Not a probability.
+    pub score: Score,
+    /// The calibrated probability, or why there is none.
+    pub outcome: Outcome,
+    /// Whether the alarm is raised.
+    pub alarm: bool,
+}
+
+/// How long classifying and calibrating took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Measurement {
+    /// How often each was done.
+    pub repeat: u16,
+    /// Timer ticks for an empty loop.
+    pub empty_ticks: u32,
+    /// Timer ticks for classifying.
+    pub classify_ticks: u32,
+    /// Timer ticks for calibrating the classifier's output.
+    pub calibrate_ticks: u32,
+}
+
+/// Why a request could not be met.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The classifier takes another number of features.
+    FeatureCount {
+        /// What it takes.
+        expected: u16,
+        /// What was sent.
+        got: u16,
+    },
+    /// This feature is NaN or infinite.
+    Feature(u16),
+    /// The classifier's output, or the score sent, is not a score.
+    Score(ScoreError),
+    /// What was sent are not logits.
+    Logits(LogitsError),
+    /// What was sent are not probabilities.
+    Probs(ProbsError),
+    /// The calibrator takes another kind or number of scores.
+    Kind {
+        /// What it takes: 2 for a binary score, otherwise the number of classes.
+        classes: u16,
+    },
+    /// A repeat count of zero, or a result too large for the timer.
+    Measure,
+}
+
+/// Why a frame was not encoded or decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum FrameError {
+    /// It is longer than the buffer.
+    TooLong,
+    /// It is not COBS, its CRC does not match, or it is not a message.
+    Damaged,
+}
+
+/// Encodes a message as a frame, the ending zero included, at the start of `buf`.
+///
+/// # Errors
+///
+/// If it does not fit; [`MAX_FRAME`] bytes suffice for every message.
+pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u8], FrameError> {
+    let cobs = Cobs::try_new(Slice::new(buf)).map_err(|_| FrameError::TooLong)?;
+    let flavor = CrcModifier::new(cobs, CRC_32C.digest());
+    match postcard::serialize_with_flavor(message, flavor) {
+        Ok(frame) => Ok(frame),
+        Err(_) => Err(FrameError::TooLong),
+    }
+}
+
+/// Decodes a frame without its ending zero, in place.
+///
+/// # Errors
+///
+/// If it is damaged or holds more or less than one message.
+pub fn decode<T: DeserializeOwned>(frame: &mut [u8]) -> Result<T, FrameError> {
+    let len = cobs::decode_in_place(frame).map_err(|_| FrameError::Damaged)?;
+    let decoded = frame.get(..len).ok_or(FrameError::Damaged)?;
+    let (payload, crc) = decoded.split_last_chunk::<4>().ok_or(FrameError::Damaged)?;
+    if CRC_32C.checksum(payload) != u32::from_le_bytes(*crc) {
+        return Err(FrameError::Damaged);
+    }
+    match postcard::take_from_bytes(payload) {
+        Ok((message, [])) => Ok(message),
+        _ => Err(FrameError::Damaged),
+    }
+}
+
+/// Collects bytes into frames.
+#[derive(Debug, Default)]
+pub struct FrameReader {
+    buf: heapless::Vec<u8, MAX_FRAME>,
+    overflowed: bool,
+}
+
+impl FrameReader {
+    /// A reader at the start of a frame.
+    pub const fn new() -> Self {
+        Self { buf: heapless::Vec::new(), overflowed: false }
+    }
+
+    /// Takes a byte; returns the message, or why there is none, once a frame ends. Empty frames are ignored.
+    pub fn push<T: DeserializeOwned>(&mut self, byte: u8) -> Option<Result<T, FrameError>> {
+        if byte != 0 {
+            self.overflowed |= self.buf.push(byte).is_err();
+            return None;
+        }
+        let result = match (self.overflowed, self.buf.is_empty()) {
+            (true, _) => Some(Err(FrameError::TooLong)),
+            (false, true) => None,
+            (false, false) => Some(decode(&mut self.buf)),
+        };
+        self.buf.clear();
+        self.overflowed = false;
+        result
+    }
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLong => "the frame is too long",
+            Self::Damaged => "the frame is damaged",
+        })
+    }
+}
+
+impl core::error::Error for FrameError {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn longest() -> Request {
+        let features = core::iter::repeat_n(f32::MIN_POSITIVE, MAX_VALUES).collect();
+        Request { id: u32::MAX, body: RequestBody::Measure { features, repeat: u16::MAX } }
+    }
+
+    fn feed(reader: &mut FrameReader, bytes: &[u8]) -> Vec<Result<Request, FrameError>> {
+        bytes.iter().filter_map(|&byte| reader.push(byte)).collect()
+    }
+
+    #[test]
+    fn the_longest_messages_fit_a_frame() {
+        let mut buf = [0; MAX_FRAME];
+        let frame = encode(&longest(), &mut buf).unwrap();
+        assert_eq!(frame.last(), Some(&0));
+        assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(longest())]);
+        assert_eq!(encode(&longest(), &mut [0; 100]), Err(FrameError::TooLong));
+    }
+
+    #[test]
+    fn every_single_bit_flip_is_refused() {
+        let mut buf = [0; MAX_FRAME];
+        let request = Request { id: 7, body: RequestBody::Score(0.25) };
+        let frame = encode(&request, &mut buf).unwrap().to_vec();
+        for bit in 0..8 * (frame.len() - 1) {
+            let mut bad = frame.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let got = feed(&mut FrameReader::new(), &bad);
+            assert!(got.iter().all(Result::is_err), "bit {bit} went unnoticed: {got:?}");
+        }
+    }
+
+    #[test]
+    fn resynchronises_after_an_overlong_frame() {
+        let mut buf = [0; MAX_FRAME];
+        let request = Request { id: 1, body: RequestBody::Status };
+        let mut bytes = std::vec![1; 3 * MAX_FRAME];
+        bytes.push(0);
+        bytes.extend(encode(&request, &mut buf).unwrap());
+        assert_eq!(feed(&mut FrameReader::new(), &bytes), [Err(FrameError::TooLong), Ok(request)]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            for result in feed(&mut FrameReader::new(), &bytes) {
+                prop_assert!(result.is_err());
+            }
+        }
+    }
+}

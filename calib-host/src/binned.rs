@@ -1,0 +1,42 @@
+//! A fitted binned calibrator, with its evidence.
+
+/// A step function on `[0, 1]`: one value per bin `[lo, hi)`, the last bin closed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BinnedModel {
+    /// The inner edges, strictly ascending, one less than there are bins.
+    pub edges: Vec<f64>,
+    /// The bins, in ascending order of their scores.
+    pub bins: Vec<Bin>,
+    /// Whether equal scores straddled a boundary, so that the boundary was moved to keep them together.
+    pub ties_merged: bool,
+}
+
+/// A bin and the calibration points that its value rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// The calibrated probability, in `[0, 1]`.
+    pub value: f64,
+    /// The number of points that were averaged.
+    pub n: u64,
+    /// How many of them have label 1.
+    pub positives: u64,
+}
+
+impl Bin {
+    /// A bin whose value is the mean label of its `n > 0` points.
+    pub(crate) fn mean(n: u64, positives: u64) -> Self {
+        Self { value: positives as f64 / n as f64, n, positives }
+    }
+}
+
+impl BinnedModel {
+    /// The bin a score falls in: the number of edges at or below it.
+    pub fn bin(&self, score: f64) -> usize {
+        self.edges.partition_point(|&edge| edge <= score)
+    }
+
+    /// The calibrated probability of a score in `[0, 1]`.
+    pub fn prob(&self, score: f64) -> f64 {
+        self.bins[self.bin(score)].value
+    }
+}

@@ -1,0 +1,65 @@
+//! The command line: one file per command.
+
+mod apply;
+mod assess;
+mod fit;
+mod inspect;
+mod options;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use calib_host::Error;
+use clap::{Parser, Subcommand};
+
+/// Calibrated probabilities for microcontrollers: fit on held-out scores, with guarantees, and deploy the table.
+#[derive(Parser)]
+#[command(version, propagate_version = true, max_term_width = 110)]
+struct Cli {
+    /// Show no progress and no summary on standard error.
+    #[arg(long, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Fit(fit::Fit),
+    Apply(apply::Apply),
+    Assess(assess::Assess),
+    Inspect(inspect::Inspect),
+}
+
+/// Runs the command and turns its error into sentences and an exit code.
+pub(crate) fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Fit(fit) => fit.run(cli.quiet),
+        Command::Apply(apply) => apply.run(cli.quiet),
+        Command::Assess(assess) => assess.run(cli.quiet),
+        Command::Inspect(inspect) => inspect.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of a pipe may leave when it has seen enough.
+        Err(Error::Stdout(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let mut stderr = io::stderr().lock();
+            // Nothing is left to be told when standard error is closed.
+            let _ = writeln!(stderr, "error: {error}");
+            if let Some(hint) = error.hint() {
+                let _ = writeln!(stderr, "  hint: {hint}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Prints a value as JSON on standard output.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
+    writeln!(stdout)?;
+    Ok(())
+}

@@ -1,0 +1,320 @@
+//! Calibration data, checked once.
+
+use calib_core::{Logits, LogitsError, MAX_CLASSES, Probs, ProbsError, Score, ScoreError, TopLabel};
+
+/// `n >= 1` scores of class 1, in `[0, 1]`, and labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BinaryData {
+    scores: Vec<f64>,
+    labels: Vec<bool>,
+}
+
+/// What a vector's entries are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorKind {
+    /// Logits: any finite numbers.
+    Logits,
+    /// Probabilities: in `[0, 1]`, summing to one.
+    Probs,
+}
+
+/// `n >= 1` checked vectors of `L >= 2` entries in the device's `f32`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vectors {
+    values: Vec<f32>,
+    classes: usize,
+    kind: VectorKind,
+}
+
+/// `n >= 1` predicted classes with their scores, and labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopLabelData {
+    predicted: Vec<u16>,
+    scores: Vec<f64>,
+    labels: Vec<u16>,
+    classes: usize,
+}
+
+/// Why data were refused; `row` is the 0-based index of the data row.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// There are no rows.
+    #[error("there are no rows")]
+    Empty,
+    /// Scores and labels differ in number.
+    #[error("{scores} rows of scores but {labels} labels")]
+    LabelCount {
+        /// The number of scores.
+        scores: usize,
+        /// The number of labels.
+        labels: usize,
+    },
+    /// A score is not in `[0, 1]`.
+    #[error("row {row}: {cause}")]
+    Score {
+        /// The row.
+        row: usize,
+        /// What is wrong.
+        cause: ScoreError,
+    },
+    /// A row is not a logit vector.
+    #[error("row {row}: {cause}")]
+    Logits {
+        /// The row.
+        row: usize,
+        /// What is wrong.
+        cause: LogitsError,
+    },
+    /// A row is not a probability vector.
+    #[error("row {row}: {cause}")]
+    Probs {
+        /// The row.
+        row: usize,
+        /// What is wrong.
+        cause: ProbsError,
+    },
+    /// A class, predicted or true, is not below the number of classes.
+    #[error("row {row}: class {class} is out of range, there are {classes} classes, from 0 on")]
+    Class {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: i64,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// The number of classes is below 2 or above 65 535.
+    #[error("{0} classes: a classifier has 2 to {MAX_CLASSES}")]
+    ClassCount(usize),
+}
+
+/// Checks a score and maps it to the device's `f32`, to the nearest.
+///
+/// # Errors
+///
+/// NaN, infinities, and values outside `[0, 1]` before rounding.
+pub(crate) fn device_score(value: f64) -> Result<Score, ScoreError> {
+    let nearest = value as f32;
+    if value < 0.0 || value > 1.0 && value.is_finite() {
+        return Err(ScoreError::OutOfRange(if nearest == 1.0 { 1.0f32.next_up() } else { nearest }));
+    }
+    Score::new(nearest)
+}
+
+impl BinaryData {
+    /// Checks scores and labels. The scores are used as they are; see [`BinaryData::on_device`].
+    ///
+    /// # Errors
+    ///
+    /// No rows, different lengths, or a score that is not in `[0, 1]`.
+    pub fn new(scores: Vec<f64>, labels: Vec<bool>) -> Result<Self, DataError> {
+        check_lengths(scores.len(), labels.len())?;
+        for (row, &score) in scores.iter().enumerate() {
+            device_score(score).map_err(|cause| DataError::Score { row, cause })?;
+        }
+        Ok(Self { scores, labels })
+    }
+
+    /// The same data as the device sees it: every score rounded to the nearest `f32`. What is fitted for a
+    /// device must be fitted on this, so that no score changes its bin on the way.
+    #[must_use]
+    pub fn on_device(mut self) -> Self {
+        for score in &mut self.scores {
+            *score = f64::from(*score as f32);
+        }
+        self
+    }
+
+    /// The scores, in row order.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// The labels, in row order.
+    pub fn labels(&self) -> &[bool] {
+        &self.labels
+    }
+
+    /// The number of rows, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+}
+
+impl Vectors {
+    /// Checks row-major values, `classes` to a row.
+    ///
+    /// # Errors
+    ///
+    /// No rows, a number of classes out of range, or the first row that is no vector of its kind.
+    ///
+    /// # Panics
+    ///
+    /// If the number of values is not a multiple of `classes`.
+    pub fn new(values: Vec<f32>, classes: usize, kind: VectorKind) -> Result<Self, DataError> {
+        if !(2..=MAX_CLASSES).contains(&classes) {
+            return Err(DataError::ClassCount(classes));
+        }
+        assert!(values.len().is_multiple_of(classes), "{} values in rows of {classes}", values.len());
+        if values.is_empty() {
+            return Err(DataError::Empty);
+        }
+        for (row, vector) in values.chunks_exact(classes).enumerate() {
+            match kind {
+                VectorKind::Logits => {
+                    Logits::new(vector).map_err(|cause| DataError::Logits { row, cause })?;
+                }
+                VectorKind::Probs => {
+                    Probs::new(vector).map_err(|cause| DataError::Probs { row, cause })?;
+                }
+            }
+        }
+        Ok(Self { values, classes, kind })
+    }
+
+    /// The number of classes, at least 2.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// What the entries are.
+    pub fn kind(&self) -> VectorKind {
+        self.kind
+    }
+
+    /// The number of rows, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.values.len() / self.classes
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.classes)
+    }
+
+    /// Every row's predicted class and score, computed as the device does.
+    pub fn top_labels(&self) -> impl Iterator<Item = TopLabel> {
+        self.rows().map(|row| match self.kind {
+            VectorKind::Logits => Logits::new(row).expect("checked in new").top_label(),
+            VectorKind::Probs => Probs::new(row).expect("checked in new").top_label(),
+        })
+    }
+
+    /// Every row's predicted class and score, with the softmax computed in `f64`: the reference for what
+    /// `f32` costs. Ties go to the lowest class.
+    pub fn top_labels_f64(&self) -> impl Iterator<Item = (u16, f64)> {
+        self.rows().map(|row| {
+            let class = (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+            let max = f64::from(row[class]);
+            let score = match self.kind {
+                VectorKind::Logits => 1.0 / row.iter().map(|&z| (f64::from(z) - max).exp()).sum::<f64>(),
+                VectorKind::Probs => max,
+            };
+            (class as u16, score)
+        })
+    }
+}
+
+impl TopLabelData {
+    /// Checks predicted classes, their scores and the labels, of a classifier with `classes` classes.
+    ///
+    /// # Errors
+    ///
+    /// No rows, different lengths, a number of classes out of range, a class or a score out of range.
+    ///
+    /// # Panics
+    ///
+    /// If predictions and scores differ in number.
+    pub fn new(
+        predicted: Vec<u16>,
+        scores: Vec<f64>,
+        labels: &[i64],
+        classes: usize,
+    ) -> Result<Self, DataError> {
+        assert_eq!(predicted.len(), scores.len());
+        if !(2..=MAX_CLASSES).contains(&classes) {
+            return Err(DataError::ClassCount(classes));
+        }
+        check_lengths(scores.len(), labels.len())?;
+        let class_at = |row: usize, class: i64| match u16::try_from(class) {
+            Ok(small) if usize::from(small) < classes => Ok(small),
+            _ => Err(DataError::Class { row, class, classes }),
+        };
+        let mut checked = Vec::with_capacity(labels.len());
+        for (row, (&label, (&class, &score))) in labels.iter().zip(predicted.iter().zip(&scores)).enumerate() {
+            checked.push(class_at(row, label)?);
+            class_at(row, class.into())?;
+            device_score(score).map_err(|cause| DataError::Score { row, cause })?;
+        }
+        Ok(Self { predicted, scores, labels: checked, classes })
+    }
+
+    /// The predictions of vectors, computed as the device does, with labels.
+    ///
+    /// # Errors
+    ///
+    /// As [`TopLabelData::new`].
+    pub fn from_vectors(vectors: &Vectors, labels: &[i64]) -> Result<Self, DataError> {
+        let (predicted, scores) =
+            vectors.top_labels().map(|top| (top.class, f64::from(top.score.get()))).unzip();
+        Self::new(predicted, scores, labels, vectors.classes())
+    }
+
+    /// The number of classes, at least 2.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The number of rows, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// The rows as (predicted class, score, true class).
+    pub fn rows(&self) -> impl Iterator<Item = (u16, f64, u16)> {
+        self.predicted.iter().zip(&self.scores).zip(&self.labels).map(|((&p, &s), &y)| (p, s, y))
+    }
+}
+
+fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
+    if scores != labels {
+        return Err(DataError::LabelCount { scores, labels });
+    }
+    if scores == 0 { Err(DataError::Empty) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_just_above_one_is_refused_although_it_rounds_to_one() {
+        assert!(matches!(device_score(1.0 + 1e-12), Err(ScoreError::OutOfRange(_))));
+        assert!(matches!(device_score(-1e-300), Err(ScoreError::OutOfRange(_))));
+        assert_eq!(device_score(1.0), Ok(Score::ONE));
+        assert_eq!(device_score(f64::NAN), Err(ScoreError::NaN));
+        assert_eq!(device_score(f64::INFINITY), Err(ScoreError::Infinite));
+        assert_eq!(device_score(1e-60), Ok(Score::ZERO));
+    }
+
+    #[test]
+    fn labels_must_be_classes() {
+        let bad = TopLabelData::new(vec![0], vec![0.5], &[3], 3);
+        assert_eq!(bad, Err(DataError::Class { row: 0, class: 3, classes: 3 }));
+        let negative = TopLabelData::new(vec![0], vec![0.5], &[-1], 3);
+        assert_eq!(negative, Err(DataError::Class { row: 0, class: -1, classes: 3 }));
+    }
+
+    #[test]
+    fn f64_and_f32_softmax_agree_to_f32_precision() {
+        let vectors = Vectors::new(vec![0.5, -1.0, 3.0, 1.0, 1.0, 0.0], 3, VectorKind::Logits).unwrap();
+        for (device, reference) in vectors.top_labels().zip(vectors.top_labels_f64()) {
+            assert_eq!(device.class, reference.0);
+            assert!((f64::from(device.score.get()) - reference.1).abs() < 1e-7);
+        }
+    }
+}

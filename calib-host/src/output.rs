@@ -1,0 +1,112 @@
+//! Writing files so that a failure loses nothing.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// Why a file was not written. The target is as it was before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// The target exists, and overwriting was not asked for.
+    #[error("{} exists already", .0.display())]
+    Exists(PathBuf),
+    /// The disk is full.
+    #[error("cannot write {}: the disk is full", .0.display())]
+    DiskFull(PathBuf),
+    /// Anything else that the operating system refuses.
+    #[error("cannot write {}: {source}", path.display())]
+    Io {
+        /// The target.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+}
+
+/// Writes a file completely or not at all: into a temporary file beside it, which is then renamed.
+///
+/// # Errors
+///
+/// If the target exists and `overwrite` is false, or anything fails; the temporary file is gone then.
+pub fn write_file(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let exists = || OutputError::Exists(path.into());
+    if !overwrite && path.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    try_write(path, overwrite, write).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists if !overwrite => exists(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OutputError::DiskFull(path.into()),
+        _ => OutputError::Io { path: path.into(), source },
+    })
+}
+
+fn try_write(path: &Path, overwrite: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".calib-");
+    // A temporary file is private; the result gets the permissions that a new file would have.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file: NamedTempFile = builder.tempfile_in(folder)?;
+    let mut buffered = BufWriter::new(file);
+    write(&mut buffered)?;
+    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.as_file().sync_all()?;
+    let persisted = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
+    persisted.map(|_| ()).map_err(|failed| failed.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            folder.read_dir().unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn an_existing_file_is_kept_unless_told_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        write_file(&path, false, |w| w.write_all(b"one")).unwrap();
+        let refused = write_file(&path, false, |w| w.write_all(b"two"));
+        assert!(matches!(refused, Err(OutputError::Exists(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        write_file(&path, true, |w| w.write_all(b"two")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(entries(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn a_full_disk_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        std::fs::write(&path, b"old").unwrap();
+        let full = write_file(&path, true, |w| {
+            w.write_all(b"half")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(matches!(full, Err(OutputError::DiskFull(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(entries(folder.path()), ["out"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_never_replaced() {
+        let refused = write_file(Path::new("/dev/null"), true, |w| w.write_all(b"x"));
+        assert!(refused.unwrap_err().to_string().contains("not a regular file"));
+    }
+}
