@@ -27,7 +27,7 @@ impl Bootstrap {
     /// The `alpha/2` and `1 - alpha/2` quantiles of statistics over resamples of `n > 0` rows with replacement.
     ///
     /// `statistics` is given the indices of a resample and returns one number per statistic.
-    pub(crate) fn intervals<const K: usize>(
+    pub fn intervals<const K: usize>(
         &self,
         n: usize,
         mut statistics: impl FnMut(&[usize]) -> [f64; K],

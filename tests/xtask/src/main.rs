@@ -1,1 +1,58 @@
-fn main() {}
+//! The project's driver: `cargo xtask <command>`.
+
+mod demo;
+mod fuzz;
+mod papers;
+mod run;
+mod setup;
+mod test;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+
+/// The project's driver. Each command installs what it needs and is missing.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", arg_required_else_help = true, subcommand_required = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the main job on real data: train, calibrate, deploy to an emulated device, compare, assess.
+    Demo,
+    /// Run all checks and tests.
+    Test,
+    /// Compare with independently computed reference values.
+    Papers {
+        /// The folder with cifar10_resnet50_*.npy and credit_scores.csv.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// The folder with cifar10_resnet50.json, credit_fixed_cases.json and theory_tables.json.
+        #[arg(long, value_name = "DIR")]
+        refs: PathBuf,
+    },
+    /// Fuzz the parser of artefacts and the decoder of frames.
+    Fuzz {
+        /// Executions per target.
+        #[arg(long, default_value_t = 10_000_000, value_name = "N")]
+        runs: u64,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Demo => demo::demo(),
+        Command::Test => test::test(),
+        Command::Papers { data, refs } => papers::papers(&data, &refs),
+        Command::Fuzz { runs } => fuzz::fuzz(runs),
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).expect("xtask is two folders below the root").to_path_buf()
+}

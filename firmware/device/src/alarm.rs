@@ -1,0 +1,162 @@
+//! The alarm: what a calibrated probability is for.
+
+use core::cmp::Ordering;
+
+use calib_core::Outcome;
+use embedded_hal::digital::OutputPin;
+
+/// A pin that is high while attention is needed.
+///
+/// It is low only while the last request for a prediction gave a calibrated probability that the rule lets
+/// pass. It is high from the start, and when there is no calibrated probability: a score that nobody
+/// calibrated neither raises nor clears it.
+#[derive(Debug)]
+pub struct Alarm<P> {
+    pin: P,
+    rule: AlarmRule,
+}
+
+/// Which calibrated probabilities raise the alarm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum AlarmRule {
+    /// This one and those above: class 1 of a binary classifier is likely.
+    AtLeast(f32),
+    /// Those below this one: a prediction is not to be trusted.
+    Below(f32),
+}
+
+impl AlarmRule {
+    /// Whether this calibrated probability raises the alarm. A threshold that is NaN always does.
+    pub fn is_raised_by(self, prob: f32) -> bool {
+        match self {
+            Self::AtLeast(threshold) => prob.partial_cmp(&threshold) != Some(Ordering::Less),
+            Self::Below(threshold) => {
+                !matches!(prob.partial_cmp(&threshold), Some(Ordering::Equal | Ordering::Greater))
+            }
+        }
+    }
+
+    /// The probability at which the rule changes its mind.
+    pub const fn threshold(self) -> f32 {
+        match self {
+            Self::AtLeast(threshold) | Self::Below(threshold) => threshold,
+        }
+    }
+}
+
+impl<P: OutputPin> Alarm<P> {
+    /// Takes the pin, and raises the alarm until the first calibrated probability.
+    ///
+    /// # Errors
+    ///
+    /// The pin's.
+    pub fn new(pin: P, rule: AlarmRule) -> Result<Self, P::Error> {
+        let mut alarm = Self { pin, rule };
+        alarm.raise()?;
+        Ok(alarm)
+    }
+
+    /// Raises or clears the alarm, and returns whether it is raised. Without a calibrated probability it is.
+    ///
+    /// # Errors
+    ///
+    /// The pin's.
+    pub fn update(&mut self, outcome: &Outcome) -> Result<bool, P::Error> {
+        let raised = match outcome {
+            Outcome::Calibrated(calibrated) => self.rule.is_raised_by(calibrated.prob),
+            Outcome::Uncalibrated(_) => true,
+        };
+        self.pin.set_state(raised.into())?;
+        Ok(raised)
+    }
+
+    /// Raises the alarm because there is nothing to go by.
+    ///
+    /// # Errors
+    ///
+    /// The pin's.
+    pub fn raise(&mut self) -> Result<(), P::Error> {
+        self.pin.set_high()
+    }
+
+    /// The rule.
+    pub const fn rule(&self) -> AlarmRule {
+        self.rule
+    }
+
+    /// Gives the pin back, as it is.
+    pub fn free(self) -> P {
+        self.pin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::{BinFlags, Calibrated, Uncalibrated};
+    use embedded_hal_mock::eh1::MockError;
+    use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
+
+    use super::*;
+
+    fn calibrated(prob: f32) -> Outcome {
+        Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon: None, flags: BinFlags::NONE })
+    }
+
+    fn pin(states: &[State]) -> Mock {
+        Mock::new(&states.iter().map(|&state| Transaction::set(state)).collect::<std::vec::Vec<_>>())
+    }
+
+    #[test]
+    fn follows_the_rule() {
+        use State::{High, Low};
+        let outcomes = [0.4f32.next_down(), 0.4, 0.4f32.next_up(), 0.0, 1.0].map(calibrated);
+        for (rule, states) in [
+            (AlarmRule::AtLeast(0.4), [Low, High, High, Low, High]),
+            (AlarmRule::Below(0.4), [High, Low, Low, High, Low]),
+        ] {
+            let all = [&[High], &states[..]].concat();
+            let mut alarm = Alarm::new(pin(&all), rule).unwrap();
+            for (outcome, state) in outcomes.iter().zip(states) {
+                assert_eq!(alarm.update(outcome), Ok(state == High));
+            }
+            assert_eq!(alarm.rule().threshold(), 0.4);
+            alarm.free().done();
+        }
+    }
+
+    #[test]
+    fn is_raised_without_a_calibrated_probability() {
+        let reasons = [
+            Uncalibrated::Class,
+            Uncalibrated::NoArtifact,
+            Uncalibrated::BadArtifact,
+            Uncalibrated::OtherClassifier,
+        ];
+        for reason in reasons {
+            let mut alarm =
+                Alarm::new(pin(&[State::High, State::Low, State::High]), AlarmRule::AtLeast(0.9)).unwrap();
+            assert_eq!(alarm.update(&calibrated(0.1)), Ok(false));
+            assert_eq!(alarm.update(&Outcome::Uncalibrated(reason)), Ok(true));
+            alarm.free().done();
+        }
+    }
+
+    #[test]
+    fn a_threshold_that_is_no_number_always_raises() {
+        for prob in [0.0, 0.5, 1.0] {
+            assert!(AlarmRule::AtLeast(f32::NAN).is_raised_by(prob));
+            assert!(AlarmRule::Below(f32::NAN).is_raised_by(prob));
+        }
+    }
+
+    #[test]
+    fn the_pins_errors_are_handed_on() {
+        let failure = MockError::Io(std::io::ErrorKind::Other);
+        let stuck = Transaction::set(State::Low).with_error(failure.clone());
+        let mut alarm =
+            Alarm::new(Mock::new(&[Transaction::set(State::High), stuck]), AlarmRule::Below(0.5)).unwrap();
+        assert_eq!(alarm.update(&calibrated(0.7)), Err(failure));
+        alarm.free().done();
+    }
+}

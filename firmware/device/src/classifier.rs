@@ -1,0 +1,111 @@
+//! The classifier that a device runs: a user puts their own in its place.
+
+use calib_core::wire::{MAX_VALUES, Refusal};
+use calib_core::{ClassifierId, Logits, Probs, Score, TopLabel};
+
+use crate::Features;
+
+/// Memory for a classifier's output vector, the device's own.
+pub type Scratch = [f32; MAX_VALUES];
+
+/// Maps features to a score or a vector of scores.
+pub trait Classifier {
+    /// A name for people, cut off after 32 bytes in the device's status.
+    fn name(&self) -> &str;
+
+    /// The identity that a calibrator names: other weights, another identity.
+    fn id(&self) -> ClassifierId;
+
+    /// How many features it takes.
+    fn feature_count(&self) -> u16;
+
+    /// What its output is like, always the same.
+    fn kind(&self) -> Kind;
+
+    /// Classifies; an output vector is written into `scratch`.
+    ///
+    /// `features` holds [`Classifier::feature_count`] finite values.
+    ///
+    /// # Errors
+    ///
+    /// If the output is not finite: [`Refusal::Score`], [`Refusal::Logits`] or [`Refusal::Probs`].
+    fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal>;
+}
+
+/// The problem that a classifier solves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Kind {
+    /// It scores class 1 of two.
+    Binary,
+    /// It gives a logit or probability for each of several classes.
+    TopLabel {
+        /// How many, at least 2.
+        classes: u16,
+    },
+}
+
+/// What a classifier says about one input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Output<'a> {
+    /// The score of class 1 of two.
+    Binary(Score),
+    /// A logit per class.
+    Logits(Logits<'a>),
+    /// A probability per class.
+    Probs(Probs<'a>),
+}
+
+impl Kind {
+    /// The number of classes.
+    pub const fn classes(self) -> u16 {
+        match self {
+            Self::Binary => 2,
+            Self::TopLabel { classes } => classes,
+        }
+    }
+}
+
+impl Output<'_> {
+    /// Whether a classifier of this kind gives such an output.
+    pub fn is_of(&self, kind: Kind) -> bool {
+        let got = match self {
+            Self::Binary(_) => return kind == Kind::Binary,
+            Self::Logits(logits) => logits.classes(),
+            Self::Probs(probs) => probs.classes(),
+        };
+        matches!(kind, Kind::TopLabel { classes } if usize::from(classes) == got)
+    }
+
+    /// The class that a calibrated probability is of, and the classifier's score for it: class 1 of a binary
+    /// classifier, otherwise the predicted one.
+    pub fn top_label(&self) -> TopLabel {
+        match self {
+            Self::Binary(score) => TopLabel { class: 1, score: *score },
+            Self::Logits(logits) => logits.top_label(),
+            Self::Probs(probs) => probs.top_label(),
+        }
+    }
+}
+
+impl<C: Classifier + ?Sized> Classifier for &C {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn id(&self) -> ClassifierId {
+        (**self).id()
+    }
+
+    fn feature_count(&self) -> u16 {
+        (**self).feature_count()
+    }
+
+    fn kind(&self) -> Kind {
+        (**self).kind()
+    }
+
+    fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
+        (**self).classify(features, scratch)
+    }
+}

@@ -1,0 +1,77 @@
+//! A classifier, its calibrator and an alarm on a microcontroller, independent of the board.
+//!
+//! A board brings a serial port, a pin, a timer and the bytes of its calibrator slot; a user brings a
+//! [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
+//!
+//! ```
+//! use calib_core::{ClassifierId, Score, wire::Refusal};
+//! use calib_firmware::{Classifier, Features, Kind, Output, Scratch};
+//!
+//! /// Class 1 is as likely as its only feature says.
+//! struct Thermometer;
+//!
+//! impl Classifier for Thermometer {
+//!     fn name(&self) -> &str {
+//!         "thermometer"
+//!     }
+//!
+//!     fn id(&self) -> ClassifierId {
+//!         ClassifierId(*b"thermo01")
+//!     }
+//!
+//!     fn feature_count(&self) -> u16 {
+//!         1
+//!     }
+//!
+//!     fn kind(&self) -> Kind {
+//!         Kind::Binary
+//!     }
+//!
+//!     fn classify<'s>(&self, features: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
+//!         let hot = features.iter().all(|&degrees_celsius| degrees_celsius > 38.0);
+//!         Ok(Output::Binary(if hot { Score::ONE } else { Score::ZERO }))
+//!     }
+//! }
+//! ```
+//!
+//! # What this crate does not do
+//!
+//! It never fits a calibrator, writes flash, allocates (but for the feature `std`), or touches registers, and
+//! it never turns a score into an alarm: without a calibrated probability the alarm stays raised.
+//!
+//! # Features
+//!
+//! * `defmt`: logs the calibrator at the start, every prediction, and every damaged frame.
+//! * `std`: adds `LinearModel`, a linear classifier in a JSON file.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+mod alarm;
+mod classifier;
+mod device;
+mod features;
+mod linear;
+mod log;
+mod meter;
+#[cfg(feature = "std")]
+mod model;
+mod serve;
+mod slot;
+#[cfg(test)]
+mod testing;
+
+pub use alarm::{Alarm, AlarmRule};
+pub use classifier::{Classifier, Kind, Output, Scratch};
+pub use device::Device;
+pub use features::Features;
+pub use linear::LinearClassifier;
+pub use meter::Meter;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
+pub use serve::{ServeError, serve};
+pub use slot::Slot;

@@ -1,0 +1,167 @@
+//! Logistic regression, binary and multinomial.
+
+use calib_core::wire::{MAX_VALUES, Refusal};
+use calib_core::{ClassifierId, Logits, Score, sigmoid};
+
+use crate::{Classifier, Features, Kind, Output, Scratch};
+
+/// A linear classifier over standardised features, made while compiling and kept in flash.
+///
+/// The logit of output `o` is `bias[o] + sum_i weights[o][i] * ((x[i] - mean[i]) * inv_scale[i])` in f32,
+/// summed in index order from 0 with the bias last, and without fused operations: the same bits on every
+/// target. With one output the score of class 1 is the logit's sigmoid; with more there is a logit per class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearClassifier<const FEATURES: usize, const OUTPUTS: usize> {
+    name: &'static str,
+    id: ClassifierId,
+    mean: [f32; FEATURES],
+    inv_scale: [f32; FEATURES],
+    weights: [[f32; FEATURES]; OUTPUTS],
+    bias: [f32; OUTPUTS],
+}
+
+impl<const FEATURES: usize, const OUTPUTS: usize> LinearClassifier<FEATURES, OUTPUTS> {
+    /// Makes a classifier. `inv_scale` is one over each feature's standard deviation.
+    ///
+    /// More than 128 features or outputs, or none, do not compile.
+    pub const fn new(
+        name: &'static str,
+        id: ClassifierId,
+        mean: [f32; FEATURES],
+        inv_scale: [f32; FEATURES],
+        weights: [[f32; FEATURES]; OUTPUTS],
+        bias: [f32; OUTPUTS],
+    ) -> Self {
+        const {
+            assert!(FEATURES > 0 && FEATURES <= MAX_VALUES, "a request holds 1 to 128 features");
+            assert!(OUTPUTS > 0 && OUTPUTS <= MAX_VALUES, "a classifier has 1 to 128 outputs");
+        }
+        Self { name, id, mean, inv_scale, weights, bias }
+    }
+}
+
+impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for LinearClassifier<FEATURES, OUTPUTS> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn id(&self) -> ClassifierId {
+        self.id
+    }
+
+    fn feature_count(&self) -> u16 {
+        FEATURES as u16
+    }
+
+    fn kind(&self) -> Kind {
+        kind(OUTPUTS as u16)
+    }
+
+    fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
+        let mut standardised = [0.0; FEATURES];
+        let layer =
+            Layer { mean: &self.mean, inv_scale: &self.inv_scale, weights: &self.weights, bias: &self.bias };
+        layer.logits(features, &mut standardised, scratch);
+        output(scratch.first_chunk::<OUTPUTS>().map_or(&[], |logits| logits))
+    }
+}
+
+/// What `outputs` linear outputs are.
+pub(crate) const fn kind(outputs: u16) -> Kind {
+    if outputs == 1 { Kind::Binary } else { Kind::TopLabel { classes: outputs } }
+}
+
+/// A linear layer over standardised features: the one place where its arithmetic is written down.
+pub(crate) struct Layer<'a, R> {
+    pub(crate) mean: &'a [f32],
+    pub(crate) inv_scale: &'a [f32],
+    /// A row per output.
+    pub(crate) weights: &'a [R],
+    pub(crate) bias: &'a [f32],
+}
+
+impl<R: AsRef<[f32]>> Layer<'_, R> {
+    /// Writes a logit per output to the front of `logits`; `standardised` has room for the features.
+    #[inline]
+    pub(crate) fn logits(&self, features: Features<'_>, standardised: &mut [f32], logits: &mut [f32]) {
+        let moments = self.mean.iter().zip(self.inv_scale);
+        for ((z, x), (mean, inv_scale)) in standardised.iter_mut().zip(features.iter()).zip(moments) {
+            *z = (x - mean) * inv_scale;
+        }
+        for ((logit, row), bias) in logits.iter_mut().zip(self.weights).zip(self.bias) {
+            let mut sum = 0.0;
+            for (z, weight) in standardised.iter().zip(row.as_ref()) {
+                sum += z * weight;
+            }
+            *logit = sum + bias;
+        }
+    }
+}
+
+/// The output that logits stand for.
+pub(crate) fn output(logits: &[f32]) -> Result<Output<'_>, Refusal> {
+    match logits {
+        [logit] => score(*logit).map(Output::Binary),
+        _ => Logits::new(logits).map(Output::Logits).map_err(Refusal::Logits),
+    }
+}
+
+/// The sigmoid of a finite logit; an infinite one is a fault, not certainty.
+fn score(logit: f32) -> Result<Score, Refusal> {
+    match sigmoid(logit) {
+        Some(score) if logit.is_finite() => Ok(score),
+        _ => Score::new(logit).map_err(Refusal::Score),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::{LogitsError, ScoreError};
+
+    use super::*;
+
+    const ID: ClassifierId = ClassifierId([7; 8]);
+
+    fn classify<const F: usize, const O: usize>(
+        classifier: &LinearClassifier<F, O>,
+        features: [f32; F],
+    ) -> Result<std::vec::Vec<f32>, Refusal> {
+        let mut scratch = [0.0; MAX_VALUES];
+        let features = Features::new(&features, classifier.feature_count())?;
+        let output = classifier.classify(features, &mut scratch)?;
+        assert!(output.is_of(classifier.kind()));
+        Ok(match output {
+            Output::Binary(score) => std::vec![score.get()],
+            _ => scratch[..O].to_vec(),
+        })
+    }
+
+    #[test]
+    fn one_output_is_a_score() {
+        const BINARY: LinearClassifier<2, 1> =
+            LinearClassifier::new("b", ID, [1.0, 2.0], [0.5, 0.25], [[2.0, -4.0]], [0.5]);
+        assert_eq!(BINARY.kind(), Kind::Binary);
+        // (3 - 1) / 2 * 2 - (6 - 2) / 4 * 4 + 0.5
+        assert_eq!(classify(&BINARY, [3.0, 6.0]), Ok(std::vec![sigmoid(-1.5).unwrap().get()]));
+    }
+
+    #[test]
+    fn several_outputs_are_logits() {
+        let several =
+            LinearClassifier::new("s", ID, [0.0], [2.0], [[1.0], [-1.0], [0.0]], [0.0, 1.0, f32::MIN]);
+        assert_eq!(several.kind(), Kind::TopLabel { classes: 3 });
+        assert_eq!(classify(&several, [3.0]), Ok(std::vec![6.0, -5.0, f32::MIN]));
+    }
+
+    #[test]
+    fn an_output_that_is_not_finite_is_refused() {
+        let binary = LinearClassifier::new("b", ID, [0.0; 2], [1.0; 2], [[1.0, 1.0]], [0.0]);
+        assert_eq!(classify(&binary, [f32::MAX; 2]), Err(Refusal::Score(ScoreError::Infinite)));
+        let overflowing = LinearClassifier::new("b", ID, [0.0; 2], [2.0; 2], [[1.0, 1.0]], [0.0]);
+        assert_eq!(classify(&overflowing, [f32::MAX, f32::MIN]), Err(Refusal::Score(ScoreError::NaN)));
+        let several = LinearClassifier::new("s", ID, [0.0], [4.0], [[0.0], [1.0]], [0.0; 2]);
+        assert_eq!(classify(&several, [f32::MAX]), Err(Refusal::Logits(LogitsError::NaN(0))));
+        let several = LinearClassifier::new("s", ID, [0.0], [1.0], [[0.5], [4.0]], [0.0; 2]);
+        assert_eq!(classify(&several, [f32::MAX]), Err(Refusal::Logits(LogitsError::Infinite(1))));
+    }
+}

@@ -1,0 +1,54 @@
+//! What the firmware logs, with the feature `defmt`.
+
+use calib_core::Outcome;
+use calib_core::wire::{CalibratorStatus, FrameError, Missing, Prediction, Refusal};
+
+/// A line through defmt; without it the arguments are only type-checked.
+macro_rules! log {
+    ($level:ident, $format:literal $(, $arg:expr)*) => {{
+        #[cfg(feature = "defmt")]
+        defmt::$level!($format $(, $arg)*);
+        #[cfg(not(feature = "defmt"))]
+        { $( let _ = &$arg; )* }
+    }};
+}
+
+pub(crate) fn start(name: &str, calibrator: Result<CalibratorStatus, Missing>) {
+    match calibrator {
+        Ok(held) => {
+            let epsilon = held.guarantee.map(|guarantee| guarantee.epsilon);
+            let (identity, bins, n) = (held.identity.0, held.bins, held.n);
+            log!(
+                info,
+                "{=str}: calibrator {=[u8]:02x}, {} bins, n {}, epsilon {}",
+                name,
+                identity,
+                bins,
+                n,
+                epsilon
+            );
+        }
+        Err(missing) => log!(info, "{=str}: uncalibrated: {}", name, missing),
+    }
+}
+
+pub(crate) fn prediction(prediction: &Prediction) {
+    let Prediction { class, score, alarm, .. } = *prediction;
+    match prediction.outcome {
+        Outcome::Calibrated(calibrated) => {
+            let (prob, bin) = (calibrated.prob, calibrated.bin);
+            log!(debug, "class {} score {} prob {} bin {} alarm {}", class, score.get(), prob, bin, alarm);
+        }
+        Outcome::Uncalibrated(reason) => {
+            log!(debug, "class {} score {} uncalibrated: {} alarm {}", class, score.get(), reason, alarm);
+        }
+    }
+}
+
+pub(crate) fn refused(refusal: Refusal) {
+    log!(warn, "refused: {}", refusal);
+}
+
+pub(crate) fn dropped(error: FrameError) {
+    log!(warn, "frame dropped: {}", error);
+}

@@ -1,0 +1,232 @@
+//! The loop that answers the host over a serial line.
+
+use core::fmt;
+
+use calib_core::wire::{self, FrameReader, MAX_FRAME, Request};
+use embedded_hal::digital::OutputPin;
+use embedded_io::{Read, Write};
+
+use crate::{Classifier, Device, Meter, log};
+
+/// Why a device stopped serving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ServeError<S, P> {
+    /// Reading or writing the serial line failed.
+    Serial(S),
+    /// The alarm pin failed.
+    Alarm(P),
+}
+
+/// Answers requests one after the other until the line ends or fails.
+///
+/// Damaged frames are logged and dropped without a reply, as a reply could not name the request; the host
+/// asks again.
+///
+/// # Errors
+///
+/// The line's or the alarm pin's. The end of the input, which a serial port does not have, is none.
+pub fn serve<S, C, P, M>(
+    serial: &mut S,
+    device: &mut Device<'_, C, P, M>,
+) -> Result<(), ServeError<S::Error, P::Error>>
+where
+    S: Read + Write,
+    C: Classifier,
+    P: OutputPin,
+    M: Meter,
+{
+    let mut reader = FrameReader::new();
+    let mut frame = [0; MAX_FRAME];
+    let mut chunk = [0; 32];
+    loop {
+        let received = serial.read(&mut chunk).map_err(ServeError::Serial)?;
+        if received == 0 {
+            return Ok(());
+        }
+        for &byte in chunk.iter().take(received) {
+            let request = match reader.push::<Request>(byte) {
+                None => continue,
+                Some(Ok(request)) => request,
+                Some(Err(error)) => {
+                    log::dropped(error);
+                    continue;
+                }
+            };
+            let reply = device.answer(&request).map_err(ServeError::Alarm)?;
+            match wire::encode(&reply, &mut frame) {
+                Ok(frame) => serial.write_all(frame).map_err(ServeError::Serial)?,
+                // The longest reply fits; were it not so, the host would time out rather than be misled.
+                Err(error) => log::dropped(error),
+            }
+            serial.flush().map_err(ServeError::Serial)?;
+        }
+    }
+}
+
+impl<S: fmt::Display, P: fmt::Display> fmt::Display for ServeError<S, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Serial(error) => write!(f, "the serial line failed: {error}"),
+            Self::Alarm(error) => write!(f, "the alarm pin failed: {error}"),
+        }
+    }
+}
+
+impl<S, P> core::error::Error for ServeError<S, P>
+where
+    S: fmt::Debug + fmt::Display,
+    P: fmt::Debug + fmt::Display,
+{
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, RequestBody, Values};
+    use calib_core::{Outcome, ScoreError, Uncalibrated};
+    use embedded_hal_mock::eh1::MockError;
+    use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
+    use embedded_io::ErrorKind;
+
+    use super::*;
+    use crate::testing::{BINARY, ID, StopWatch, binary_artifact, calibrated};
+    use crate::{Alarm, AlarmRule};
+
+    /// A line that yields `input` a few bytes at a time, then ends or fails.
+    struct Line<'a> {
+        input: &'a [u8],
+        end: Result<(), ErrorKind>,
+        output: Vec<u8>,
+        /// How many bytes can be written before the line breaks.
+        room: usize,
+    }
+
+    impl<'a> Line<'a> {
+        fn new(input: &'a [u8]) -> Self {
+            Self { input, end: Ok(()), output: Vec::new(), room: usize::MAX }
+        }
+
+        fn replies(&self) -> Vec<Reply> {
+            let mut reader = FrameReader::new();
+            self.output.iter().filter_map(|&byte| reader.push(byte)).map(Result::unwrap).collect()
+        }
+    }
+
+    impl embedded_io::ErrorType for Line<'_> {
+        type Error = ErrorKind;
+    }
+
+    impl Read for Line<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> Result<usize, ErrorKind> {
+            let (now, later) = self.input.split_at(self.input.len().min(buf.len()).min(7));
+            buf[..now.len()].copy_from_slice(now);
+            self.input = later;
+            if now.is_empty() { self.end.map(|()| 0) } else { Ok(now.len()) }
+        }
+    }
+
+    impl Write for Line<'_> {
+        fn write(&mut self, buf: &[u8]) -> Result<usize, ErrorKind> {
+            let len = buf.len().min(5).min(self.room - self.output.len());
+            self.output.extend_from_slice(&buf[..len]);
+            if len == 0 { Err(ErrorKind::BrokenPipe) } else { Ok(len) }
+        }
+
+        fn flush(&mut self) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+    }
+
+    fn frame(id: u32, body: RequestBody) -> Vec<u8> {
+        wire::encode(&Request { id, body }, &mut [0; MAX_FRAME]).unwrap().to_vec()
+    }
+
+    /// Serves a binary device with a calibrator and a mocked pin.
+    fn run(line: &mut Line<'_>, pin: &[Transaction]) -> Result<(), ServeError<ErrorKind, MockError>> {
+        let slot = binary_artifact(Some(ID));
+        let mut pin = Mock::new(&[&[Transaction::set(State::High)], pin].concat());
+        let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
+        let mut device = Device::new(&BINARY, slot.as_bytes(), alarm, StopWatch { ticks: None });
+        let result = serve(line, &mut device);
+        pin.done();
+        result
+    }
+
+    #[test]
+    fn answers_good_frames_between_damaged_ones() {
+        let good = frame(1, RequestBody::Score(0.1));
+        let mut flipped = good.clone();
+        flipped[3] ^= 0x10;
+        let cut = &good[..good.len() - 4];
+        let overlong = [1; MAX_FRAME + 9];
+        let input = [
+            b"noise\0",
+            &good[..],
+            &flipped,
+            cut,
+            &frame(2, RequestBody::Score(0.2)),
+            &frame(3, RequestBody::Score(0.8)),
+            &overlong,
+            b"\0\0\0",
+            &frame(4, RequestBody::Score(f32::NAN)),
+            &frame(5, RequestBody::Status)[..4],
+        ]
+        .concat();
+        let mut line = Line::new(&input);
+        let pin = [State::Low, State::High, State::High].map(Transaction::set);
+        assert_eq!(run(&mut line, &pin), Ok(()));
+
+        let replies = line.replies();
+        // The cut frame runs into the one after it, which is lost with it.
+        assert_eq!(replies.iter().map(|reply| reply.id).collect::<Vec<_>>(), [1, 3, 4]);
+        let probs: Vec<_> = replies
+            .iter()
+            .filter_map(|reply| match &reply.body {
+                ReplyBody::Prediction(prediction) => Some(calibrated(prediction.outcome)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(probs, [0.05, 0.9]);
+        assert_eq!(replies[2].body, ReplyBody::Refused(Refusal::Score(ScoreError::NaN)));
+    }
+
+    #[test]
+    fn answers_over_a_dead_calibrator() {
+        let input = frame(9, RequestBody::Classify(Values::from_slice(&[0.0, 0.0]).unwrap()));
+        let mut line = Line::new(&input);
+        let mut pin = Mock::new(&[State::High, State::High].map(Transaction::set));
+        let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
+        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None });
+        assert_eq!(serve(&mut line, &mut device), Ok(()));
+        pin.done();
+        let [Reply { id: 9, body: ReplyBody::Prediction(prediction) }] = &line.replies()[..] else {
+            panic!("not one prediction");
+        };
+        assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
+    }
+
+    #[test]
+    fn stops_when_the_line_or_the_pin_fails() {
+        let input = frame(1, RequestBody::Score(0.1));
+        let low = Transaction::set(State::Low);
+
+        let mut line = Line { end: Err(ErrorKind::NotConnected), ..Line::new(&input) };
+        assert_eq!(
+            run(&mut line, core::slice::from_ref(&low)),
+            Err(ServeError::Serial(ErrorKind::NotConnected))
+        );
+
+        let mut line = Line { room: 8, ..Line::new(&input) };
+        assert_eq!(
+            run(&mut line, core::slice::from_ref(&low)),
+            Err(ServeError::Serial(ErrorKind::BrokenPipe))
+        );
+
+        let failure = MockError::Io(std::io::ErrorKind::Other);
+        let mut line = Line::new(&input);
+        assert_eq!(run(&mut line, &[low.with_error(failure.clone())]), Err(ServeError::Alarm(failure)));
+        assert!(line.output.is_empty(), "a device with a stuck alarm must not answer");
+    }
+}

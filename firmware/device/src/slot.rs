@@ -1,0 +1,163 @@
+//! The place in flash that holds a calibrator.
+
+use calib_core::wire::{CalibratorStatus, Missing, Refusal};
+use calib_core::{Artifact, Calibrator, ClassifierId, Outcome, ParseError, TopLabel, Uncalibrated};
+
+use crate::{Kind, Output};
+
+/// What a calibrator slot holds for a classifier: a calibrator that fits it, or why there is none.
+///
+/// A calibrator that exists was checked against its bytes and against the classifier.
+#[derive(Clone, Debug)]
+pub struct Slot<'a> {
+    kind: Kind,
+    content: Result<Artifact<'a>, Missing>,
+}
+
+impl<'a> Slot<'a> {
+    /// Reads a slot once, for the classifier of this identity and kind.
+    ///
+    /// `bytes` is the whole slot and starts at a multiple of 4 in memory. An artefact that names another
+    /// classifier, or is for another kind or number of scores, is not used.
+    pub fn read(bytes: &'a [u8], id: ClassifierId, kind: Kind) -> Self {
+        let content = Artifact::parse_slot(bytes).map_err(Missing::Artifact).and_then(|artifact| {
+            let fits = match artifact.calibrator() {
+                Calibrator::Binary(_) => kind == Kind::Binary,
+                Calibrator::TopLabel(top) => {
+                    matches!(kind, Kind::TopLabel { classes } if usize::from(classes) == top.classes())
+                }
+                _ => false,
+            };
+            if fits && artifact.is_for(id) {
+                Ok(artifact)
+            } else {
+                Err(Missing::OtherClassifier(artifact.header().provenance.classifier))
+            }
+        });
+        Self { kind, content }
+    }
+
+    /// The calibrator's description, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// Why the device is uncalibrated.
+    pub fn status(&self) -> Result<CalibratorStatus, Missing> {
+        let artifact = self.content.as_ref().map_err(|missing| *missing)?;
+        let header = artifact.header();
+        Ok(CalibratorStatus {
+            identity: artifact.identity(),
+            // An artefact states its length in 32 bits.
+            len_bytes: artifact.len_bytes() as u32,
+            method: header.method,
+            reduction: header.reduction,
+            bins: header.bins,
+            n: header.n,
+            guarantee: header.guarantee,
+        })
+    }
+
+    /// Calibrates an output; without a calibrator the outcome says why there is no probability.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Kind`] if the output is not of the classifier's kind.
+    #[inline]
+    pub fn calibrate(&self, output: Output<'_>) -> Result<(TopLabel, Outcome), Refusal> {
+        if !output.is_of(self.kind) {
+            return Err(Refusal::Kind { classes: self.kind.classes() });
+        }
+        let top = output.top_label();
+        let outcome = match &self.content {
+            Ok(artifact) => match artifact.calibrator() {
+                Calibrator::Binary(binary) => Outcome::Calibrated(binary.calibrate(top.score)),
+                Calibrator::TopLabel(top_label) => top_label.calibrate(top),
+                _ => Outcome::Uncalibrated(Uncalibrated::OtherClassifier),
+            },
+            Err(missing) => Outcome::Uncalibrated(reason(*missing)),
+        };
+        Ok((top, outcome))
+    }
+}
+
+/// The short form of why a calibrator is missing.
+const fn reason(missing: Missing) -> Uncalibrated {
+    match missing {
+        Missing::Artifact(ParseError::Blank) => Uncalibrated::NoArtifact,
+        Missing::OtherClassifier(_) => Uncalibrated::OtherClassifier,
+        _ => Uncalibrated::BadArtifact,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::{Probs, Reduction, Score};
+
+    use super::*;
+    use crate::testing::{ID, OTHER_ID, binary_artifact, top_label_artifact};
+
+    const HALF: Output<'_> = match Score::new(0.5) {
+        Ok(score) => Output::Binary(score),
+        Err(_) => unreachable!(),
+    };
+
+    fn outcome(slot: &Slot<'_>, output: Output<'_>) -> Outcome {
+        slot.calibrate(output).unwrap().1
+    }
+
+    #[test]
+    fn a_fitting_calibrator_is_used() {
+        for id in [Some(ID), None] {
+            let artifact = binary_artifact(id);
+            let slot = Slot::read(artifact.as_bytes(), ID, Kind::Binary);
+            let status = slot.status().unwrap();
+            assert_eq!((status.reduction, status.bins), (Reduction::Binary, 3));
+            assert_eq!(status.len_bytes as usize, artifact.as_bytes().len());
+            let Outcome::Calibrated(calibrated) = outcome(&slot, HALF) else { panic!("uncalibrated") };
+            assert_eq!((calibrated.prob, calibrated.bin), (0.4, 1));
+        }
+    }
+
+    #[test]
+    fn another_classifier_or_another_shape_is_refused() {
+        let shapes = [
+            (binary_artifact(Some(OTHER_ID)), Kind::Binary, Some(OTHER_ID)),
+            (binary_artifact(Some(ID)), Kind::TopLabel { classes: 2 }, Some(ID)),
+            (top_label_artifact(Some(ID)), Kind::Binary, Some(ID)),
+            (top_label_artifact(None), Kind::TopLabel { classes: 4 }, None),
+        ];
+        for (artifact, kind, named) in shapes {
+            let slot = Slot::read(artifact.as_bytes(), ID, kind);
+            assert_eq!(slot.status(), Err(Missing::OtherClassifier(named)));
+        }
+    }
+
+    #[test]
+    fn no_damage_gives_a_number() {
+        let good = binary_artifact(Some(ID));
+        for bit in 0..8 * good.as_bytes().len() {
+            let mut bad = good.clone();
+            bad.flip(bit);
+            let slot = Slot::read(bad.as_bytes(), ID, Kind::Binary);
+            assert!(matches!(slot.status(), Err(Missing::Artifact(_))), "bit {bit} went unnoticed");
+            assert_eq!(outcome(&slot, HALF), Outcome::Uncalibrated(Uncalibrated::BadArtifact));
+        }
+        for blank in [0x00, 0xFF] {
+            let slot = [blank; 256];
+            let slot = Slot::read(&slot, ID, Kind::Binary);
+            assert_eq!(slot.status(), Err(Missing::Artifact(ParseError::Blank)));
+            assert_eq!(outcome(&slot, HALF), Outcome::Uncalibrated(Uncalibrated::NoArtifact));
+        }
+    }
+
+    #[test]
+    fn an_output_of_another_kind_is_refused() {
+        let row = [0.25; 4];
+        let probs = Output::Probs(Probs::new(&row).unwrap());
+        let binary = Slot::read(&[], ID, Kind::Binary);
+        assert_eq!(binary.calibrate(probs), Err(Refusal::Kind { classes: 2 }));
+        let ternary = Slot::read(&[], ID, Kind::TopLabel { classes: 3 });
+        assert_eq!(ternary.calibrate(probs), Err(Refusal::Kind { classes: 3 }));
+        assert_eq!(ternary.calibrate(HALF), Err(Refusal::Kind { classes: 3 }));
+    }
+}

@@ -1,0 +1,132 @@
+//! The CMSDK APB UART (Arm DDI 0479, section 4.3, "APB UART").
+
+use core::convert::Infallible;
+
+use cortex_m::interrupt::InterruptNumber;
+use cortex_m::peripheral::NVIC;
+use embedded_io::{ErrorType, Read, Write};
+use vcell::VolatileCell;
+
+/// The clock of the peripherals.
+const CLOCK_HZ: u32 = 25_000_000;
+const BAUD_HZ: u32 = 115_200;
+
+const STATE_TX_FULL: u32 = 1 << 0;
+const STATE_RX_FULL: u32 = 1 << 1;
+const CTRL_TX_ENABLE: u32 = 1 << 0;
+const CTRL_RX_ENABLE: u32 = 1 << 1;
+const CTRL_RX_INTERRUPT: u32 = 1 << 3;
+const INTERRUPT_RX: u32 = 1 << 1;
+
+#[repr(C)]
+struct Registers {
+    data: VolatileCell<u32>,
+    state: VolatileCell<u32>,
+    ctrl: VolatileCell<u32>,
+    /// Reads as the interrupts' state; ones that are written clear them.
+    interrupt: VolatileCell<u32>,
+    baud_div: VolatileCell<u32>,
+}
+
+/// The interrupts in use, numbered as in AN386.
+#[derive(Clone, Copy)]
+pub(crate) enum Interrupt {
+    /// UART0 received a byte.
+    Uart0Rx = 0,
+    /// UART1 received a byte.
+    Uart1Rx = 2,
+}
+
+// SAFETY: the numbers are fixed, distinct, and below the 32 that the part has.
+unsafe impl InterruptNumber for Interrupt {
+    fn number(self) -> u16 {
+        self as u16
+    }
+}
+
+/// A serial port that blocks, with 115 200 baud.
+///
+/// It holds one received byte: the host waits for a reply before it sends the next request.
+pub(crate) struct Uart {
+    registers: &'static Registers,
+    interrupt: Interrupt,
+}
+
+impl Uart {
+    /// Starts the port.
+    ///
+    /// # Safety
+    ///
+    /// `address` is that of a UART which raises `interrupt`, and nothing else uses it.
+    pub(crate) unsafe fn new(address: usize, interrupt: Interrupt) -> Self {
+        // SAFETY: the caller's; the registers are laid out like the block's, and always there.
+        let registers = unsafe { &*core::ptr::with_exposed_provenance::<Registers>(address) };
+        registers.baud_div.set(CLOCK_HZ / BAUD_HZ);
+        registers.ctrl.set(CTRL_TX_ENABLE | CTRL_RX_ENABLE | CTRL_RX_INTERRUPT);
+        Self { registers, interrupt }
+    }
+
+    fn is(&self, state: u32) -> bool {
+        self.registers.state.get() & state != 0
+    }
+
+    /// Sleeps until a byte is there.
+    ///
+    /// The interrupt is enabled only here, and masked here: it wakes the core without a handler to run. One
+    /// that comes between the check and the sleep stays pending and ends the sleep at once.
+    fn wait_for_byte(&self) {
+        if self.is(STATE_RX_FULL) {
+            return;
+        }
+        cortex_m::interrupt::free(|_| {
+            // SAFETY: interrupts are masked, so no critical section is broken.
+            unsafe { NVIC::unmask(self.interrupt) };
+            loop {
+                self.registers.interrupt.set(INTERRUPT_RX);
+                NVIC::unpend(self.interrupt);
+                if self.is(STATE_RX_FULL) {
+                    break;
+                }
+                cortex_m::asm::wfi();
+            }
+            NVIC::mask(self.interrupt);
+        });
+    }
+}
+
+impl ErrorType for Uart {
+    type Error = Infallible;
+}
+
+impl Read for Uart {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Infallible> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        self.wait_for_byte();
+        let mut len = 0;
+        for byte in buf {
+            if !self.is(STATE_RX_FULL) {
+                break;
+            }
+            *byte = self.registers.data.get() as u8;
+            len += 1;
+        }
+        Ok(len)
+    }
+}
+
+impl Write for Uart {
+    fn write(&mut self, buf: &[u8]) -> Result<usize, Infallible> {
+        for &byte in buf {
+            self.flush()?;
+            self.registers.data.set(byte.into());
+        }
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        while self.is(STATE_TX_FULL) {}
+        Ok(())
+    }
+}

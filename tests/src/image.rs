@@ -1,0 +1,102 @@
+//! Building the firmware, and what stands in its ELF file.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use calib_firmware::{Classifier, LinearModel};
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, elf};
+
+const BOARD: &str = "mps2-an386";
+const TARGET: &str = "thumbv7em-none-eabihf";
+
+/// What a firmware image takes on a device, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageSize {
+    /// Code, constants and the initial values of variables.
+    pub flash_bytes: u64,
+    /// Variables; the stack comes on top.
+    pub static_ram_bytes: u64,
+}
+
+/// Builds the firmware for the emulated board with the classifier in a JSON file, and returns its ELF file,
+/// which no other classifier's build overwrites.
+///
+/// # Errors
+///
+/// If the file holds no classifier, or with cargo's own words.
+pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
+    let model = LinearModel::load(classifier_json)?;
+    let classifier_json = fs::canonicalize(classifier_json)?;
+    let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
+    let target_dir = workspace.join("target");
+    let images = target_dir.join("demo");
+    fs::create_dir_all(&images).with_context(|| format!("cannot create {}", images.display()))?;
+    // Held until the image is copied, so that no other build of the same board comes between.
+    let lock = File::create(images.join(".lock"))?;
+    lock.lock()?;
+
+    let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--release", "--locked", "--package", BOARD, "--target", TARGET])
+        .arg("--target-dir")
+        .arg(&target_dir)
+        .current_dir(&workspace)
+        .env("CALIB_CLASSIFIER", &classifier_json)
+        // Flags meant for the host would replace the device's.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .output()
+        .context("cargo was not found")?;
+    if !output.status.success() {
+        bail!(
+            "the firmware did not build\n{}hint: run `cargo xtask demo`, which sets up the target {TARGET}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    let image = images.join(format!("{}-{}.elf", file_name(model.name()), model.id()));
+    let built = target_dir.join(TARGET).join("release").join(BOARD);
+    fs::copy(&built, &image).with_context(|| format!("cannot copy {}", built.display()))?;
+    Ok(image)
+}
+
+/// `name` without what a file name does not take.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+/// Adds up the sections of an ELF file that a device holds.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no ELF file.
+pub fn image_size(elf: &Path) -> Result<ImageSize> {
+    let bytes = read(elf)?;
+    let mut size = ImageSize { flash_bytes: 0, static_ram_bytes: 0 };
+    for section in object::File::parse(&*bytes)?.sections() {
+        let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
+        if sh_flags & u64::from(elf::SHF_ALLOC) == 0 {
+            continue;
+        }
+        let zeroed = section.kind() == SectionKind::UninitializedData;
+        if !zeroed {
+            size.flash_bytes += section.size();
+        }
+        if zeroed || sh_flags & u64::from(elf::SHF_WRITE) != 0 {
+            size.static_ram_bytes += section.size();
+        }
+    }
+    Ok(size)
+}
+
+/// The address of a symbol of an ELF file.
+pub(crate) fn symbol_addr(elf: &[u8], name: &str) -> Result<u64> {
+    let file = object::File::parse(elf)?;
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+    Ok(symbol.with_context(|| format!("the firmware has no symbol {name}"))?.address())
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}

@@ -1,0 +1,81 @@
+//! `cargo xtask test`
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use calib_tests::Case;
+
+use crate::run::{cargo, run};
+use crate::{root, setup};
+
+/// The targets that calib-core is built for.
+const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
+/// The target of the emulated board.
+pub(crate) const BOARD_TARGET: &str = "thumbv7em-none-eabihf";
+/// Every combination of calib-core's features.
+const FEATURES: [&str; 4] = ["", "defmt", "micromath", "defmt,micromath"];
+
+/// Runs all checks and tests; stops at the first that fails.
+pub(crate) fn test() -> Result<()> {
+    step("set-up", || {
+        setup::components()?;
+        setup::targets(&TARGETS)?;
+        setup::qemu()
+    })?;
+    let root = root();
+    let firmware = root.join("firmware");
+    let fuzz = root.join("tests/fuzz");
+
+    step("format", || {
+        [&root, &firmware, &fuzz].into_iter().try_for_each(|folder| run(cargo(folder).args(["fmt", "--all", "--check"])))
+    })?;
+    step("clippy", || {
+        run(cargo(&root).args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--all-features"]).args(DENY))?;
+        run(cargo(&firmware)
+            .args(["clippy", "--quiet", "--locked", "--package", "calib-firmware", "--all-targets", "--features", "std"])
+            .args(DENY))?;
+        // The board's build script wants a classifier.
+        let classifier = root.join("target/classifier.json");
+        Case::breast_cancer()?.model.save(&classifier)?;
+        run(cargo(&firmware)
+            .env("CALIB_CLASSIFIER", &classifier)
+            .args(["clippy", "--quiet", "--locked", "--package", "mps2-an386", "--release", "--target", BOARD_TARGET])
+            .args(DENY))
+    })?;
+    step("calib-core for devices", || {
+        for target in TARGETS {
+            for features in FEATURES {
+                run(cargo(&root)
+                    .args(["build", "--quiet", "--locked", "--package", "calib-core", "--release"])
+                    .args(["--target", target, "--features", features]))?;
+            }
+        }
+        Ok(())
+    })?;
+    step("tests of the host, and end to end in the emulator", || {
+        run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]))
+    })?;
+    step("tests of the firmware's library", || {
+        run(cargo(&firmware).args(["test", "--locked", "--package", "calib-firmware"]))
+    })?;
+    step("documentation", || {
+        run(cargo(&root)
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .args(["doc", "--quiet", "--locked", "--workspace", "--no-deps", "--all-features"]))?;
+        run(cargo(&firmware)
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .args(["doc", "--quiet", "--locked", "--package", "calib-firmware", "--no-deps"]))
+    })?;
+    eprintln!("all checks and tests passed");
+    Ok(())
+}
+
+const DENY: [&str; 3] = ["--", "-D", "warnings"];
+
+fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    eprintln!("== {name}");
+    let start = Instant::now();
+    work().with_context(|| format!("{name} failed"))?;
+    eprintln!("== {name}: ok, {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
