@@ -34,6 +34,7 @@ compile_error!(
     "artefacts are read in place and hold little-endian words: big-endian targets are not supported"
 );
 
+mod alarm_rule;
 mod artifact;
 mod buffer;
 mod calibrator;
@@ -46,6 +47,7 @@ mod sigmoid;
 mod table;
 pub mod wire;
 
+pub use alarm_rule::AlarmRule;
 pub use artifact::{
     Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity,
     MAX_CLASSES, Method, PREFIX_LEN, ParseError, Provenance, Reduction, ScoreEncoding, SectionKind, Table,

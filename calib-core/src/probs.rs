@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::artifact::MAX_CLASSES;
 use crate::{Score, ScoreError, TopLabel};
 
-/// How far a row's sum may be from one: int8 softmax outputs in steps of 1/256 round every entry.
-const SUM_TOLERANCE_PER_CLASS: f32 = 1.0 / 256.0;
-
 /// A vector of `L` scores, one per class, each in `[0, 1]` and together summing to one, with
 /// `2 <= L <= 65 535`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,14 +22,14 @@ pub enum ProbsError {
     ClassCount(usize),
     /// The entry of this class is not a score.
     Score(usize, ScoreError),
-    /// The entries sum to this value, off one by more than `max(0.001, L/256)`, the latter capped at 0.02.
+    /// The entries sum to this value, off one by more than `clamp(L/512, 0.004, 0.1)`.
     Sum(f32),
 }
 
 impl<'a> Probs<'a> {
-    /// Checks that there are at least two classes, that every entry is in `[0, 1]` (up to 1e-6 outside,
-    /// as an f32 softmax may round), and that the sum is one up to `clamp(L/256, 0.001, 0.02)`: the rounding of
-    /// an int8 softmax.
+    /// Checks that there are at least two classes, that every entry is in `[0, 1]` (up to 1e-6 outside, as an f32
+    /// softmax may round), and that the sum is one up to `clamp(L/512, 0.004, 0.1)`: what an int8 softmax in steps
+    /// of 1/256 may be off by rounding, for up to 51 classes.
     ///
     /// # Errors
     ///
@@ -46,7 +43,7 @@ impl<'a> Probs<'a> {
             Score::new_clamped(prob, Self::CLAMP).map_err(|cause| ProbsError::Score(class, cause))?;
             sum += prob;
         }
-        let tolerance = (SUM_TOLERANCE_PER_CLASS * probs.len() as f32).clamp(0.001, 0.02);
+        let tolerance = (probs.len() as f32 / 512.0).clamp(0.004, 0.1);
         if (sum - 1.0).abs() > tolerance { Err(ProbsError::Sum(sum)) } else { Ok(Self(probs)) }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The bit pattern of `1.0f32`. Bit patterns of non-negative floats are ordered like the floats, so
 /// one integer comparison tells every valid score from NaN, infinities, negative and too large values.
-const ONE_BITS: u32 = 0x3F80_0000;
+pub(crate) const ONE_BITS: u32 = 0x3F80_0000;
 
 /// A probability-like classifier output: an `f32` in `[0, 1]`, never NaN, never `-0.0`.
 ///
@@ -60,7 +60,9 @@ impl Score {
     ///
     /// NaN, infinities and values outside `[-tolerance, 1 + tolerance]`.
     pub const fn new_clamped(value: f32, tolerance: f32) -> Result<Self, ScoreError> {
-        if value < 0.0 && value >= -tolerance {
+        if value.is_infinite() {
+            Err(ScoreError::Infinite)
+        } else if value < 0.0 && value >= -tolerance {
             Ok(Self::ZERO)
         } else if value > 1.0 && value - 1.0 <= tolerance {
             Ok(Self::ONE)
@@ -148,6 +150,7 @@ mod tests {
         assert_eq!(Score::new_clamped(-0.01, 1e-6), Err(ScoreError::OutOfRange(-0.01)));
         assert_eq!(Score::new_clamped(f32::NAN, 1e-6), Err(ScoreError::NaN));
         assert_eq!(Score::new_clamped(f32::INFINITY, 1e-6), Err(ScoreError::Infinite));
+        assert_eq!(Score::new_clamped(f32::INFINITY, f32::INFINITY), Err(ScoreError::Infinite));
         assert_eq!(Score::new_clamped(0.3, 1e-6).map(Score::get), Ok(0.3));
     }
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::Score;
+use crate::score::ONE_BITS;
 
 /// `B` probabilities over `B` bins of scores: `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]`.
 ///
@@ -31,7 +32,7 @@ pub enum TableError {
     EdgeRange(usize),
     /// This edge is not above the one before it.
     EdgeOrder(usize),
-    /// This value is NaN or outside `[0, 1]`.
+    /// This value is NaN, `-0.0` or outside `[0, 1]`.
     ValueRange(usize),
 }
 
@@ -68,7 +69,8 @@ impl<'a> StepTable<'a> {
         }
         let mut rest = values;
         while let Some((&value, tail)) = rest.split_first() {
-            if Score::new(value).is_err() {
+            // `-0.0` has a larger pattern than 1, and would print as "-0".
+            if value.to_bits() > ONE_BITS {
                 return Err(TableError::ValueRange(values.len() - rest.len()));
             }
             rest = tail;
@@ -169,6 +171,7 @@ mod tests {
         assert_eq!(new(&[0.5, 0.5], &[0.1, 0.2, 0.3]), Err(TableError::EdgeOrder(1)));
         assert_eq!(new(&[0.5], &[0.1, 1.1]), Err(TableError::ValueRange(1)));
         assert_eq!(new(&[0.5], &[f32::NAN, 0.1]), Err(TableError::ValueRange(0)));
+        assert_eq!(new(&[0.5], &[-0.0, 0.1]), Err(TableError::ValueRange(0)));
         assert!(new(&[], &[1.0]).is_ok());
     }
 

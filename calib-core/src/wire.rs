@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::crc32c::CRC_32C;
 use crate::{
-    ClassifierId, Guarantee, Identity, LogitsError, Method, Outcome, ParseError, ProbsError, Reduction,
-    Score, ScoreError,
+    AlarmRule, ClassifierId, Guarantee, Identity, LogitsError, Method, Outcome, ParseError, ProbsError,
+    Reduction, Score, ScoreError,
 };
 
 /// The largest number of features, logits or probabilities in a request.
@@ -38,7 +38,6 @@ pub struct Request {
 /// The kinds of request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
 pub enum RequestBody {
     /// What are you, and what calibrator do you hold?
     Status,
@@ -98,8 +97,8 @@ pub struct Status {
     pub features: u16,
     /// How many classes it tells apart.
     pub classes: u16,
-    /// The probability from which on the alarm is raised.
-    pub alarm_threshold: f32,
+    /// Which probabilities raise the alarm.
+    pub alarm_rule: AlarmRule,
     /// The most stack used since the start, in bytes.
     pub stack_high_water_bytes: u32,
     /// The calibrator, or why there is none.
@@ -129,7 +128,6 @@ pub struct CalibratorStatus {
 /// Why a device is uncalibrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
 pub enum Missing {
     /// The slot does not hold a valid artefact.
     Artifact(ParseError),

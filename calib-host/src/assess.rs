@@ -104,7 +104,8 @@ pub fn assess(
     bootstrap: Option<Bootstrap>,
 ) -> Assessment {
     assert!(!predictions.is_empty(), "nothing to assess");
-    let mut sorted: Vec<(u32, Prediction)> = predictions.iter().map(|p| (binning.cell(p.prob, p.bin), *p)).collect();
+    let mut sorted: Vec<(u32, Prediction)> =
+        predictions.iter().map(|p| (binning.cell(p.prob, p.bin), *p)).collect();
     // Sums of floats depend on their order, so there is one.
     sorted.sort_unstable_by(|(ca, a), (cb, b)| {
         (a.class, ca).cmp(&(b.class, cb)).then(a.prob.total_cmp(&b.prob)).then(a.hit.cmp(&b.hit))

@@ -73,7 +73,8 @@ mod tests {
     fn the_interval_of_a_mean_is_the_normal_one() {
         // The mean of 1000 coin flips has a standard deviation of 0.0158.
         let bootstrap = Bootstrap { resamples: 2000, seed: 1, alpha: 0.05 };
-        let mean = |rows: &[usize]| [rows.iter().filter(|&&row| row % 2 == 0).count() as f64 / rows.len() as f64];
+        let mean =
+            |rows: &[usize]| [rows.iter().filter(|&&row| row % 2 == 0).count() as f64 / rows.len() as f64];
         let [interval] = bootstrap.intervals(1000, mean);
         assert!((interval.lo - (0.5 - 1.96 * 0.0158)).abs() < 0.005, "{interval:?}");
         assert!((interval.hi - (0.5 + 1.96 * 0.0158)).abs() < 0.005, "{interval:?}");

@@ -1,8 +1,8 @@
 //! From a fit to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, ClassifierId, Header, HeaderFlags, Identity, Provenance, ScoreEncoding, StepTable, Table,
-    WriteError,
+    Artifact, ArtifactWriter, ClassifierId, Header, HeaderFlags, Identity, Provenance, ScoreEncoding,
+    StepTable, Table, WriteError,
 };
 use sha2::{Digest, Sha256};
 
@@ -43,7 +43,8 @@ pub fn artifact_bytes(fit: &Fit, origin: &Origin) -> Result<Vec<u8>, CompileErro
         words.push(match table {
             None => None,
             Some(table) => {
-                let edges = table.model.edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<_, _>>()?;
+                let edges =
+                    table.model.edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<_, _>>()?;
                 Some((edges, table.model.bins.iter().map(|bin| bin.value as f32).collect()))
             }
         });
@@ -53,7 +54,8 @@ pub fn artifact_bytes(fit: &Fit, origin: &Origin) -> Result<Vec<u8>, CompileErro
         .zip(&fit.tables)
         .map(|(words, fitted)| {
             let (edges, values) = words.as_ref()?;
-            let steps = StepTable::new(edges, values).expect("edges ascend within (0, 1] and values are means");
+            let steps =
+                StepTable::new(edges, values).expect("edges ascend within (0, 1] and values are means");
             Some(Table { steps, epsilon: fitted.as_ref()?.epsilon.map(round_up) })
         })
         .collect();

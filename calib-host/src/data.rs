@@ -244,7 +244,8 @@ impl TopLabelData {
             _ => Err(DataError::Class { row, class, classes }),
         };
         let mut checked = Vec::with_capacity(labels.len());
-        for (row, (&label, (&class, &score))) in labels.iter().zip(predicted.iter().zip(&scores)).enumerate() {
+        for (row, (&label, (&class, &score))) in labels.iter().zip(predicted.iter().zip(&scores)).enumerate()
+        {
             checked.push(class_at(row, label)?);
             class_at(row, class.into())?;
             device_score(score).map_err(|cause| DataError::Score { row, cause })?;

@@ -271,7 +271,9 @@ impl fmt::Display for Problem {
                 write!(f, "the file has {got} bytes where its header promises {expected}")
             }
             Self::Sum(sum) => write!(f, "the probabilities sum to {sum}, not to 1"),
-            Self::ClassCount(n) => write!(f, "{n} classes: a classifier has 2 to {}", calib_core::MAX_CLASSES),
+            Self::ClassCount(n) => {
+                write!(f, "{n} classes: a classifier has 2 to {}", calib_core::MAX_CLASSES)
+            }
             Self::RowCount { got, other, expected } => {
                 write!(f, "{got} rows, but {} has {expected}", other.display())
             }
@@ -279,7 +281,9 @@ impl fmt::Display for Problem {
                 write!(f, "{len_bytes} bytes are more than any artefact has ({max})")
             }
             Self::Artifact(cause) => cause.fmt(f),
-            Self::Identity => f.write_str("the identity is not the hash of the content: the artefact was altered"),
+            Self::Identity => {
+                f.write_str("the identity is not the hash of the content: the artefact was altered")
+            }
         }
     }
 }
@@ -295,10 +299,9 @@ impl Problem {
                 "labels are class indices from 0 on; for binary data 0 and 1".into()
             }
             Self::MissingColumn(there) => format!("the columns are: {}", there.join(", ")),
-            Self::ColumnExists => format!(
-                "{} looks like an earlier output; apply to the original file",
-                place.file.display()
-            ),
+            Self::ColumnExists => {
+                format!("{} looks like an earlier output; apply to the original file", place.file.display())
+            }
             Self::Dtype { .. } => "convert it with NumPy's astype".into(),
             Self::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
             Self::Truncated { .. } | Self::TrailingBytes { .. } => "save or copy the file again".into(),

@@ -100,7 +100,9 @@ pub enum FitError {
     #[error("alpha is {0}: it must lie between 0 and 1")]
     Alpha(f64),
     /// No class has enough points.
-    #[error("no class was predicted often enough: the most frequent has {most} calibration points, {needed} are needed")]
+    #[error(
+        "no class was predicted often enough: the most frequent has {most} calibration points, {needed} are needed"
+    )]
     NoClass {
         /// The number of points of the most frequent class.
         most: usize,
@@ -239,7 +241,11 @@ pub fn fit_top_label(data: &TopLabelData, options: &TopLabelOptions, alpha: f64)
     }
 
     let n = data.len() as u64;
-    let all_bins = methods.iter().flatten().map(|m| if let BinaryMethod::Umd(umd) = m { umd.bins as u64 } else { 0 }).sum();
+    let all_bins = methods
+        .iter()
+        .flatten()
+        .map(|m| if let BinaryMethod::Umd(umd) = m { umd.bins as u64 } else { 0 })
+        .sum();
     let mut tables = Vec::with_capacity(by_class.len());
     for (points, method) in by_class.iter_mut().zip(&methods) {
         let Some(method) = method else {

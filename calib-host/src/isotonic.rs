@@ -49,7 +49,12 @@ pub fn isotonic_blocks(sorted: &[(f64, bool)]) -> Vec<Block> {
         let positives = tied.iter().filter(|point| point.1).count() as u64;
         let mut block = Block { lo: score, hi: score, n: tied.len() as u64, positives };
         while let Some(last) = blocks.pop_if(|last| !mean_is_below(last, &block)) {
-            block = Block { lo: last.lo, n: last.n + block.n, positives: last.positives + block.positives, ..block };
+            block = Block {
+                lo: last.lo,
+                n: last.n + block.n,
+                positives: last.positives + block.positives,
+                ..block
+            };
         }
         blocks.push(block);
     }
@@ -106,7 +111,8 @@ mod tests {
             }
             let means: Vec<f64> = runs.iter().map(|r| r.iter().sum::<f64>() / r.len() as f64).collect();
             if means.windows(2).all(|m| m[0] <= m[1]) {
-                let error = runs.iter().zip(&means).flat_map(|(r, m)| r.iter().map(move |y| (y - m).powi(2))).sum();
+                let error =
+                    runs.iter().zip(&means).flat_map(|(r, m)| r.iter().map(move |y| (y - m).powi(2))).sum();
                 best = best.min(error);
             }
         }

@@ -46,7 +46,11 @@ pub fn write_file(
     })
 }
 
-fn try_write(path: &Path, overwrite: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn try_write(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     if path.metadata().is_ok_and(|meta| !meta.is_file()) {
         return Err(io::Error::other("it is not a regular file"));
     }

@@ -40,10 +40,14 @@ impl StoredArtifact {
         let read_error = |source| Error::Read { path: PathBuf::from(path), source };
         let len = std::fs::metadata(path).map_err(read_error)?.len();
         if len > MAX_LEN_BYTES {
-            return Err(Error::input(place(), Problem::ArtifactTooLarge { len_bytes: len, max: MAX_LEN_BYTES }));
+            return Err(Error::input(
+                place(),
+                Problem::ArtifactTooLarge { len_bytes: len, max: MAX_LEN_BYTES },
+            ));
         }
         let bytes = std::fs::read(path).map_err(read_error)?;
-        let stored = Self::from_bytes(&bytes).map_err(|cause| Error::input(place(), Problem::Artifact(cause)))?;
+        let stored =
+            Self::from_bytes(&bytes).map_err(|cause| Error::input(place(), Problem::Artifact(cause)))?;
         if identity(&bytes[PREFIX_LEN..]) != stored.artifact().identity() {
             return Err(Error::input(place(), Problem::Identity));
         }

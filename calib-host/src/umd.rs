@@ -55,12 +55,17 @@ impl Umd {
         if n < 2 * self.bins {
             return Err(FitError::TooFewPoints { n, bins: self.bins });
         }
-        let boundaries: Vec<usize> = (1..self.bins).map(|b| self.boundary.rank(b, n, self.bins) - 1).collect();
+        let boundaries: Vec<usize> =
+            (1..self.bins).map(|b| self.boundary.rank(b, n, self.bins) - 1).collect();
         let tied = |&i: &usize| {
             let score = sorted[i].0;
             sorted[i - 1].0 == score || sorted.get(i + 1).is_some_and(|next| next.0 == score)
         };
-        if boundaries.iter().any(tied) { Ok(merge(sorted, &boundaries)) } else { Ok(algorithm1(sorted, &boundaries)) }
+        if boundaries.iter().any(tied) {
+            Ok(merge(sorted, &boundaries))
+        } else {
+            Ok(algorithm1(sorted, &boundaries))
+        }
     }
 }
 
@@ -105,7 +110,8 @@ mod tests {
     /// Algorithm 1 as printed: 1-based arrays, `[l + 1, u - 1]`.
     fn literal(bins: usize, sorted: &[(f64, bool)]) -> Vec<(f64, u64, u64)> {
         let n = sorted.len();
-        let a: Vec<usize> = (0..=bins).map(|b| if b == bins { n + 1 } else { (b * (n + 1)).div_ceil(bins) }).collect();
+        let a: Vec<usize> =
+            (0..=bins).map(|b| if b == bins { n + 1 } else { (b * (n + 1)).div_ceil(bins) }).collect();
         let y = |i: usize| sorted[i - 1].1;
         (1..=bins)
             .map(|b| {
@@ -141,8 +147,20 @@ mod tests {
 
     #[test]
     fn nine_tenths_on_one_value_stay_together() {
-        let sorted: Vec<_> =
-            (0..100).map(|i| (if i < 5 { 0.1 } else if i < 95 { 0.5 } else { 0.9 }, i % 3 == 0)).collect();
+        let sorted: Vec<_> = (0..100)
+            .map(|i| {
+                (
+                    if i < 5 {
+                        0.1
+                    } else if i < 95 {
+                        0.5
+                    } else {
+                        0.9
+                    },
+                    i % 3 == 0,
+                )
+            })
+            .collect();
         let model = fit(10, Boundary::Ceil, &sorted);
         assert_eq!(model.edges, [0.5]);
         assert_eq!(model.bins.iter().map(|bin| bin.n).collect::<Vec<_>>(), [5, 95]);

@@ -68,7 +68,7 @@ impl Case {
             features: rows(&dataset),
             training: 190,
             calibration: 190,
-            penalty: 0.1,
+            penalty: 2.0,
             alarm: AlarmRule::AtLeast(0.2),
         }
         .train()
@@ -106,7 +106,8 @@ impl Problem {
             features: indices.iter().map(|&i| features[i].clone()).collect(),
             labels: indices.iter().map(|&i| labels[i]).collect(),
         };
-        let model = fit(name, &rows(train), penalty, alarm).with_context(|| format!("cannot train on {name}"))?;
+        let model =
+            fit(name, &rows(train), penalty, alarm).with_context(|| format!("cannot train on {name}"))?;
         Ok(Case { name, model, training_rows: training, calibration: rows(calibrate), test: rows(test) })
     }
 }
@@ -147,6 +148,6 @@ fn fit(name: &str, rows: &Rows, penalty: f64, alarm: AlarmRule) -> Result<Linear
     let numbers = mean.iter().chain(&scale).chain(weights.iter().flatten()).chain(&bias);
     let bytes: Vec<u8> = numbers.flat_map(|number| number.to_le_bytes()).collect();
     let id = ClassifierId(*Sha256::digest(&bytes).first_chunk().expect("a SHA-256 has 32 bytes"));
-    Ok(LinearModel::new(LinearParameters { name: name.into(), id, mean, scale, weights, bias, alarm })
-        .map_err(|fault| anyhow!("{fault}"))?)
+    LinearModel::new(LinearParameters { name: name.into(), id, mean, scale, weights, bias, alarm })
+        .map_err(|fault| anyhow!("{fault}"))
 }

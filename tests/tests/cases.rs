@@ -4,8 +4,8 @@ use std::fs;
 
 use calib_core::{Artifact, Outcome};
 use calib_host::{
-    BinaryData, BinaryMethod, Boundary, Fit, Isotonic, Origin, StoredArtifact, TopLabelData, TopLabelOptions, Umd,
-    VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
+    BinaryData, BinaryMethod, Boundary, Fit, Isotonic, Origin, StoredArtifact, TopLabelData, TopLabelOptions,
+    Umd, VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Case, Emulator, bare_scores, build_firmware, classified_rows};
 
@@ -51,7 +51,8 @@ fn breast_cancer() {
 #[test]
 fn digits() {
     let case = Case::digits().unwrap();
-    let logits: Vec<f32> = case.calibration.features.iter().flat_map(|row| case.model.logits(row).unwrap()).collect();
+    let logits: Vec<f32> =
+        case.calibration.features.iter().flat_map(|row| case.model.logits(row).unwrap()).collect();
     let vectors = Vectors::new(logits, 10, VectorKind::Logits).unwrap();
     let labels: Vec<i64> = case.calibration.labels.iter().map(|&label| label.into()).collect();
     let data = TopLabelData::from_vectors(&vectors, &labels).unwrap();

@@ -38,7 +38,7 @@ pub enum ParseError {
         /// The CRC-32C of the bytes that are there.
         computed: u32,
     },
-    /// A section does not fit into the artefact, or is not padded with zeros; its offset in the section area.
+    /// A section does not fit into the artefact, or is not padded with zeros; its offset.
     Section(usize),
     /// The number of sections is not the stated one.
     SectionCount {

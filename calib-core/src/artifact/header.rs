@@ -155,10 +155,15 @@ impl<'a> Header<'a> {
             Reduction::Binary => self.classes == 2,
             Reduction::TopLabel => self.classes >= 2,
         };
-        // A binary calibrator has one table: ties that void its theorem leave nothing to guarantee.
-        let void = self.reduction == Reduction::Binary && self.flags.contains(HeaderFlags::TIES_MERGED);
-        let guarantee =
-            self.guarantee.is_none_or(|g| g.alpha > 0.0 && g.alpha < 1.0 && is_epsilon(g.epsilon) && !void);
+        let guarantee = self.guarantee.is_none_or(|g| {
+            // A binary calibrator has one table: ties that void its theorem leave nothing to guarantee.
+            let void = self.reduction == Reduction::Binary && self.flags.contains(HeaderFlags::TIES_MERGED);
+            let applies = match g.theorem {
+                Theorem::Gr21Theorem3 => self.method == Method::Umd,
+                Theorem::Gr22Theorem1 => self.method == Method::Umd && self.reduction == Reduction::TopLabel,
+            };
+            g.alpha > 0.0 && g.alpha < 1.0 && is_epsilon(g.epsilon) && applies && !void
+        });
         classes && guarantee && self.bins > 0 && self.n > 0 && self.flags.known()
     }
 }

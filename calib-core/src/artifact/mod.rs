@@ -10,7 +10,7 @@
 //! Integers and floats are little-endian. The CRC covers every byte of the artefact but its own four. The
 //! identity is the first 8 bytes of the SHA-256 of all sections. Bit 0 of a section's flags marks it
 //! mandatory: a reader that does not know its kind refuses the artefact, while unknown optional sections are
-//! skipped. A new capability is a new section; what is written here does not change.
+//! skipped; a reader that knows the kind needs no such bit. A new capability is a new section; what is written here does not change.
 //!
 //! | kind | section | payload |
 //! |---|---|---|

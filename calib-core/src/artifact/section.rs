@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::array_at;
 use super::error::ParseError;
+use super::prefix::PREFIX_LEN;
 
 /// The length of a section's own head in bytes.
 pub(super) const SECTION_HEAD_LEN: usize = 8;
@@ -56,7 +57,7 @@ pub(super) struct Sections<'a> {
 
 impl<'a> Sections<'a> {
     pub(super) const fn new(body: &'a [u8]) -> Self {
-        Self { rest: body, offset: 0 }
+        Self { rest: body, offset: PREFIX_LEN }
     }
 
     fn take(&mut self) -> Option<Section<'a>> {

@@ -62,6 +62,7 @@ impl<'a> Tables<'a> {
     fn check(&self, header: &Header<'_>) -> Result<usize, ParseError> {
         let may_miss = header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED);
         let mut missing = false;
+        let mut largest = 0.0f32;
         let mut bins = 0usize;
         for table in 0..self.count() {
             let at = |fault| ParseError::Table { table, fault };
@@ -80,6 +81,10 @@ impl<'a> Tables<'a> {
             if !(epsilon.is_nan() || guaranteed) {
                 return Err(at(TableFault::Epsilon));
             }
+            largest = largest.max(epsilon);
+        }
+        if header.guarantee.is_some_and(|g| g.epsilon != largest) {
+            return Err(ParseError::Table { table: 0, fault: TableFault::Epsilon });
         }
         if may_miss != missing {
             return Err(ParseError::Table { table: 0, fault: TableFault::Missing });

@@ -136,8 +136,8 @@ impl<'b> ArtifactWriter<'b> {
         head[2..4].copy_from_slice(&flags.to_le_bytes());
         head[4..].copy_from_slice(&u32::try_from(len).ok()?.to_le_bytes());
         self.buf.get_mut(payload_end..end)?.fill(0);
-        self.len = end;
         self.sections = self.sections.checked_add(1)?;
+        self.len = end;
         Some(())
     }
 }

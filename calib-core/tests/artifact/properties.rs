@@ -131,11 +131,12 @@ fn plan() -> impl Strategy<Value = Plan> {
     let origin = (".{0,40}", any::<[u8; 32]>(), any::<Option<[u8; 8]>>());
     (tables(), method, 1..=u64::MAX, theorem, alpha, origin).prop_map(
         |((reduction, tables), method, n, theorem, alpha, (parameters, data_sha256, classifier))| Plan {
+            // Only umd has guarantees, and one of the theorems is for top-label alone.
+            method: if tables.iter().flatten().any(|t| t.epsilon.is_some()) { Method::Umd } else { method },
+            theorem: if reduction == Reduction::Binary { Theorem::Gr21Theorem3 } else { theorem },
             reduction,
-            method,
             tables,
             n,
-            theorem,
             alpha,
             parameters,
             data_sha256,

@@ -4,7 +4,9 @@ use calib_core::ParseError::{
     DuplicateSection, FormatVersion, Header as BadHeader, Magic, MissingSection, Reserved, SectionCount,
     Table as BadTable, TotalLength, Truncated, UnknownSection,
 };
-use calib_core::{Artifact, HeaderFlags, ParseError, Reduction, SectionKind, TableFault};
+use calib_core::{
+    Artifact, HeaderFlags, Method, PREFIX_LEN, ParseError, Reduction, SectionKind, TableFault, Theorem,
+};
 
 use crate::forge::{BIN_FLAGS, Draft, MANDATORY, Section, aligned, assemble, f32s, refusal, seal, seal_crc};
 
@@ -34,9 +36,9 @@ fn contradictions_in_the_prefix() {
         ("first reserved byte", |b| b[24] = 1, Reserved),
         ("last reserved byte", |b| b[31] = 0x80, Reserved),
         ("half a word too many", |b| b.extend([0, 0]), TotalLength(whole as u32 + 2)),
-        ("a word too many", |b| b.extend([0; 4]), ParseError::Section(whole - 32)),
+        ("a word too many", |b| b.extend([0; 4]), ParseError::Section(whole)),
         ("a section's head too many", |b| b.extend([0; 8]), SectionCount { stated: 3, found: 4 }),
-        ("a word too few", |b| b.truncate(b.len() - 4), ParseError::Section(whole - 32 - 12)),
+        ("a word too few", |b| b.truncate(b.len() - 4), ParseError::Section(whole - 12)),
     ];
     for &(name, spoil, expected) in cases {
         let mut bytes = Draft::new().bytes();
@@ -66,7 +68,7 @@ fn impossible_lengths() {
 #[test]
 fn contradictions_in_the_sections() {
     type Spoil = fn(&mut Vec<Section>);
-    const TABLES_AT: usize = 8 + HEADER_LEN + 3;
+    const TABLES_AT: usize = PREFIX_LEN + 8 + HEADER_LEN + 3;
     let cases: &[(&str, Spoil, ParseError)] = &[
         ("unknown mandatory", |s| s.push(unknown(MANDATORY)), UnknownSection(77)),
         ("two headers", |s| s.push(s[0].clone()), DuplicateSection(1)),
@@ -78,7 +80,7 @@ fn contradictions_in_the_sections() {
         ("header not first", |s| s.swap(0, 1), MissingSection(SectionKind::Header)),
         ("header after an unknown", |s| s.insert(0, unknown(0)), MissingSection(SectionKind::Header)),
         ("unknown section flag", |s| s[1].flags |= 2, ParseError::Section(TABLES_AT)),
-        ("highest section flag", |s| s[0].flags |= 0x8000, ParseError::Section(0)),
+        ("highest section flag", |s| s[0].flags |= 0x8000, ParseError::Section(PREFIX_LEN)),
         ("trailing byte in the header", |s| s[0].payload.push(0), BadHeader),
         ("header cut short", |s| s[0].payload.truncate(HEADER_LEN - 1), BadHeader),
         ("empty header", |s| s[0].payload.clear(), BadHeader),
@@ -116,13 +118,13 @@ fn padding_is_zero_and_sections_end_inside() {
         assert_eq!(bytes[at], 0);
         bytes[at] = 1;
         seal(&mut bytes);
-        assert_eq!(refusal(&bytes), Some(ParseError::Section(0)));
+        assert_eq!(refusal(&bytes), Some(ParseError::Section(PREFIX_LEN)));
     }
     for len in [1000, u32::MAX - 8, u32::MAX] {
         let mut bytes = Draft::new().bytes();
         bytes[36..40].copy_from_slice(&u32::to_le_bytes(len));
         seal(&mut bytes);
-        assert_eq!(refusal(&bytes), Some(ParseError::Section(0)));
+        assert_eq!(refusal(&bytes), Some(ParseError::Section(PREFIX_LEN)));
     }
 }
 
@@ -146,6 +148,11 @@ fn contradictions_in_the_header() {
         ("epsilon below 0", |d| guarantee(d).epsilon = -0.1),
         ("epsilon infinite", |d| guarantee(d).epsilon = f32::INFINITY),
         ("epsilon NaN", |d| guarantee(d).epsilon = f32::NAN),
+        ("a guarantee for isotonic regression", |d| d.header.method = Method::Isotonic),
+        ("a top-label theorem for a binary problem", |d| {
+            *d = binary(&one_bin());
+            guarantee(d).theorem = Theorem::Gr22Theorem1;
+        }),
         ("ties merged in a binary problem with a guarantee", |d| {
             *d = binary(&one_bin());
             d.header.flags = HeaderFlags::TIES_MERGED;
@@ -227,6 +234,12 @@ fn contradictions_in_the_tables() {
         ("epsilon below 0", |d| d.words[5] = NEGATIVE, 0, Epsilon),
         ("epsilon infinite", |d| d.words[9] = f32::INFINITY.to_bits(), 2, Epsilon),
         ("epsilon above the header's", |d| d.words[9] = 0.25f32.next_up().to_bits(), 2, Epsilon),
+        (
+            "epsilons all below the header's",
+            |d| d.header.guarantee.as_mut().unwrap().epsilon = 0.5,
+            0,
+            Epsilon,
+        ),
         ("epsilon without a guarantee", |d| d.header.guarantee = None, 0, Epsilon),
         ("fewer bins than stated", |d| d.header.bins = 4, 0, Bins),
         ("more bins than stated", |d| d.header.bins = 2, 0, Bins),
@@ -272,6 +285,7 @@ fn binary(words: &[u32]) -> Draft {
     draft.header.reduction = Reduction::Binary;
     draft.header.classes = 2;
     draft.header.bins = 1;
+    draft.header.guarantee.as_mut().unwrap().theorem = Theorem::Gr21Theorem3;
     draft
 }
 

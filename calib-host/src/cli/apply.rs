@@ -48,7 +48,11 @@ impl Apply {
             let vectors = input::vectors(&source, kind)?;
             head.push("class".into());
             apply_vectors(&artifact, &vectors).ok_or_else(|| {
-                self.mismatch(header.reduction, header.classes, &format!("vectors of {} classes", vectors.classes()))
+                self.mismatch(
+                    header.reduction,
+                    header.classes,
+                    &format!("vectors of {} classes", vectors.classes()),
+                )
             })?
         } else {
             let scores = if source.is_npy() {
@@ -69,7 +73,9 @@ impl Apply {
             writer.write_record(head.iter().map(String::as_str).chain(ADDED))?;
             for (i, row) in applied.iter().enumerate() {
                 match (&table, vectors) {
-                    (Some(table), _) => table.records()[i].iter().try_for_each(|field| writer.write_field(field))?,
+                    (Some(table), _) => {
+                        table.records()[i].iter().try_for_each(|field| writer.write_field(field))?
+                    }
                     (None, Some(_)) => writer.write_field(row.top.class.to_string())?,
                     (None, None) => writer.write_field(row.top.score.get().to_string())?,
                 }

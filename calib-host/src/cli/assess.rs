@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_host::input::{self, CsvTable, Source};
-use calib_host::{Assessment, Binning, Bootstrap, Error, EstimateWithInterval, Place, Prediction, Problem, assess};
+use calib_host::{
+    Assessment, Binning, Bootstrap, Error, EstimateWithInterval, Place, Prediction, Problem, assess,
+};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -105,7 +107,11 @@ impl Assess {
             Binning::EqualWidth(bins) => json!({"scheme": "equal-width", "bins": bins}),
             Binning::ByBin => json!({"scheme": "by-bin", "bins": assessment.bins.len()}),
         };
-        if self.json { print_json(&self.to_json(&assessment, uncalibrated, scheme)) } else { print(&assessment, uncalibrated) }
+        if self.json {
+            print_json(&self.to_json(&assessment, uncalibrated, scheme))
+        } else {
+            print(&assessment, uncalibrated)
+        }
     }
 
     fn to_json(&self, assessment: &Assessment, uncalibrated: usize, scheme: Value) -> Value {
@@ -129,7 +135,9 @@ fn print(assessment: &Assessment, uncalibrated: usize) -> Result<(), Error> {
         writeln!(out, "{uncalibrated} more are uncalibrated and left out")?;
     }
     let mut line = |name: &str, estimate: EstimateWithInterval| match estimate.interval {
-        Some(interval) => writeln!(out, "{name:<10} {:.6}  [{:.6}, {:.6}]", estimate.value, interval.lo, interval.hi),
+        Some(interval) => {
+            writeln!(out, "{name:<10} {:.6}  [{:.6}, {:.6}]", estimate.value, interval.lo, interval.hi)
+        }
         None => writeln!(out, "{name:<10} {:.6}", estimate.value),
     };
     line("accuracy", assessment.accuracy)?;
@@ -140,7 +148,11 @@ fn print(assessment: &Assessment, uncalibrated: usize) -> Result<(), Error> {
         line("tl_ece", tl_ece)?;
     }
     if assessment.log_loss_clipped > 0 {
-        writeln!(out, "{} predictions gave probability 0 to what happened: clipped in log_loss", assessment.log_loss_clipped)?;
+        writeln!(
+            out,
+            "{} predictions gave probability 0 to what happened: clipped in log_loss",
+            assessment.log_loss_clipped
+        )?;
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use calib_core::{ClassifierId, Method, Theorem};
 use calib_host::input::{self, CsvTable, Source};
 use calib_host::{
-    BinaryMethod, Boundary, Error, Isotonic, Origin, TopLabelData, TopLabelOptions, Umd, artifact_bytes, fit_binary,
-    fit_top_label, gr21_theorem3_smallest_n, write_file,
+    BinaryMethod, Boundary, Error, Isotonic, Origin, TopLabelData, TopLabelOptions, Umd, artifact_bytes,
+    fit_binary, fit_top_label, gr21_theorem3_smallest_n, write_file,
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -92,17 +92,23 @@ impl Fit {
         let (fit, sources) = match (self.source.vectors(), self.reduction) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(ReductionName::TopLabel)) => {
-                let labels = self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
+                let labels =
+                    self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
                 let sources = [Source::read(path, !quiet)?, Source::read(labels, !quiet)?];
                 let vectors = input::vectors(&sources[0], kind)?;
                 let labels = read_labels(&sources[1], &self.label_column)?;
                 input::check_rows(&labels, vectors.len(), path)?;
                 labels.check_classes(vectors.classes())?;
-                let data = TopLabelData::from_vectors(&vectors, &labels.values).expect("the rows were checked");
+                let data =
+                    TopLabelData::from_vectors(&vectors, &labels.values).expect("the rows were checked");
                 (fit_top_label(&data, &self.top_label_options()?, self.alpha)?, sources.into())
             }
-            (Some(_), None) => return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label")),
-            (None, Some(_)) => return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores")),
+            (Some(_), None) => {
+                return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label"));
+            }
+            (None, Some(_)) => {
+                return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
+            }
         };
         let origin = Origin {
             data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
@@ -211,7 +217,15 @@ impl Fit {
             return Ok(());
         }
         let mut err = std::io::stderr().lock();
-        writeln!(err, "{} points, {} ({}), {} bins, {len_bytes} bytes: {}", fit.n, fit.method, fit.reduction, fit.bins(), self.output.display())?;
+        writeln!(
+            err,
+            "{} points, {} ({}), {} bins, {len_bytes} bytes: {}",
+            fit.n,
+            fit.method,
+            fit.reduction,
+            fit.bins(),
+            self.output.display()
+        )?;
         if !uncalibrated.is_empty() {
             writeln!(err, "uncalibrated, with too few points: {}", list("class", "classes", &uncalibrated))?;
         }
@@ -224,9 +238,11 @@ impl Fit {
 fn promise(fit: &calib_host::Fit) -> String {
     let Some(guarantee) = fit.guarantee else {
         return match fit.method {
-            Method::Umd => "Nothing is guaranteed: equal scores straddle a bin boundary, and without randomised ties \
+            Method::Umd => {
+                "Nothing is guaranteed: equal scores straddle a bin boundary, and without randomised ties \
                             the theorem does not hold for them."
-                .into(),
+                    .into()
+            }
             _ => format!("Nothing is guaranteed: {} has no distribution-free guarantee.", fit.method),
         };
     };
@@ -242,7 +258,10 @@ fn promise(fit: &calib_host::Fit) -> String {
         let plural = list("class", "classes", &tied);
         text += &format!(" Nothing is guaranteed for {plural}: equal scores straddle a bin boundary.");
     }
-    if guarantee.epsilon > USEFUL_EPSILON && guarantee.theorem == Theorem::Gr21Theorem3 && fit.tables.len() == 1 {
+    if guarantee.epsilon > USEFUL_EPSILON
+        && guarantee.theorem == Theorem::Gr21Theorem3
+        && fit.tables.len() == 1
+    {
         let bins = fit.bins() as u64;
         let needed = gr21_theorem3_smallest_n(bins, guarantee.alpha, USEFUL_EPSILON);
         text += &format!(

@@ -37,7 +37,11 @@ impl Inspect {
             artifact.identity(),
             artifact.len_bytes()
         )?;
-        writeln!(out, "method      {} ({}), {}", header.method, header.reduction, header.provenance.parameters)?;
+        writeln!(
+            out,
+            "method      {} ({}), {}",
+            header.method, header.reduction, header.provenance.parameters
+        )?;
         writeln!(
             out,
             "scores      {}, {} classes, {} calibration points, {} bins",

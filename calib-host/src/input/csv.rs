@@ -23,8 +23,10 @@ impl CsvTable {
         let file = Place::file(source.path());
         let mut reader = ReaderBuilder::new().from_reader(source.bytes());
         let header = reader.headers().map_err(|cause| place_error(&file, &cause))?.clone();
-        let records =
-            reader.into_records().collect::<Result<Vec<_>, _>>().map_err(|cause| place_error(&file, &cause))?;
+        let records = reader
+            .into_records()
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|cause| place_error(&file, &cause))?;
         if records.is_empty() {
             return Err(Error::input(file, Problem::Empty));
         }
@@ -117,7 +119,9 @@ impl CsvTable {
         for record in &self.records {
             let line = record.position().map_or(0, ::csv::Position::line);
             let text = record.get(index).unwrap_or_default().trim();
-            values.push(parse(text).map_err(|problem| Error::input(place.clone().row(Row::Line(line)), problem))?);
+            values.push(
+                parse(text).map_err(|problem| Error::input(place.clone().row(Row::Line(line)), problem))?,
+            );
             lines.push(line);
         }
         Ok(Column { values, place, lines })

@@ -46,7 +46,8 @@ impl Source {
         // indicatif draws nothing when standard error is not a terminal.
         let bar = if progress { ProgressBar::new(len) } else { ProgressBar::hidden() };
         bar.set_style(
-            ProgressStyle::with_template("reading {msg} {wide_bar} {bytes}/{total_bytes} {eta}").expect("a valid template"),
+            ProgressStyle::with_template("reading {msg} {wide_bar} {bytes}/{total_bytes} {eta}")
+                .expect("a valid template"),
         );
         bar.set_message(path.display().to_string());
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
@@ -67,7 +68,8 @@ impl Source {
 
     /// Whether this is a NumPy array: by its first bytes or its name.
     pub fn is_npy(&self) -> bool {
-        self.bytes.starts_with(b"\x93NUMPY") || self.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"))
+        self.bytes.starts_with(b"\x93NUMPY")
+            || self.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"))
     }
 }
 

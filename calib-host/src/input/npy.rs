@@ -49,7 +49,8 @@ pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
 
     let count = shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side));
     let data_len = count.and_then(|count| count.checked_mul(size as u64));
-    let data_len = data_len.ok_or_else(|| fail(Problem::Shape { got: shape.clone(), expected: "less data" }))?;
+    let data_len =
+        data_len.ok_or_else(|| fail(Problem::Shape { got: shape.clone(), expected: "less data" }))?;
     let header_len = (bytes.len() - rest.len()) as u64;
     let promised = header_len.saturating_add(data_len);
     let got = bytes.len() as u64;
@@ -84,7 +85,12 @@ pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
 }
 
 /// The elements in row-major order.
-fn values<T: Deserialize, U: Copy>(file: NpyFile<&[u8]>, order: Order, shape: &[u64], map: fn(T) -> U) -> Vec<U> {
+fn values<T: Deserialize, U: Copy>(
+    file: NpyFile<&[u8]>,
+    order: Order,
+    shape: &[u64],
+    map: fn(T) -> U,
+) -> Vec<U> {
     let stored: Vec<U> =
         file.into_vec::<T>().expect("type and length were checked").into_iter().map(map).collect();
     match (order, shape) {

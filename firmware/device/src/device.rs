@@ -54,7 +54,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter> Device<'a, C, P, M> {
             classifier_id: self.classifier.id(),
             features: self.classifier.feature_count(),
             classes: self.classifier.kind().classes(),
-            alarm_threshold: self.alarm.rule().threshold(),
+            alarm_rule: self.alarm.rule(),
             stack_high_water_bytes: self.meter.stack_high_water_bytes(),
             calibrator: self.slot.status(),
         }
@@ -272,7 +272,7 @@ mod tests {
         let mut device = device(&TERNARY, &[], &[]);
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
         assert_eq!((status.features, status.classes, status.classifier_id), (2, 3, ID));
-        assert_eq!((status.classifier.as_str(), status.alarm_threshold), ("ternary", 0.5));
+        assert_eq!((status.classifier.as_str(), status.alarm_rule), ("ternary", AlarmRule::AtLeast(0.5)));
         assert_eq!(status.stack_high_water_bytes, 1234);
         assert_eq!(status.calibrator, Err(Missing::Artifact(ParseError::Blank)));
         device.alarm.free().done();

@@ -64,7 +64,8 @@ mod slot;
 #[cfg(test)]
 mod testing;
 
-pub use alarm::{Alarm, AlarmRule};
+pub use alarm::Alarm;
+pub use calib_core::AlarmRule;
 pub use classifier::{Classifier, Kind, Output, Scratch};
 pub use device::Device;
 pub use features::Features;

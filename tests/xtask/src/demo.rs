@@ -12,7 +12,9 @@ use calib_host::{
     Assessment, Binning, Bootstrap, EstimateWithInterval, Interval, Prediction, StoredArtifact, assess,
     gr21_theorem3_smallest_n,
 };
-use calib_tests::{Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size};
+use calib_tests::{
+    Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
+};
 use npyz::WriterBuilder;
 
 use crate::run::{cargo, run};
@@ -75,7 +77,11 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     let status = status(&mut device)?;
 
     print_agreement("test rows", &rows.differences, rows.predictions.len())?;
-    print_agreement("bare scores, every edge and its neighbours among them", &bare.differences, bare.predictions.len())?;
+    print_agreement(
+        "bare scores, every edge and its neighbours among them",
+        &bare.differences,
+        bare.predictions.len(),
+    )?;
     print_assessment(plan, &rows.predictions, test);
     print_guarantee(&artifact);
     print_cost(&artifact, size, measurement, &status);
@@ -120,7 +126,11 @@ fn write_data(case: &Case, plan: &Plan, folder: &Path) -> Result<Vec<(&'static s
     Ok(vec![("--scores", path)])
 }
 
-fn write_npy<T: npyz::AutoSerialize>(path: &Path, shape: &[u64], values: impl IntoIterator<Item = T>) -> Result<()> {
+fn write_npy<T: npyz::AutoSerialize>(
+    path: &Path,
+    shape: &[u64],
+    values: impl IntoIterator<Item = T>,
+) -> Result<()> {
     let file = fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(file).begin_nd()?;
     writer.extend(values)?;
@@ -154,7 +164,10 @@ fn status(device: &mut Emulator) -> Result<Status> {
 }
 
 fn print_agreement(what: &str, differences: &[String], count: usize) -> Result<()> {
-    println!("  agreement    {} of {count} {what}: the same bits on host and device", count - differences.len());
+    println!(
+        "  agreement    {} of {count} {what}: the same bits on host and device",
+        count - differences.len()
+    );
     if let Some(first) = differences.first() {
         bail!("host and device differ: {first}");
     }
@@ -166,7 +179,12 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
     for (prediction, &label) in predictions.iter().zip(&test.labels) {
         // Before and after are compared on the same rows.
         let Outcome::Calibrated(calibrated) = prediction.outcome else { continue };
-        let row = Prediction { class: prediction.class, prob: 0.0, bin: calibrated.bin.into(), hit: label == prediction.class };
+        let row = Prediction {
+            class: prediction.class,
+            prob: 0.0,
+            bin: calibrated.bin.into(),
+            hit: label == prediction.class,
+        };
         before.push(Prediction { prob: prediction.score.get().into(), ..row });
         after.push(Prediction { prob: calibrated.prob.into(), ..row });
     }
@@ -193,7 +211,9 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
     println!("    in brackets: 95 % bootstrap percentile intervals, {} resamples", BOOTSTRAP.resamples);
     if prob.log_loss_clipped > 0 {
         let clipped = prob.log_loss_clipped;
-        println!("    {clipped} rows got a calibrated probability of 0 for what happened: the log-loss clips it to 2e-16");
+        println!(
+            "    {clipped} rows got a calibrated probability of 0 for what happened: the log-loss clips it to 2e-16"
+        );
     }
     print_verdict(&before, &after);
 }
@@ -204,8 +224,8 @@ fn print_verdict(before: &[Prediction], after: &[Prediction]) {
     let differences: Vec<f64> = before.iter().zip(after).map(|(b, a)| loss(a) - loss(b)).collect();
     let n = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / n;
-    let [Interval { lo, hi }] =
-        BOOTSTRAP.intervals(differences.len(), |rows| [rows.iter().map(|&row| differences[row]).sum::<f64>() / n]);
+    let [Interval { lo, hi }] = BOOTSTRAP
+        .intervals(differences.len(), |rows| [rows.iter().map(|&row| differences[row]).sum::<f64>() / n]);
     let verdict = if hi < 0.0 {
         "calibrating helps"
     } else if lo > 0.0 {
@@ -237,7 +257,9 @@ fn print_guarantee(artifact: &Artifact<'_>) {
     );
     if f64::from(guarantee.epsilon) > USEFUL_EPSILON {
         let needed = gr21_theorem3_smallest_n(bins.into(), alpha.into(), USEFUL_EPSILON);
-        println!("               that is wide: with {bins} bins of equal mass, epsilon = {USEFUL_EPSILON} takes n = {needed}");
+        println!(
+            "               that is wide: with {bins} bins of equal mass, epsilon = {USEFUL_EPSILON} takes n = {needed}"
+        );
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use calib_host::input::{self, CsvTable, Source};
 use calib_host::{
-    Assessment, BinaryData, BinaryMethod, Binning, Boundary, Fit, Prediction, TopLabelData, TopLabelOptions, Umd,
-    VectorKind, Vectors, assess, fit_binary, fit_top_label, gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1,
+    Assessment, BinaryData, BinaryMethod, Binning, Boundary, Fit, Prediction, TopLabelData, TopLabelOptions,
+    Umd, VectorKind, Vectors, assess, fit_binary, fit_top_label, gr21_theorem3, gr21_theorem3_smallest_n,
+    gr22_theorem1,
 };
 use rand_mt::Mt;
 use serde_json::Value;
@@ -25,7 +26,10 @@ struct Comparison {
 /// Compares everything, prints a table, and fails if a value in f64 scores is off by more than 1e-9.
 pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     let mut table = Comparison::default();
-    println!("{:<46} {:>20} {:>20} {:>10} {:>20}", "", "reference", "ours (f64 scores)", "difference", "ours (f32 scores)");
+    println!(
+        "{:<46} {:>20} {:>20} {:>10} {:>20}",
+        "", "reference", "ours (f64 scores)", "difference", "ours (f32 scores)"
+    );
     theory(&mut table, &json(refs, "theory_tables.json")?)?;
     credit(&mut table, data, &json(refs, "credit_fixed_cases.json")?)?;
     cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
@@ -77,7 +81,12 @@ fn theory(table: &mut Comparison, refs: &Value) -> Result<()> {
     }
     table.values("GR22 Theorem 1, conditional", thm1);
     let smallest = float(&refs["smallest_n"]["thm3_eps_le_0p1_alpha0p1_B10"])?;
-    table.value("smallest n, B = 10, alpha = epsilon = 0.1", smallest, gr21_theorem3_smallest_n(10, 0.1, 0.1) as f64, None);
+    table.value(
+        "smallest n, B = 10, alpha = epsilon = 0.1",
+        smallest,
+        gr21_theorem3_smallest_n(10, 0.1, 0.1) as f64,
+        None,
+    );
     Ok(())
 }
 
@@ -89,7 +98,10 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     for (n, r) in [(500, 0), (500, 1), (1000, 0), (1000, 1), (3000, 0), (3000, 1)] {
         let rows = numpy_permutation(10_000 + r, scores.len());
         let subset = |rows: &[usize]| {
-            BinaryData::new(rows.iter().map(|&i| scores[i]).collect(), rows.iter().map(|&i| labels[i] == 1).collect())
+            BinaryData::new(
+                rows.iter().map(|&i| scores[i]).collect(),
+                rows.iter().map(|&i| labels[i] == 1).collect(),
+            )
         };
         let calibration = subset(&rows[..n])?;
         let test = &rows[rows.len() - 5000..];
@@ -99,7 +111,10 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
             let fit = fit_binary(&calibration, &method, 0.1)?;
             let model = &fit.tables[0].as_ref().context("binary fits have a table")?.model;
             let title = |what| format!("credit n = {n}, subset {r}, {name}: {what}");
-            table.values(&title("edges"), floats(&reference["edges"])?.into_iter().zip(model.edges.iter().copied()));
+            table.values(
+                &title("edges"),
+                floats(&reference["edges"])?.into_iter().zip(model.edges.iter().copied()),
+            );
             let values = model.bins.iter().map(|bin| bin.value);
             table.values(&title("values"), floats(&reference["values"])?.into_iter().zip(values));
 
@@ -111,12 +126,20 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                 positives[bin] += labels[row] as f64;
             }
             table.values(&title("test counts"), floats(&reference["test_counts"])?.into_iter().zip(counts));
-            table.values(&title("test positives"), floats(&reference["test_positives"])?.into_iter().zip(positives));
+            table.values(
+                &title("test positives"),
+                floats(&reference["test_positives"])?.into_iter().zip(positives),
+            );
             let predictions: Vec<Prediction> = test
                 .iter()
                 .map(|&row| {
                     let bin = model.bin(scores[row]);
-                    Prediction { class: 1, prob: model.bins[bin].value, bin: bin as u32, hit: labels[row] == 1 }
+                    Prediction {
+                        class: 1,
+                        prob: model.bins[bin].value,
+                        bin: bin as u32,
+                        hit: labels[row] == 1,
+                    }
                 })
                 .collect();
             let ours = assess(&predictions, false, Binning::ByBin, None).conf_ece.value;
@@ -127,7 +150,12 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
             let predictions: Vec<Prediction> = rounded
                 .map(|(score, &row)| {
                     let bin = device.bin(score);
-                    Prediction { class: 1, prob: device.bins[bin].value, bin: bin as u32, hit: labels[row] == 1 }
+                    Prediction {
+                        class: 1,
+                        prob: device.bins[bin].value,
+                        bin: bin as u32,
+                        hit: labels[row] == 1,
+                    }
                 })
                 .collect();
             let device = assess(&predictions, false, Binning::ByBin, None).conf_ece.value;
@@ -164,8 +192,10 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     let test = [in_f64(&test, &test_labels)?, TopLabelData::from_vectors(&test, &test_labels)?];
 
     let base = test.each_ref().map(|test| {
-        let rows: Vec<Prediction> =
-            test.rows().map(|(class, prob, label)| Prediction { class, prob, bin: 0, hit: class == label }).collect();
+        let rows: Vec<Prediction> = test
+            .rows()
+            .map(|(class, prob, label)| Prediction { class, prob, bin: 0, hit: class == label })
+            .collect();
         assess(&rows, true, Binning::EqualWidth(15), None)
     });
     let reference = &refs["equal_width"]["base"]["B15_left_closed"];
@@ -208,7 +238,10 @@ fn compare_tables(table: &mut Comparison, title: &str, reference: &Value, fit: &
         let model = &fitted.as_ref().context("every class is calibrated")?.model;
         let reference = &reference[class.to_string()];
         let (their_edges, their_values) = (floats(&reference["edges"])?, floats(&reference["means"])?);
-        ensure!(their_edges.len() == model.edges.len() && their_values.len() == model.bins.len(), "{title}: bins");
+        ensure!(
+            their_edges.len() == model.edges.len() && their_values.len() == model.bins.len(),
+            "{title}: bins"
+        );
         edges.extend(their_edges.into_iter().zip(model.edges.iter().copied()));
         values.extend(their_values.into_iter().zip(model.bins.iter().map(|bin| bin.value)));
     }

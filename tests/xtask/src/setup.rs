@@ -46,10 +46,14 @@ pub(crate) fn qemu() -> Result<()> {
 
 fn rustup(what: &str, wanted: &[&str]) -> Result<()> {
     let Some(installed) = output("rustup", &[what, "list", "--installed"]) else {
-        bail!("rustup is missing, which installs Rust's {what}s {}: see https://rustup.rs", wanted.join(", "));
+        bail!(
+            "rustup is missing, which installs Rust's {what}s {}: see https://rustup.rs",
+            wanted.join(", ")
+        );
     };
     // Components are listed with the host's target behind their name.
-    let present = |name: &&&str| installed.lines().any(|line| line == **name || line.starts_with(&format!("{name}-")));
+    let present =
+        |name: &&&str| installed.lines().any(|line| line == **name || line.starts_with(&format!("{name}-")));
     let missing: Vec<&str> = wanted.iter().filter(|name| !present(name)).copied().collect();
     if missing.is_empty() {
         return Ok(());

@@ -27,19 +27,41 @@ pub(crate) fn test() -> Result<()> {
     let fuzz = root.join("tests/fuzz");
 
     step("format", || {
-        [&root, &firmware, &fuzz].into_iter().try_for_each(|folder| run(cargo(folder).args(["fmt", "--all", "--check"])))
+        [&root, &firmware, &fuzz]
+            .into_iter()
+            .try_for_each(|folder| run(cargo(folder).args(["fmt", "--all", "--check"])))
     })?;
     step("clippy", || {
-        run(cargo(&root).args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--all-features"]).args(DENY))?;
+        run(cargo(&root)
+            .args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--all-features"])
+            .args(DENY))?;
         run(cargo(&firmware)
-            .args(["clippy", "--quiet", "--locked", "--package", "calib-firmware", "--all-targets", "--features", "std"])
+            .args([
+                "clippy",
+                "--quiet",
+                "--locked",
+                "--package",
+                "calib-firmware",
+                "--all-targets",
+                "--features",
+                "std",
+            ])
             .args(DENY))?;
         // The board's build script wants a classifier.
         let classifier = root.join("target/classifier.json");
         Case::breast_cancer()?.model.save(&classifier)?;
         run(cargo(&firmware)
             .env("CALIB_CLASSIFIER", &classifier)
-            .args(["clippy", "--quiet", "--locked", "--package", "mps2-an386", "--release", "--target", BOARD_TARGET])
+            .args([
+                "clippy",
+                "--quiet",
+                "--locked",
+                "--package",
+                "mps2-an386",
+                "--release",
+                "--target",
+                BOARD_TARGET,
+            ])
             .args(DENY))
     })?;
     step("calib-core for devices", || {
@@ -59,12 +81,22 @@ pub(crate) fn test() -> Result<()> {
         run(cargo(&firmware).args(["test", "--locked", "--package", "calib-firmware"]))
     })?;
     step("documentation", || {
-        run(cargo(&root)
-            .env("RUSTDOCFLAGS", "-D warnings")
-            .args(["doc", "--quiet", "--locked", "--workspace", "--no-deps", "--all-features"]))?;
-        run(cargo(&firmware)
-            .env("RUSTDOCFLAGS", "-D warnings")
-            .args(["doc", "--quiet", "--locked", "--package", "calib-firmware", "--no-deps"]))
+        run(cargo(&root).env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--quiet",
+            "--locked",
+            "--workspace",
+            "--no-deps",
+            "--all-features",
+        ]))?;
+        run(cargo(&firmware).env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--quiet",
+            "--locked",
+            "--package",
+            "calib-firmware",
+            "--no-deps",
+        ]))
     })?;
     eprintln!("all checks and tests passed");
     Ok(())
