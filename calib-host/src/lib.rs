@@ -33,6 +33,11 @@ mod output;
 mod stored;
 mod umd;
 
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub use apply::{Applied, apply_scores, apply_vectors};
 pub use assess::{Assessment, EstimateWithInterval, Prediction, assess};
 pub use binned::{Bin, BinnedModel};

@@ -60,8 +60,7 @@ impl Comparison {
 
     fn count(&mut self, difference: f64) {
         self.compared += 1;
-        // Written so that NaN fails.
-        self.failed += usize::from(!(difference <= TOLERANCE));
+        self.failed += usize::from(difference > TOLERANCE || difference.is_nan());
     }
 }
 
