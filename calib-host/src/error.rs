@@ -36,9 +36,14 @@ pub enum Error {
     /// Two files do not belong together.
     #[error("{0}")]
     Mismatch(String),
-    /// The data are in order, but nothing can be fitted to them.
-    #[error(transparent)]
-    Fit(#[from] FitError),
+    /// The data are in order, but nothing can be fitted to them, or an option is out of range.
+    #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
+    Fit {
+        /// The data.
+        place: Box<Place>,
+        /// Why not.
+        cause: FitError,
+    },
     /// The fit has no form that a device can run.
     #[error(transparent)]
     Compile(#[from] CompileError),
@@ -74,6 +79,8 @@ pub enum Row {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Problem {
+    /// The file has no bytes.
+    EmptyFile,
     /// The file or array has no rows.
     Empty,
     /// The text is not a number.
@@ -84,6 +91,10 @@ pub enum Problem {
     Infinite,
     /// The score is outside `[0, 1]`.
     ScoreOutOfRange(f64),
+    /// The probability is outside `[0, 1]`.
+    ProbOutOfRange(f64),
+    /// Every row is uncalibrated.
+    AllUncalibrated,
     /// The number of bins is not an integer from 0 on.
     BinNumber(String),
     /// The label is not a whole number.
@@ -114,6 +125,8 @@ pub enum Problem {
     NotUtf8,
     /// The file is not what its name says.
     Format(String),
+    /// The file is not a NumPy array, or its header is not right.
+    NotNpy(String),
     /// The array's elements are of this type, not of one of those.
     Dtype {
         /// The type found.
@@ -174,6 +187,11 @@ impl Error {
         Self::Input { place: Box::new(place), problem }
     }
 
+    /// A failure of a fit to the data at a place.
+    pub fn fit(place: Place, cause: FitError) -> Self {
+        Self::Fit { place: Box::new(place), cause }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -182,14 +200,11 @@ impl Error {
             Self::Output(OutputError::DiskFull(path)) => {
                 format!("free some space, or write elsewhere than {}", path.display())
             }
-            Self::Fit(FitError::TooFewPoints { n, .. }) if *n >= 2 => {
-                format!("use --bins {} or fewer, or add calibration data", n / 2)
+            Self::Output(OutputError::NotAFile(_)) => "give the name of a file with -o".into(),
+            Self::Output(OutputError::Io { path, source }) if source.kind() == io::ErrorKind::NotFound => {
+                format!("create the folder of {} first", path.display())
             }
-            Self::Fit(FitError::OneClass { .. }) => "calibration data must hold both labels, 0 and 1".into(),
-            Self::Fit(FitError::NoClass { most, .. }) if *most >= 2 => {
-                format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
-            }
-            Self::Fit(FitError::Alpha(_)) => "alpha is a fraction such as 0.1, not a percentage".into(),
+            Self::Fit { cause, .. } => return cause.hint(),
             _ => return None,
         })
     }
@@ -199,7 +214,8 @@ impl Error {
         match self {
             Self::Mismatch(_) => 1,
             Self::Usage(_) => 2,
-            Self::Read { .. } | Self::Input { .. } | Self::Fit(_) | Self::Compile(_) => 3,
+            Self::Fit { cause, .. } if cause.is_about_options() => 2,
+            Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
             Self::Output(_) | Self::Stdout(_) => 4,
         }
     }
@@ -241,14 +257,17 @@ impl fmt::Display for Place {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::EmptyFile => f.write_str("the file is empty"),
             Self::Empty => f.write_str("there are no rows"),
             Self::NotANumber(text) if text.is_empty() => f.write_str("the field is empty"),
-            Self::NotANumber(text) => write!(f, "\"{text}\" is not a number"),
+            Self::NotANumber(text) => write!(f, "{} is not a number", quoted(text)),
             Self::NaN => f.write_str("the value is NaN"),
             Self::Infinite => f.write_str("the value is infinite"),
             Self::ScoreOutOfRange(value) => write!(f, "the score {value} is outside [0, 1]"),
-            Self::BinNumber(text) => write!(f, "\"{text}\" is not a bin number"),
-            Self::LabelNotInteger(text) => write!(f, "the label \"{text}\" is not a whole number"),
+            Self::ProbOutOfRange(value) => write!(f, "the probability {value} is outside [0, 1]"),
+            Self::AllUncalibrated => f.write_str("no row has a probability: all are uncalibrated"),
+            Self::BinNumber(text) => write!(f, "{} is not a bin number", quoted(text)),
+            Self::LabelNotInteger(text) => write!(f, "{} is not a whole number", quoted(text)),
             Self::LabelOutOfRange { label, classes } => {
                 write!(f, "the label {label} is out of range: the {classes} classes are 0 to {}", classes - 1)
             }
@@ -256,13 +275,19 @@ impl fmt::Display for Problem {
             Self::MissingColumn(_) => f.write_str("there is no such column"),
             Self::ColumnExists => f.write_str("the column to be added is there already"),
             Self::ColumnTwice => f.write_str("the column is there twice"),
-            Self::Ragged { expected, got } => write!(f, "{got} fields, where the header has {expected}"),
+            Self::Ragged { expected, got } => {
+                write!(f, "the number of fields is {got}, the header has {expected}")
+            }
             Self::NotUtf8 => f.write_str("the text is not UTF-8"),
             Self::Format(why) => f.write_str(why),
-            Self::Dtype { got, expected } => write!(f, "the elements are {got}, expected {expected}"),
+            Self::NotNpy(why) => write!(f, "not a NumPy array: {}", one_line(why)),
+            Self::Dtype { got, expected } => {
+                write!(f, "the dtype is {}, expected {expected}", one_line(got))
+            }
             Self::Shape { got, expected } => {
                 let sizes: Vec<String> = got.iter().map(u64::to_string).collect();
-                write!(f, "the shape is ({}), expected {expected}", sizes.join(", "))
+                let comma = if got.len() == 1 { "," } else { "" };
+                write!(f, "the shape is ({}{comma}), expected {expected}", sizes.join(", "))
             }
             Self::Truncated { expected, got } => {
                 write!(f, "the file is cut off: {got} of {expected} bytes are there")
@@ -272,13 +297,16 @@ impl fmt::Display for Problem {
             }
             Self::Sum(sum) => write!(f, "the probabilities sum to {sum}, not to 1"),
             Self::ClassCount(n) => {
-                write!(f, "{n} classes: a classifier has 2 to {}", calib_core::MAX_CLASSES)
+                write!(f, "the number of classes is {n}, a classifier has 2 to {}", calib_core::MAX_CLASSES)
             }
             Self::RowCount { got, other, expected } => {
                 write!(f, "{got} rows, but {} has {expected}", other.display())
             }
             Self::ArtifactTooLarge { len_bytes, max } => {
                 write!(f, "{len_bytes} bytes are more than any artefact has ({max})")
+            }
+            Self::Artifact(ParseError::Blank) => {
+                f.write_str("there is no artefact: the file is empty or blank")
             }
             Self::Artifact(cause) => cause.fmt(f),
             Self::Identity => {
@@ -291,21 +319,40 @@ impl fmt::Display for Problem {
 impl Problem {
     fn hint(&self, place: &Place) -> Option<String> {
         Some(match self {
+            Self::EmptyFile | Self::Empty => "give a file with at least one row of data".into(),
             Self::ScoreOutOfRange(_) => {
-                "a score is a probability-like output in [0, 1]; for a matrix of logits use --logits".into()
+                "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z))".into()
             }
-            Self::NaN | Self::Infinite | Self::NotANumber(_) => "remove or repair the row".into(),
+            Self::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
+                "name the column of probabilities with --prob-column".into()
+            }
+            Self::ProbOutOfRange(_) | Self::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
+            Self::AllUncalibrated => "assess rows that a calibrated class was predicted for".into(),
+            Self::NaN | Self::Infinite | Self::NotANumber(_) | Self::BinNumber(_) | Self::Ragged { .. } => {
+                "remove or repair the row".into()
+            }
             Self::LabelNotInteger(_) | Self::LabelOutOfRange { .. } => {
                 "labels are class indices from 0 on; for binary data 0 and 1".into()
             }
-            Self::MissingColumn(there) => format!("the columns are: {}", there.join(", ")),
+            Self::OneClass(_) => "the data must hold both labels, 0 and 1".into(),
+            Self::MissingColumn(there) => {
+                let there: Vec<String> = there.iter().map(|name| quoted(name)).collect();
+                format!("the columns are {}: choose with --score-column, --label-column or the like", there.join(", "))
+            }
+            Self::ColumnTwice => "rename one of the two".into(),
+            Self::NotUtf8 => "save the file as UTF-8".into(),
+            Self::Shape { .. } => {
+                "--scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)".into()
+            }
+            Self::ClassCount(1) => "for the scores of class 1 of a binary classifier use --scores".into(),
             Self::ColumnExists => {
                 format!("{} looks like an earlier output; apply to the original file", place.file.display())
             }
             Self::Dtype { .. } => "convert it with NumPy's astype".into(),
-            Self::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
             Self::Truncated { .. } | Self::TrailingBytes { .. } => "save or copy the file again".into(),
             Self::RowCount { .. } => "every row needs one score and one label".into(),
+            Self::NotNpy(_) => "write it with numpy.save".into(),
+            Self::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
             Self::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
                 "install a newer version of calib".into()
             }
@@ -315,4 +362,17 @@ impl Problem {
             _ => return None,
         })
     }
+}
+
+/// Text from a file, in quotes, with control characters escaped, and short.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// The start of what a parser says.
+fn one_line(text: &str) -> String {
+    text.chars().take_while(|c| !c.is_control()).take(100).collect()
 }

@@ -1,6 +1,6 @@
 //! Fitting: a binary method on its own, or under a reduction.
 
-use calib_core::{Method, Reduction, Theorem};
+use calib_core::{Method, Reduction, StepTable, Theorem};
 
 use crate::binned::BinnedModel;
 use crate::data::{BinaryData, TopLabelData};
@@ -97,7 +97,7 @@ pub enum FitError {
     #[error("{0} points per bin: at least 2 are needed")]
     PointsPerBin(usize),
     /// The failure probability is not in `(0, 1)`.
-    #[error("alpha is {0}: it must lie between 0 and 1")]
+    #[error("alpha is {_0:?}: {}", alpha_fault(*_0))]
     Alpha(f64),
     /// No class has enough points.
     #[error(
@@ -109,6 +109,28 @@ pub enum FitError {
         /// How many would do.
         needed: usize,
     },
+}
+
+impl FitError {
+    /// Whether an option alone is wrong, whatever the data.
+    pub(crate) fn is_about_options(&self) -> bool {
+        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_))
+    }
+
+    pub(crate) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::TooFewPoints { n, .. } if *n >= 2 => {
+                format!("use --bins {} or fewer, or add calibration data", n / 2)
+            }
+            Self::NoClass { most, .. } if *most >= 2 => {
+                format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
+            }
+            Self::TooFewPoints { .. } | Self::NoClass { .. } => "add calibration data".into(),
+            Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
+            Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
+            Self::BinCount(_) | Self::PointsPerBin(_) => return None,
+        })
+    }
 }
 
 impl BinaryMethod {
@@ -179,7 +201,9 @@ impl TopLabelOptions {
     fn check(&self) -> Result<Method, FitError> {
         match *self {
             Self::UmdPointsPerBin { points_per_bin: k @ 0..2, .. } => Err(FitError::PointsPerBin(k)),
-            Self::UmdBins(Umd { bins: 0, .. }) => Err(FitError::BinCount(0)),
+            Self::UmdBins(Umd { bins, .. }) if !(1..=StepTable::MAX_BINS).contains(&bins) => {
+                Err(FitError::BinCount(bins))
+            }
             Self::UmdPointsPerBin { .. } | Self::UmdBins(_) => Ok(Method::Umd),
             Self::Isotonic { .. } => Ok(Method::Isotonic),
         }
@@ -299,7 +323,13 @@ impl Fit {
 }
 
 fn check_alpha(alpha: f64) -> Result<(), FitError> {
-    if alpha > 0.0 && alpha < 1.0 { Ok(()) } else { Err(FitError::Alpha(alpha)) }
+    // An artefact holds it as an f32.
+    let single = alpha as f32;
+    if single > 0.0 && single < 1.0 { Ok(()) } else { Err(FitError::Alpha(alpha)) }
+}
+
+fn alpha_fault(alpha: f64) -> &'static str {
+    if alpha > 0.0 && alpha < 1.0 { "too near 0 or 1 for an f32" } else { "it must lie between 0 and 1" }
 }
 
 /// Sorts points by score. The order among equal scores has no influence on any method.
@@ -322,7 +352,7 @@ mod tests {
     fn refuses_one_class_and_a_bad_alpha() {
         let data = BinaryData::new(vec![0.1, 0.2, 0.3, 0.4], vec![true; 4]).unwrap();
         assert_eq!(fit_binary(&data, &umd(2), 0.1), Err(FitError::OneClass { label: 1, n: 4 }));
-        for alpha in [0.0, 1.0, -0.1, f64::NAN] {
+        for alpha in [0.0, 1.0, -0.1, f64::NAN, 1e-60, 1.0 - 1e-12] {
             assert!(matches!(fit_binary(&data, &umd(2), alpha), Err(FitError::Alpha(_))));
         }
     }

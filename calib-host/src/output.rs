@@ -1,5 +1,6 @@
 //! Writing files so that a failure loses nothing.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ pub enum OutputError {
     /// The target exists, and overwriting was not asked for.
     #[error("{} exists already", .0.display())]
     Exists(PathBuf),
+    /// The target is a folder or a device.
+    #[error("cannot write {}: it is not a regular file", .0.display())]
+    NotAFile(PathBuf),
     /// The disk is full.
     #[error("cannot write {}: the disk is full", .0.display())]
     DiskFull(PathBuf),
@@ -35,6 +39,9 @@ pub fn write_file(
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
+    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Err(OutputError::NotAFile(path.into()));
+    }
     let exists = || OutputError::Exists(path.into());
     if !overwrite && path.symlink_metadata().is_ok() {
         return Err(exists());
@@ -51,20 +58,14 @@ fn try_write(
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(io::Error::other("it is not a regular file"));
-    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".calib-");
-    // A temporary file is private; the result gets the permissions that a new file would have.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file: NamedTempFile = builder.tempfile_in(folder)?;
-    let mut buffered = BufWriter::new(file);
+    // Opened and written as a plain `File`: it gets the permissions of any new file, and the errors name the
+    // operating system's reason only, not the temporary file.
+    let open = |path: &Path| File::options().write(true).create_new(true).open(path);
+    let file: NamedTempFile = tempfile::Builder::new().prefix(".calib-").make_in(folder, open)?;
+    let mut buffered = BufWriter::new(file.as_file());
     write(&mut buffered)?;
-    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.as_file().sync_all()?;
+    buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     let persisted = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
     persisted.map(|_| ()).map_err(|failed| failed.error)
 }

@@ -1,5 +1,6 @@
 //! `calib apply`
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use calib_core::{Outcome, Reduction};
@@ -68,7 +69,7 @@ impl Apply {
                 .ok_or_else(|| self.mismatch(header.reduction, header.classes, "binary scores"))?
         };
 
-        write_file(&self.output, self.force, |out| {
+        let write_rows = |out: &mut dyn Write| -> csv::Result<()> {
             let mut writer = csv::Writer::from_writer(out);
             writer.write_record(head.iter().map(String::as_str).chain(ADDED))?;
             for (i, row) in applied.iter().enumerate() {
@@ -82,8 +83,9 @@ impl Apply {
                 added(row).iter().try_for_each(|field| writer.write_field(field))?;
                 writer.write_record(None::<&[u8]>)?;
             }
-            writer.flush()
-        })?;
+            Ok(writer.flush()?)
+        };
+        write_file(&self.output, self.force, |out| write_rows(out).map_err(io_cause))?;
         Ok(())
     }
 
@@ -96,6 +98,14 @@ impl Apply {
             "the artefact does not fit the scores\n  artefact  {}: takes {expects}\n  scores    {got}",
             self.artifact.display()
         ))
+    }
+}
+
+/// The operating system's reason, which tells a full disk from other failures.
+fn io_cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(cause) => cause,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

@@ -75,7 +75,7 @@ impl Assess {
         for (row, prob) in probs.values.iter().enumerate() {
             let Some(prob) = *prob else { continue };
             if !(0.0..=1.0).contains(&prob) {
-                let problem = if prob.is_nan() { Problem::NaN } else { Problem::ScoreOutOfRange(prob) };
+                let problem = if prob.is_nan() { Problem::NaN } else { Problem::ProbOutOfRange(prob) };
                 return Err(Error::input(probs.at(row), problem));
             }
             let class = classes.as_ref().map_or(1, |classes| classes.values[row]);
@@ -88,7 +88,8 @@ impl Assess {
         }
         let uncalibrated = probs.len() - predictions.len();
         if predictions.is_empty() {
-            return Err(Error::input(Place::file(&self.probs).column(&self.prob_column), Problem::Empty));
+            let column = Place::file(&self.probs).column(&self.prob_column);
+            return Err(Error::input(column, Problem::AllUncalibrated));
         }
         let top_label = classes.is_some();
         let hits = predictions.iter().filter(|p| p.hit).count();
@@ -132,7 +133,7 @@ fn print(assessment: &Assessment, uncalibrated: usize) -> Result<(), Error> {
     let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
     writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
     if uncalibrated > 0 {
-        writeln!(out, "{uncalibrated} more are uncalibrated and left out")?;
+        writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
     }
     let mut line = |name: &str, estimate: EstimateWithInterval| match estimate.interval {
         Some(interval) => {

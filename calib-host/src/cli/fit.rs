@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use calib_core::{ClassifierId, Method, Theorem};
 use calib_host::input::{self, CsvTable, Source};
 use calib_host::{
-    BinaryMethod, Boundary, Error, Isotonic, Origin, TopLabelData, TopLabelOptions, Umd, artifact_bytes,
-    fit_binary, fit_top_label, gr21_theorem3_smallest_n, write_file,
+    BinaryMethod, Boundary, Error, FitError, Isotonic, Origin, Place, TopLabelData, TopLabelOptions, Umd,
+    artifact_bytes, fit_binary, fit_top_label, gr21_theorem3_smallest_n, write_file,
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::options::{ScoreSource, read_labels};
-use super::print_json;
+use super::{decimals, print_json};
 
 /// The points per bin that Gupta and Ramdas 2022 suggest at least, for classes fitted without bins of fixed mass.
 const ISOTONIC_MIN_POINTS: usize = 50;
@@ -101,7 +101,9 @@ impl Fit {
                 labels.check_classes(vectors.classes())?;
                 let data =
                     TopLabelData::from_vectors(&vectors, &labels.values).expect("the rows were checked");
-                (fit_top_label(&data, &self.top_label_options()?, self.alpha)?, sources.into())
+                let fit = fit_top_label(&data, &self.top_label_options()?, self.alpha)
+                    .map_err(|cause| Error::fit(Place::file(path), cause))?;
+                (fit, sources.into())
             }
             (Some(_), None) => {
                 return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label"));
@@ -137,11 +139,15 @@ impl Fit {
             (table.numbers(&self.score_column)?, labels)
         };
         let data = input::binary_data(&scores, &labels)?;
+        let fit_error = |cause| {
+            let one_class = matches!(cause, FitError::OneClass { .. });
+            Error::fit(if one_class { labels.place().clone() } else { Place::file(path) }, cause)
+        };
         let method = match self.method {
             MethodName::Umd => {
                 let bins = match (self.bins, self.points_per_bin) {
                     (Some(bins), _) => bins,
-                    (None, Some(k @ 0..2)) => return Err(calib_host::FitError::PointsPerBin(k).into()),
+                    (None, Some(k @ 0..2)) => return Err(fit_error(FitError::PointsPerBin(k))),
                     (None, Some(k)) => (data.len() / k).max(1),
                     (None, None) => return Err(usage("umd needs --bins or --points-per-bin")),
                 };
@@ -155,7 +161,7 @@ impl Fit {
                 BinaryMethod::Isotonic(Isotonic)
             }
         };
-        Ok((fit_binary(&data, &method, self.alpha)?, sources))
+        Ok((fit_binary(&data, &method, self.alpha).map_err(fit_error)?, sources))
     }
 
     fn top_label_options(&self) -> Result<TopLabelOptions, Error> {
@@ -246,7 +252,8 @@ fn promise(fit: &calib_host::Fit) -> String {
             _ => format!("Nothing is guaranteed: {} has no distribution-free guarantee.", fit.method),
         };
     };
-    let percent = 100.0 * (1.0 - guarantee.alpha);
+    let percent =
+        format!("{:.*}", decimals(guarantee.alpha).saturating_sub(2), 100.0 * (1.0 - guarantee.alpha));
     let mut text = format!(
         "With probability {percent} % over the draw of the {} calibration points, every bin's probability is within \
          {:.4} of the truth for its scores ({}), if new data come from the same distribution as these and scores \

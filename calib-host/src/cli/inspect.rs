@@ -8,7 +8,7 @@ use calib_host::{Error, StoredArtifact};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::print_json;
+use super::{decimals, print_json};
 
 /// Check an artefact and show what it holds.
 #[derive(Args)]
@@ -50,9 +50,10 @@ impl Inspect {
         match header.guarantee {
             Some(g) => writeln!(
                 out,
-                "guarantee   within {} with probability {} ({})",
+                "guarantee   within {} with probability {:.*} ({})",
                 g.epsilon,
-                1.0 - g.alpha,
+                decimals(g.alpha),
+                1.0 - f64::from(g.alpha),
                 g.theorem
             )?,
             None => writeln!(out, "guarantee   none")?,

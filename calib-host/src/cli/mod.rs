@@ -6,6 +6,7 @@ mod fit;
 mod inspect;
 mod options;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -14,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 /// Calibrated probabilities for microcontrollers: fit on held-out scores, with guarantees, and deploy the table.
 #[derive(Parser)]
-#[command(version, propagate_version = true, max_term_width = 110)]
+#[command(name = "calib", version, propagate_version = true, max_term_width = 110)]
 struct Cli {
     /// Show no progress and no summary on standard error.
     #[arg(long, global = true)]
@@ -54,6 +55,11 @@ pub(crate) fn run() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// The number of decimals that a number is printed with, so that what is computed from it shows no more.
+fn decimals(number: impl Display) -> usize {
+    number.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 /// Prints a value as JSON on standard output.

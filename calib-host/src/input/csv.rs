@@ -11,6 +11,8 @@ pub struct CsvTable {
     file: Place,
     header: StringRecord,
     records: Vec<StringRecord>,
+    /// The line on which each record begins.
+    lines: Vec<u64>,
 }
 
 impl CsvTable {
@@ -21,16 +23,19 @@ impl CsvTable {
     /// No rows, a row of another length than the header, or text that is not UTF-8.
     pub fn parse(source: &Source) -> Result<Self, Error> {
         let file = Place::file(source.path());
-        let mut reader = ReaderBuilder::new().from_reader(source.bytes());
-        let header = reader.headers().map_err(|cause| place_error(&file, &cause))?.clone();
-        let records = reader
-            .into_records()
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|cause| place_error(&file, &cause))?;
+        let bytes = source.bytes();
+        if bytes.is_empty() {
+            return Err(Error::input(file, Problem::EmptyFile));
+        }
+        let fail = |cause| place_error(&file, bytes, &cause);
+        let mut reader = ReaderBuilder::new().from_reader(bytes);
+        let header = reader.headers().map_err(fail)?.clone();
+        let records = reader.into_records().collect::<Result<Vec<_>, _>>().map_err(fail)?;
         if records.is_empty() {
             return Err(Error::input(file, Problem::Empty));
         }
-        Ok(Self { file, header, records })
+        let lines = records.iter().map(|record| record.position().map_or(0, |at| line(at, bytes))).collect();
+        Ok(Self { file, header, records, lines })
     }
 
     /// The names of the columns.
@@ -98,7 +103,7 @@ impl CsvTable {
     ///
     /// The first of `names` that exists.
     pub fn check_absent(&self, names: &[&str]) -> Result<(), Error> {
-        match names.iter().find(|name| self.header.iter().any(|there| there == **name)) {
+        match names.iter().find(|name| self.header.iter().any(|there| there.trim() == **name)) {
             None => Ok(()),
             Some(name) => Err(Error::input(self.file.clone().column(name), Problem::ColumnExists)),
         }
@@ -115,21 +120,26 @@ impl CsvTable {
             return Err(Error::input(place, Problem::ColumnTwice));
         }
         let mut values = Vec::with_capacity(self.records.len());
-        let mut lines = Vec::with_capacity(self.records.len());
-        for record in &self.records {
-            let line = record.position().map_or(0, ::csv::Position::line);
+        for (record, &line) in self.records.iter().zip(&self.lines) {
             let text = record.get(index).unwrap_or_default().trim();
             values.push(
                 parse(text).map_err(|problem| Error::input(place.clone().row(Row::Line(line)), problem))?,
             );
-            lines.push(line);
         }
-        Ok(Column { values, place, lines })
+        Ok(Column { values, place, lines: self.lines.clone() })
     }
 }
 
-fn place_error(file: &Place, cause: &::csv::Error) -> Error {
-    let line = cause.position().map(|position| Row::Line(position.line()));
+/// The line on which a record begins. Its position is the end of the record before it, ahead of the `\n` of a
+/// `\r\n` and of blank lines.
+fn line(position: &::csv::Position, bytes: &[u8]) -> u64 {
+    let rest = usize::try_from(position.byte()).ok().and_then(|start| bytes.get(start..)).unwrap_or_default();
+    let breaks = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() + breaks.filter(|&&byte| byte == b'\n').count() as u64
+}
+
+fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error) -> Error {
+    let line = cause.position().map(|position| Row::Line(line(position, bytes)));
     let place = line.map_or_else(|| file.clone(), |line| file.clone().row(line));
     let problem = match cause.kind() {
         ErrorKind::UnequalLengths { expected_len, len, .. } => {

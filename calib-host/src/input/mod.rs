@@ -50,7 +50,9 @@ impl Source {
                 .expect("a valid template"),
         );
         bar.set_message(path.display().to_string());
-        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+        let mut bytes = Vec::new();
+        let reserved = bytes.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
+        reserved.map_err(|_| read_error(std::io::ErrorKind::OutOfMemory.into()))?;
         bar.wrap_read(file).read_to_end(&mut bytes).map_err(read_error)?;
         bar.finish_and_clear();
         Ok(Self { path: path.into(), bytes })
@@ -183,7 +185,11 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, Error> {
             }
             DataError::Probs { row, cause: ProbsError::Score(class, cause) } => {
                 let value = if let ScoreError::OutOfRange(value) = cause { value } else { f32::NAN };
-                Error::input(at(row, Some(class)), score_problem(cause, value.into()))
+                let problem = match score_problem(cause, value.into()) {
+                    Problem::ScoreOutOfRange(value) => Problem::ProbOutOfRange(value),
+                    other => other,
+                };
+                Error::input(at(row, Some(class)), problem)
             }
             DataError::Probs { row, cause: ProbsError::Sum(sum) } => {
                 Error::input(at(row, None), Problem::Sum(sum))

@@ -31,11 +31,19 @@ pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
     let fail = |problem| Error::input(place.clone(), problem);
     let bytes = source.bytes();
     if bytes.is_empty() {
-        return Err(fail(Problem::Empty));
+        return Err(fail(Problem::EmptyFile));
     }
     let mut rest = bytes;
-    let header = NpyHeader::from_reader(&mut rest)
-        .map_err(|cause| fail(Problem::Format(format!("not a NumPy array: {cause}"))))?;
+    if !bytes.starts_with(b"\x93NUMPY") {
+        return Err(fail(Problem::NotNpy("it does not start like one".into())));
+    }
+    if shape_overflows(bytes) {
+        return Err(fail(Problem::NotNpy("no memory holds an array of its shape".into())));
+    }
+    let header = NpyHeader::from_reader(&mut rest).map_err(|cause| {
+        let cut_off = cause.kind() == std::io::ErrorKind::UnexpectedEof;
+        fail(Problem::NotNpy(if cut_off { "its header is cut off".into() } else { cause.to_string() }))
+    })?;
 
     let expected = "float32 or float64 scores, or integer labels";
     let dtype = header.dtype();
@@ -82,6 +90,18 @@ pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
         _ => return Err(wrong_type()),
     };
     Ok(NpyArray { place, dtype: name, shape, numbers })
+}
+
+/// Whether the sizes in the header's shape multiply to more than a `u64`: npyz takes the product unchecked.
+fn shape_overflows(bytes: &[u8]) -> bool {
+    const KEY: &[u8] = b"'shape'";
+    let Some(at) = bytes.windows(KEY.len()).take(1 << 16).position(|window| window == KEY) else {
+        return false;
+    };
+    let sizes = bytes[at..].split(|byte| b")]}".contains(byte)).next().unwrap_or_default();
+    let sizes = sizes.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let product = sizes.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok());
+    product.reduce(|product, size| product?.checked_mul(size?)).is_some_and(|product| product.is_none())
 }
 
 /// The elements in row-major order.
