@@ -4,10 +4,15 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{Artifact, ClassifierId, Reduction};
-use crate::{Calibrated, Logits, Outcome, Probs, Score, Tables, TopLabel, Uncalibrated};
+use crate::artifact::{Artifact, ClassifierId, Method, Reduction};
+use crate::{
+    BinFlags, Calibrated, EncodingError, Logits, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
+    Tables, TopLabel, Uncalibrated,
+};
 
-/// A calibrator of either kind, as the artefact's reduction says.
+/// A calibrator of the kind that the artefact's reduction and score encoding say.
+///
+/// Floats and codes have calibrators of their own: none takes a score of the other's encoding for one of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -16,6 +21,10 @@ pub enum Calibrator<'a> {
     Binary(BinaryCalibrator<'a>),
     /// Maps the score of the predicted class of several.
     TopLabel(TopLabelCalibrator<'a>),
+    /// Maps the integer code of the score of class 1 of two.
+    BinaryCode(BinaryCodeCalibrator<'a>),
+    /// Maps the integer code of the score of the predicted class of several.
+    TopLabelCode(TopLabelCodeCalibrator<'a>),
 }
 
 /// Maps a binary classifier's score to the probability of class 1.
@@ -33,6 +42,22 @@ pub struct TopLabelCalibrator<'a> {
     tables: Tables<'a>,
 }
 
+/// Maps a quantised binary classifier's code to the probability of class 1, without floating point up to the bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BinaryCodeCalibrator<'a> {
+    tables: Tables<'a>,
+    encoding: ScoreEncoding,
+}
+
+/// Maps a quantised classifier's predicted class and its code to the probability that the prediction is right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TopLabelCodeCalibrator<'a> {
+    tables: Tables<'a>,
+    encoding: ScoreEncoding,
+}
+
 /// A vector has another number of classes than the calibrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -47,10 +72,21 @@ impl<'a> Artifact<'a> {
     /// The calibrator that this artefact holds.
     pub const fn calibrator(&self) -> Calibrator<'a> {
         let tables = *self.tables();
-        match self.header().reduction {
-            Reduction::Binary => Calibrator::Binary(BinaryCalibrator { tables }),
-            Reduction::TopLabel => Calibrator::TopLabel(TopLabelCalibrator { tables }),
+        let encoding = self.header().encoding;
+        match (self.header().reduction, encoding.is_quantized()) {
+            (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),
+            (Reduction::TopLabel, false) => Calibrator::TopLabel(TopLabelCalibrator { tables }),
+            (Reduction::Binary, true) => Calibrator::BinaryCode(BinaryCodeCalibrator { tables, encoding }),
+            (Reduction::TopLabel, true) => {
+                Calibrator::TopLabelCode(TopLabelCodeCalibrator { tables, encoding })
+            }
         }
+    }
+
+    /// Whether calibrating takes a random word, which [`BinaryCalibrator::calibrate_with`] and
+    /// [`TopLabelCalibrator::calibrate_with`] are given.
+    pub fn is_randomized(&self) -> bool {
+        self.header().method == Method::UmdRandomized
     }
 
     /// Whether this artefact may be used with a classifier: false only if it names another one.
@@ -59,17 +95,29 @@ impl<'a> Artifact<'a> {
     }
 }
 
+/// What a binary calibrator says if its table is not there, which parsing refuses: marked as resting on no data at
+/// all.
+const NOTHING: Calibrated =
+    Calibrated { prob: 0.5, bin: 0, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+
 impl BinaryCalibrator<'_> {
     /// The calibrated probability of class 1.
+    ///
+    /// Of a randomised artefact the result is deterministic, as with the word `u32::MAX`. If the score equals an edge
+    /// then, its guarantee does not hold and the result has no epsilon and no interval: use
+    /// [`BinaryCalibrator::calibrate_with`].
+    #[inline]
     pub fn calibrate(&self, score: Score) -> Calibrated {
-        // The table is there: parsing refuses a binary artefact without it. Were it not, the answer would be
-        // marked as resting on no data at all.
-        self.tables.calibrate(0, score).unwrap_or(Calibrated {
-            prob: 0.5,
-            bin: 0,
-            epsilon: None,
-            flags: crate::BinFlags::EMPTY,
-        })
+        self.tables.calibrate(0, score, None).unwrap_or(NOTHING)
+    }
+
+    /// The calibrated probability of class 1, with a random word that divides equal scores.
+    ///
+    /// The word is uniform over all `u32` and drawn anew for every score; an artefact that is not randomised has no
+    /// use for it.
+    #[inline]
+    pub fn calibrate_with(&self, score: Score, word: u32) -> Calibrated {
+        self.tables.calibrate(0, score, Some(word)).unwrap_or(NOTHING)
     }
 }
 
@@ -81,11 +129,17 @@ impl TopLabelCalibrator<'_> {
 
     /// The calibrated probability that the predicted class is right. Uncalibrated for a class with too few
     /// calibration points, and for a class that the calibrator does not have.
+    ///
+    /// Without a random word, as [`BinaryCalibrator::calibrate`].
+    #[inline]
     pub fn calibrate(&self, top: TopLabel) -> Outcome {
-        match self.tables.calibrate(usize::from(top.class), top.score) {
-            Some(calibrated) => Outcome::Calibrated(calibrated),
-            None => Outcome::Uncalibrated(Uncalibrated::Class),
-        }
+        outcome(self.tables.calibrate(usize::from(top.class), top.score, None))
+    }
+
+    /// [`TopLabelCalibrator::calibrate`] with a random word, as [`BinaryCalibrator::calibrate_with`].
+    #[inline]
+    pub fn calibrate_with(&self, top: TopLabel, word: u32) -> Outcome {
+        outcome(self.tables.calibrate(usize::from(top.class), top.score, Some(word)))
     }
 
     /// Softmax, argmax and [`TopLabelCalibrator::calibrate`].
@@ -113,6 +167,60 @@ impl TopLabelCalibrator<'_> {
     fn check(&self, got: usize) -> Result<(), ClassCountError> {
         let expected = self.classes();
         if got == expected { Ok(()) } else { Err(ClassCountError { expected, got }) }
+    }
+}
+
+impl BinaryCodeCalibrator<'_> {
+    /// The encoding that the calibrator was fitted for.
+    pub const fn encoding(&self) -> ScoreEncoding {
+        self.encoding
+    }
+
+    /// The calibrated probability of class 1.
+    ///
+    /// # Errors
+    ///
+    /// If the score is of another encoding.
+    #[inline]
+    pub fn calibrate(&self, score: QuantizedScore) -> Result<Calibrated, EncodingError> {
+        check_encoding(self.encoding, score)?;
+        Ok(self.tables.calibrate_code(0, score).unwrap_or(NOTHING))
+    }
+}
+
+impl TopLabelCodeCalibrator<'_> {
+    /// The number of classes.
+    pub const fn classes(&self) -> usize {
+        self.tables.count()
+    }
+
+    /// The encoding that the calibrator was fitted for.
+    pub const fn encoding(&self) -> ScoreEncoding {
+        self.encoding
+    }
+
+    /// The calibrated probability that the predicted class is right, given the class's score. Uncalibrated as
+    /// [`TopLabelCalibrator::calibrate`].
+    ///
+    /// # Errors
+    ///
+    /// If the score is of another encoding.
+    #[inline]
+    pub fn calibrate(&self, class: u16, score: QuantizedScore) -> Result<Outcome, EncodingError> {
+        check_encoding(self.encoding, score)?;
+        Ok(outcome(self.tables.calibrate_code(usize::from(class), score)))
+    }
+}
+
+fn check_encoding(expected: ScoreEncoding, score: QuantizedScore) -> Result<(), EncodingError> {
+    let got = score.encoding();
+    if got == expected { Ok(()) } else { Err(EncodingError { expected, got }) }
+}
+
+fn outcome(calibrated: Option<Calibrated>) -> Outcome {
+    match calibrated {
+        Some(calibrated) => Outcome::Calibrated(calibrated),
+        None => Outcome::Uncalibrated(Uncalibrated::Class),
     }
 }
 

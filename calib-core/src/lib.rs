@@ -38,29 +38,48 @@ mod alarm_rule;
 mod artifact;
 mod buffer;
 mod calibrator;
+mod code_table;
 mod crc32c;
+mod encoding;
+mod interpolated;
+mod interval;
 mod logits;
 mod outcome;
 mod probs;
+mod randomized;
+mod scaling;
 mod score;
+mod search;
 mod sigmoid;
 mod table;
+mod values;
+mod venn_abers;
 pub mod wire;
 
 pub use alarm_rule::AlarmRule;
 pub use artifact::{
     Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity,
-    MAX_CLASSES, Method, PREFIX_LEN, ParseError, Provenance, Reduction, ScoreEncoding, SectionKind, Table,
-    TableFault, Tables, Theorem, WriteError,
+    MAX_CLASSES, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SectionKind, Table, TableFault,
+    TableForm, Tables, Theorem, WriteError,
 };
 pub use buffer::{ArtifactBuffer, BufferFull};
-pub use calibrator::{BinaryCalibrator, Calibrator, ClassCountError, TopLabelCalibrator};
+pub use calibrator::{
+    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassCountError, TopLabelCalibrator,
+    TopLabelCodeCalibrator,
+};
+pub use code_table::CodeTable;
+pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
+pub use interpolated::InterpolatedTable;
+pub use interval::ProbInterval;
 pub use logits::{Logits, LogitsError};
 pub use outcome::{BinFlags, Calibrated, Outcome, TopLabel, Uncalibrated};
 pub use probs::{Probs, ProbsError};
+pub use randomized::RandomizedTable;
+pub use scaling::{Scaling, ScalingError, ScalingFunction};
 pub use score::{Score, ScoreError};
 pub use sigmoid::sigmoid;
 #[cfg(feature = "micromath")]
 #[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
 pub use sigmoid::sigmoid_fast;
 pub use table::{StepTable, TableError};
+pub use venn_abers::VennAbersTable;

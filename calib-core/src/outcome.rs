@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Score;
+use crate::{ProbInterval, Score};
 
 /// A predicted class and the classifier's score for it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Calibrated {
     pub epsilon: Option<f32>,
     /// What to know about the bin.
     pub flags: BinFlags,
+    /// Where the truth for the bin lies: by exact binomial intervals, with the artefact's `alpha` as failure
+    /// probability, or between the two probabilities of Venn-Abers. `None` if the artefact holds no interval.
+    pub interval: Option<ProbInterval>,
 }
 
 /// Marks of a single bin.

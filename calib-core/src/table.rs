@@ -3,7 +3,8 @@
 use core::fmt;
 
 use crate::Score;
-use crate::score::ONE_BITS;
+use crate::search::count_floats_at_or_below;
+use crate::values::{Values, check_edges};
 
 /// `B` probabilities over `B` bins of scores: `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]`.
 ///
@@ -13,32 +14,35 @@ use crate::score::ONE_BITS;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StepTable<'a> {
     edges: &'a [f32],
-    /// The probabilities of all bins but the last: as long as `edges`.
-    values: &'a [f32],
-    /// The probability of the last bin.
-    last: f32,
+    values: Values<'a>,
 }
 
-/// Why edges and values are not a [`StepTable`]; the payload is an index.
+/// Why numbers are not a table; the payload is an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TableError {
-    /// There must be one value more than edges.
+    /// The numbers of edges and values do not go together: a binned table has one value more than edges.
     Length,
     /// There are more than 65 536 bins.
     TooManyBins,
-    /// This edge is NaN or outside `(0, 1]`.
+    /// This edge is NaN or outside `(0, 1]`, or not a code, or this knot is NaN, `-0.0` or outside `[0, 1]`.
     EdgeRange(usize),
-    /// This edge is not above the one before it.
+    /// This edge or knot is not above the one before it.
     EdgeOrder(usize),
     /// This value is NaN, `-0.0` or outside `[0, 1]`.
     ValueRange(usize),
+    /// This value is below the one before it, where they may not fall.
+    ValueOrder(usize),
+    /// This slope is not the quotient of its knots' differences.
+    Slope(usize),
+    /// This bin's lower bound is above its upper bound.
+    Bounds(usize),
 }
 
 impl<'a> StepTable<'a> {
     /// The largest number of bins: bin indices are `u16`.
-    pub const MAX_BINS: usize = 1 << 16;
+    pub const MAX_BINS: usize = Values::MAX_LEN;
 
     /// Makes a table of `values.len()` bins from their inner edges, strictly ascending in `(0, 1]`, and their
     /// probabilities, in `[0, 1]`.
@@ -47,35 +51,13 @@ impl<'a> StepTable<'a> {
     ///
     /// The first cause found, with its index.
     pub const fn new(edges: &'a [f32], values: &'a [f32]) -> Result<Self, TableError> {
-        let Some((&last, head)) = values.split_last() else { return Err(TableError::Length) };
-        if head.len() != edges.len() {
-            return Err(TableError::Length);
+        if let Err(error) = check_edges(edges) {
+            return Err(error);
         }
-        if values.len() > Self::MAX_BINS {
-            return Err(TableError::TooManyBins);
+        match Values::new(values, edges.len()) {
+            Ok(values) => Ok(Self { edges, values }),
+            Err(error) => Err(error),
         }
-        let mut below = 0.0;
-        let mut rest = edges;
-        while let Some((&edge, tail)) = rest.split_first() {
-            let index = edges.len() - rest.len();
-            if !(edge > 0.0 && edge <= 1.0) {
-                return Err(TableError::EdgeRange(index));
-            }
-            if edge <= below {
-                return Err(TableError::EdgeOrder(index));
-            }
-            below = edge;
-            rest = tail;
-        }
-        let mut rest = values;
-        while let Some((&value, tail)) = rest.split_first() {
-            // `-0.0` has a larger pattern than 1, and would print as "-0".
-            if value.to_bits() > ONE_BITS {
-                return Err(TableError::ValueRange(values.len() - rest.len()));
-            }
-            rest = tail;
-        }
-        Ok(Self { edges, values: head, last })
     }
 
     /// [`StepTable::new`] for a `const`: a bad table does not compile.
@@ -102,28 +84,24 @@ impl<'a> StepTable<'a> {
     /// [`StepTable::new`] for a table that was checked before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], values: &'a [f32]) -> Option<Self> {
-        match values.split_last() {
-            Some((&last, head)) => Some(Self { edges, values: head, last }),
+        match Values::trusted(values) {
+            Some(values) => Some(Self { edges, values }),
             None => None,
         }
     }
 
     /// The number of bins, at least 1.
     pub const fn bins(&self) -> usize {
-        self.edges.len() + 1
+        self.values.len()
     }
 
     /// The bin's index and probability, in O(log B).
     ///
-    /// The bin is the number of edges at or below the score. Edges are positive, so their bit patterns are
-    /// ordered like their values and the search compares integers.
+    /// The bin is the number of edges at or below the score.
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32) {
-        let key = score.to_bits();
-        let bin = self.edges.partition_point(|edge| edge.to_bits() <= key);
-        // `values` lacks the last bin, which makes its absence the last bin's case, not a failure.
-        let value = self.values.get(bin).copied().unwrap_or(self.last);
-        (bin as u16, value)
+        let bin = count_floats_at_or_below(self.edges, score.to_bits());
+        (bin as u16, self.values.get(bin))
     }
 
     /// The inner edges, strictly ascending; one less than there are bins.
@@ -133,18 +111,27 @@ impl<'a> StepTable<'a> {
 
     /// The probabilities, one per bin in bin order.
     pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
-        self.values.iter().copied().chain(core::iter::once(self.last))
+        self.values.iter()
+    }
+
+    /// The probability of a bin; of the last for any beyond.
+    pub(crate) fn value(&self, bin: usize) -> f32 {
+        self.values.get(bin)
     }
 }
 
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let before = |i: &usize| i.saturating_sub(1);
         match self {
             Self::Length => f.write_str("there must be one value more than edges"),
             Self::TooManyBins => write!(f, "more than {} bins", StepTable::MAX_BINS),
-            Self::EdgeRange(i) => write!(f, "edge {i} is outside (0, 1]"),
-            Self::EdgeOrder(i) => write!(f, "edge {i} is not above edge {}", i.saturating_sub(1)),
+            Self::EdgeRange(i) => write!(f, "edge {i} is out of range"),
+            Self::EdgeOrder(i) => write!(f, "edge {i} is not above edge {}", before(i)),
             Self::ValueRange(i) => write!(f, "value {i} is outside [0, 1]"),
+            Self::ValueOrder(i) => write!(f, "value {i} is below value {}", before(i)),
+            Self::Slope(i) => write!(f, "slope {i} is not that of its knots"),
+            Self::Bounds(i) => write!(f, "the lower bound of bin {i} is above its upper bound"),
         }
     }
 }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::crc32c::CRC_32C;
 use crate::{
-    AlarmRule, ClassifierId, Guarantee, Identity, LogitsError, Method, Outcome, ParseError, ProbsError,
-    Reduction, Score, ScoreError,
+    AlarmRule, ClassifierId, CodeError, Guarantee, Identity, LogitsError, Method, Outcome, ParseError,
+    ProbsError, Reduction, Score, ScoreEncoding, ScoreError,
 };
 
 /// The largest number of features, logits or probabilities in a request.
@@ -56,6 +56,17 @@ pub enum RequestBody {
         /// How often, at least 1.
         repeat: u16,
     },
+    /// Calibrate the score of class 1 of a binary classifier, with this random word in place of one that the device
+    /// draws.
+    ScoreWithWord {
+        /// The score.
+        score: f32,
+        /// The word.
+        word: u32,
+    },
+    /// Calibrate the integer code of the score of class 1, given as a [key](crate::QuantizedScore::key) of the
+    /// calibrator's encoding.
+    Code(u16),
 }
 
 /// What a device answers.
@@ -123,6 +134,8 @@ pub struct CalibratorStatus {
     pub n: u64,
     /// What is guaranteed.
     pub guarantee: Option<Guarantee>,
+    /// What kind of number it takes for a score.
+    pub encoding: ScoreEncoding,
 }
 
 /// Why a device is uncalibrated.
@@ -142,11 +155,24 @@ pub struct Prediction {
     /// The class that the score and the probability are of: 1 for a binary classifier, otherwise the predicted.
     pub class: u16,
     /// The classifier's score. Not a probability.
-    pub score: Score,
+    pub score: RawScore,
     /// The calibrated probability, or why there is none.
     pub outcome: Outcome,
     /// Whether the alarm is raised.
     pub alarm: bool,
+    /// The random word that the calibrator was given: drawn by the device, or the host's. `None` if it is not
+    /// randomised, or the device has no source of words.
+    pub word: Option<u32>,
+}
+
+/// A score as the calibrator was given it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum RawScore {
+    /// A float.
+    F32(Score),
+    /// The key of an integer code.
+    Code(u16),
 }
 
 /// How long classifying and calibrating took.
@@ -190,6 +216,10 @@ pub enum Refusal {
     },
     /// A repeat count of zero, or a result too large for the timer.
     Measure,
+    /// The calibrator takes scores in this encoding, not in the one at hand.
+    Encoding(ScoreEncoding),
+    /// What was sent is not a code of the calibrator's encoding.
+    Code(CodeError),
 }
 
 /// Why a frame was not encoded or decoded.

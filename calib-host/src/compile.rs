@@ -2,7 +2,7 @@
 
 use calib_core::{
     Artifact, ArtifactWriter, ClassifierId, Header, HeaderFlags, Identity, Provenance, ScoreEncoding,
-    StepTable, Table, WriteError,
+    StepTable, Table, TableForm, WriteError,
 };
 use sha2::{Digest, Sha256};
 
@@ -56,7 +56,8 @@ pub fn artifact_bytes(fit: &Fit, origin: &Origin) -> Result<Vec<u8>, CompileErro
             let (edges, values) = words.as_ref()?;
             let steps =
                 StepTable::new(edges, values).expect("edges ascend within (0, 1] and values are means");
-            Some(Table { steps, epsilon: fitted.as_ref()?.epsilon.map(round_up) })
+            let epsilon = fitted.as_ref()?.epsilon.map(round_up);
+            Some(Table { form: TableForm::Steps(steps), epsilon })
         })
         .collect();
 

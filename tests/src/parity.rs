@@ -1,7 +1,7 @@
 //! The device against the host, bit for bit.
 
 use anyhow::{Result, bail};
-use calib_core::wire::{Prediction, ReplyBody, RequestBody, Values};
+use calib_core::wire::{Prediction, RawScore, ReplyBody, RequestBody, Values};
 use calib_core::{Artifact, Calibrator, Logits, Outcome, Probs, Score, TopLabel};
 use calib_firmware::{AlarmRule, Classifier, Kind, LinearModel};
 use rand::{RngExt, SeedableRng};
@@ -69,7 +69,7 @@ pub fn bare_scores(
     let tables = artifact.tables();
     for table in 0..tables.count() {
         cases.extend([(table, 0.0), (table, 1.0)]);
-        for &edge in tables.get(table).iter().flat_map(|table| table.steps.edges()) {
+        for &edge in tables.get(table).iter().flat_map(|table| table.form.edges()) {
             cases.extend([edge.next_down(), edge, edge.next_up().min(1.0)].map(|score| (table, score)));
         }
     }
@@ -110,7 +110,7 @@ fn prediction(rule: AlarmRule, top: TopLabel, outcome: Outcome) -> Prediction {
         Outcome::Calibrated(calibrated) => rule.is_raised_by(calibrated.prob),
         Outcome::Uncalibrated(_) => true,
     };
-    Prediction { class: top.class, score: top.score, outcome, alarm }
+    Prediction { class: top.class, score: RawScore::F32(top.score), outcome, alarm, word: None }
 }
 
 fn values(row: &[f32]) -> Values {

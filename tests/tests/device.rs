@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use calib_core::wire::{
-    self, MAX_FRAME, MAX_VALUES, Measurement, Missing, Prediction, Refusal, ReplyBody, Request, RequestBody,
-    Status, Values,
+    self, MAX_FRAME, MAX_VALUES, Measurement, Missing, Prediction, RawScore, Refusal, ReplyBody, Request,
+    RequestBody, Status, Values,
 };
 use calib_core::{
     Artifact, ArtifactWriter, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Identity,
     Method, Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, ScoreError, StepTable, Table,
-    Theorem, TopLabel, Uncalibrated,
+    TableForm, Theorem, TopLabel, Uncalibrated,
 };
 use calib_firmware::{AlarmRule, Classifier, Features, LinearModel, LinearParameters, Slot};
 use calib_tests::{Emulator, build_firmware, image_size};
@@ -132,7 +132,8 @@ fn artifact(reduction: Reduction, bins: &[Option<usize>], classifier: Option<Cla
         .iter()
         .map(|content| {
             let (edges, values) = content.as_ref()?;
-            Some(Table { steps: StepTable::new(edges, values).unwrap(), epsilon: Some(0.07) })
+            let form = TableForm::Steps(StepTable::new(edges, values).unwrap());
+            Some(Table { form, epsilon: Some(0.07) })
         })
         .collect();
     let whole = bins.iter().all(Option::is_some);
@@ -181,7 +182,7 @@ fn prediction(reply: &ReplyBody) -> Prediction {
 /// Equal in every bit, which `==` on floats does not say.
 fn assert_same_bits(device: Prediction, top: TopLabel, outcome: Outcome, input: &str) {
     assert_eq!(device.class, top.class, "{input}");
-    assert_eq!(device.score.to_bits(), top.score.to_bits(), "{input}");
+    assert_eq!(device.score, RawScore::F32(top.score), "{input}");
     assert_eq!(device.outcome, outcome, "{input}");
     if let (Outcome::Calibrated(device), Outcome::Calibrated(host)) = (device.outcome, outcome) {
         assert_eq!(device.prob.to_bits(), host.prob.to_bits(), "{input}");
@@ -281,7 +282,7 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     let Image { model, .. } = binary();
     let artifact = binary_artifact(Some(model.id()));
     let Calibrator::Binary(calibrator) = artifact.parse().calibrator() else { panic!("not binary") };
-    let edges = artifact.parse().tables().get(0).unwrap().steps.edges().to_vec();
+    let edges = artifact.parse().tables().get(0).unwrap().form.edges().to_vec();
     let mut device = binary().start(Some(artifact.bytes()));
 
     let mut scores: Vec<f32> = vec![0.0, f32::from_bits(1), 1.0f32.next_down(), 1.0];
@@ -325,11 +326,14 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     for (input, reply) in inputs.iter().zip(&replies) {
         let mut scratch = [0.0; MAX_VALUES];
         let features = Features::new(input, model.feature_count()).unwrap();
-        let (top, host) = slot.calibrate(model.classify(features, &mut scratch).unwrap()).unwrap();
-        classes.insert(top.class);
+        let output = model.classify(features, &mut scratch).unwrap();
+        let host = slot.calibrate(output, None).unwrap();
+        classes.insert(host.class);
         let device = prediction(reply);
-        assert_same_bits(device, top, host, &format!("features {input:?}"));
-        let trusted = matches!(host, Outcome::Calibrated(calibrated) if calibrated.prob >= 0.6);
+        let RawScore::F32(score) = host.score else { panic!("not a float") };
+        let top = TopLabel { class: host.class, score };
+        assert_same_bits(device, top, host.outcome, &format!("features {input:?}"));
+        let trusted = matches!(host.outcome, Outcome::Calibrated(calibrated) if calibrated.prob >= 0.6);
         assert_eq!(device.alarm, !trusted, "features {input:?}");
     }
     assert_eq!(classes.len(), 4, "every class was predicted");
@@ -346,7 +350,7 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let mut rows = Vec::new();
     for class in 0..4 {
         let Some(table) = artifact.parse().tables().get(class) else { continue };
-        for edge in table.steps.edges().iter().filter(|edge| **edge > 0.51) {
+        for edge in table.form.edges().iter().filter(|edge| **edge > 0.51) {
             for score in [edge.next_down(), *edge, edge.next_up()] {
                 let mut row = [(1.0 - score) / 3.0; 4];
                 row[class] = score;

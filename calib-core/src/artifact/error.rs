@@ -67,6 +67,8 @@ pub enum ParseError {
         /// Where they begin.
         offset: usize,
     },
+    /// A section of this kind is there, which does not go with the header's method and score encoding.
+    UnexpectedSection(SectionKind),
 }
 
 /// What is wrong with a table of an artefact.
@@ -78,7 +80,7 @@ pub enum TableFault {
     Count,
     /// Its words lie outside the section, overlap, or are of an impossible number.
     Extent,
-    /// Its edges or values are out of range or out of order.
+    /// Its edges, values or parameters are out of range or out of order.
     Content,
     /// The numbers of bins do not add up to the header's.
     Bins,
@@ -89,6 +91,11 @@ pub enum TableFault {
     Epsilon,
     /// The bin flags are not one per bin, or one is unknown.
     Flags,
+    /// The intervals are not one per bin, or one is upside down, does not hold the bin's value, or is there for
+    /// a bin of which nothing is guaranteed.
+    Intervals,
+    /// The direct table does not give the bin that the edges give.
+    Direct,
 }
 
 impl fmt::Display for ParseError {
@@ -120,6 +127,9 @@ impl fmt::Display for ParseError {
             Self::TrailingBytes { offset } => {
                 write!(f, "there are bytes after the artefact's end at offset {offset}")
             }
+            Self::UnexpectedSection(kind) => {
+                write!(f, "the {kind:?} section does not go with the header's method and score encoding")
+            }
         }
     }
 }
@@ -129,11 +139,13 @@ impl fmt::Display for TableFault {
         f.write_str(match self {
             Self::Count => "not the number of tables the reduction needs",
             Self::Extent => "its words lie outside the section",
-            Self::Content => "its edges or values are out of range or out of order",
+            Self::Content => "its edges, values or parameters are out of range or out of order",
             Self::Bins => "the bins do not add up to the header's number",
             Self::Missing => "it has no bins, or the header tells of an uncalibrated class and there is none",
             Self::Epsilon => "its epsilon is out of range or without a guarantee",
             Self::Flags => "the bin flags are not one per bin, or unknown",
+            Self::Intervals => "the intervals are not one per bin, or do not go with it",
+            Self::Direct => "the direct table contradicts the edges",
         })
     }
 }

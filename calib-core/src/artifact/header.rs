@@ -5,6 +5,8 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::ParseError;
+use super::section::SectionKind;
+use crate::ScoreEncoding;
 
 /// The largest number of classes: class indices are `u16`.
 pub const MAX_CLASSES: usize = u16::MAX as usize;
@@ -21,7 +23,8 @@ pub struct Header<'a> {
     pub encoding: ScoreEncoding,
     /// The classifier's number of classes, at least 2.
     pub classes: u16,
-    /// The number of bins over all tables, at least 1.
+    /// The number of bins over all tables, at least 1: of segments, both constant ends included, if tables are
+    /// interpolated; 0 for scaling functions.
     pub bins: u32,
     /// The number of calibration points, at least 1.
     pub n: u64,
@@ -43,6 +46,28 @@ pub enum Method {
     Umd,
     /// Isotonic regression, as a step function (pool adjacent violators).
     Isotonic,
+    /// Uniform-mass binning with the boundary points kept (Zadrozny and Elkan 2001).
+    UmdOriginal,
+    /// Uniform-mass binning with ties broken by lot (Gupta and Ramdas 2021, Algorithm 2).
+    UmdRandomized,
+    /// Uniform-mass binning with sample splitting: edges from one half of the data, values from the other.
+    Ums,
+    /// Bins of equal width.
+    FixedWidth,
+    /// Isotonic regression, interpolated linearly.
+    IsotonicInterpolated,
+    /// Isotonic recursive partitioning (Berta, Bach and Jordan 2024).
+    Irp,
+    /// Uniform-mass bins of a scaling function's outputs (Kumar, Liang and Ma 2019).
+    ScalingBinning,
+    /// Platt scaling.
+    Platt,
+    /// Beta calibration (Kull, Silva Filho and Flach 2017).
+    Beta,
+    /// Temperature scaling.
+    Temperature,
+    /// Venn-Abers prediction (Vovk and Petej 2014).
+    VennAbers,
 }
 
 /// How a multi-class problem becomes binary ones (Gupta and Ramdas 2022).
@@ -54,15 +79,6 @@ pub enum Reduction {
     Binary,
     /// One table per predicted class, for the probability that the prediction is right.
     TopLabel,
-}
-
-/// What kind of number a score is on the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum ScoreEncoding {
-    /// An `f32` in `[0, 1]`: a probability, or the softmax of `f32` logits.
-    F32,
 }
 
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the calibration data,
@@ -88,6 +104,15 @@ pub enum Theorem {
     Gr21Theorem3,
     /// Gupta and Ramdas 2022, Theorem 1, for top-label with points per bin.
     Gr22Theorem1,
+    /// Gupta and Ramdas 2021, Corollary 1, for bins that keep their boundary points.
+    Gr21Corollary1,
+    /// Gupta and Ramdas 2021, Theorem 4 (conditional), for ties broken by lot.
+    Gr21Theorem4,
+    /// Hoeffding's inequality on the numbers of points that the bins really have, with a union bound over the
+    /// bins, for edges that the points in the bins did not choose.
+    SampleSplit,
+    /// Exact binomial intervals (Clopper and Pearson 1934), with a union bound over the bins.
+    ClopperPearson,
 }
 
 /// Marks of a whole artefact.
@@ -103,6 +128,8 @@ impl HeaderFlags {
     pub const TIES_MERGED: Self = Self(1);
     /// At least one class had too few points and stays uncalibrated.
     pub const CLASS_UNCALIBRATED: Self = Self(2);
+    /// The calibration points had weights other than one, so nothing is guaranteed.
+    pub const WEIGHTED: Self = Self(4);
 
     /// Both sets of flags together.
     #[must_use]
@@ -116,7 +143,7 @@ impl HeaderFlags {
     }
 
     const fn known(self) -> bool {
-        self.0 & !(Self::TIES_MERGED.0 | Self::CLASS_UNCALIBRATED.0) == 0
+        self.0 & !(Self::TIES_MERGED.0 | Self::CLASS_UNCALIBRATED.0 | Self::WEIGHTED.0) == 0
     }
 }
 
@@ -155,16 +182,88 @@ impl<'a> Header<'a> {
             Reduction::Binary => self.classes == 2,
             Reduction::TopLabel => self.classes >= 2,
         };
-        let guarantee = self.guarantee.is_none_or(|g| {
-            // A binary calibrator has one table: ties that void its theorem leave nothing to guarantee.
-            let void = self.reduction == Reduction::Binary && self.flags.contains(HeaderFlags::TIES_MERGED);
-            let applies = match g.theorem {
-                Theorem::Gr21Theorem3 => self.method == Method::Umd,
-                Theorem::Gr22Theorem1 => self.method == Method::Umd && self.reduction == Reduction::TopLabel,
-            };
-            g.alpha > 0.0 && g.alpha < 1.0 && is_epsilon(g.epsilon) && applies && !void
-        });
-        classes && guarantee && self.bins > 0 && self.n > 0 && self.flags.known()
+        let tables = match self.table_section() {
+            Some(SectionKind::Scaling) => self.bins == 0,
+            Some(_) => self.bins > 0,
+            None => false,
+        };
+        let ties_merged = self.flags.contains(HeaderFlags::TIES_MERGED);
+        classes
+            && tables
+            && self.encoding.is_consistent()
+            && self.guarantee.is_none_or(|guarantee| self.supports(&guarantee))
+            && self.n > 0
+            && self.flags.known()
+            && !(ties_merged && self.method == Method::UmdRandomized)
+    }
+
+    /// Whether the guarantee is one that the method can have.
+    fn supports(&self, guarantee: &Guarantee) -> bool {
+        let Guarantee { theorem, alpha, epsilon } = *guarantee;
+        // A binary calibrator has one table: ties that void its theorem leave nothing to guarantee. Edges that
+        // the points in the bins did not choose may be merged at will.
+        let tied = self.flags.contains(HeaderFlags::TIES_MERGED) && self.reduction == Reduction::Binary;
+        let void = tied && !self.method.splits() || self.flags.contains(HeaderFlags::WEIGHTED);
+        let applies = match theorem {
+            Theorem::Gr21Theorem3 => self.method == Method::Umd,
+            Theorem::Gr22Theorem1 => self.method == Method::Umd && self.reduction == Reduction::TopLabel,
+            Theorem::Gr21Corollary1 => self.method == Method::UmdOriginal,
+            Theorem::Gr21Theorem4 => self.method == Method::UmdRandomized,
+            Theorem::SampleSplit => self.method.splits(),
+            Theorem::ClopperPearson => {
+                matches!(self.method, Method::Umd | Method::Ums | Method::FixedWidth)
+            }
+        };
+        applies && !void && alpha > 0.0 && alpha < 1.0 && is_epsilon(epsilon)
+    }
+
+    /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
+    pub(super) const fn table_section(&self) -> Option<SectionKind> {
+        let kind = self.method.table_section();
+        match (kind, self.encoding.is_quantized()) {
+            (SectionKind::Tables, true) => Some(SectionKind::IntegerSteps),
+            (_, true) => None,
+            (kind, false) => Some(kind),
+        }
+    }
+
+    /// Whether a section of this kind goes with the method and the score encoding.
+    pub(super) fn takes(&self, kind: SectionKind) -> bool {
+        use SectionKind::{IntegerSteps, RandomizedSteps, Tables};
+        let tables = self.table_section();
+        match kind {
+            SectionKind::Header => true,
+            SectionKind::BinFlags => matches!(tables, Some(Tables | IntegerSteps)),
+            SectionKind::Intervals => matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps)),
+            SectionKind::DirectTable => {
+                tables == Some(IntegerSteps) && self.encoding.max_key() == Some(u8::MAX.into())
+            }
+            kind => tables == Some(kind),
+        }
+    }
+}
+
+impl Method {
+    /// The kind of section that holds the method's tables for scores that are floats.
+    const fn table_section(self) -> SectionKind {
+        match self {
+            Self::Umd
+            | Self::UmdOriginal
+            | Self::Ums
+            | Self::FixedWidth
+            | Self::Isotonic
+            | Self::Irp
+            | Self::ScalingBinning => SectionKind::Tables,
+            Self::UmdRandomized => SectionKind::RandomizedSteps,
+            Self::IsotonicInterpolated => SectionKind::Interpolated,
+            Self::Platt | Self::Beta | Self::Temperature => SectionKind::Scaling,
+            Self::VennAbers => SectionKind::VennAbers,
+        }
+    }
+
+    /// Whether the edges do not depend on the points in the bins.
+    const fn splits(self) -> bool {
+        matches!(self, Self::Ums | Self::FixedWidth | Self::ScalingBinning)
     }
 }
 
@@ -194,6 +293,17 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Self::Umd => "umd",
             Self::Isotonic => "isotonic",
+            Self::UmdOriginal => "umd-original",
+            Self::UmdRandomized => "umd-randomized",
+            Self::Ums => "ums",
+            Self::FixedWidth => "fixed-width",
+            Self::IsotonicInterpolated => "isotonic-interpolated",
+            Self::Irp => "irp",
+            Self::ScalingBinning => "scaling-binning",
+            Self::Platt => "platt",
+            Self::Beta => "beta",
+            Self::Temperature => "temperature",
+            Self::VennAbers => "venn-abers",
         })
     }
 }
@@ -207,19 +317,15 @@ impl fmt::Display for Reduction {
     }
 }
 
-impl fmt::Display for ScoreEncoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::F32 => "f32",
-        })
-    }
-}
-
 impl fmt::Display for Theorem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Gr21Theorem3 => "Gupta and Ramdas 2021, Theorem 3",
             Self::Gr22Theorem1 => "Gupta and Ramdas 2022, Theorem 1",
+            Self::Gr21Corollary1 => "Gupta and Ramdas 2021, Corollary 1",
+            Self::Gr21Theorem4 => "Gupta and Ramdas 2021, Theorem 4",
+            Self::SampleSplit => "Hoeffding's inequality on the bins' own counts",
+            Self::ClopperPearson => "exact binomial intervals (Clopper and Pearson 1934)",
         })
     }
 }

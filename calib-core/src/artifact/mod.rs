@@ -10,25 +10,42 @@
 //! Integers and floats are little-endian. The CRC covers every byte of the artefact but its own four. The
 //! identity is the first 8 bytes of the SHA-256 of all sections. Bit 0 of a section's flags marks it
 //! mandatory: a reader that does not know its kind refuses the artefact, while unknown optional sections are
-//! skipped; a reader that knows the kind needs no such bit. A new capability is a new section; what is written here does not change.
+//! skipped; a reader that knows the kind needs no such bit. A new capability is a new section; what is written
+//! here does not change.
 //!
 //! | kind | section | payload |
 //! |---|---|---|
 //! | 1 | header, mandatory, first | [`Header`] in postcard |
-//! | 2 | tables, mandatory | u32 count `T`, `T + 1` u32 offsets in words, then the words: for each table of `B` bins `2 B` f32, its epsilon (NaN if nothing is guaranteed), `B - 1` inner edges, `B` values; a table without words is an uncalibrated class |
-//! | 3 | bin flags, optional | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
+//! | 2 | steps | for each table of `B` bins: epsilon, `B - 1` inner edges, `B` values |
+//! | 3 | bin flags, optional, beside 2 and 9 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
+//! | 4 | randomized steps | epsilon, `B - 1` edges, the u32 words of the edges' ties, `B` values |
+//! | 5 | interpolated | epsilon, `K` knots' x, `K` knots' y, `K - 1` slopes |
+//! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip) |
+//! | 7 | Venn-Abers | epsilon, `B - 1` edges, `B` values p0, `B` values p1 |
+//! | 8 | intervals, optional, beside 2, 4 and 9 | for each table of `B` bins `B` pairs lo, hi; both NaN if a bin has none |
+//! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
+//! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
+//!
+//! Sections 2, 4, 5, 6, 7 and 9 hold the tables: each artefact has exactly one of them, the one that goes with its
+//! method and score encoding. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
+//! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
+//! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of section 9 is a code less the
+//! lowest code of its encoding.
 
 mod error;
+mod form;
 mod header;
+mod pool;
 mod prefix;
 mod section;
 mod tables;
 mod writer;
 
 pub use error::{ParseError, TableFault};
+pub use form::TableForm;
 pub use header::{
     ClassifierId, Guarantee, Header, HeaderFlags, Identity, MAX_CLASSES, Method, Provenance, Reduction,
-    ScoreEncoding, Theorem,
+    Theorem,
 };
 pub use prefix::{FORMAT_VERSION, PREFIX_LEN};
 pub use section::SectionKind;
@@ -36,7 +53,7 @@ pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};
 
 use prefix::Prefix;
-use section::Sections;
+use section::Payloads;
 
 /// A checked artefact, borrowing the bytes it was parsed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,33 +107,9 @@ impl<'a> Artifact<'a> {
         let prefix = Prefix::parse(bytes)?;
         let body = bytes.get(PREFIX_LEN..prefix.total_len).unwrap_or_default();
 
-        let (mut header, mut tables, mut bin_flags) = (None, None, None);
-        let mut count = 0;
-        for section in Sections::new(body) {
-            let section = section?;
-            if count == 0 && section.kind != SectionKind::Header as u16 {
-                return Err(ParseError::MissingSection(SectionKind::Header));
-            }
-            count += 1;
-            let known = match SectionKind::from_raw(section.kind) {
-                Some(SectionKind::Header) => &mut header,
-                Some(SectionKind::Tables) => &mut tables,
-                Some(SectionKind::BinFlags) => &mut bin_flags,
-                None if section.is_mandatory() => return Err(ParseError::UnknownSection(section.kind)),
-                None => continue,
-            };
-            if known.replace(section.payload).is_some() {
-                return Err(ParseError::DuplicateSection(section.kind));
-            }
-        }
-        if count != usize::from(prefix.section_count) {
-            return Err(ParseError::SectionCount { stated: prefix.section_count, found: count });
-        }
-
-        let header = header.ok_or(ParseError::MissingSection(SectionKind::Header))?;
-        let header = Header::parse(header)?;
-        let tables = tables.ok_or(ParseError::MissingSection(SectionKind::Tables))?;
-        let tables = Tables::parse(tables, bin_flags, &header)?;
+        let sections = Payloads::collect(body, prefix.section_count)?;
+        let header = Header::parse(sections.require(SectionKind::Header)?)?;
+        let tables = Tables::parse(&sections, &header)?;
         Ok(Self { identity: prefix.identity, len_bytes: prefix.total_len, header, tables })
     }
 

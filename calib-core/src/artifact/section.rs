@@ -19,44 +19,110 @@ pub(super) const MANDATORY: u16 = 1;
 pub enum SectionKind {
     /// What was fitted and how.
     Header = 1,
-    /// Edges and values.
+    /// Step tables over scores.
     Tables = 2,
     /// A byte of flags per bin.
     BinFlags = 3,
+    /// Step tables that divide equal scores by lot.
+    RandomizedSteps = 4,
+    /// Knots to interpolate between.
+    Interpolated = 5,
+    /// Scaling functions.
+    Scaling = 6,
+    /// Step tables with two probabilities per bin.
+    VennAbers = 7,
+    /// An interval per bin.
+    Intervals = 8,
+    /// Step tables over integer codes.
+    IntegerSteps = 9,
+    /// The bin of every 8-bit code.
+    DirectTable = 10,
 }
 
 impl SectionKind {
-    pub(super) const fn from_raw(kind: u16) -> Option<Self> {
-        match kind {
-            1 => Some(Self::Header),
-            2 => Some(Self::Tables),
-            3 => Some(Self::BinFlags),
-            _ => None,
+    /// Every kind, in the order of their numbers, which begin with 1.
+    pub(super) const ALL: [Self; 10] = [
+        Self::Header,
+        Self::Tables,
+        Self::BinFlags,
+        Self::RandomizedSteps,
+        Self::Interpolated,
+        Self::Scaling,
+        Self::VennAbers,
+        Self::Intervals,
+        Self::IntegerSteps,
+        Self::DirectTable,
+    ];
+}
+
+/// The payloads of the sections whose kinds are known.
+#[derive(Default)]
+pub(super) struct Payloads<'a>([Option<&'a [u8]>; SectionKind::ALL.len()]);
+
+impl<'a> Payloads<'a> {
+    /// Collects the sections of an artefact. The header is the first, and no kind is there twice.
+    pub(super) fn collect(body: &'a [u8], stated: u16) -> Result<Self, ParseError> {
+        let mut payloads = Self::default();
+        let mut found = 0;
+        for section in Sections::new(body) {
+            let section = section?;
+            if found == 0 && section.kind != SectionKind::Header as u16 {
+                return Err(ParseError::MissingSection(SectionKind::Header));
+            }
+            found += 1;
+            let index = usize::from(section.kind).checked_sub(1);
+            let known = index.and_then(|index| payloads.0.get_mut(index));
+            if known.is_none() && section.is_mandatory() {
+                return Err(ParseError::UnknownSection(section.kind));
+            }
+            if known.and_then(|known| known.replace(section.payload)).is_some() {
+                return Err(ParseError::DuplicateSection(section.kind));
+            }
         }
+        if found == usize::from(stated) {
+            Ok(payloads)
+        } else {
+            Err(ParseError::SectionCount { stated, found })
+        }
+    }
+
+    /// The payload of the section of this kind, if there is one.
+    pub(super) fn get(&self, kind: SectionKind) -> Option<&'a [u8]> {
+        self.0.get((kind as usize).checked_sub(1)?).copied().flatten()
+    }
+
+    /// The payload of the section of this kind, which must be there.
+    pub(super) fn require(&self, kind: SectionKind) -> Result<&'a [u8], ParseError> {
+        self.get(kind).ok_or(ParseError::MissingSection(kind))
+    }
+
+    /// The first section that is there though it should not be.
+    pub(super) fn unexpected(&self, expected: impl Fn(SectionKind) -> bool) -> Option<SectionKind> {
+        SectionKind::ALL.into_iter().find(|&kind| self.get(kind).is_some() && !expected(kind))
     }
 }
 
 /// One section as it lies in the artefact.
-pub(super) struct Section<'a> {
-    pub(super) kind: u16,
+struct Section<'a> {
+    kind: u16,
     flags: u16,
-    pub(super) payload: &'a [u8],
+    payload: &'a [u8],
 }
 
 impl Section<'_> {
-    pub(super) const fn is_mandatory(&self) -> bool {
+    const fn is_mandatory(&self) -> bool {
         self.flags & MANDATORY != 0
     }
 }
 
 /// Walks the sections; ends after the first malformed one.
-pub(super) struct Sections<'a> {
+struct Sections<'a> {
     rest: &'a [u8],
     offset: usize,
 }
 
 impl<'a> Sections<'a> {
-    pub(super) const fn new(body: &'a [u8]) -> Self {
+    const fn new(body: &'a [u8]) -> Self {
         Self { rest: body, offset: PREFIX_LEN }
     }
 

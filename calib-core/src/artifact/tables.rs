@@ -1,59 +1,71 @@
-//! The tables section and the flags that go with it, read in place.
-
-use core::ops::Range;
+//! The tables of an artefact and what goes with them, read in place.
 
 use super::error::{ParseError, TableFault};
+use super::form::TableForm;
 use super::header::{Header, HeaderFlags, Reduction, is_epsilon};
-use crate::{BinFlags, Calibrated, Score, StepTable};
+use super::pool::Pool;
+use super::section::{Payloads, SectionKind};
+use crate::{BinFlags, Calibrated, ProbInterval, QuantizedScore, Score};
 
 /// The tables of an artefact, one per binary problem of its reduction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tables<'a> {
-    /// `count + 1` ascending offsets into `words`.
-    offsets: &'a [u32],
-    words: &'a [f32],
+    kind: SectionKind,
+    pool: Pool<'a>,
     /// Empty, or one per bin.
     bin_flags: &'a [u8],
+    intervals: Option<Pool<'a>>,
+    /// Empty, or 256 per table.
+    direct: &'a [u8],
 }
 
 /// A table and what is guaranteed for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Table<'a> {
-    /// Edges and probabilities.
-    pub steps: StepTable<'a>,
+    /// Edges and probabilities, or what takes their place.
+    pub form: TableForm<'a>,
     /// The largest deviation of a probability at the header's alpha; `None` if nothing is guaranteed.
     pub epsilon: Option<f32>,
 }
 
+/// The number of codes of an 8-bit encoding.
+pub(super) const CODES: usize = 1 << 8;
+
 impl<'a> Tables<'a> {
-    pub(super) fn parse(
-        payload: &'a [u8],
-        bin_flags: Option<&'a [u8]>,
-        header: &Header<'_>,
-    ) -> Result<Self, ParseError> {
+    pub(super) fn parse(sections: &Payloads<'a>, header: &Header<'_>) -> Result<Self, ParseError> {
         let at = |fault| ParseError::Table { table: 0, fault };
+        let kind = header.table_section().ok_or(ParseError::Header)?;
+        if let Some(kind) = sections.unexpected(|kind| header.takes(kind)) {
+            return Err(ParseError::UnexpectedSection(kind));
+        }
         let expected = match header.reduction {
             Reduction::Binary => 1,
             Reduction::TopLabel => usize::from(header.classes),
         };
-        let words: &[u32] = bytemuck::try_cast_slice(payload).map_err(|_| at(TableFault::Extent))?;
-        let (&count, words) = words.split_first().ok_or(at(TableFault::Count))?;
-        if usize::try_from(count) != Ok(expected) {
-            return Err(at(TableFault::Count));
-        }
-        let (offsets, words) = words.split_at_checked(expected + 1).ok_or(at(TableFault::Extent))?;
-        let ends = (offsets.first().copied(), offsets.last().copied());
-        if ends != (Some(0), u32::try_from(words.len()).ok()) {
-            return Err(at(TableFault::Extent));
-        }
-        let words = bytemuck::cast_slice(words);
-        let tables = Self { offsets, words, bin_flags: bin_flags.unwrap_or_default() };
+        let pool = Pool::parse(sections.require(kind)?, expected).map_err(at)?;
+        let intervals = sections.get(SectionKind::Intervals).map(|payload| Pool::parse(payload, expected));
+        let bin_flags = sections.get(SectionKind::BinFlags);
+        let direct = sections.get(SectionKind::DirectTable);
+        let tables = Self {
+            kind,
+            pool,
+            bin_flags: bin_flags.unwrap_or_default(),
+            intervals: intervals.transpose().map_err(|_| at(TableFault::Intervals))?,
+            direct: direct.unwrap_or_default(),
+        };
         let bins = tables.check(header)?;
-        let flags_fit = bin_flags.is_none_or(|flags| flags.len() == bins);
-        if !flags_fit || tables.bin_flags.iter().any(|&b| BinFlags::from_bits(b).is_none()) {
+        if bin_flags.is_some_and(|flags| flags.len() != bins)
+            || tables.bin_flags.iter().any(|&b| BinFlags::from_bits(b).is_none())
+        {
             return Err(at(TableFault::Flags));
+        }
+        if direct.is_some_and(|direct| direct.len() != CODES * expected) {
+            return Err(at(TableFault::Direct));
+        }
+        for table in 0..expected {
+            tables.check_beside(table).map_err(|fault| ParseError::Table { table, fault })?;
         }
         Ok(tables)
     }
@@ -66,7 +78,7 @@ impl<'a> Tables<'a> {
         let mut bins = 0usize;
         for table in 0..self.count() {
             let at = |fault| ParseError::Table { table, fault };
-            let words = self.words(table).ok_or(at(TableFault::Extent))?;
+            let words = self.pool.words(table).ok_or(at(TableFault::Extent))?;
             let Some((&epsilon, words)) = words.split_first() else {
                 if may_miss && header.reduction != Reduction::Binary {
                     missing = true;
@@ -74,9 +86,9 @@ impl<'a> Tables<'a> {
                 }
                 return Err(at(TableFault::Missing));
             };
-            let steps = steps(words).ok_or(at(TableFault::Extent))?;
-            bins += StepTable::new(steps.0, steps.1).map_err(|_| at(TableFault::Content))?.bins();
+            bins += TableForm::parse(self.kind, header.encoding, words).map_err(at)?.bins();
             // NaN says that nothing is guaranteed; whatever is guaranteed is not above the header's.
+            let epsilon = f32::from_bits(epsilon);
             let guaranteed = header.guarantee.is_some_and(|g| is_epsilon(epsilon) && epsilon <= g.epsilon);
             if !(epsilon.is_nan() || guaranteed) {
                 return Err(at(TableFault::Epsilon));
@@ -95,62 +107,131 @@ impl<'a> Tables<'a> {
         Ok(bins)
     }
 
+    /// Checks a table's intervals and its direct table against the table.
+    fn check_beside(&self, table: usize) -> Result<(), TableFault> {
+        let form = self.get(table);
+        if let Some(intervals) = &self.intervals {
+            let words = intervals.words(table).ok_or(TableFault::Intervals)?;
+            if words.len() != 2 * form.map_or(0, |table| table.form.bins()) {
+                return Err(TableFault::Intervals);
+            }
+            for (bin, pair) in words.as_chunks().0.iter().enumerate() {
+                let [lo, hi] = pair.map(f32::from_bits);
+                if lo.is_nan() && hi.is_nan() {
+                    continue;
+                }
+                let step = form.filter(|table| table.epsilon.is_some()).and_then(|t| t.form.step(bin));
+                let holds = ProbInterval::new(lo, hi).zip(step).is_some_and(|(i, prob)| i.contains(prob));
+                let empty = self.bin_flags(table, bin as u16).contains(BinFlags::EMPTY);
+                if !holds || empty {
+                    return Err(TableFault::Intervals);
+                }
+            }
+        }
+        if let Some(direct) = self.direct(table) {
+            let same = match form.map(|table| table.form) {
+                Some(TableForm::Codes(codes)) => {
+                    (0..).zip(direct).all(|(key, &bin)| codes.bin(key) == usize::from(bin))
+                }
+                _ => direct.iter().all(|&bin| bin == 0),
+            };
+            if !same {
+                return Err(TableFault::Direct);
+            }
+        }
+        Ok(())
+    }
+
     /// The number of tables, uncalibrated classes included.
     pub const fn count(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.pool.count()
     }
 
     /// The table of this index; `None` for an uncalibrated class and beyond the last table.
     #[inline]
     pub fn get(&self, table: usize) -> Option<Table<'a>> {
-        let (&epsilon, words) = self.words(table)?.split_first()?;
-        let (edges, values) = steps(words)?;
-        let steps = StepTable::trusted(edges, values)?;
-        Some(Table { steps, epsilon: if epsilon.is_nan() { None } else { Some(epsilon) } })
+        let (&epsilon, words) = self.pool.words(table)?.split_first()?;
+        let epsilon = f32::from_bits(epsilon);
+        let form = TableForm::trusted(self.kind, words)?;
+        Some(Table { form, epsilon: if epsilon.is_nan() { None } else { Some(epsilon) } })
     }
 
-    /// Calibrates a score with a table; `None` for an uncalibrated class and beyond the last table.
-    pub fn calibrate(&self, table: usize, score: Score) -> Option<Calibrated> {
-        let Table { steps, epsilon } = self.get(table)?;
-        let (bin, prob) = steps.lookup(score);
+    /// Calibrates a score with a table; `None` for an uncalibrated class, beyond the last table, and for tables
+    /// over codes.
+    #[inline]
+    pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
+        let Table { form, mut epsilon } = self.get(table)?;
+        let (bin, prob) = match form {
+            TableForm::Steps(steps) => steps.lookup(score),
+            TableForm::Randomized(steps) => {
+                let (bin, is_tied) = steps.find(score, word.unwrap_or(u32::MAX));
+                if is_tied && word.is_none() {
+                    epsilon = None;
+                }
+                (bin as u16, steps.value(bin))
+            }
+            TableForm::Interpolated(knots) => knots.lookup(score),
+            TableForm::Scaling(function) => (0, function.prob(score)),
+            TableForm::VennAbers(bins) => {
+                let (bin, prob, interval) = bins.lookup(score);
+                let interval = Some(interval);
+                return Some(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval });
+            }
+            TableForm::Codes(_) => return None,
+        };
+        Some(self.evidence(table, bin, prob, epsilon))
+    }
+
+    /// Calibrates a code with a table; `None` for an uncalibrated class, beyond the last table, and for tables over
+    /// scores.
+    #[inline]
+    pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Option<Calibrated> {
+        let Table { form: TableForm::Codes(codes), epsilon } = self.get(table)? else { return None };
+        let key = score.key();
+        let direct = self.direct(table).and_then(|direct| direct.get(usize::from(key)));
+        let bin = direct.map_or_else(|| codes.bin(key), |&bin| bin.into());
+        Some(self.evidence(table, bin as u16, codes.value(bin), epsilon))
+    }
+
+    /// The result of a bin, with what is known about it.
+    #[inline]
+    fn evidence(&self, table: usize, bin: u16, prob: f32, epsilon: Option<f32>) -> Calibrated {
         let flags = self.bin_flags(table, bin);
         let epsilon = if flags.contains(BinFlags::EMPTY) { None } else { epsilon };
-        Some(Calibrated { prob, bin, epsilon, flags })
+        // An interval is as good as the guarantee it comes with.
+        let interval = epsilon.and_then(|_| self.interval(table, bin));
+        Calibrated { prob, bin, epsilon, flags, interval }
     }
 
     /// The flags of a bin of a table; [`BinFlags::NONE`] for a bin or table that is not there.
+    #[inline]
     pub fn bin_flags(&self, table: usize, bin: u16) -> BinFlags {
-        // Two words a bin, so half an offset is the number of bins before it.
-        let flags = self.extent(table).and_then(|words| self.bin_flags.get(words.start / 2..words.end / 2));
+        if self.bin_flags.is_empty() {
+            return BinFlags::NONE;
+        }
+        // Beside sections with two words a bin, so half an offset is the number of bins before it.
+        let extent = self.pool.start(table).zip(table.checked_add(1).and_then(|next| self.pool.start(next)));
+        let flags = extent.and_then(|(start, end)| self.bin_flags.get(start / 2..end / 2));
         let bits = flags.and_then(|flags| flags.get(usize::from(bin))).copied().unwrap_or_default();
         BinFlags::from_bits(bits).unwrap_or_default()
     }
 
-    fn words(&self, table: usize) -> Option<&'a [f32]> {
-        self.words.get(self.extent(table)?)
+    /// The exact interval of a bin of a table, of section 8; `None` if there is none.
+    #[inline]
+    pub fn interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
+        let pairs = self.intervals?.words(table)?.as_chunks::<2>().0;
+        let [lo, hi] = pairs.get(usize::from(bin))?.map(f32::from_bits);
+        ProbInterval::new(lo, hi)
     }
 
-    /// Which words are the table's.
-    fn extent(&self, table: usize) -> Option<Range<usize>> {
-        let start = *self.offsets.get(table)?;
-        let end = *self.offsets.get(table.checked_add(1)?)?;
-        Some(start as usize..end as usize)
+    /// The bins of all 256 codes of a table, of section 10.
+    #[inline]
+    fn direct(&self, table: usize) -> Option<&'a [u8]> {
+        self.direct.get(table.checked_mul(CODES)?..)?.get(..CODES)
     }
-}
 
-/// By bits, so that a table without a guarantee equals itself.
-impl PartialEq for Tables<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.offsets == other.offsets
-            && self.bin_flags == other.bin_flags
-            && bytemuck::cast_slice::<f32, u32>(self.words) == bytemuck::cast_slice::<f32, u32>(other.words)
+    /// Whether there is a direct table for every table over codes.
+    pub const fn has_direct_table(&self) -> bool {
+        !self.direct.is_empty()
     }
-}
-
-/// Splits the words behind a table's epsilon into `B - 1` edges and `B` values.
-fn steps(words: &[f32]) -> Option<(&[f32], &[f32])> {
-    if words.len().is_multiple_of(2) {
-        return None;
-    }
-    words.split_at_checked(words.len() / 2)
 }

@@ -2,10 +2,13 @@
 
 use core::fmt;
 
+use super::form::TableForm;
 use super::header::{Header, Identity};
+use super::pool::WordWriter;
 use super::prefix::{self, PREFIX_LEN};
 use super::section::{MANDATORY, SECTION_HEAD_LEN, SectionKind};
-use super::tables::Table;
+use super::tables::{CODES, Table};
+use crate::{BinFlags, ProbInterval};
 
 /// Writes an artefact section by section into a buffer.
 ///
@@ -27,7 +30,7 @@ use super::tables::Table;
 /// let steps = StepTable::new(&[0.5], &[0.1, 0.8]).unwrap();
 /// let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
 /// writer.header(&header)?;
-/// writer.tables(&[Some(Table { steps, epsilon: None })])?;
+/// writer.tables(&[Some(Table { form: TableForm::Steps(steps), epsilon: None })])?;
 /// let artifact = writer.finish(|sections| Identity([sections.len() as u8; 8]))?;
 /// assert_eq!(Artifact::parse(artifact).unwrap().header(), &header);
 /// # Ok::<(), WriteError>(())
@@ -37,6 +40,8 @@ pub struct ArtifactWriter<'b> {
     buf: &'b mut [u8],
     len: usize,
     sections: u16,
+    /// The kind of section that the header wants its tables in.
+    tables: Option<SectionKind>,
 }
 
 /// Why an artefact was not written.
@@ -48,12 +53,15 @@ pub enum WriteError {
     TooLarge,
     /// The header contradicts itself.
     Header,
+    /// A table is not of the form that goes with the header's method and score encoding, or the header is not there
+    /// yet.
+    Form,
 }
 
 impl<'b> ArtifactWriter<'b> {
     /// Starts an artefact at the beginning of `buf`.
     pub fn new(buf: &'b mut [u8]) -> Self {
-        Self { buf, len: PREFIX_LEN, sections: 0 }
+        Self { buf, len: PREFIX_LEN, sections: 0, tables: None }
     }
 
     /// Writes the header, which comes first.
@@ -67,6 +75,7 @@ impl<'b> ArtifactWriter<'b> {
         }
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let len = postcard::to_slice(header, space).map_err(|_| WriteError::TooLarge)?.len();
+        self.tables = header.table_section();
         self.close(SectionKind::Header as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
     }
 
@@ -74,28 +83,62 @@ impl<'b> ArtifactWriter<'b> {
     ///
     /// # Errors
     ///
-    /// If they do not fit.
+    /// If one is not of the header's form, or they do not fit.
     pub fn tables(&mut self, tables: &[Option<Table<'_>>]) -> Result<(), WriteError> {
-        self.try_tables(tables).ok_or(WriteError::TooLarge)
+        let kind = self.tables.ok_or(WriteError::Form)?;
+        if tables.iter().flatten().any(|table| table.form.section() != kind) {
+            return Err(WriteError::Form);
+        }
+        self.pool(kind, MANDATORY, tables, |table, out| {
+            out.word(table.epsilon.unwrap_or(f32::NAN).to_bits())?;
+            table.form.write(out)
+        })
     }
 
-    fn try_tables(&mut self, tables: &[Option<Table<'_>>]) -> Option<()> {
-        let mut put = Cursor { space: self.payload_space()?, len: 0 };
-        put.word(u32::try_from(tables.len()).ok()?.to_le_bytes())?;
-        let mut offset = 0u32;
-        put.word(offset.to_le_bytes())?;
-        for table in tables {
-            let words = table.map_or(0, |t| 2 * t.steps.bins());
-            offset = offset.checked_add(u32::try_from(words).ok()?)?;
-            put.word(offset.to_le_bytes())?;
+    /// Writes the flags of all bins, table by table. Not needed if all are [`BinFlags::NONE`].
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit.
+    pub fn bin_flags(&mut self, flags: &[BinFlags]) -> Result<(), WriteError> {
+        self.bytes(SectionKind::BinFlags, flags.iter().map(|flags| flags.bits()))
+    }
+
+    /// Writes the exact intervals of all bins, a list for each table and `None` for an uncalibrated class. A bin of
+    /// which nothing is guaranteed has none. Round `lo` down and `hi` up.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit.
+    pub fn intervals(&mut self, tables: &[Option<&[Option<ProbInterval>]>]) -> Result<(), WriteError> {
+        self.pool(SectionKind::Intervals, 0, tables, |intervals, out| {
+            let ends = |interval: &Option<ProbInterval>| match interval {
+                Some(ProbInterval { lo, hi }) => [*lo, *hi],
+                None => [f32::NAN; 2],
+            };
+            out.floats(intervals.iter().flat_map(ends))
+        })
+    }
+
+    /// Writes the bin of every code of an 8-bit encoding, so that a device need not search. `tables` are those of
+    /// [`ArtifactWriter::tables`].
+    ///
+    /// # Errors
+    ///
+    /// If a table is not over codes, or they do not fit.
+    pub fn direct_table(&mut self, tables: &[Option<Table<'_>>]) -> Result<(), WriteError> {
+        let over_codes = |table: &Table<'_>| matches!(table.form, TableForm::Codes(_));
+        if !tables.iter().flatten().all(over_codes) {
+            return Err(WriteError::Form);
         }
-        for table in tables.iter().flatten() {
-            put.word(table.epsilon.unwrap_or(f32::NAN).to_le_bytes())?;
-            table.steps.edges().iter().try_for_each(|edge| put.word(edge.to_le_bytes()))?;
-            table.steps.values().try_for_each(|value| put.word(value.to_le_bytes()))?;
-        }
-        let len = put.len;
-        self.close(SectionKind::Tables as u16, MANDATORY, len)
+        let bins = tables.iter().flat_map(|table| {
+            (0..CODES as u16).map(move |key| match table {
+                // An 8-bit code has at most 256 bins.
+                Some(Table { form: TableForm::Codes(codes), .. }) => codes.bin(key) as u8,
+                _ => 0,
+            })
+        });
+        self.bytes(SectionKind::DirectTable, bins)
     }
 
     /// Writes a section of any kind; the payload's meaning is the caller's.
@@ -122,6 +165,30 @@ impl<'b> ArtifactWriter<'b> {
         Ok(bytes)
     }
 
+    /// Writes a section that is a ragged pool.
+    fn pool<T>(
+        &mut self,
+        kind: SectionKind,
+        flags: u16,
+        tables: &[Option<T>],
+        put: impl FnMut(&T, &mut WordWriter<'_>) -> Option<()>,
+    ) -> Result<(), WriteError> {
+        let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+        let len = WordWriter::new(space).pool(tables, put).ok_or(WriteError::TooLarge)?;
+        self.close(kind as u16, flags, len).ok_or(WriteError::TooLarge)
+    }
+
+    /// Writes an optional section byte by byte.
+    fn bytes(&mut self, kind: SectionKind, bytes: impl Iterator<Item = u8>) -> Result<(), WriteError> {
+        let mut len = 0;
+        let mut space = self.payload_space().ok_or(WriteError::TooLarge)?.iter_mut();
+        for byte in bytes {
+            *space.next().ok_or(WriteError::TooLarge)? = byte;
+            len += 1;
+        }
+        self.close(kind as u16, 0, len).ok_or(WriteError::TooLarge)
+    }
+
     /// Where the next section's payload goes.
     fn payload_space(&mut self) -> Option<&mut [u8]> {
         self.buf.get_mut(self.len.checked_add(SECTION_HEAD_LEN)?..)
@@ -142,24 +209,12 @@ impl<'b> ArtifactWriter<'b> {
     }
 }
 
-struct Cursor<'s> {
-    space: &'s mut [u8],
-    len: usize,
-}
-
-impl Cursor<'_> {
-    fn word(&mut self, word: [u8; 4]) -> Option<()> {
-        *self.space.get_mut(self.len..)?.first_chunk_mut()? = word;
-        self.len += 4;
-        Some(())
-    }
-}
-
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooLarge => "the artefact is too large",
             Self::Header => "the header contradicts itself",
+            Self::Form => "a table's form does not go with the header",
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use calib_core::{
     Artifact, ArtifactBuffer, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Method,
-    Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, Theorem, TopLabel,
-    Uncalibrated,
+    Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem,
+    TopLabel, Uncalibrated,
 };
 
 use crate::forge::{aligned, identity, write};
@@ -80,7 +80,7 @@ const TOP_LABEL: &str = "
 ";
 
 /// The bytes of an annotated hex listing.
-fn hex(listing: &str) -> Vec<u8> {
+pub(crate) fn hex(listing: &str) -> Vec<u8> {
     let digits = listing.lines().flat_map(|line| line.split('#').next()).flat_map(str::split_whitespace);
     digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
@@ -126,13 +126,14 @@ fn top_label_header() -> Header<'static> {
 #[test]
 fn the_writer_gives_exactly_the_pinned_bytes() {
     let steps = StepTable::new(&[0.25, 0.75], &[0.0625, 0.5, 0.9375]).unwrap();
-    let binary = write(&binary_header(), &[Some(Table { steps, epsilon: Some(0.125) })], &[]);
+    let binary =
+        write(&binary_header(), &[Some(Table { form: TableForm::Steps(steps), epsilon: Some(0.125) })], &[]);
     assert_eq!(binary, hex(BINARY));
 
     let first = StepTable::new(&[0.5], &[0.25, 0.75]).unwrap();
     let third = StepTable::new(&[], &[1.0]).unwrap();
-    let tables =
-        [Some(Table { steps: first, epsilon: None }), None, Some(Table { steps: third, epsilon: None })];
+    let tables = [first, third].map(|steps| Table { form: TableForm::Steps(steps), epsilon: None });
+    let tables = [Some(tables[0]), None, Some(tables[1])];
     assert_eq!(write(&top_label_header(), &tables, &[0, 1, 0]), hex(TOP_LABEL));
 }
 
@@ -184,7 +185,7 @@ fn the_second_theorem_is_number_one() {
 }
 
 /// A file, and a slot whose rest is erased or was never programmed.
-fn slots(artefact: &[u8]) -> [Vec<u8>; 2] {
+pub(crate) fn slots(artefact: &[u8]) -> [Vec<u8>; 2] {
     [0xFF, 0x00].map(|erased| [artefact, &[erased; 61]].concat())
 }
 

@@ -2,5 +2,6 @@
 
 mod forge;
 mod golden;
+mod golden_forms;
 mod properties;
 mod refusals;

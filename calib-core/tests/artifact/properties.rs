@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use calib_core::{
     Artifact, BinFlags, Calibrated, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Method,
-    Outcome, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, Theorem, TopLabel, Uncalibrated,
+    Outcome, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem, TopLabel,
+    Uncalibrated,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -43,7 +44,8 @@ struct Plan {
 
 impl Bins {
     fn table(&self) -> Table<'_> {
-        Table { steps: StepTable::new(&self.edges, &self.values).unwrap(), epsilon: self.epsilon }
+        let steps = StepTable::new(&self.edges, &self.values).unwrap();
+        Table { form: TableForm::Steps(steps), epsilon: self.epsilon }
     }
 
     /// Calibrates by counting the edges at or below the score.
@@ -51,7 +53,7 @@ impl Bins {
         let bin = self.edges.iter().filter(|&&edge| edge <= score).count();
         let (flags, epsilon) =
             if self.empty[bin] { (BinFlags::EMPTY, None) } else { (BinFlags::NONE, self.epsilon) };
-        Calibrated { prob: self.values[bin], bin: bin as u16, epsilon, flags }
+        Calibrated { prob: self.values[bin], bin: bin as u16, epsilon, flags, interval: None }
     }
 
     /// Both ends, and either side of every edge.
@@ -161,7 +163,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score) {
         assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
         assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
         if let Some(table) = tables.get(class.into()) {
-            assert!(usize::from(got.bin) < table.steps.bins(), "{got:?}");
+            assert!(usize::from(got.bin) < table.form.bins().max(1), "{got:?}");
             assert_eq!(tables.bin_flags(class.into(), got.bin), got.flags);
         }
     }

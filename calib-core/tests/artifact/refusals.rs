@@ -179,11 +179,11 @@ fn a_header_that_postcard_cannot_hold() {
     // The drafts' header: 0 method, 1 reduction, 2 encoding, 3 classes, 4 bins, 5 n, 6 guarantee, 7 theorem,
     // 8 alpha, 12 epsilon, 16 flags, 17 data, 49 length of the tool version, 50 tool version, 56 classifier.
     let cases = [
-        ("unknown method", 0, 2),
+        ("unknown method", 0, 13),
         ("unknown reduction", 1, 2),
-        ("unknown encoding", 2, 1),
-        ("unknown theorem", 7, 2),
-        ("unknown flag", 16, 2 | 4),
+        ("unknown encoding", 2, 4),
+        ("unknown theorem", 7, 6),
+        ("unknown flag", 16, 2 | 8),
         ("an option that is neither there nor not", 6, 2),
         ("a string beyond the end", 49, 200),
         ("a string that is not UTF-8", 50, 0xFF),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags};
+use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags, TableForm};
 use calib_host::{Error, StoredArtifact};
 use clap::Args;
 use serde_json::{Value, json};
@@ -74,12 +74,13 @@ impl Inspect {
                 writeln!(out, "table {index}: uncalibrated")?;
                 continue;
             };
-            let bins = table.steps.bins();
+            let TableForm::Steps(steps) = table.form else { continue };
+            let bins = steps.bins();
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
             writeln!(out, "table {index}: {bins} bins, {} bytes, epsilon {epsilon}", 8 * bins)?;
-            let lows = std::iter::once(0.0).chain(table.steps.edges().iter().copied());
-            let highs = table.steps.edges().iter().copied().chain([1.0]);
-            for (bin, ((lo, hi), value)) in lows.zip(highs).zip(table.steps.values()).enumerate() {
+            let lows = std::iter::once(0.0).chain(steps.edges().iter().copied());
+            let highs = steps.edges().iter().copied().chain([1.0]);
+            for (bin, ((lo, hi), value)) in lows.zip(highs).zip(steps.values()).enumerate() {
                 let end = if bin + 1 == bins { ']' } else { ')' };
                 writeln!(out, "  {bin:>4}  {:<28} {value}", format!("[{lo}, {hi}{end}"))?;
             }
@@ -92,12 +93,13 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
     let header = artifact.header();
     let table = |index| {
         let table = artifact.tables().get(index)?;
+        let TableForm::Steps(steps) = table.form else { return None };
         Some(json!({
-            "bins": table.steps.bins(),
-            "len_bytes": 8 * table.steps.bins(),
+            "bins": steps.bins(),
+            "len_bytes": 8 * steps.bins(),
             "epsilon": table.epsilon,
-            "edges": table.steps.edges(),
-            "values": table.steps.values().collect::<Vec<_>>(),
+            "edges": steps.edges(),
+            "values": steps.values().collect::<Vec<_>>(),
         }))
     };
     json!({

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn calibrated(prob: f32) -> Outcome {
-        Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon: None, flags: BinFlags::NONE })
+        Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon: None, flags: BinFlags::NONE, interval: None })
     }
 
     fn pin(states: &[State]) -> Mock {

@@ -1,7 +1,7 @@
 //! The classifier that a device runs: a user puts their own in its place.
 
 use calib_core::wire::{MAX_VALUES, Refusal};
-use calib_core::{ClassifierId, Logits, Probs, Score, TopLabel};
+use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score};
 
 use crate::Features;
 
@@ -54,6 +54,8 @@ pub enum Output<'a> {
     Logits(Logits<'a>),
     /// A probability per class.
     Probs(Probs<'a>),
+    /// The integer code of the score of class 1 of two.
+    Code(QuantizedScore),
 }
 
 impl Kind {
@@ -64,27 +66,22 @@ impl Kind {
             Self::TopLabel { classes } => classes,
         }
     }
+
+    /// Whether this is a problem of so many classes, and not a binary one.
+    pub fn has_classes(self, count: usize) -> bool {
+        matches!(self, Self::TopLabel { classes } if usize::from(classes) == count)
+    }
 }
 
 impl Output<'_> {
     /// Whether a classifier of this kind gives such an output.
     pub fn is_of(&self, kind: Kind) -> bool {
         let got = match self {
-            Self::Binary(_) => return kind == Kind::Binary,
+            Self::Binary(_) | Self::Code(_) => return kind == Kind::Binary,
             Self::Logits(logits) => logits.classes(),
             Self::Probs(probs) => probs.classes(),
         };
-        matches!(kind, Kind::TopLabel { classes } if usize::from(classes) == got)
-    }
-
-    /// The class that a calibrated probability is of, and the classifier's score for it: class 1 of a binary
-    /// classifier, otherwise the predicted one.
-    pub fn top_label(&self) -> TopLabel {
-        match self {
-            Self::Binary(score) => TopLabel { class: 1, score: *score },
-            Self::Logits(logits) => logits.top_label(),
-            Self::Probs(probs) => probs.top_label(),
-        }
+        kind.has_classes(got)
     }
 }
 

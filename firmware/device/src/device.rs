@@ -3,31 +3,33 @@
 use core::hint::black_box;
 
 use calib_core::wire::{
-    MAX_VALUES, Measurement, Name, Prediction, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
+    MAX_VALUES, Measurement, Name, Prediction, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody,
+    Status,
 };
-use calib_core::{Logits, Probs, Score};
+use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
 
-use crate::{Alarm, Classifier, Features, Kind, Meter, Output, Scratch, Slot, log};
+use crate::{Alarm, Calibration, Classifier, Entropy, Features, Kind, Meter, Output, Scratch, Slot, log};
 
-/// A classifier, the calibrator in its slot, an alarm and a meter.
+/// A classifier, the calibrator in its slot, an alarm, a meter and a source of random words.
 #[derive(Debug)]
-pub struct Device<'a, C, P, M> {
+pub struct Device<'a, C, P, M, E> {
     classifier: C,
     slot: Slot<'a>,
     alarm: Alarm<P>,
     meter: M,
+    entropy: E,
     scratch: Scratch,
 }
 
-impl<'a, C: Classifier, P: OutputPin, M: Meter> Device<'a, C, P, M> {
+impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
     /// Joins the parts and logs what the slot holds.
     ///
     /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory.
-    pub fn new(classifier: C, slot: &'a [u8], alarm: Alarm<P>, meter: M) -> Self {
+    pub fn new(classifier: C, slot: &'a [u8], alarm: Alarm<P>, meter: M, entropy: E) -> Self {
         let slot = Slot::read(slot, classifier.id(), classifier.kind());
         log::start(classifier.name(), slot.status());
-        Self { classifier, slot, alarm, meter, scratch: [0.0; MAX_VALUES] }
+        Self { classifier, slot, alarm, meter, entropy, scratch: [0.0; MAX_VALUES] }
     }
 
     /// Answers a request. A request for a prediction sets the alarm, the others leave it alone.
@@ -61,11 +63,16 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter> Device<'a, C, P, M> {
     }
 
     fn predict(&mut self, question: &RequestBody) -> Result<ReplyBody, P::Error> {
-        let output = output(&self.classifier, question, &mut self.scratch);
-        match output.and_then(|output| self.slot.calibrate(output)) {
-            Ok((top, outcome)) => {
+        let word = match question {
+            // The host's word is no secret of the device: it is told back even if nothing needs it.
+            RequestBody::ScoreWithWord { word, .. } => Some(*word),
+            _ if self.slot.is_randomized() => self.entropy.word(),
+            _ => None,
+        };
+        match self.calibrate(question, word) {
+            Ok(Calibration { class, score, outcome }) => {
                 let alarm = self.alarm.update(&outcome)?;
-                let prediction = Prediction { class: top.class, score: top.score, outcome, alarm };
+                let prediction = Prediction { class, score, outcome, alarm, word };
                 log::prediction(&prediction);
                 Ok(ReplyBody::Prediction(prediction))
             }
@@ -77,8 +84,31 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter> Device<'a, C, P, M> {
         }
     }
 
+    fn calibrate(&mut self, question: &RequestBody, word: Option<u32>) -> Result<Calibration, Refusal> {
+        let Self { classifier, slot, scratch, .. } = self;
+        let &RequestBody::Code(key) = question else {
+            return slot.calibrate(output(classifier, question, scratch)?, word);
+        };
+        let kind = classifier.kind();
+        if kind != Kind::Binary {
+            return Err(Refusal::Kind { classes: kind.classes() });
+        }
+        match slot.encoding() {
+            Ok(encoding) if encoding.is_quantized() => {
+                let score = QuantizedScore::from_key(encoding, key).map_err(Refusal::Code)?;
+                slot.calibrate(Output::Code(score), None)
+            }
+            Ok(encoding) => Err(Refusal::Encoding(encoding)),
+            // Whether it is a code nobody can tell.
+            Err(reason) => {
+                let outcome = Outcome::Uncalibrated(reason);
+                Ok(Calibration { class: 1, score: RawScore::Code(key), outcome })
+            }
+        }
+    }
+
     fn measure(&mut self, features: &[f32], repeat: u16) -> Result<Measurement, Refusal> {
-        let Self { classifier, slot, meter, scratch, .. } = self;
+        let Self { classifier, slot, meter, entropy, scratch, .. } = self;
         let features = Features::new(features, classifier.feature_count())?;
         if repeat == 0 {
             return Err(Refusal::Measure);
@@ -91,9 +121,11 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter> Device<'a, C, P, M> {
             let _ = black_box(classifier.classify(black_box(features), scratch));
         })?;
         let output = classifier.classify(features, scratch)?;
-        slot.calibrate(output)?;
+        // Drawing it is the board's cost, not the calibrator's.
+        let word = if slot.is_randomized() { entropy.word() } else { None };
+        slot.calibrate(output, word)?;
         let calibrate_ticks = repeated(meter, repeat, || {
-            let _ = black_box(slot.calibrate(black_box(output)));
+            let _ = black_box(slot.calibrate(black_box(output), black_box(word)));
         })?;
         Ok(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks })
     }
@@ -117,7 +149,9 @@ fn output<'s>(
         RequestBody::Classify(values) => {
             classifier.classify(Features::new(values, classifier.feature_count())?, scratch)
         }
-        RequestBody::Score(value) if kind == Kind::Binary => {
+        RequestBody::Score(value) | RequestBody::ScoreWithWord { score: value, .. }
+            if kind == Kind::Binary =>
+        {
             Score::new(*value).map(Output::Binary).map_err(Refusal::Score)
         }
         RequestBody::Logits(values) if has_classes(values.len()) => {
@@ -144,16 +178,19 @@ fn fitting(text: &str) -> Name {
 #[cfg(test)]
 mod tests {
     use calib_core::wire::{Missing, Values};
-    use calib_core::{ClassifierId, LogitsError, Outcome, ParseError, ProbsError, ScoreError, Uncalibrated};
+    use calib_core::{
+        ClassifierId, CodeError, LogitsError, ParseError, ProbsError, ScoreEncoding, ScoreError, Uncalibrated,
+    };
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;
     use crate::testing::{
-        BINARY, ID, OTHER_ID, StopWatch, TERNARY, binary_artifact, calibrated, top_label_artifact,
+        BINARY, Dice, ID, OTHER_ID, StopWatch, TERNARY, binary_artifact, calibrated, code_artifact,
+        randomized_artifact, top_label_artifact,
     };
-    use crate::{AlarmRule, LinearClassifier};
+    use crate::{AlarmRule, LinearClassifier, NoEntropy};
 
-    type Under<'a, const O: usize> = Device<'a, &'static LinearClassifier<2, O>, Mock, StopWatch>;
+    type Under<'a, const O: usize> = Device<'a, &'static LinearClassifier<2, O>, Mock, StopWatch, Dice>;
 
     /// A device whose alarm pin is expected to go through these states, after the first.
     fn device<'a, const O: usize>(
@@ -164,7 +201,7 @@ mod tests {
         let expected: std::vec::Vec<_> =
             core::iter::once(&State::High).chain(states).map(|&state| Transaction::set(state)).collect();
         let alarm = Alarm::new(Mock::new(&expected), AlarmRule::AtLeast(0.5)).unwrap();
-        Device::new(classifier, slot, alarm, StopWatch { ticks: Some(40) })
+        Device::new(classifier, slot, alarm, StopWatch { ticks: Some(40) }, Dice(0))
     }
 
     fn ask<const O: usize>(device: &mut Under<'_, O>, body: RequestBody) -> ReplyBody {
@@ -188,7 +225,8 @@ mod tests {
         ] {
             let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
             assert_eq!(prediction.class, 1);
-            assert_eq!(prediction.score.get(), score);
+            assert_eq!(prediction.score, RawScore::F32(Score::new(score).unwrap()));
+            assert_eq!(prediction.word, None);
             assert_eq!(calibrated(prediction.outcome), prob);
             assert_eq!(prediction.alarm, alarm);
         }
@@ -268,6 +306,92 @@ mod tests {
     }
 
     #[test]
+    fn a_randomised_calibrator_is_given_a_word_which_the_reply_tells() {
+        let slot = randomized_artifact();
+        let mut device =
+            device(&BINARY, slot.as_bytes(), &[State::Low, State::High, State::Low, State::High]);
+        // The dice show 0x1000_0000 more every time; the edge's word is 0x1800_0000.
+        for (body, prob, word) in [
+            (RequestBody::Score(0.5), 0.25, 0x1000_0000),
+            (RequestBody::Classify(values(&[0.0, 0.0])), 0.75, 0x2000_0000),
+            (RequestBody::ScoreWithWord { score: 0.5, word: 0x17FF_FFFF }, 0.25, 0x17FF_FFFF),
+            (RequestBody::ScoreWithWord { score: 0.5, word: 0x1800_0000 }, 0.75, 0x1800_0000),
+        ] {
+            let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
+            assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, Some(word)));
+        }
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn without_a_source_of_words_nothing_is_guaranteed_for_ties() {
+        let slot = randomized_artifact();
+        let pin = Mock::new(&[State::High, State::High, State::Low].map(Transaction::set));
+        let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
+        let mut device = Device::new(&BINARY, slot.as_bytes(), alarm, StopWatch { ticks: None }, NoEntropy);
+        for (score, epsilon) in [(0.5, None), (0.25, Some(0.125))] {
+            let request = Request { id: 1, body: RequestBody::Score(score) };
+            let reply = device.answer(&request).unwrap();
+            let ReplyBody::Prediction(prediction) = reply.body else { panic!("refused") };
+            let Outcome::Calibrated(calibrated) = prediction.outcome else { panic!("uncalibrated") };
+            assert_eq!((prediction.word, calibrated.epsilon), (None, epsilon));
+        }
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn codes_and_floats_are_never_taken_for_each_other() {
+        let slot = code_artifact();
+        let encoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
+        let mut device = device(
+            &BINARY,
+            slot.as_bytes(),
+            &[State::Low, State::High, State::High, State::High, State::High],
+        );
+        for (key, prob) in [(127, 0.25), (128, 0.75)] {
+            let ReplyBody::Prediction(prediction) = ask(&mut device, RequestBody::Code(key)) else {
+                panic!("refused");
+            };
+            assert_eq!((prediction.class, prediction.score), (1, RawScore::Code(key)));
+            assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, None));
+        }
+        let refused = |body| match body {
+            ReplyBody::Refused(refusal) => refusal,
+            other => panic!("not refused: {other:?}"),
+        };
+        let code = ask(&mut device, RequestBody::Code(256));
+        assert_eq!(refused(code), Refusal::Code(CodeError::OutOfRange(256)));
+        for body in [RequestBody::Score(0.5), RequestBody::Classify(values(&[0.0, 0.0]))] {
+            assert_eq!(refused(ask(&mut device, body)), Refusal::Encoding(encoding));
+        }
+        let measure = RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 1 };
+        assert_eq!(refused(ask(&mut device, measure)), Refusal::Encoding(encoding));
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn a_code_for_a_calibrator_of_floats_or_for_none() {
+        let slot = binary_artifact(None);
+        let mut floats = device(&BINARY, slot.as_bytes(), &[State::High]);
+        let refusal = Refusal::Encoding(ScoreEncoding::F32);
+        assert_eq!(ask(&mut floats, RequestBody::Code(7)), ReplyBody::Refused(refusal));
+        floats.alarm.free().done();
+
+        let mut none = device(&BINARY, &[], &[State::High]);
+        let ReplyBody::Prediction(prediction) = ask(&mut none, RequestBody::Code(7)) else {
+            panic!("refused")
+        };
+        assert_eq!(prediction.score, RawScore::Code(7));
+        assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
+        none.alarm.free().done();
+
+        let mut ternary = device(&TERNARY, &[], &[State::High]);
+        let refusal = Refusal::Kind { classes: 3 };
+        assert_eq!(ask(&mut ternary, RequestBody::Code(7)), ReplyBody::Refused(refusal));
+        ternary.alarm.free().done();
+    }
+
+    #[test]
     fn tells_what_it_is() {
         let mut device = device(&TERNARY, &[], &[]);
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
@@ -311,7 +435,7 @@ mod tests {
             Transaction::set(State::High).with_error(failure.clone()),
         ]);
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None });
+        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None }, NoEntropy);
         let request = Request { id: 1, body: RequestBody::Score(0.5) };
         assert_eq!(device.answer(&request), Err(failure));
         device.alarm.free().done();
@@ -345,7 +469,7 @@ mod tests {
         }
         let pin = Mock::new(&[Transaction::set(State::High), Transaction::set(State::High)]);
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(Liar, &[], alarm, StopWatch { ticks: None });
+        let mut device = Device::new(Liar, &[], alarm, StopWatch { ticks: None }, NoEntropy);
         let request = Request { id: 1, body: RequestBody::Classify(Values::new()) };
         let reply = device.answer(&request).unwrap();
         assert_eq!(reply.body, ReplyBody::Refused(Refusal::Kind { classes: 3 }));

@@ -1,7 +1,7 @@
 //! A classifier, its calibrator and an alarm on a microcontroller, independent of the board.
 //!
-//! A board brings a serial port, a pin, a timer and the bytes of its calibrator slot; a user brings a
-//! [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
+//! A board brings a serial port, a pin, a timer, a source of random words and the bytes of its calibrator slot; a
+//! user brings a [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
 //!
 //! ```
 //! use calib_core::{ClassifierId, Score, wire::Refusal};
@@ -53,6 +53,7 @@ extern crate std;
 mod alarm;
 mod classifier;
 mod device;
+mod entropy;
 mod features;
 mod linear;
 mod log;
@@ -68,6 +69,7 @@ pub use alarm::Alarm;
 pub use calib_core::AlarmRule;
 pub use classifier::{Classifier, Kind, Output, Scratch};
 pub use device::Device;
+pub use entropy::{Entropy, NoEntropy};
 pub use features::Features;
 pub use linear::LinearClassifier;
 pub use meter::Meter;
@@ -75,4 +77,4 @@ pub use meter::Meter;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
 pub use serve::{ServeError, serve};
-pub use slot::Slot;
+pub use slot::{Calibration, Slot};

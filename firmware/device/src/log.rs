@@ -1,7 +1,7 @@
 //! What the firmware logs, with the feature `defmt`.
 
 use calib_core::Outcome;
-use calib_core::wire::{CalibratorStatus, FrameError, Missing, Prediction, Refusal};
+use calib_core::wire::{CalibratorStatus, FrameError, Missing, Prediction, RawScore, Refusal};
 
 /// A line through defmt; without it the arguments are only type-checked.
 macro_rules! log {
@@ -34,13 +34,18 @@ pub(crate) fn start(name: &str, calibrator: Result<CalibratorStatus, Missing>) {
 
 pub(crate) fn prediction(prediction: &Prediction) {
     let Prediction { class, score, alarm, .. } = *prediction;
+    // A code is logged as the integer that it is: an f32 holds it exactly.
+    let score = match score {
+        RawScore::F32(score) => score.get(),
+        RawScore::Code(key) => key.into(),
+    };
     match prediction.outcome {
         Outcome::Calibrated(calibrated) => {
             let (prob, bin) = (calibrated.prob, calibrated.bin);
-            log!(debug, "class {} score {} prob {} bin {} alarm {}", class, score.get(), prob, bin, alarm);
+            log!(debug, "class {} score {} prob {} bin {} alarm {}", class, score, prob, bin, alarm);
         }
         Outcome::Uncalibrated(reason) => {
-            log!(debug, "class {} score {} uncalibrated: {} alarm {}", class, score.get(), reason, alarm);
+            log!(debug, "class {} score {} uncalibrated: {} alarm {}", class, score, reason, alarm);
         }
     }
 }

@@ -6,7 +6,7 @@ use calib_core::wire::{self, FrameReader, MAX_FRAME, Request};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
 
-use crate::{Classifier, Device, Meter, log};
+use crate::{Classifier, Device, Entropy, Meter, log};
 
 /// Why a device stopped serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +26,16 @@ pub enum ServeError<S, P> {
 /// # Errors
 ///
 /// The line's or the alarm pin's. The end of the input, which a serial port does not have, is none.
-pub fn serve<S, C, P, M>(
+pub fn serve<S, C, P, M, E>(
     serial: &mut S,
-    device: &mut Device<'_, C, P, M>,
+    device: &mut Device<'_, C, P, M, E>,
 ) -> Result<(), ServeError<S::Error, P::Error>>
 where
     S: Read + Write,
     C: Classifier,
     P: OutputPin,
     M: Meter,
+    E: Entropy,
 {
     let mut reader = FrameReader::new();
     let mut frame = [0; MAX_FRAME];
@@ -92,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{BINARY, ID, StopWatch, binary_artifact, calibrated};
-    use crate::{Alarm, AlarmRule};
+    use crate::{Alarm, AlarmRule, NoEntropy};
 
     /// A line that yields `input` a few bytes at a time, then ends or fails.
     struct Line<'a> {
@@ -148,7 +149,7 @@ mod tests {
         let slot = binary_artifact(Some(ID));
         let mut pin = Mock::new(&[&[Transaction::set(State::High)], pin].concat());
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, slot.as_bytes(), alarm, StopWatch { ticks: None });
+        let mut device = Device::new(&BINARY, slot.as_bytes(), alarm, StopWatch { ticks: None }, NoEntropy);
         let result = serve(line, &mut device);
         pin.done();
         result
@@ -198,7 +199,7 @@ mod tests {
         let mut line = Line::new(&input);
         let mut pin = Mock::new(&[State::High, State::High].map(Transaction::set));
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None });
+        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None }, NoEntropy);
         assert_eq!(serve(&mut line, &mut device), Ok(()));
         pin.done();
         let [Reply { id: 9, body: ReplyBody::Prediction(prediction) }] = &line.replies()[..] else {

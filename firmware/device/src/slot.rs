@@ -1,7 +1,10 @@
 //! The place in flash that holds a calibrator.
 
-use calib_core::wire::{CalibratorStatus, Missing, Refusal};
-use calib_core::{Artifact, Calibrator, ClassifierId, Outcome, ParseError, TopLabel, Uncalibrated};
+use calib_core::wire::{CalibratorStatus, Missing, RawScore, Refusal};
+use calib_core::{
+    Artifact, Calibrator, ClassifierId, Outcome, ParseError, QuantizedScore, ScoreEncoding, TopLabel,
+    Uncalibrated,
+};
 
 use crate::{Kind, Output};
 
@@ -14,6 +17,17 @@ pub struct Slot<'a> {
     content: Result<Artifact<'a>, Missing>,
 }
 
+/// A calibrated output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// The class that score and probability are of: class 1 of a binary classifier, otherwise the predicted one.
+    pub class: u16,
+    /// The classifier's score for it.
+    pub score: RawScore,
+    /// The calibrated probability, or why there is none.
+    pub outcome: Outcome,
+}
+
 impl<'a> Slot<'a> {
     /// Reads a slot once, for the classifier of this identity and kind.
     ///
@@ -22,10 +36,9 @@ impl<'a> Slot<'a> {
     pub fn read(bytes: &'a [u8], id: ClassifierId, kind: Kind) -> Self {
         let content = Artifact::parse_slot(bytes).map_err(Missing::Artifact).and_then(|artifact| {
             let fits = match artifact.calibrator() {
-                Calibrator::Binary(_) => kind == Kind::Binary,
-                Calibrator::TopLabel(top) => {
-                    matches!(kind, Kind::TopLabel { classes } if usize::from(classes) == top.classes())
-                }
+                Calibrator::Binary(_) | Calibrator::BinaryCode(_) => kind == Kind::Binary,
+                Calibrator::TopLabel(top) => kind.has_classes(top.classes()),
+                Calibrator::TopLabelCode(top) => kind.has_classes(top.classes()),
                 _ => false,
             };
             if fits && artifact.is_for(id) {
@@ -54,29 +67,79 @@ impl<'a> Slot<'a> {
             bins: header.bins,
             n: header.n,
             guarantee: header.guarantee,
+            encoding: header.encoding,
         })
+    }
+
+    /// Whether the calibrator is to be given a random word with every output.
+    pub fn is_randomized(&self) -> bool {
+        self.content.as_ref().is_ok_and(Artifact::is_randomized)
+    }
+
+    /// What kind of number the calibrator takes for a score.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no calibrator, if there is none.
+    pub fn encoding(&self) -> Result<ScoreEncoding, Uncalibrated> {
+        match &self.content {
+            Ok(artifact) => Ok(artifact.header().encoding),
+            Err(missing) => Err(reason(*missing)),
+        }
     }
 
     /// Calibrates an output; without a calibrator the outcome says why there is no probability.
     ///
+    /// `word` is a random word for a calibrator that [is randomised](Slot::is_randomized). Without one it still
+    /// calibrates, but promises nothing for a score that equals an edge.
+    ///
     /// # Errors
     ///
-    /// [`Refusal::Kind`] if the output is not of the classifier's kind.
+    /// [`Refusal::Kind`] if the output is not of the classifier's kind, [`Refusal::Encoding`] if its score is in
+    /// another encoding than the calibrator's.
     #[inline]
-    pub fn calibrate(&self, output: Output<'_>) -> Result<(TopLabel, Outcome), Refusal> {
+    pub fn calibrate(&self, output: Output<'_>, word: Option<u32>) -> Result<Calibration, Refusal> {
         if !output.is_of(self.kind) {
             return Err(Refusal::Kind { classes: self.kind.classes() });
         }
-        let top = output.top_label();
+        match output {
+            Output::Binary(score) => self.score(TopLabel { class: 1, score }, word),
+            Output::Logits(logits) => self.score(logits.top_label(), word),
+            Output::Probs(probs) => self.score(probs.top_label(), word),
+            Output::Code(score) => self.code(score),
+        }
+    }
+
+    #[inline]
+    fn score(&self, top: TopLabel, word: Option<u32>) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(artifact) => match artifact.calibrator() {
-                Calibrator::Binary(binary) => Outcome::Calibrated(binary.calibrate(top.score)),
-                Calibrator::TopLabel(top_label) => top_label.calibrate(top),
-                _ => Outcome::Uncalibrated(Uncalibrated::OtherClassifier),
+            Ok(artifact) => match (artifact.calibrator(), word) {
+                (Calibrator::Binary(binary), Some(word)) => {
+                    Outcome::Calibrated(binary.calibrate_with(top.score, word))
+                }
+                (Calibrator::Binary(binary), None) => Outcome::Calibrated(binary.calibrate(top.score)),
+                (Calibrator::TopLabel(top_label), Some(word)) => top_label.calibrate_with(top, word),
+                (Calibrator::TopLabel(top_label), None) => top_label.calibrate(top),
+                _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             },
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
-        Ok((top, outcome))
+        Ok(Calibration { class: top.class, score: RawScore::F32(top.score), outcome })
+    }
+
+    #[inline]
+    fn code(&self, score: QuantizedScore) -> Result<Calibration, Refusal> {
+        let outcome = match &self.content {
+            Ok(artifact) => match artifact.calibrator() {
+                Calibrator::BinaryCode(binary) => binary
+                    .calibrate(score)
+                    .map(Outcome::Calibrated)
+                    .map_err(|error| Refusal::Encoding(error.expected))?,
+                _ => return Err(Refusal::Encoding(artifact.header().encoding)),
+            },
+            Err(missing) => Outcome::Uncalibrated(reason(*missing)),
+        };
+        Ok(Calibration { class: 1, score: RawScore::Code(score.key()), outcome })
     }
 }
 
@@ -102,7 +165,7 @@ mod tests {
     };
 
     fn outcome(slot: &Slot<'_>, output: Output<'_>) -> Outcome {
-        slot.calibrate(output).unwrap().1
+        slot.calibrate(output, None).unwrap().outcome
     }
 
     #[test]
@@ -155,9 +218,9 @@ mod tests {
         let row = [0.25; 4];
         let probs = Output::Probs(Probs::new(&row).unwrap());
         let binary = Slot::read(&[], ID, Kind::Binary);
-        assert_eq!(binary.calibrate(probs), Err(Refusal::Kind { classes: 2 }));
+        assert_eq!(binary.calibrate(probs, None), Err(Refusal::Kind { classes: 2 }));
         let ternary = Slot::read(&[], ID, Kind::TopLabel { classes: 3 });
-        assert_eq!(ternary.calibrate(probs), Err(Refusal::Kind { classes: 3 }));
-        assert_eq!(ternary.calibrate(HALF), Err(Refusal::Kind { classes: 3 }));
+        assert_eq!(ternary.calibrate(probs, None), Err(Refusal::Kind { classes: 3 }));
+        assert_eq!(ternary.calibrate(HALF, None), Err(Refusal::Kind { classes: 3 }));
     }
 }

@@ -3,11 +3,11 @@
 use std::vec::Vec;
 
 use calib_core::{
-    ArtifactWriter, ClassifierId, Header, HeaderFlags, Identity, Method, Outcome, Provenance, Reduction,
-    ScoreEncoding, StepTable, Table,
+    ArtifactWriter, ClassifierId, CodeTable, Guarantee, Header, HeaderFlags, Identity, Method, Outcome,
+    Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table, TableForm, Theorem,
 };
 
-use crate::{LinearClassifier, Meter};
+use crate::{Entropy, LinearClassifier, Meter};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"testing!");
 pub(crate) const OTHER_ID: ClassifierId = ClassifierId(*b"another!");
@@ -40,6 +40,17 @@ impl Meter for StopWatch {
     }
 }
 
+/// A source of words that go up by 0x1000_0000.
+#[derive(Debug)]
+pub(crate) struct Dice(pub(crate) u32);
+
+impl Entropy for Dice {
+    fn word(&mut self) -> Option<u32> {
+        self.0 = self.0.wrapping_add(0x1000_0000);
+        Some(self.0)
+    }
+}
+
 /// An artefact at a multiple of 4 in memory.
 #[derive(Clone)]
 pub(crate) struct Aligned(Vec<u32>);
@@ -57,13 +68,32 @@ impl Aligned {
 /// 0.05 below 0.2, 0.4 below 0.7, then 0.9.
 pub(crate) fn binary_artifact(classifier: Option<ClassifierId>) -> Aligned {
     let steps = StepTable::new_const(&[0.2, 0.7], &[0.05, 0.4, 0.9]);
-    artifact(Reduction::Binary, 2, &[Some(Table { steps, epsilon: None })], classifier)
+    let table = Table { form: TableForm::Steps(steps), epsilon: None };
+    artifact(Reduction::Binary, 2, &[Some(table)], classifier)
 }
 
 /// 0.3 for class 0, 0.8 for class 1, nothing for class 2.
 pub(crate) fn top_label_artifact(classifier: Option<ClassifierId>) -> Aligned {
-    let table = |values| Some(Table { steps: StepTable::new_const(&[], values), epsilon: None });
+    let form = |values| TableForm::Steps(StepTable::new_const(&[], values));
+    let table = |values| Some(Table { form: form(values), epsilon: None });
     artifact(Reduction::TopLabel, 3, &[table(&[0.3]), table(&[0.8]), None], classifier)
+}
+
+/// 0.25 up to 0.5, then 0.75; scores of 0.5 are divided by the word 0x1800_0000.
+pub(crate) fn randomized_artifact() -> Aligned {
+    let steps = RandomizedTable::new(&[0.5], &[0x1800_0000], &[0.25, 0.75]).unwrap();
+    let table = Table { form: TableForm::Randomized(steps), epsilon: Some(0.125) };
+    let guarantee = Guarantee { theorem: Theorem::Gr21Theorem4, alpha: 0.1, epsilon: 0.125 };
+    let header = header(Reduction::Binary, 2, &[Some(table)], None);
+    write(&Header { method: Method::UmdRandomized, guarantee: Some(guarantee), ..header }, &[Some(table)])
+}
+
+/// 0.25 below the code 128, then 0.75.
+pub(crate) fn code_artifact() -> Aligned {
+    let encoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
+    let steps = CodeTable::new(&[128], &[0.25, 0.75], encoding).unwrap();
+    let table = Table { form: TableForm::Codes(steps), epsilon: None };
+    write(&Header { encoding, ..header(Reduction::Binary, 2, &[Some(table)], None) }, &[Some(table)])
 }
 
 fn artifact(
@@ -72,21 +102,33 @@ fn artifact(
     tables: &[Option<Table<'_>>],
     classifier: Option<ClassifierId>,
 ) -> Aligned {
+    write(&header(reduction, classes, tables, classifier), tables)
+}
+
+fn header(
+    reduction: Reduction,
+    classes: u16,
+    tables: &[Option<Table<'_>>],
+    classifier: Option<ClassifierId>,
+) -> Header<'static> {
     let whole = tables.iter().all(Option::is_some);
-    let header = Header {
+    Header {
         method: Method::Umd,
         reduction,
         encoding: ScoreEncoding::F32,
         classes,
-        bins: tables.iter().flatten().map(|table| table.steps.bins() as u32).sum(),
+        bins: tables.iter().flatten().map(|table| table.form.bins() as u32).sum(),
         n: 100,
         guarantee: None,
         flags: if whole { HeaderFlags::NONE } else { HeaderFlags::CLASS_UNCALIBRATED },
         provenance: Provenance { data_sha256: [0; 32], tool_version: "test", parameters: "", classifier },
-    };
+    }
+}
+
+fn write(header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Aligned {
     let mut words = std::vec![0; 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
-    writer.header(&header).unwrap();
+    writer.header(header).unwrap();
     writer.tables(tables).unwrap();
     let len_bytes = writer.finish(|_| Identity([1; 8])).unwrap().len();
     words.truncate(len_bytes / 4);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_core::wire::{Measurement, ReplyBody, RequestBody, Status};
+use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
 use calib_core::{Artifact, Outcome};
 use calib_firmware::{Classifier, LinearModel};
 use calib_host::{
@@ -179,13 +179,14 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
     for (prediction, &label) in predictions.iter().zip(&test.labels) {
         // Before and after are compared on the same rows.
         let Outcome::Calibrated(calibrated) = prediction.outcome else { continue };
+        let RawScore::F32(score) = prediction.score else { continue };
         let row = Prediction {
             class: prediction.class,
             prob: 0.0,
             bin: calibrated.bin.into(),
             hit: label == prediction.class,
         };
-        before.push(Prediction { prob: prediction.score.get().into(), ..row });
+        before.push(Prediction { prob: score.get().into(), ..row });
         after.push(Prediction { prob: calibrated.prob.into(), ..row });
     }
     if before.len() < predictions.len() {

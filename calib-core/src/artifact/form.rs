@@ -1,0 +1,249 @@
+//! The forms that a table can have, and how each lies in words.
+
+use super::error::TableFault;
+use super::pool::WordWriter;
+use super::section::SectionKind;
+use crate::{
+    CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding, StepTable,
+    VennAbersTable,
+};
+
+/// What a table of an artefact is; all tables of an artefact have one form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum TableForm<'a> {
+    /// A probability per bin.
+    Steps(StepTable<'a>),
+    /// A probability per bin, equal scores divided by lot.
+    Randomized(RandomizedTable<'a>),
+    /// Linear between knots.
+    Interpolated(InterpolatedTable<'a>),
+    /// A function with a few parameters.
+    Scaling(ScalingFunction),
+    /// Two probabilities per bin.
+    VennAbers(VennAbersTable<'a>),
+    /// A probability per bin of integer codes.
+    Codes(CodeTable<'a>),
+}
+
+/// The words behind a table's epsilon, in their parts.
+enum Parts<'a> {
+    Steps { edges: &'a [f32], values: &'a [f32] },
+    Randomized { edges: &'a [f32], ties: &'a [u32], values: &'a [f32] },
+    Interpolated { x: &'a [f32], y: &'a [f32], slopes: &'a [f32] },
+    Scaling(Scaling),
+    VennAbers { edges: &'a [f32], p0: &'a [f32], p1: &'a [f32] },
+    Codes { edges: &'a [u32], values: &'a [f32] },
+}
+
+impl<'a> Parts<'a> {
+    /// Divides the words; `None` if no table of this kind has so many.
+    #[inline]
+    fn of(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
+        match kind {
+            SectionKind::Tables => {
+                // 2 B - 1 words.
+                let (edges, values) = words.split_at_checked(odd_half(words.len())?)?;
+                Some(Self::Steps { edges: floats(edges), values: floats(values) })
+            }
+            SectionKind::IntegerSteps => {
+                let (edges, values) = words.split_at_checked(odd_half(words.len())?)?;
+                Some(Self::Codes { edges, values: floats(values) })
+            }
+            SectionKind::RandomizedSteps => {
+                // 3 B - 2 words.
+                let edges = third(words.len().checked_sub(1)?)?;
+                let (scores, rest) = words.split_at_checked(edges)?;
+                let (ties, values) = rest.split_at_checked(edges)?;
+                Some(Self::Randomized { edges: floats(scores), ties, values: floats(values) })
+            }
+            SectionKind::Interpolated => {
+                // 3 K - 1 words.
+                let knots = third(words.len() + 1)?;
+                let (x, rest) = words.split_at_checked(knots)?;
+                let (y, slopes) = rest.split_at_checked(knots)?;
+                Some(Self::Interpolated { x: floats(x), y: floats(y), slopes: floats(slopes) })
+            }
+            SectionKind::VennAbers => {
+                // 3 B - 1 words.
+                let bins = third(words.len() + 1)?;
+                let (edges, rest) = words.split_at_checked(bins.checked_sub(1)?)?;
+                let (p0, p1) = rest.split_at_checked(bins)?;
+                Some(Self::VennAbers { edges: floats(edges), p0: floats(p0), p1: floats(p1) })
+            }
+            SectionKind::Scaling => scaling(words).map(Self::Scaling),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> TableForm<'a> {
+    /// Reads and checks a table of a section of this kind.
+    pub(super) fn parse(
+        kind: SectionKind,
+        encoding: ScoreEncoding,
+        words: &'a [u32],
+    ) -> Result<Self, TableFault> {
+        let form = match Parts::of(kind, words).ok_or(TableFault::Extent)? {
+            Parts::Steps { edges, values } => StepTable::new(edges, values).map(Self::Steps).ok(),
+            Parts::Randomized { edges, ties, values } => {
+                RandomizedTable::new(edges, ties, values).map(Self::Randomized).ok()
+            }
+            Parts::Interpolated { x, y, slopes } => {
+                InterpolatedTable::new(x, y, slopes).map(Self::Interpolated).ok()
+            }
+            Parts::Scaling(parameters) => ScalingFunction::new(parameters).map(Self::Scaling).ok(),
+            Parts::VennAbers { edges, p0, p1 } => {
+                VennAbersTable::new(edges, p0, p1).map(Self::VennAbers).ok()
+            }
+            Parts::Codes { edges, values } => CodeTable::new(edges, values, encoding).map(Self::Codes).ok(),
+        };
+        form.ok_or(TableFault::Content)
+    }
+
+    /// Reads a table that was checked before.
+    #[inline]
+    pub(super) fn trusted(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
+        match Parts::of(kind, words)? {
+            Parts::Steps { edges, values } => StepTable::trusted(edges, values).map(Self::Steps),
+            Parts::Randomized { edges, ties, values } => {
+                RandomizedTable::trusted(edges, ties, values).map(Self::Randomized)
+            }
+            Parts::Interpolated { x, y, slopes } => {
+                Some(Self::Interpolated(InterpolatedTable::trusted(x, y, slopes)))
+            }
+            Parts::Scaling(parameters) => Some(Self::Scaling(ScalingFunction::trusted(parameters))),
+            Parts::VennAbers { edges, p0, p1 } => VennAbersTable::trusted(edges, p0, p1).map(Self::VennAbers),
+            Parts::Codes { edges, values } => CodeTable::trusted(edges, values).map(Self::Codes),
+        }
+    }
+
+    /// The kind of section that holds tables of this form.
+    pub const fn section(&self) -> SectionKind {
+        match self {
+            Self::Steps(_) => SectionKind::Tables,
+            Self::Randomized(_) => SectionKind::RandomizedSteps,
+            Self::Interpolated(_) => SectionKind::Interpolated,
+            Self::Scaling(_) => SectionKind::Scaling,
+            Self::VennAbers(_) => SectionKind::VennAbers,
+            Self::Codes(_) => SectionKind::IntegerSteps,
+        }
+    }
+
+    /// The number of bins, or of segments between knots; 0 for a function.
+    pub const fn bins(&self) -> usize {
+        match self {
+            Self::Steps(table) => table.bins(),
+            Self::Randomized(table) => table.bins(),
+            Self::Interpolated(table) => table.segments(),
+            Self::Scaling(_) => 0,
+            Self::VennAbers(table) => table.bins(),
+            Self::Codes(table) => table.bins(),
+        }
+    }
+
+    /// The scores where bins or segments meet, ascending; none for a function, and for a table over codes.
+    pub const fn edges(&self) -> &'a [f32] {
+        match self {
+            Self::Steps(table) => table.edges(),
+            Self::Randomized(table) => table.edges(),
+            Self::Interpolated(table) => table.x(),
+            Self::VennAbers(table) => table.edges(),
+            Self::Scaling(_) | Self::Codes(_) => &[],
+        }
+    }
+
+    /// The probability of a bin; `None` if it has none of its own.
+    pub(super) fn step(&self, bin: usize) -> Option<f32> {
+        match self {
+            Self::Steps(table) => Some(table.value(bin)),
+            Self::Randomized(table) => Some(table.value(bin)),
+            Self::Codes(table) => Some(table.value(bin)),
+            Self::Interpolated(_) | Self::Scaling(_) | Self::VennAbers(_) => None,
+        }
+    }
+
+    /// Writes the words that [`TableForm::parse`] reads.
+    pub(super) fn write(&self, out: &mut WordWriter<'_>) -> Option<()> {
+        match self {
+            Self::Steps(table) => {
+                out.floats(table.edges().iter().copied())?;
+                out.floats(table.values())
+            }
+            Self::Randomized(table) => {
+                out.floats(table.edges().iter().copied())?;
+                out.words(table.ties())?;
+                out.floats(table.values())
+            }
+            Self::Interpolated(table) => [table.x(), table.y(), table.slopes()]
+                .iter()
+                .try_for_each(|part| out.floats(part.iter().copied())),
+            Self::Scaling(function) => {
+                let mut words = [0; SCALING_WORDS];
+                out.words(scaling_words(function.parameters(), &mut words))
+            }
+            Self::VennAbers(table) => {
+                out.floats(table.edges().iter().copied())?;
+                out.floats(table.p0())?;
+                out.floats(table.p1())
+            }
+            Self::Codes(table) => {
+                out.words(table.edges())?;
+                out.floats(table.values())
+            }
+        }
+    }
+}
+
+fn floats(words: &[u32]) -> &[f32] {
+    bytemuck::must_cast_slice(words)
+}
+
+/// Half of an odd number, rounded down.
+const fn odd_half(number: usize) -> Option<usize> {
+    if number.is_multiple_of(2) { None } else { Some(number / 2) }
+}
+
+const fn third(number: usize) -> Option<usize> {
+    if number.is_multiple_of(3) { Some(number / 3) } else { None }
+}
+
+/// The number of words of the longest scaling function: its kind and four parameters.
+const SCALING_WORDS: usize = 5;
+const PLATT_LOGIT: u32 = 0;
+const PLATT_PROB: u32 = 1;
+const BETA: u32 = 2;
+const TEMPERATURE: u32 = 3;
+
+fn scaling(words: &[u32]) -> Option<Scaling> {
+    let float = f32::from_bits;
+    match *words {
+        [PLATT_LOGIT, a, b, clip] => {
+            Some(Scaling::PlattLogit { a: float(a), b: float(b), clip: float(clip) })
+        }
+        [PLATT_PROB, a, b] => Some(Scaling::PlattProb { a: float(a), b: float(b) }),
+        [BETA, a, b, c, clip] => {
+            Some(Scaling::Beta { a: float(a), b: float(b), c: float(c), clip: float(clip) })
+        }
+        [TEMPERATURE, inverse_t, clip] => {
+            Some(Scaling::Temperature { inverse_t: float(inverse_t), clip: float(clip) })
+        }
+        _ => None,
+    }
+}
+
+fn scaling_words(scaling: Scaling, words: &mut [u32; SCALING_WORDS]) -> &[u32] {
+    let (kind, parameters): (u32, &[f32]) = match scaling {
+        Scaling::PlattLogit { a, b, clip } => (PLATT_LOGIT, &[a, b, clip]),
+        Scaling::PlattProb { a, b } => (PLATT_PROB, &[a, b]),
+        Scaling::Beta { a, b, c, clip } => (BETA, &[a, b, c, clip]),
+        Scaling::Temperature { inverse_t, clip } => (TEMPERATURE, &[inverse_t, clip]),
+    };
+    let [first, rest @ ..] = words;
+    *first = kind;
+    for (word, parameter) in rest.iter_mut().zip(parameters) {
+        *word = parameter.to_bits();
+    }
+    words.get(..=parameters.len()).unwrap_or_default()
+}

@@ -1,0 +1,97 @@
+//! The ragged pool: how every section with tables keeps them, read in place.
+
+use super::error::TableFault;
+
+/// A number of tables in one array of words: a u32 count `T`, `T + 1` ascending u32 offsets in words, then the
+/// words. A table may be empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(super) struct Pool<'a> {
+    offsets: &'a [u32],
+    words: &'a [u32],
+}
+
+impl<'a> Pool<'a> {
+    /// Reads a pool of `expected` tables. Whether an offset is above the next is found when the table is asked
+    /// for.
+    pub(super) fn parse(payload: &'a [u8], expected: usize) -> Result<Self, TableFault> {
+        let words: &[u32] = bytemuck::try_cast_slice(payload).map_err(|_| TableFault::Extent)?;
+        let (&count, words) = words.split_first().ok_or(TableFault::Count)?;
+        if usize::try_from(count) != Ok(expected) {
+            return Err(TableFault::Count);
+        }
+        let (offsets, words) = words.split_at_checked(expected + 1).ok_or(TableFault::Extent)?;
+        let ends = (offsets.first().copied(), offsets.last().copied());
+        if ends != (Some(0), u32::try_from(words.len()).ok()) {
+            return Err(TableFault::Extent);
+        }
+        Ok(Self { offsets, words })
+    }
+
+    /// The number of tables, empty ones included.
+    pub(super) const fn count(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// The words of a table; `None` beyond the last table, and if its offsets are not in order.
+    #[inline]
+    pub(super) fn words(&self, table: usize) -> Option<&'a [u32]> {
+        let start = self.start(table)?;
+        let end = *self.offsets.get(table.checked_add(1)?)?;
+        self.words.get(start..end as usize)
+    }
+
+    /// How many words lie before those of a table.
+    #[inline]
+    pub(super) fn start(&self, table: usize) -> Option<usize> {
+        self.offsets.get(table).map(|&start| start as usize)
+    }
+}
+
+/// Writes words one after the other.
+pub(super) struct WordWriter<'s> {
+    space: &'s mut [u8],
+    len: usize,
+}
+
+impl<'s> WordWriter<'s> {
+    pub(super) fn new(space: &'s mut [u8]) -> Self {
+        Self { space, len: 0 }
+    }
+
+    /// Writes a pool and returns its length in bytes. `put` writes a table's words.
+    pub(super) fn pool<T>(
+        mut self,
+        tables: &[Option<T>],
+        mut put: impl FnMut(&T, &mut Self) -> Option<()>,
+    ) -> Option<usize> {
+        self.word(u32::try_from(tables.len()).ok()?)?;
+        let offsets_at = self.len;
+        // The offsets are put in their place as they come to be known.
+        (0..=tables.len()).try_for_each(|_| self.word(0))?;
+        let words_at = self.len;
+        for (i, table) in tables.iter().enumerate() {
+            if let Some(table) = table {
+                put(table, &mut self)?;
+            }
+            let offset = u32::try_from((self.len - words_at) / 4).ok()?;
+            let at = offsets_at + 4 * (i + 1);
+            *self.space.get_mut(at..)?.first_chunk_mut()? = offset.to_le_bytes();
+        }
+        Some(self.len)
+    }
+
+    pub(super) fn word(&mut self, word: u32) -> Option<()> {
+        *self.space.get_mut(self.len..)?.first_chunk_mut()? = word.to_le_bytes();
+        self.len += 4;
+        Some(())
+    }
+
+    pub(super) fn words(&mut self, words: &[u32]) -> Option<()> {
+        words.iter().try_for_each(|&word| self.word(word))
+    }
+
+    pub(super) fn floats(&mut self, floats: impl IntoIterator<Item = f32>) -> Option<()> {
+        floats.into_iter().try_for_each(|float| self.word(float.to_bits()))
+    }
+}

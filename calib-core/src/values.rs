@@ -1,0 +1,137 @@
+//! One number per bin.
+
+use crate::TableError;
+use crate::score::ONE_BITS;
+
+/// Numbers in `[0, 1]`, one per bin, at least one.
+///
+/// The last stands apart: a bin found by search is at most the number of edges, and what is not among the
+/// others is the last one's case, not a failure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(crate) struct Values<'a> {
+    head: &'a [f32],
+    last: f32,
+}
+
+impl<'a> Values<'a> {
+    /// The largest number of bins: bin indices are `u16`.
+    pub(crate) const MAX_LEN: usize = 1 << 16;
+
+    /// Takes one value more than there are edges.
+    pub(crate) const fn new(values: &'a [f32], edges: usize) -> Result<Self, TableError> {
+        let Some((&last, head)) = values.split_last() else { return Err(TableError::Length) };
+        if head.len() != edges {
+            return Err(TableError::Length);
+        }
+        if values.len() > Self::MAX_LEN {
+            return Err(TableError::TooManyBins);
+        }
+        match check_probs(values) {
+            Ok(()) => Ok(Self { head, last }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Values that were checked before; `None` only if there are none.
+    #[inline]
+    pub(crate) const fn trusted(values: &'a [f32]) -> Option<Self> {
+        match values.split_last() {
+            Some((&last, head)) => Some(Self { head, last }),
+            None => None,
+        }
+    }
+
+    /// The value of a bin; of the last for any beyond.
+    #[inline]
+    pub(crate) fn get(&self, bin: usize) -> f32 {
+        self.head.get(bin).copied().unwrap_or(self.last)
+    }
+
+    /// The number of values.
+    pub(crate) const fn len(&self) -> usize {
+        self.head.len() + 1
+    }
+
+    /// All values in bin order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = f32> + use<'a> {
+        self.head.iter().copied().chain(core::iter::once(self.last))
+    }
+}
+
+/// `value` moved into `[lo, hi]`; `lo` for NaN.
+#[inline]
+pub(crate) fn within(value: f32, lo: f32, hi: f32) -> f32 {
+    if value >= hi {
+        hi
+    } else if value > lo {
+        value
+    } else {
+        lo
+    }
+}
+
+/// Every value is in `[0, 1]` and not `-0.0`.
+pub(crate) const fn check_probs(values: &[f32]) -> Result<(), TableError> {
+    let mut rest = values;
+    while let Some((&value, tail)) = rest.split_first() {
+        // `-0.0` has a larger pattern than 1, and would print as "-0".
+        if value.to_bits() > ONE_BITS {
+            return Err(TableError::ValueRange(values.len() - rest.len()));
+        }
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// No value, of those that [`check_probs`] let pass, is below the one before it.
+pub(crate) const fn check_rising(values: &[f32]) -> Result<(), TableError> {
+    let mut below = 0.0;
+    let mut rest = values;
+    while let Some((&value, tail)) = rest.split_first() {
+        if value < below {
+            return Err(TableError::ValueOrder(values.len() - rest.len()));
+        }
+        below = value;
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// Every edge is in `(0, 1]` and above the one before it.
+pub(crate) const fn check_edges(edges: &[f32]) -> Result<(), TableError> {
+    let mut below = 0.0;
+    let mut rest = edges;
+    while let Some((&edge, tail)) = rest.split_first() {
+        let index = edges.len() - rest.len();
+        if !(edge > 0.0 && edge <= 1.0) {
+            return Err(TableError::EdgeRange(index));
+        }
+        if edge <= below {
+            return Err(TableError::EdgeOrder(index));
+        }
+        below = edge;
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// Every edge is in `(0, 1]`, and the pairs of edge and tie ascend strictly.
+pub(crate) const fn check_edges_with_ties(edges: &[f32], ties: &[u32]) -> Result<(), TableError> {
+    let mut before = (0.0, 0);
+    let mut rest = (edges, ties);
+    while let (Some((&edge, edges_tail)), Some((&tie, ties_tail))) =
+        (rest.0.split_first(), rest.1.split_first())
+    {
+        let index = edges.len() - rest.0.len();
+        if !(edge > 0.0 && edge <= 1.0) {
+            return Err(TableError::EdgeRange(index));
+        }
+        if edge < before.0 || (edge == before.0 && tie <= before.1) {
+            return Err(TableError::EdgeOrder(index));
+        }
+        before = (edge, tie);
+        rest = (edges_tail, ties_tail);
+    }
+    Ok(())
+}

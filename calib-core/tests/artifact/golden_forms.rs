@@ -1,0 +1,638 @@
+//! Every form of table in format 1, pinned byte by byte; the listings were not made by this crate's writer.
+
+use calib_core::{
+    Artifact, ArtifactWriter, BinFlags, Calibrated, Calibrator, CodeTable, Guarantee, Header, HeaderFlags,
+    InterpolatedTable, Method, ParseError, ProbInterval, Provenance, QuantizedScore, RandomizedTable,
+    Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem,
+    VennAbersTable,
+};
+
+use crate::forge::{aligned, identity};
+use crate::golden::{hex, slots};
+
+/// Two edges at the same score, divided by their words.
+const RANDOMIZED: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    98 00 00 00                 # total length: 152
+    a4 3a 0a 3b                 # CRC-32C
+    aa d5 d7 ef  58 fe 72 5a    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  3a 00 00 00   # header: kind, mandatory, 58 bytes
+    03 00 00                    # umd-randomized, binary, f32
+    02                          # classes
+    03                          # bins
+    ac 02                       # n: 300
+    01                          # a guarantee follows
+    03                          #   Gupta and Ramdas 2021, Theorem 4
+    cd cc cc 3d                 #   alpha: 0.1
+    00 00 00 3e                 #   epsilon: 0.125
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00                       # padding
+
+    04 00  01 00  2c 00 00 00   # randomized steps: kind, mandatory, 44 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  08 00 00 00    # words 0 to 8
+    00 00 00 3e                 # epsilon: 0.125
+    00 00 00 3f  00 00 00 3f    # edges: 0.5, 0.5
+    00 00 00 40  00 00 00 c0    # words: a quarter, three quarters
+    00 00 80 3d 00 00 00 3f  00 00 70 3f    # values: 0.0625, 0.5, 0.9375
+";
+
+/// Three knots.
+const INTERPOLATED: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    94 00 00 00                 # total length: 148
+    c2 b0 3a 61                 # CRC-32C
+    e3 14 ce 1a  3c a8 06 1c    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
+    06 00 00                    # isotonic-interpolated, binary, f32
+    02                          # classes
+    04                          # bins
+    ac 02                       # n: 300
+    00                          # no guarantee
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00 00                    # padding
+
+    05 00  01 00  30 00 00 00   # interpolated: kind, mandatory, 48 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  09 00 00 00    # words 0 to 9
+    00 00 c0 7f                 # no epsilon
+    00 00 80 3e 00 00 00 3f  00 00 40 3f    # x: 0.25, 0.5, 0.75
+    00 00 00 3e 00 00 80 3e  00 00 80 3f    # y: 0.125, 0.25, 1
+    00 00 00 3f  00 00 40 40    # slopes: 0.5, 3
+";
+
+/// Platt scaling, on the logit.
+const PLATT_LOGIT: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    84 00 00 00                 # total length: 132
+    17 f2 42 08                 # CRC-32C
+    78 bf e5 b7  a6 b3 30 f2    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
+    09 00 00                    # platt, binary, f32
+    02                          # classes
+    00                          # bins
+    ac 02                       # n: 300
+    00                          # no guarantee
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00 00                    # padding
+
+    06 00  01 00  20 00 00 00   # scaling: kind, mandatory, 32 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  05 00 00 00    # words 0 to 5
+    00 00 c0 7f                 # no epsilon
+    00 00 00 00                 # Platt on the logit
+    00 00 c0 3f 00 00 80 be  00 00 80 35    # a: 1.5, b: -0.25, clip: 2^-20
+";
+
+/// Platt scaling, on the probability.
+const PLATT_PROB: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    80 00 00 00                 # total length: 128
+    31 bf a4 7d                 # CRC-32C
+    d5 8b 3d 67  5e 65 73 ef    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
+    09 00 00                    # platt, binary, f32
+    02                          # classes
+    00                          # bins
+    ac 02                       # n: 300
+    00                          # no guarantee
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00 00                    # padding
+
+    06 00  01 00  1c 00 00 00   # scaling: kind, mandatory, 28 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  04 00 00 00    # words 0 to 4
+    00 00 c0 7f                 # no epsilon
+    01 00 00 00                 # Platt on the probability
+    00 00 c0 40  00 00 40 c0    # a: 6, b: -3
+";
+
+/// Beta calibration.
+const BETA: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    88 00 00 00                 # total length: 136
+    a4 cb 9b 96                 # CRC-32C
+    23 a3 b3 67  2b 3e a4 2e    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
+    0a 00 00                    # beta, binary, f32
+    02                          # classes
+    00                          # bins
+    ac 02                       # n: 300
+    00                          # no guarantee
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00 00                    # padding
+
+    06 00  01 00  24 00 00 00   # scaling: kind, mandatory, 36 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  06 00 00 00    # words 0 to 6
+    00 00 c0 7f                 # no epsilon
+    02 00 00 00                 # beta
+    00 00 c0 3f 00 00 40 3f  00 00 80 3e 00 00 80 35    # a: 1.5, b: 0.75, c: 0.25, clip: 2^-20
+";
+
+/// Temperature scaling.
+const TEMPERATURE: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    80 00 00 00                 # total length: 128
+    ac 99 88 46                 # CRC-32C
+    ca d5 4e aa  79 29 1a 15    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
+    0b 00 00                    # temperature, binary, f32
+    02                          # classes
+    00                          # bins
+    ac 02                       # n: 300
+    00                          # no guarantee
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00 00                    # padding
+
+    06 00  01 00  1c 00 00 00   # scaling: kind, mandatory, 28 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  04 00 00 00    # words 0 to 4
+    00 00 c0 7f                 # no epsilon
+    03 00 00 00                 # temperature
+    00 00 00 3f  00 00 80 35    # 1/T: 0.5, clip: 2^-20
+";
+
+/// Two bins with two probabilities each.
+const VENN_ABERS: &str = "
+    43 41 4c 42                 # magic
+    01 00  02 00                # format, section count
+    88 00 00 00                 # total length: 136
+    26 a2 25 74                 # CRC-32C
+    99 ae 32 df  99 4b a1 9d    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
+    0c 00 00                    # venn-abers, binary, f32
+    02                          # classes
+    02                          # bins
+    ac 02                       # n: 300
+    00                          # no guarantee
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00 00                    # padding
+
+    07 00  01 00  24 00 00 00   # Venn-Abers: kind, mandatory, 36 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  06 00 00 00    # words 0 to 6
+    00 00 c0 7f                 # no epsilon
+    00 00 00 3f                 # edge: 0.5
+    00 00 00 00  00 00 00 3f    # p0: 0, 0.5
+    00 00 80 3e  00 00 80 3f    # p1: 0.25, 1
+";
+
+/// An exact interval for one bin, none for the other.
+const INTERVALS: &str = "
+    43 41 4c 42                 # magic
+    01 00  04 00                # format, section count
+    b8 00 00 00                 # total length: 184
+    f1 66 9b 95                 # CRC-32C
+    68 fc 9b 7e  c6 23 e2 8b    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  3a 00 00 00   # header: kind, mandatory, 58 bytes
+    05 00 00                    # fixed-width, binary, f32
+    02                          # classes
+    02                          # bins
+    ac 02                       # n: 300
+    01                          # a guarantee follows
+    05                          #   Clopper and Pearson
+    cd cc cc 3d                 #   alpha: 0.1
+    00 00 80 3e                 #   epsilon: 0.25
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+    00 00                       # padding
+
+    02 00  01 00  1c 00 00 00   # steps: kind, mandatory, 28 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  04 00 00 00    # words 0 to 4
+    00 00 80 3e                 # epsilon: 0.25
+    00 00 00 3f                 # edge: 0.5
+    00 00 00 3e  00 00 40 3f    # values: 0.125, 0.75
+
+    03 00  00 00  02 00 00 00   # bin flags: kind, optional, 2 bytes
+    00 01                       # bin 1 is empty
+    00 00                       # padding
+
+    08 00  00 00  1c 00 00 00   # intervals: kind, optional, 28 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  04 00 00 00    # words 0 to 4
+    00 00 80 3d  00 00 c0 3e    # bin 0: 0.0625 to 0.375
+    00 00 c0 7f  00 00 c0 7f    # bin 1: none
+";
+
+/// Codes of an int8 softmax, with the bin of each.
+const CODES: &str = "
+    43 41 4c 42                 # magic
+    01 00  03 00                # format, section count
+    9c 01 00 00                 # total length: 412
+    df f9 e2 78                 # CRC-32C
+    c4 48 11 b7  93 29 ce 22    # identity
+    00 00 00 00  00 00 00 00    # reserved
+
+    01 00  01 00  40 00 00 00   # header: kind, mandatory, 64 bytes
+    04 00 02 00 00 80 3b ff  01 # ums, binary, i8, scale 1/256, zero point -128
+    02                          # classes
+    03                          # bins
+    ac 02                       # n: 300
+    01                          # a guarantee follows
+    04                          #   Hoeffding on the bins' counts
+    cd cc cc 3d                 #   alpha: 0.1
+    00 00 00 3e                 #   epsilon: 0.125
+    00                          # flags
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
+    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
+    05 30 2e 31  2e 30          # tool version: 0.1.0
+    00                          # parameters: none
+    00                          # classifier: not stated
+
+    09 00  01 00  24 00 00 00   # integer steps: kind, mandatory, 36 bytes
+    01 00 00 00                 # one table
+    00 00 00 00  06 00 00 00    # words 0 to 6
+    00 00 00 3e                 # epsilon: 0.125
+    40 00 00 00  c0 00 00 00    # edges: codes -64 and 64, plus 128
+    00 00 80 3d 00 00 00 3f  00 00 70 3f    # values: 0.0625, 0.5, 0.9375
+
+    0a 00  00 00  00 01 00 00   # direct table: kind, optional, 256 bytes
+    00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00    # codes -128 to -65
+    00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01    # -64 to 63
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    01 01 01 01 01 01 01 01  01 01 01 01 01 01 01 01
+    02 02 02 02 02 02 02 02  02 02 02 02 02 02 02 02    # 64 to 127
+    02 02 02 02 02 02 02 02  02 02 02 02 02 02 02 02
+    02 02 02 02 02 02 02 02  02 02 02 02 02 02 02 02
+    02 02 02 02 02 02 02 02  02 02 02 02 02 02 02 02
+";
+
+const CLIP: f32 = 1.0 / (1 << 20) as f32;
+/// What the four functions give for 0.93.
+const SCALED_BITS: [u32; 4] = [0x3F79_632F, 0x3F6D_F7DC, 0x3F64_F1CB, 0x3F48_E2F0];
+const SOFTMAX: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+
+const STEPS: StepTable<'static> = StepTable::new_const(&[0.5], &[0.125, 0.75]);
+
+/// What is pinned, and how the writer is asked for it.
+struct Form {
+    name: &'static str,
+    listing: &'static str,
+    method: Method,
+    encoding: ScoreEncoding,
+    theorem: Option<Theorem>,
+    table: Table<'static>,
+    bin_flags: &'static [BinFlags],
+    intervals: Option<&'static [Option<ProbInterval>]>,
+    direct: bool,
+}
+
+impl Form {
+    fn new(name: &'static str, listing: &'static str, method: Method, form: TableForm<'static>) -> Self {
+        Self {
+            name,
+            listing,
+            method,
+            encoding: ScoreEncoding::F32,
+            theorem: None,
+            table: Table { form, epsilon: None },
+            bin_flags: &[],
+            intervals: None,
+            direct: false,
+        }
+    }
+
+    fn guaranteed(mut self, theorem: Theorem, epsilon: f32) -> Self {
+        self.theorem = Some(theorem);
+        self.table.epsilon = Some(epsilon);
+        self
+    }
+
+    fn header(&self) -> Header<'static> {
+        Header {
+            method: self.method,
+            reduction: Reduction::Binary,
+            encoding: self.encoding,
+            classes: 2,
+            bins: self.table.form.bins() as u32,
+            n: 300,
+            guarantee: self.theorem.zip(self.table.epsilon).map(|(theorem, epsilon)| Guarantee {
+                theorem,
+                alpha: 0.1,
+                epsilon,
+            }),
+            flags: HeaderFlags::NONE,
+            provenance: Provenance {
+                data_sha256: [0x5A; 32],
+                tool_version: "0.1.0",
+                parameters: "",
+                classifier: None,
+            },
+        }
+    }
+
+    fn write(&self) -> Vec<u8> {
+        let mut buf = vec![0xEE; 4096];
+        let mut writer = ArtifactWriter::new(&mut buf);
+        writer.header(&self.header()).unwrap();
+        writer.tables(&[Some(self.table)]).unwrap();
+        if !self.bin_flags.is_empty() {
+            writer.bin_flags(self.bin_flags).unwrap();
+        }
+        if let Some(intervals) = self.intervals {
+            writer.intervals(&[Some(intervals)]).unwrap();
+        }
+        if self.direct {
+            writer.direct_table(&[Some(self.table)]).unwrap();
+        }
+        writer.finish(identity).unwrap().to_vec()
+    }
+}
+
+fn forms() -> Vec<Form> {
+    let randomized =
+        RandomizedTable::new(&[0.5, 0.5], &[0x4000_0000, 0xC000_0000], &[0.0625, 0.5, 0.9375]).unwrap();
+    let interpolated = InterpolatedTable::new(&[0.25, 0.5, 0.75], &[0.125, 0.25, 1.0], &[0.5, 3.0]).unwrap();
+    let scaling = |parameters| TableForm::Scaling(ScalingFunction::new(parameters).unwrap());
+    let venn_abers = VennAbersTable::new(&[0.5], &[0.0, 0.5], &[0.25, 1.0]).unwrap();
+    let codes = CodeTable::new(&[64, 192], &[0.0625, 0.5, 0.9375], SOFTMAX).unwrap();
+    vec![
+        Form::new("randomized", RANDOMIZED, Method::UmdRandomized, TableForm::Randomized(randomized))
+            .guaranteed(Theorem::Gr21Theorem4, 0.125),
+        Form::new(
+            "interpolated",
+            INTERPOLATED,
+            Method::IsotonicInterpolated,
+            TableForm::Interpolated(interpolated),
+        ),
+        Form::new(
+            "platt, logit",
+            PLATT_LOGIT,
+            Method::Platt,
+            scaling(Scaling::PlattLogit { a: 1.5, b: -0.25, clip: CLIP }),
+        ),
+        Form::new(
+            "platt, probability",
+            PLATT_PROB,
+            Method::Platt,
+            scaling(Scaling::PlattProb { a: 6.0, b: -3.0 }),
+        ),
+        Form::new(
+            "beta",
+            BETA,
+            Method::Beta,
+            scaling(Scaling::Beta { a: 1.5, b: 0.75, c: 0.25, clip: CLIP }),
+        ),
+        Form::new(
+            "temperature",
+            TEMPERATURE,
+            Method::Temperature,
+            scaling(Scaling::Temperature { inverse_t: 0.5, clip: CLIP }),
+        ),
+        Form::new("venn-abers", VENN_ABERS, Method::VennAbers, TableForm::VennAbers(venn_abers)),
+        Form {
+            bin_flags: &[BinFlags::NONE, BinFlags::EMPTY],
+            intervals: Some(&[Some(ProbInterval { lo: 0.0625, hi: 0.375 }), None]),
+            ..Form::new("intervals", INTERVALS, Method::FixedWidth, TableForm::Steps(STEPS))
+                .guaranteed(Theorem::ClopperPearson, 0.25)
+        },
+        Form {
+            encoding: SOFTMAX,
+            direct: true,
+            ..Form::new("codes", CODES, Method::Ums, TableForm::Codes(codes))
+                .guaranteed(Theorem::SampleSplit, 0.125)
+        },
+    ]
+}
+
+#[test]
+fn the_writer_gives_exactly_the_pinned_bytes() {
+    for form in forms() {
+        assert_eq!(form.write(), hex(form.listing), "{}", form.name);
+    }
+}
+
+#[test]
+fn the_parser_reads_the_pinned_artefacts() {
+    for form in forms() {
+        let bytes = aligned(&hex(form.listing));
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        assert_eq!(artifact.header(), &form.header(), "{}", form.name);
+        assert_eq!(artifact.identity(), identity(&bytes.as_bytes()[32..]));
+        assert_eq!(artifact.tables().count(), 1);
+        assert_eq!(artifact.tables().get(0), Some(form.table), "{}", form.name);
+        assert_eq!(artifact.tables().get(1), None);
+        for (bin, interval) in form.intervals.unwrap_or(&[None; 4]).iter().enumerate() {
+            assert_eq!(artifact.tables().interval(0, bin as u16), *interval);
+        }
+        assert_eq!(artifact.tables().has_direct_table(), form.direct);
+    }
+}
+
+fn binary(listing: &str, score: f32, word: Option<u32>) -> Calibrated {
+    let bytes = aligned(&hex(listing));
+    let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+    let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
+    let score = Score::new(score).unwrap();
+    match word {
+        Some(word) => calibrator.calibrate_with(score, word),
+        None => calibrator.calibrate(score),
+    }
+}
+
+#[test]
+fn a_word_divides_equal_scores_and_without_one_nothing_is_guaranteed_for_them() {
+    let at = |score, word| {
+        let Calibrated { prob, bin, epsilon, interval, .. } = binary(RANDOMIZED, score, word);
+        assert_eq!(interval, None);
+        (bin, prob, epsilon)
+    };
+    for (word, bin, prob) in
+        [(0, 0, 0.0625), (0x3FFF_FFFF, 0, 0.0625), (0x4000_0000, 1, 0.5), (0xC000_0000, 2, 0.9375)]
+    {
+        assert_eq!(at(0.5, Some(word)), (bin, prob, Some(0.125)));
+    }
+    for word in [Some(0), Some(u32::MAX), None] {
+        assert_eq!(at(0.5f32.next_down(), word), (0, 0.0625, Some(0.125)));
+        assert_eq!(at(0.5f32.next_up(), word), (2, 0.9375, Some(0.125)));
+    }
+    assert_eq!(at(0.5, None), (2, 0.9375, None));
+}
+
+#[test]
+fn knots_are_interpolated() {
+    let at = |score| {
+        let Calibrated { prob, bin, epsilon, interval, .. } = binary(INTERPOLATED, score, None);
+        assert_eq!((epsilon, interval), (None, None));
+        (bin, prob)
+    };
+    assert_eq!([at(0.0), at(0.25), at(0.375)], [(0, 0.125), (1, 0.125), (1, 0.1875)]);
+    assert_eq!([at(0.5), at(0.625), at(0.75), at(1.0)], [(2, 0.25), (2, 0.625), (3, 1.0), (3, 1.0)]);
+}
+
+#[test]
+fn scaling_functions_are_evaluated() {
+    let logit = |s: f64| (s / (1.0 - s)).ln();
+    let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
+    for s in [0.1f64, 0.5, 0.93] {
+        for (listing, exact) in [
+            (PLATT_LOGIT, sigmoid(1.5 * logit(s) - 0.25)),
+            (PLATT_PROB, sigmoid(6.0 * s - 3.0)),
+            (BETA, sigmoid(1.5 * s.ln() - 0.75 * (1.0 - s).ln() + 0.25)),
+            (TEMPERATURE, sigmoid(0.5 * logit(s))),
+        ] {
+            let Calibrated { prob, bin, epsilon, .. } = binary(listing, s as f32, None);
+            assert_eq!((bin, epsilon), (0, None));
+            assert!((f64::from(prob) - exact).abs() < 1e-6, "{prob} {exact}");
+        }
+    }
+    // The same bits on every target.
+    let bits = [PLATT_LOGIT, PLATT_PROB, BETA, TEMPERATURE].map(|f| binary(f, 0.93, None).prob.to_bits());
+    assert_eq!(bits, SCALED_BITS);
+    let clipped = binary(TEMPERATURE, 1.0, None).prob;
+    assert_eq!(clipped, binary(TEMPERATURE, 1.0 - CLIP / 2.0, None).prob);
+    assert!(clipped < 1.0);
+}
+
+#[test]
+fn venn_abers_gives_both_probabilities() {
+    let at = |score| {
+        let Calibrated { prob, bin, epsilon, interval, .. } = binary(VENN_ABERS, score, None);
+        assert_eq!(epsilon, None);
+        (bin, prob, interval.unwrap())
+    };
+    assert_eq!(at(0.25), (0, 0.2, ProbInterval { lo: 0.0, hi: 0.25 }));
+    assert_eq!(at(0.5), (1, 1.0 / 1.5, ProbInterval { lo: 0.5, hi: 1.0 }));
+}
+
+#[test]
+fn a_bin_has_its_exact_interval() {
+    let got = binary(INTERVALS, 0.0, None);
+    let interval = Some(ProbInterval { lo: 0.0625, hi: 0.375 });
+    assert_eq!(
+        (got.prob, got.epsilon, got.flags, got.interval),
+        (0.125, Some(0.25), BinFlags::NONE, interval)
+    );
+    let got = binary(INTERVALS, 1.0, None);
+    assert_eq!((got.prob, got.epsilon, got.flags, got.interval), (0.75, None, BinFlags::EMPTY, None));
+}
+
+#[test]
+fn codes_are_looked_up_as_such() {
+    let bytes = aligned(&hex(CODES));
+    let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+    let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("not over codes") };
+    assert_eq!(calibrator.encoding(), SOFTMAX);
+    let score = |encoding, code| QuantizedScore::new(encoding, code).unwrap();
+    for (code, bin, prob) in
+        [(-128, 0, 0.0625), (-65, 0, 0.0625), (-64, 1, 0.5), (63, 1, 0.5), (64, 2, 0.9375), (127, 2, 0.9375)]
+    {
+        let got = calibrator.calibrate(score(SOFTMAX, code)).unwrap();
+        assert_eq!((got.bin, got.prob, got.epsilon), (bin, prob, Some(0.125)));
+    }
+    for other in [
+        ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 },
+        ScoreEncoding::I8 { scale: 1.0 / 255.0, zero_point: -128 },
+        ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: 0 },
+    ] {
+        let error = calibrator.calibrate(score(other, 5)).unwrap_err();
+        assert_eq!((error.expected, error.got), (SOFTMAX, other));
+    }
+}
+
+#[test]
+fn every_single_bit_flip_is_refused() {
+    for form in forms() {
+        let golden = hex(form.listing);
+        for bit in 0..8 * golden.len() {
+            let mut bad = golden.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let buffer = aligned(&bad);
+            assert!(Artifact::parse(buffer.as_bytes()).is_err(), "{}: bit {bit}", form.name);
+            for slot in slots(&bad) {
+                let buffer = aligned(&slot);
+                assert!(Artifact::parse_slot(buffer.as_bytes()).is_err(), "{}: bit {bit}", form.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for form in forms() {
+        let golden = hex(form.listing);
+        for len in 1..golden.len() {
+            let needed = if len < 32 { 32 } else { golden.len() };
+            let cut = aligned(&golden[..len]);
+            let expected = ParseError::Truncated { needed, available: len };
+            assert_eq!(Artifact::parse(cut.as_bytes()), Err(expected), "{}: {len}", form.name);
+            for slot in slots(&golden[..len]) {
+                // The erased rest of the slot is no part of the artefact, unless it happens to be its last bytes.
+                let whole = slot.starts_with(&golden);
+                let buffer = aligned(&slot);
+                assert_eq!(Artifact::parse_slot(buffer.as_bytes()).is_ok(), whole, "{}: {len}", form.name);
+            }
+        }
+    }
+}
