@@ -108,16 +108,16 @@ impl BinaryCalibrator<'_> {
     /// [`BinaryCalibrator::calibrate_with`].
     #[inline]
     pub fn calibrate(&self, score: Score) -> Calibrated {
-        self.tables.calibrate(0, score, None).unwrap_or(NOTHING)
+        self.calibrate_with(score, None)
     }
 
     /// The calibrated probability of class 1, with a random word that divides equal scores.
     ///
     /// The word is uniform over all `u32` and drawn anew for every score; an artefact that is not randomised has no
-    /// use for it.
+    /// use for it. `None`, as from a source of words that failed, is [`BinaryCalibrator::calibrate`].
     #[inline]
-    pub fn calibrate_with(&self, score: Score, word: u32) -> Calibrated {
-        self.tables.calibrate(0, score, Some(word)).unwrap_or(NOTHING)
+    pub fn calibrate_with(&self, score: Score, word: impl Into<Option<u32>>) -> Calibrated {
+        self.tables.calibrate(0, score, word.into()).unwrap_or(NOTHING)
     }
 }
 
@@ -133,13 +133,13 @@ impl TopLabelCalibrator<'_> {
     /// Without a random word, as [`BinaryCalibrator::calibrate`].
     #[inline]
     pub fn calibrate(&self, top: TopLabel) -> Outcome {
-        outcome(self.tables.calibrate(usize::from(top.class), top.score, None))
+        self.calibrate_with(top, None)
     }
 
     /// [`TopLabelCalibrator::calibrate`] with a random word, as [`BinaryCalibrator::calibrate_with`].
     #[inline]
-    pub fn calibrate_with(&self, top: TopLabel, word: u32) -> Outcome {
-        outcome(self.tables.calibrate(usize::from(top.class), top.score, Some(word)))
+    pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
+        outcome(self.tables.calibrate(usize::from(top.class), top.score, word.into()))
     }
 
     /// Softmax, argmax and [`TopLabelCalibrator::calibrate`].

@@ -75,6 +75,8 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
+// A word, so that an `Outcome` is moved by words: as a byte it cost a Cortex-M4 300 instructions a calibration.
+#[repr(u32)]
 pub enum Uncalibrated {
     /// The predicted class had too few calibration points for a table of its own.
     Class,

@@ -39,7 +39,7 @@ enum Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Divides the words; `None` if no table of this kind has so many.
-    #[inline]
+    #[inline(always)]
     fn of(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match kind {
             SectionKind::Tables => {
@@ -103,7 +103,7 @@ impl<'a> TableForm<'a> {
     }
 
     /// Reads a table that was checked before.
-    #[inline]
+    #[inline(always)]
     pub(super) fn trusted(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match Parts::of(kind, words)? {
             Parts::Steps { edges, values } => StepTable::trusted(edges, values).map(Self::Steps),

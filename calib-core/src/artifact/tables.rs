@@ -148,8 +148,13 @@ impl<'a> Tables<'a> {
     }
 
     /// The table of this index; `None` for an uncalibrated class and beyond the last table.
-    #[inline]
     pub fn get(&self, table: usize) -> Option<Table<'a>> {
+        self.read(table)
+    }
+
+    /// [`Tables::get`], inlined for the two that calibrate: the form is matched once, not made and matched again.
+    #[inline(always)]
+    fn read(&self, table: usize) -> Option<Table<'a>> {
         let (&epsilon, words) = self.pool.words(table)?.split_first()?;
         let epsilon = f32::from_bits(epsilon);
         let form = TableForm::trusted(self.kind, words)?;
@@ -160,7 +165,7 @@ impl<'a> Tables<'a> {
     /// over codes.
     #[inline]
     pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
-        let Table { form, mut epsilon } = self.get(table)?;
+        let Table { form, mut epsilon } = self.read(table)?;
         let (bin, prob) = match form {
             TableForm::Steps(steps) => steps.lookup(score),
             TableForm::Randomized(steps) => {
@@ -186,7 +191,7 @@ impl<'a> Tables<'a> {
     /// scores.
     #[inline]
     pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Option<Calibrated> {
-        let Table { form: TableForm::Codes(codes), epsilon } = self.get(table)? else { return None };
+        let Table { form: TableForm::Codes(codes), epsilon } = self.read(table)? else { return None };
         let key = score.key();
         let direct = self.direct(table).and_then(|direct| direct.get(usize::from(key)));
         let bin = direct.map_or_else(|| codes.bin(key), |&bin| bin.into());

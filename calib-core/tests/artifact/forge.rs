@@ -150,3 +150,16 @@ pub(crate) fn refusal(bytes: &[u8]) -> Option<calib_core::ParseError> {
     assert_eq!(file, slot);
     file
 }
+
+/// The sections of an artefact, to be spoiled and assembled again.
+pub(crate) fn disassemble(artifact: &[u8]) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut rest = &artifact[PREFIX_LEN..];
+    while !rest.is_empty() {
+        let u16_at = |at: usize| u16::from_le_bytes(rest[at..at + 2].try_into().unwrap());
+        let len = u32::from_le_bytes(rest[4..8].try_into().unwrap()) as usize;
+        sections.push(Section { kind: u16_at(0), flags: u16_at(2), payload: rest[8..8 + len].to_vec() });
+        rest = &rest[(8 + len).next_multiple_of(4)..];
+    }
+    sections
+}

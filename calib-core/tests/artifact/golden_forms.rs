@@ -11,7 +11,7 @@ use crate::forge::{aligned, identity};
 use crate::golden::{hex, slots};
 
 /// Two edges at the same score, divided by their words.
-const RANDOMIZED: &str = "
+pub(crate) const RANDOMIZED: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     98 00 00 00                 # total length: 152
@@ -46,7 +46,7 @@ const RANDOMIZED: &str = "
 ";
 
 /// Three knots.
-const INTERPOLATED: &str = "
+pub(crate) const INTERPOLATED: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     94 00 00 00                 # total length: 148
@@ -78,7 +78,7 @@ const INTERPOLATED: &str = "
 ";
 
 /// Platt scaling, on the logit.
-const PLATT_LOGIT: &str = "
+pub(crate) const PLATT_LOGIT: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     84 00 00 00                 # total length: 132
@@ -109,7 +109,7 @@ const PLATT_LOGIT: &str = "
 ";
 
 /// Platt scaling, on the probability.
-const PLATT_PROB: &str = "
+pub(crate) const PLATT_PROB: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     80 00 00 00                 # total length: 128
@@ -140,7 +140,7 @@ const PLATT_PROB: &str = "
 ";
 
 /// Beta calibration.
-const BETA: &str = "
+pub(crate) const BETA: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     88 00 00 00                 # total length: 136
@@ -171,7 +171,7 @@ const BETA: &str = "
 ";
 
 /// Temperature scaling.
-const TEMPERATURE: &str = "
+pub(crate) const TEMPERATURE: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     80 00 00 00                 # total length: 128
@@ -202,7 +202,7 @@ const TEMPERATURE: &str = "
 ";
 
 /// Two bins with two probabilities each.
-const VENN_ABERS: &str = "
+pub(crate) const VENN_ABERS: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     88 00 00 00                 # total length: 136
@@ -234,7 +234,7 @@ const VENN_ABERS: &str = "
 ";
 
 /// An exact interval for one bin, none for the other.
-const INTERVALS: &str = "
+pub(crate) const INTERVALS: &str = "
     43 41 4c 42                 # magic
     01 00  04 00                # format, section count
     b8 00 00 00                 # total length: 184
@@ -278,7 +278,7 @@ const INTERVALS: &str = "
 ";
 
 /// Codes of an int8 softmax, with the bin of each.
-const CODES: &str = "
+pub(crate) const CODES: &str = "
     43 41 4c 42                 # magic
     01 00  03 00                # format, section count
     9c 01 00 00                 # total length: 412
@@ -336,13 +336,13 @@ const SOFTMAX: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_poin
 const STEPS: StepTable<'static> = StepTable::new_const(&[0.5], &[0.125, 0.75]);
 
 /// What is pinned, and how the writer is asked for it.
-struct Form {
-    name: &'static str,
-    listing: &'static str,
+pub(crate) struct Form {
+    pub(crate) name: &'static str,
+    pub(crate) listing: &'static str,
     method: Method,
-    encoding: ScoreEncoding,
+    pub(crate) encoding: ScoreEncoding,
     theorem: Option<Theorem>,
-    table: Table<'static>,
+    pub(crate) table: Table<'static>,
     bin_flags: &'static [BinFlags],
     intervals: Option<&'static [Option<ProbInterval>]>,
     direct: bool,
@@ -369,7 +369,7 @@ impl Form {
         self
     }
 
-    fn header(&self) -> Header<'static> {
+    pub(crate) fn header(&self) -> Header<'static> {
         Header {
             method: self.method,
             reduction: Reduction::Binary,
@@ -410,7 +410,7 @@ impl Form {
     }
 }
 
-fn forms() -> Vec<Form> {
+pub(crate) fn forms() -> Vec<Form> {
     let randomized =
         RandomizedTable::new(&[0.5, 0.5], &[0x4000_0000, 0xC000_0000], &[0.0625, 0.5, 0.9375]).unwrap();
     let interpolated = InterpolatedTable::new(&[0.25, 0.5, 0.75], &[0.125, 0.25, 1.0], &[0.5, 3.0]).unwrap();

@@ -4,4 +4,5 @@ mod forge;
 mod golden;
 mod golden_forms;
 mod properties;
+mod refusal_forms;
 mod refusals;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use calib_core::{
     Artifact, BinFlags, Calibrated, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Method,
-    Outcome, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem, TopLabel,
-    Uncalibrated,
+    Outcome, Provenance, QuantizedScore, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm,
+    Theorem, TopLabel, Uncalibrated,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -13,6 +13,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::forge::{Aligned, aligned, seal, write};
+use crate::golden::hex;
+use crate::golden_forms::{Form, forms};
 
 /// The bit pattern of 1.
 const ONE_BITS: u32 = 0x3F80_0000;
@@ -153,13 +155,24 @@ fn use_all(artifact: &Artifact<'_>, score: Score) {
     for class in 0..tables.count() as u16 + 2 {
         let outcome = match artifact.calibrator() {
             Calibrator::TopLabel(calibrator) => calibrator.calibrate(TopLabel { class, score }),
-            Calibrator::Binary(calibrator) => Outcome::Calibrated(calibrator.calibrate(score)),
+            Calibrator::Binary(calibrator) => {
+                let with = calibrator.calibrate_with(score, u32::from(class).rotate_right(2));
+                assert!((0.0..=1.0).contains(&with.prob), "{with:?}");
+                Outcome::Calibrated(calibrator.calibrate(score))
+            }
+            Calibrator::BinaryCode(calibrator) => {
+                Outcome::Calibrated(calibrator.calibrate(code(calibrator.encoding(), score)).unwrap())
+            }
+            Calibrator::TopLabelCode(calibrator) => {
+                calibrator.calibrate(class, code(calibrator.encoding(), score)).unwrap()
+            }
             _ => unreachable!("a calibrator that these tests do not know"),
         };
         let Outcome::Calibrated(got) = outcome else {
             assert!(tables.get(class.into()).is_none());
             continue;
         };
+        assert!(got.interval.is_none_or(|interval| interval.contains(got.prob)), "{got:?}");
         assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
         assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
         if let Some(table) = tables.get(class.into()) {
@@ -169,7 +182,85 @@ fn use_all(artifact: &Artifact<'_>, score: Score) {
     }
 }
 
+/// A code as far up its encoding as the score is.
+fn code(encoding: ScoreEncoding, score: Score) -> QuantizedScore {
+    let (lowest, highest) = encoding.code_range().unwrap();
+    let share = score.get() * (highest - lowest) as f32;
+    QuantizedScore::new(encoding, lowest + share as i32).unwrap()
+}
+
+/// An artefact with two classes under top-label, each with a table of the same form.
+fn two_classes(form: &Form) -> Vec<u8> {
+    let mut header = form.header();
+    header.reduction = Reduction::TopLabel;
+    header.bins *= 2;
+    write(&header, &[Some(form.table); 2], &[])
+}
+
 proptest! {
+    /// Whatever an attacker or a faulty writer puts into a form under a right CRC: it is refused, or it can be used.
+    #[test]
+    fn mutants_of_every_form_never_panic(
+        form in any::<Index>(),
+        multi_class in any::<bool>(),
+        edits in vec((any::<Index>(), any::<u8>()), 0..4),
+        words in vec((any::<Index>(), prop_oneof![any::<u32>(), 0..=ONE_BITS, 0u32..300]), 0..3),
+        probes in vec((0..=ONE_BITS).prop_map(f32::from_bits), 1..8),
+    ) {
+        let forms = forms();
+        let form = form.get(&forms);
+        let mut bytes = if multi_class { two_classes(form) } else { hex(form.listing) };
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] ^= byte;
+        }
+        for (at, word) in words {
+            let at = 4 * at.index(bytes.len() / 4);
+            bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        seal(&mut bytes);
+        let bytes = aligned(&bytes);
+        if let Ok(artifact) = Artifact::parse(bytes.as_bytes()) {
+            for probe in probes.into_iter().chain([0.0, 0.5, 1.0]) {
+                use_all(&artifact, Score::new(probe).unwrap());
+            }
+        }
+    }
+
+    /// Every form is written, read and used under top-label as it is for a binary problem.
+    #[test]
+    fn a_class_is_calibrated_like_a_binary_problem(
+        probe in (0..=ONE_BITS).prop_map(f32::from_bits),
+        word in any::<u32>(),
+    ) {
+        for form in forms() {
+            let (binary, classes) = (aligned(&hex(form.listing)), aligned(&two_classes(&form)));
+            let [binary, classes] = [&binary, &classes].map(|bytes| Artifact::parse(bytes.as_bytes()).unwrap());
+            for probe in form.table.form.edges().iter().copied().chain([probe]) {
+                let score = Score::new(probe).unwrap();
+                for class in 0..2 {
+                    let top = TopLabel { class, score };
+                    let [one, other] = match (binary.calibrator(), classes.calibrator()) {
+                        (Calibrator::Binary(one), Calibrator::TopLabel(other)) => {
+                            [Outcome::Calibrated(one.calibrate_with(score, word)), other.calibrate_with(top, word)]
+                        }
+                        (Calibrator::BinaryCode(one), Calibrator::TopLabelCode(other)) => {
+                            let code = code(one.encoding(), score);
+                            [one.calibrate(code).map(Outcome::Calibrated), other.calibrate(class, code)].map(Result::unwrap)
+                        }
+                        _ => unreachable!("both are of one encoding"),
+                    };
+                    // What stands beside the tables was not written for the classes.
+                    if let (Outcome::Calibrated(one), Outcome::Calibrated(other)) = (one, other) {
+                        prop_assert_eq!((one.prob.to_bits(), one.bin), (other.prob.to_bits(), other.bin));
+                    } else {
+                        prop_assert!(false, "uncalibrated");
+                    }
+                }
+            }
+        }
+    }
+
     /// What was written is read, and calibrates as the linear scan does.
     #[test]
     fn round_trip(plan in plan(), probe in (0..=ONE_BITS).prop_map(f32::from_bits)) {

@@ -14,7 +14,14 @@ use crate::{Kind, Output};
 #[derive(Clone, Debug)]
 pub struct Slot<'a> {
     kind: Kind,
-    content: Result<Artifact<'a>, Missing>,
+    content: Result<Content<'a>, Missing>,
+}
+
+/// An artefact, and the calibrator that it holds: made once, not for every score.
+#[derive(Clone, Debug)]
+struct Content<'a> {
+    artifact: Artifact<'a>,
+    calibrator: Calibrator<'a>,
 }
 
 /// A calibrated output.
@@ -35,14 +42,15 @@ impl<'a> Slot<'a> {
     /// classifier, or is for another kind or number of scores, is not used.
     pub fn read(bytes: &'a [u8], id: ClassifierId, kind: Kind) -> Self {
         let content = Artifact::parse_slot(bytes).map_err(Missing::Artifact).and_then(|artifact| {
-            let fits = match artifact.calibrator() {
+            let calibrator = artifact.calibrator();
+            let fits = match calibrator {
                 Calibrator::Binary(_) | Calibrator::BinaryCode(_) => kind == Kind::Binary,
                 Calibrator::TopLabel(top) => kind.has_classes(top.classes()),
                 Calibrator::TopLabelCode(top) => kind.has_classes(top.classes()),
                 _ => false,
             };
             if fits && artifact.is_for(id) {
-                Ok(artifact)
+                Ok(Content { artifact, calibrator })
             } else {
                 Err(Missing::OtherClassifier(artifact.header().provenance.classifier))
             }
@@ -56,7 +64,7 @@ impl<'a> Slot<'a> {
     ///
     /// Why the device is uncalibrated.
     pub fn status(&self) -> Result<CalibratorStatus, Missing> {
-        let artifact = self.content.as_ref().map_err(|missing| *missing)?;
+        let Content { artifact, .. } = self.content.as_ref().map_err(|missing| *missing)?;
         let header = artifact.header();
         Ok(CalibratorStatus {
             identity: artifact.identity(),
@@ -73,7 +81,7 @@ impl<'a> Slot<'a> {
 
     /// Whether the calibrator is to be given a random word with every output.
     pub fn is_randomized(&self) -> bool {
-        self.content.as_ref().is_ok_and(Artifact::is_randomized)
+        self.content.as_ref().is_ok_and(|content| content.artifact.is_randomized())
     }
 
     /// What kind of number the calibrator takes for a score.
@@ -83,7 +91,7 @@ impl<'a> Slot<'a> {
     /// Why there is no calibrator, if there is none.
     pub fn encoding(&self) -> Result<ScoreEncoding, Uncalibrated> {
         match &self.content {
-            Ok(artifact) => Ok(artifact.header().encoding),
+            Ok(content) => Ok(content.artifact.header().encoding),
             Err(missing) => Err(reason(*missing)),
         }
     }
@@ -113,13 +121,9 @@ impl<'a> Slot<'a> {
     #[inline]
     fn score(&self, top: TopLabel, word: Option<u32>) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(artifact) => match (artifact.calibrator(), word) {
-                (Calibrator::Binary(binary), Some(word)) => {
-                    Outcome::Calibrated(binary.calibrate_with(top.score, word))
-                }
-                (Calibrator::Binary(binary), None) => Outcome::Calibrated(binary.calibrate(top.score)),
-                (Calibrator::TopLabel(top_label), Some(word)) => top_label.calibrate_with(top, word),
-                (Calibrator::TopLabel(top_label), None) => top_label.calibrate(top),
+            Ok(Content { artifact, calibrator }) => match calibrator {
+                Calibrator::Binary(binary) => Outcome::Calibrated(binary.calibrate_with(top.score, word)),
+                Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             },
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
@@ -130,7 +134,7 @@ impl<'a> Slot<'a> {
     #[inline]
     fn code(&self, score: QuantizedScore) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(artifact) => match artifact.calibrator() {
+            Ok(Content { artifact, calibrator }) => match calibrator {
                 Calibrator::BinaryCode(binary) => binary
                     .calibrate(score)
                     .map(Outcome::Calibrated)

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use calib_core::wire::{
-    self, CalibratorStatus, Measurement, Missing, Prediction, Refusal, Reply, ReplyBody, Request, RequestBody,
+    self, CalibratorStatus, Measurement, Missing, Prediction, RawScore, Refusal, Reply, ReplyBody, Request,
+    RequestBody,
 };
 use calib_core::{
-    ArtifactWriter, BinFlags, Calibrated, ClassifierId, Guarantee, Header, HeaderFlags, Identity, Method,
-    Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, SectionKind, StepTable, Table, Theorem,
-    Uncalibrated,
+    AlarmRule, ArtifactWriter, BinFlags, Calibrated, ClassifierId, CodeTable, Guarantee, Header, HeaderFlags,
+    Identity, InterpolatedTable, Method, Outcome, ParseError, ProbInterval, Provenance, RandomizedTable,
+    Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, SectionKind, StepTable, Table, TableForm,
+    Theorem, Uncalibrated, VennAbersTable,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -20,7 +22,7 @@ fn main() {
         ("isotonic", binary(Method::Isotonic, None)),
         ("top_label", top_label()),
     ];
-    for (name, bytes) in artefacts {
+    for (name, bytes) in artefacts.into_iter().chain(forms()) {
         write("parse", name, &bytes);
     }
     for (name, body) in requests() {
@@ -66,7 +68,7 @@ fn binary(method: Method, epsilon: Option<f32>) -> Vec<u8> {
     header.guarantee = epsilon.and_then(|_| guarantee(Theorem::Gr21Theorem3));
     header.provenance.classifier = Some(ClassifierId([7; 8]));
     let steps = StepTable::new(&[0.25, 0.75], &[0.1, 0.5, 0.9]).unwrap();
-    artefact(&header, &[Some(Table { steps, epsilon })], &[])
+    artefact(&header, &[Some(Table { form: TableForm::Steps(steps), epsilon })], &[])
 }
 
 /// Three classes, the second uncalibrated, with an empty bin and a section of the future.
@@ -77,9 +79,69 @@ fn top_label() -> Vec<u8> {
     header.flags = HeaderFlags::CLASS_UNCALIBRATED;
     let two = StepTable::new(&[0.5], &[0.4, 0.8]).unwrap();
     let one = StepTable::new(&[], &[1.0]).unwrap();
-    let tables =
-        [Some(Table { steps: two, epsilon: Some(0.25) }), None, Some(Table { steps: one, epsilon: None })];
+    let table = |steps, epsilon| Some(Table { form: TableForm::Steps(steps), epsilon });
+    let tables = [table(two, Some(0.25)), None, table(one, None)];
     artefact(&header, &tables, &[(SectionKind::BinFlags as u16, &[0, 1, 0]), (99, b"later")])
+}
+
+/// One artefact of every other form.
+fn forms() -> Vec<(&'static str, Vec<u8>)> {
+    let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+    let randomized = RandomizedTable::new(&[0.5, 0.5], &[1 << 30, 1 << 31], &[0.1, 0.5, 0.9]).unwrap();
+    let (x, y) = ([0.25, 0.5, 0.75], [0.1, 0.3, 0.9]);
+    let slopes: Vec<f32> = InterpolatedTable::slopes_between(&x, &y).collect();
+    let interpolated = InterpolatedTable::new(&x, &y, &slopes).unwrap();
+    let venn_abers = VennAbersTable::new(&[0.5], &[0.1, 0.6], &[0.3, 0.8]).unwrap();
+    let steps = StepTable::new(&[0.5], &[0.25, 0.75]).unwrap();
+    let codes = CodeTable::new(&[64, 192], &[0.1, 0.5, 0.9], encoding).unwrap();
+    let clip = 1e-6;
+    let scaling = |parameters| TableForm::Scaling(ScalingFunction::new(parameters).unwrap());
+    [
+        ("randomized", Method::UmdRandomized, TableForm::Randomized(randomized)),
+        ("interpolated", Method::IsotonicInterpolated, TableForm::Interpolated(interpolated)),
+        ("platt_logit", Method::Platt, scaling(Scaling::PlattLogit { a: 0.8, b: -0.1, clip })),
+        ("platt_prob", Method::Platt, scaling(Scaling::PlattProb { a: 6.0, b: -3.0 })),
+        ("beta", Method::Beta, scaling(Scaling::Beta { a: 0.8, b: 1.2, c: 0.1, clip })),
+        ("temperature", Method::Temperature, scaling(Scaling::Temperature { inverse_t: 0.5, clip })),
+        ("venn_abers", Method::VennAbers, TableForm::VennAbers(venn_abers)),
+        ("intervals", Method::FixedWidth, TableForm::Steps(steps)),
+        ("codes", Method::Ums, TableForm::Codes(codes)),
+    ]
+    .map(|(name, method, form)| (name, form_artefact(method, form, encoding)))
+    .into()
+}
+
+fn form_artefact(method: Method, form: TableForm<'_>, codes: ScoreEncoding) -> Vec<u8> {
+    let mut header = header(method, Reduction::Binary);
+    header.bins = form.bins() as u32;
+    let over_codes = matches!(form, TableForm::Codes(_));
+    if over_codes {
+        header.encoding = codes;
+    }
+    let theorem = match method {
+        Method::UmdRandomized => Some(Theorem::Gr21Theorem4),
+        Method::FixedWidth => Some(Theorem::ClopperPearson),
+        Method::Ums => Some(Theorem::SampleSplit),
+        _ => None,
+    };
+    header.guarantee = theorem.and_then(guarantee);
+    let tables = [Some(Table { form, epsilon: header.guarantee.map(|guarantee| guarantee.epsilon) })];
+    let mut buf = [0; 1024];
+    let mut writer = ArtifactWriter::new(&mut buf);
+    writer.header(&header).unwrap();
+    writer.tables(&tables).unwrap();
+    if over_codes {
+        writer.direct_table(&tables).unwrap();
+    }
+    if method == Method::FixedWidth {
+        writer.bin_flags(&[BinFlags::NONE, BinFlags::EMPTY]).unwrap();
+        writer.intervals(&[Some(&[ProbInterval::new(0.1, 0.4), None])]).unwrap();
+    }
+    finish(writer)
+}
+
+fn finish(writer: ArtifactWriter<'_>) -> Vec<u8> {
+    writer.finish(|sections| Identity(Sha256::digest(sections)[..8].try_into().unwrap())).unwrap().to_vec()
 }
 
 fn artefact(header: &Header<'_>, tables: &[Option<Table<'_>>], more: &[(u16, &[u8])]) -> Vec<u8> {
@@ -90,7 +152,7 @@ fn artefact(header: &Header<'_>, tables: &[Option<Table<'_>>], more: &[(u16, &[u
     for &(kind, payload) in more {
         writer.section(kind, false, payload).unwrap();
     }
-    writer.finish(|sections| Identity(Sha256::digest(sections)[..8].try_into().unwrap())).unwrap().to_vec()
+    finish(writer)
 }
 
 fn requests() -> Vec<(&'static str, RequestBody)> {
@@ -102,14 +164,19 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
         ("request_logits", RequestBody::Logits(values())),
         ("request_probs", RequestBody::Probs(values())),
         ("request_measure", RequestBody::Measure { features: values(), repeat: 100 }),
+        ("request_score_with_word", RequestBody::ScoreWithWord { score: 0.5, word: 1 << 31 }),
+        ("request_code", RequestBody::Code(200)),
     ]
 }
 
 fn replies() -> Vec<(&'static str, ReplyBody)> {
-    let calibrated = Calibrated { prob: 0.75, bin: 2, epsilon: Some(0.1), flags: BinFlags::NONE };
-    let prediction = |outcome| {
-        ReplyBody::Prediction(Prediction { class: 1, score: Score::new(0.9).unwrap(), outcome, alarm: true })
+    let interval = ProbInterval::new(0.7, 0.8);
+    let calibrated = Calibrated { prob: 0.75, bin: 2, epsilon: Some(0.1), flags: BinFlags::NONE, interval };
+    let score = RawScore::F32(Score::new(0.9).unwrap());
+    let predicted = |score, outcome, word| {
+        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word })
     };
+    let prediction = |outcome| predicted(score, outcome, None);
     let status = |calibrator| {
         ReplyBody::Status(wire::Status {
             firmware: "0.1.0".try_into().unwrap(),
@@ -117,7 +184,7 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
             classifier_id: ClassifierId([7; 8]),
             features: 30,
             classes: 2,
-            alarm_threshold: 0.5,
+            alarm_rule: AlarmRule::AtLeast(0.5),
             stack_high_water_bytes: 2048,
             calibrator,
         })
@@ -130,10 +197,13 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         bins: 3,
         n: 300,
         guarantee: guarantee(Theorem::Gr21Theorem3),
+        encoding: ScoreEncoding::F32,
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
     vec![
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
+        ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
+        ("reply_code", predicted(RawScore::Code(200), Outcome::Calibrated(calibrated), None)),
         ("reply_uncalibrated", prediction(Outcome::Uncalibrated(Uncalibrated::Class))),
         ("reply_status", status(Ok(calibrator))),
         ("reply_damaged", status(Err(Missing::Artifact(crc)))),

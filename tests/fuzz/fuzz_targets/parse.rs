@@ -1,7 +1,10 @@
 //! Any bytes as an artefact: refused, or safe to calibrate with.
 #![no_main]
 
-use calib_core::{Artifact, ArtifactBuffer, Calibrator, Outcome, PREFIX_LEN, Score, TopLabel};
+use calib_core::{
+    Artifact, ArtifactBuffer, Calibrated, Calibrator, Outcome, PREFIX_LEN, QuantizedScore, Score, Table,
+    TableForm, TopLabel,
+};
 use crc::{CRC_32_ISCSI, Crc};
 use libfuzzer_sys::fuzz_target;
 
@@ -33,8 +36,9 @@ fn check(bytes: &[u8], data: &[u8]) {
     }
     let Ok(artifact) = slot else { return };
     assert!(artifact.len_bytes() <= bytes.len());
-    for score in scores(data) {
-        use_all(&artifact, score);
+    // There are no more scores than that.
+    for (score, word) in scores(data).zip(words(data).chain([0, u32::MAX])) {
+        use_all(&artifact, score, word);
     }
 }
 
@@ -54,29 +58,92 @@ fn repair(bytes: &mut Vec<u8>) {
 
 /// Both ends, and every word that is a score: the edges of the tables are among them.
 fn scores(data: &[u8]) -> impl Iterator<Item = Score> + '_ {
-    let words = data.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word));
-    words.rev().take(64).flat_map(|word| Score::new(word).ok()).chain([Score::ZERO, Score::ONE])
+    let words = words(data).map(f32::from_bits);
+    words.flat_map(|word| Score::new(word).ok()).chain([Score::ZERO, Score::ONE])
 }
 
-fn use_all(artifact: &Artifact<'_>, score: Score) {
+/// The last words.
+fn words(data: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    data.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).rev().take(64)
+}
+
+/// Calibrates with every table and one too many, and compares with a scan of the table.
+fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
     let tables = artifact.tables();
     for class in 0..=u16::try_from(tables.count()).unwrap() {
-        let outcome = match artifact.calibrator() {
-            Calibrator::TopLabel(calibrator) => calibrator.calibrate(TopLabel { class, score }),
-            Calibrator::Binary(calibrator) => Outcome::Calibrated(calibrator.calibrate(score)),
+        let table = tables.get(class.into());
+        let top = TopLabel { class, score };
+        match artifact.calibrator() {
+            Calibrator::TopLabel(calibrator) => {
+                check_outcome(calibrator.calibrate(top), table, Key::Score(score, u32::MAX));
+                check_outcome(calibrator.calibrate_with(top, word), table, Key::Score(score, word));
+            }
+            Calibrator::Binary(calibrator) if class == 0 => {
+                check_calibrated(calibrator.calibrate(score), table, Key::Score(score, u32::MAX));
+                check_calibrated(calibrator.calibrate_with(score, word), table, Key::Score(score, word));
+            }
+            Calibrator::TopLabelCode(calibrator) => {
+                let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
+                check_outcome(calibrator.calibrate(class, code).unwrap(), table, Key::Code(code));
+            }
+            Calibrator::BinaryCode(calibrator) if class == 0 => {
+                let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
+                check_calibrated(calibrator.calibrate(code).unwrap(), table, Key::Code(code));
+            }
+            Calibrator::Binary(_) | Calibrator::BinaryCode(_) => assert!(table.is_none()),
             other => unreachable!("{other:?}"),
-        };
-        let Outcome::Calibrated(got) = outcome else {
-            assert!(tables.get(class.into()).is_none());
-            continue;
-        };
-        assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
-        assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
-        if let Some(table) = tables.get(class.into()) {
-            let scan = table.steps.edges().iter().filter(|&&edge| edge <= score.get()).count();
-            assert_eq!(usize::from(got.bin), scan);
-            assert!(scan < table.steps.bins());
-            assert_eq!(table.steps.values().nth(scan), Some(got.prob));
         }
+    }
+}
+
+/// What a table was asked for.
+#[derive(Clone, Copy)]
+enum Key {
+    /// A score and a random word, which is the highest if there was none.
+    Score(Score, u32),
+    Code(QuantizedScore),
+}
+
+fn check_outcome(outcome: Outcome, table: Option<Table<'_>>, key: Key) {
+    match outcome {
+        Outcome::Calibrated(got) => check_calibrated(got, table, key),
+        Outcome::Uncalibrated(_) => assert!(table.is_none()),
+    }
+}
+
+fn check_calibrated(got: Calibrated, table: Option<Table<'_>>, key: Key) {
+    assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
+    assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
+    assert!(got.interval.is_none_or(|interval| interval.contains(got.prob)), "{got:?}");
+    let form = table.expect("what is calibrated has a table").form;
+    let bin = usize::from(got.bin);
+    assert!(bin < form.bins().max(1), "{got:?}");
+    match (form, key) {
+        (TableForm::Steps(steps), Key::Score(score, _)) => {
+            assert_eq!(bin, steps.edges().iter().filter(|&&edge| edge <= score.get()).count());
+            assert_eq!(steps.values().nth(bin), Some(got.prob));
+        }
+        (TableForm::Randomized(steps), Key::Score(score, word)) => {
+            let pairs = steps.edges().iter().zip(steps.ties());
+            assert_eq!(bin, pairs.filter(|(edge, tie)| (**edge, **tie) <= (score.get(), word)).count());
+            assert_eq!(steps.values().nth(bin), Some(got.prob));
+        }
+        (TableForm::Interpolated(knots), Key::Score(score, _)) => {
+            assert_eq!(bin, knots.x().iter().filter(|&&x| x <= score.get()).count());
+            let y = |i: usize| knots.y()[i.min(knots.y().len() - 1)];
+            assert!((y(bin.saturating_sub(1))..=y(bin)).contains(&got.prob), "{got:?}");
+        }
+        (TableForm::VennAbers(bins), Key::Score(score, _)) => {
+            assert_eq!(bin, bins.edges().iter().filter(|&&edge| edge <= score.get()).count());
+            let interval = got.interval.expect("every bin has both probabilities");
+            assert_eq!((bins.p0().nth(bin), bins.p1().nth(bin)), (Some(interval.lo), Some(interval.hi)));
+        }
+        (TableForm::Scaling(_), Key::Score(..)) => assert_eq!(bin, 0),
+        (TableForm::Codes(codes), Key::Code(code)) => {
+            let key = u32::from(code.key());
+            assert_eq!(bin, codes.edges().iter().filter(|&&edge| edge <= key).count());
+            assert_eq!(codes.values().nth(bin), Some(got.prob));
+        }
+        (form, _) => unreachable!("a score of one encoding reached {form:?}"),
     }
 }
