@@ -1,8 +1,10 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
-use calib_core::{Artifact, BinFlags, Calibrator, Logits, Outcome, Probs, Score, TopLabel, Uncalibrated};
+use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, TopLabel, Uncalibrated};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::{VectorKind, Vectors};
+use crate::data::Vectors;
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +13,8 @@ pub struct Applied {
     pub top: TopLabel,
     /// The probability, or why there is none.
     pub outcome: Outcome,
+    /// The random word that stood in for the device's, if the artefact is randomised.
+    pub word: Option<u32>,
 }
 
 impl Applied {
@@ -26,25 +30,42 @@ impl Applied {
 }
 
 /// Calibrates the scores of class 1 with a binary artefact; `None` if the artefact is not binary.
-pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score]) -> Option<Vec<Applied>> {
+///
+/// A randomised artefact gets a random word per row, drawn from `seed` in row order.
+pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<Applied>> {
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
-    let apply = |&score: &Score| Applied {
-        top: TopLabel { class: 1, score },
-        outcome: Outcome::Calibrated(calibrator.calibrate(score)),
+    let apply = |(&score, word): (&Score, Option<u32>)| {
+        let calibrated = match word {
+            Some(word) => calibrator.calibrate_with(score, word),
+            None => calibrator.calibrate(score),
+        };
+        Applied { top: TopLabel { class: 1, score }, outcome: Outcome::Calibrated(calibrated), word }
     };
-    Some(scores.iter().map(apply).collect())
+    Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
 }
 
 /// Calibrates the predictions in vectors with a top-label artefact; `None` if the artefact is not of that kind or
 /// has another number of classes.
-pub fn apply_vectors(artifact: &Artifact<'_>, vectors: &Vectors) -> Option<Vec<Applied>> {
+///
+/// A randomised artefact gets a random word per row, drawn from `seed` in row order.
+pub fn apply_vectors(artifact: &Artifact<'_>, vectors: &Vectors, seed: u64) -> Option<Vec<Applied>> {
     let Calibrator::TopLabel(calibrator) = artifact.calibrator() else { return None };
-    let apply = |row: &[f32]| {
-        let (top, outcome) = match vectors.kind() {
-            VectorKind::Logits => calibrator.calibrate_logits(Logits::new(row).ok()?).ok()?,
-            VectorKind::Probs => calibrator.calibrate_probs(Probs::new(row).ok()?).ok()?,
+    if calibrator.classes() != vectors.classes() {
+        return None;
+    }
+    let apply = |(top, word): (TopLabel, Option<u32>)| {
+        let outcome = match word {
+            Some(word) => calibrator.calibrate_with(top, word),
+            None => calibrator.calibrate(top),
         };
-        Some(Applied { top, outcome })
+        Applied { top, outcome, word }
     };
-    vectors.rows().map(apply).collect()
+    Some(vectors.top_labels().zip(words(artifact, seed)).map(apply).collect())
+}
+
+/// A word for every row if the artefact is randomised, otherwise none.
+fn words(artifact: &Artifact<'_>, seed: u64) -> impl Iterator<Item = Option<u32>> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let randomized = artifact.is_randomized();
+    std::iter::repeat_with(move || randomized.then(|| rng.random()))
 }

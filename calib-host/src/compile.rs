@@ -1,20 +1,25 @@
 //! From a fit to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, ClassifierId, Header, HeaderFlags, Identity, Provenance, ScoreEncoding,
-    StepTable, Table, TableForm, WriteError,
+    Artifact, ArtifactWriter, BinFlags, ClassifierId, Header, HeaderFlags, Identity, InterpolatedTable,
+    ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding, StepTable, Table,
+    TableForm, VennAbersTable, WriteError,
 };
 use sha2::{Digest, Sha256};
 
-use crate::fit::Fit;
+use crate::fit::{Fit, FittedTable};
+use crate::method::Model;
+use crate::scaling::{CLIP, ScalingModel};
 
-/// Where a fit comes from, as recorded in the artefact.
+/// What goes into an artefact besides the fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct ArtifactOptions {
     /// The SHA-256 of the calibration data files, in the order they were given.
     pub data_sha256: [u8; 32],
     /// The classifier the scores come from.
     pub classifier: Option<ClassifierId>,
+    /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any.
+    pub intervals: bool,
 }
 
 /// Why a fit has no form that a device can run.
@@ -24,42 +29,49 @@ pub enum CompileError {
     /// An edge is not an `f32`: the fit was made on scores that no device produces.
     #[error("edge {0} is not an f32: fit on scores as the device sees them")]
     Edge(f64),
+    /// A parameter is not an `f32`, or out of the device's range: the fit is degenerate.
+    #[error("a fitted parameter is too large for the device: the fit is degenerate")]
+    Parameter,
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
 
+/// The numbers of a table as the device has them, to be borrowed by its form.
+struct Numbers {
+    /// Inner edges, or knots.
+    edges: Vec<f32>,
+    words: Vec<u32>,
+    /// Values per bin or knot; for Venn-Abers those with label 0.
+    values: Vec<f32>,
+    /// Slopes between knots; for Venn-Abers values with label 1.
+    more: Vec<f32>,
+}
+
 /// Compiles a fit into an artefact of format 1.
 ///
-/// Values are rounded to the nearest `f32`, epsilons upwards; edges are `f32` already. The same fit and origin
-/// give the same bytes.
+/// Values are rounded to the nearest `f32`, epsilons upwards, intervals outwards; edges are `f32` already. The same fit
+/// and options give the same bytes.
 ///
 /// # Errors
 ///
-/// If an edge is not an `f32`, or the artefact would be larger than the format allows.
-pub fn artifact_bytes(fit: &Fit, origin: &Origin) -> Result<Vec<u8>, CompileError> {
-    let mut words: Vec<Option<(Vec<f32>, Vec<f32>)>> = Vec::with_capacity(fit.tables.len());
-    for table in &fit.tables {
-        words.push(match table {
-            None => None,
-            Some(table) => {
-                let edges =
-                    table.model.edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<_, _>>()?;
-                Some((edges, table.model.bins.iter().map(|bin| bin.value as f32).collect()))
-            }
-        });
-    }
-    let tables: Vec<Option<Table<'_>>> = words
+/// If a number has no `f32`, or the artefact would be larger than the format allows.
+pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, CompileError> {
+    let numbers: Vec<Option<Numbers>> = fit
+        .tables
+        .iter()
+        .map(|table| table.as_ref().map(|table| Numbers::of(&table.model)).transpose())
+        .collect::<Result<_, _>>()?;
+    let tables: Vec<Option<Table<'_>>> = numbers
         .iter()
         .zip(&fit.tables)
-        .map(|(words, fitted)| {
-            let (edges, values) = words.as_ref()?;
-            let steps =
-                StepTable::new(edges, values).expect("edges ascend within (0, 1] and values are means");
-            let epsilon = fitted.as_ref()?.epsilon.map(round_up);
-            Some(Table { form: TableForm::Steps(steps), epsilon })
+        .map(|(numbers, fitted)| match (numbers, fitted) {
+            (Some(numbers), Some(fitted)) => {
+                Ok(Some(Table { form: numbers.form(&fitted.model)?, epsilon: fitted.epsilon.map(round_up) }))
+            }
+            _ => Ok(None),
         })
-        .collect();
+        .collect::<Result<_, CompileError>>()?;
 
     let mut flags = HeaderFlags::NONE;
     if fit.tied_tables().next().is_some() {
@@ -73,7 +85,8 @@ pub fn artifact_bytes(fit: &Fit, origin: &Origin) -> Result<Vec<u8>, CompileErro
         reduction: fit.reduction,
         encoding: ScoreEncoding::F32,
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
-        bins: u32::try_from(fit.bins()).map_err(|_| WriteError::TooLarge)?,
+        bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
+            .map_err(|_| WriteError::TooLarge)?,
         n: fit.n,
         guarantee: fit.guarantee.map(|g| calib_core::Guarantee {
             theorem: g.theorem,
@@ -82,21 +95,108 @@ pub fn artifact_bytes(fit: &Fit, origin: &Origin) -> Result<Vec<u8>, CompileErro
         }),
         flags,
         provenance: Provenance {
-            data_sha256: origin.data_sha256,
+            data_sha256: options.data_sha256,
             tool_version: env!("CARGO_PKG_VERSION"),
             parameters: &fit.parameters,
-            classifier: origin.classifier,
+            classifier: options.classifier,
         },
     };
 
-    let space = 1024 + fit.parameters.len() + 8 * (fit.bins() + tables.len());
-    let mut buf = vec![0u32; space.div_ceil(4)];
+    let longest =
+        |numbers: &Numbers| 4 + 3 * (numbers.edges.len() + numbers.values.len()) + 2 * numbers.values.len();
+    let words: usize = numbers.iter().flatten().map(longest).sum();
+    let mut buf = vec![0u32; 256 + fit.parameters.len() + 4 * tables.len() + words];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
     writer.header(&header)?;
     writer.tables(&tables)?;
+    let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
+    if empty.contains(&BinFlags::EMPTY) {
+        writer.bin_flags(&empty)?;
+    }
+    if options.intervals {
+        let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
+            fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
+        if intervals.iter().flatten().flatten().any(Option::is_some) {
+            writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
+        }
+    }
     let bytes = writer.finish(identity)?;
     debug_assert!(Artifact::parse(bytes).is_ok());
     Ok(bytes.to_vec())
+}
+
+impl Numbers {
+    fn of(model: &Model) -> Result<Self, CompileError> {
+        let exact = |edges: &[f64]| edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<Vec<_>, _>>();
+        let nearest = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<_>>();
+        let values = || model.bins().iter().map(|bin| bin.value as f32).collect::<Vec<_>>();
+        let none = Self { edges: Vec::new(), words: Vec::new(), values: Vec::new(), more: Vec::new() };
+        Ok(match model {
+            Model::Steps(steps) => Self { edges: exact(&steps.edges)?, values: values(), ..none },
+            Model::Randomized(steps) => {
+                Self { edges: exact(&steps.edges)?, words: steps.words.clone(), values: values(), ..none }
+            }
+            Model::Interpolated(line) => {
+                let (edges, values) = (exact(&line.scores)?, nearest(&line.values));
+                let more = InterpolatedTable::slopes_between(&edges, &values).collect();
+                Self { edges, values, more, ..none }
+            }
+            Model::VennAbers(table) => Self {
+                edges: exact(&table.edges)?,
+                values: nearest(&table.p0),
+                more: nearest(&table.p1),
+                ..none
+            },
+            Model::Scaling(_) => none,
+        })
+    }
+
+    /// The form that the device reads, checked as the device checks it.
+    fn form(&self, model: &Model) -> Result<TableForm<'_>, CompileError> {
+        let Self { edges, words, values, more } = self;
+        let form = match model {
+            Model::Steps(_) => StepTable::new(edges, values).map(TableForm::Steps).ok(),
+            Model::Randomized(_) => {
+                RandomizedTable::new(edges, words, values).map(TableForm::Randomized).ok()
+            }
+            Model::Interpolated(_) => {
+                InterpolatedTable::new(edges, values, more).map(TableForm::Interpolated).ok()
+            }
+            Model::VennAbers(_) => VennAbersTable::new(edges, values, more).map(TableForm::VennAbers).ok(),
+            Model::Scaling(scaling) => ScalingFunction::new(parameters(scaling)).map(TableForm::Scaling).ok(),
+        };
+        form.ok_or(CompileError::Parameter)
+    }
+}
+
+/// The parameters of a scaling function in `f32`.
+fn parameters(model: &ScalingModel) -> Scaling {
+    let clip = CLIP as f32;
+    match *model {
+        ScalingModel::PlattLogit { a, b } => Scaling::PlattLogit { a: a as f32, b: b as f32, clip },
+        ScalingModel::PlattProb { a, b } => Scaling::PlattProb { a: a as f32, b: b as f32 },
+        ScalingModel::Beta { a, b, c } => Scaling::Beta { a: a as f32, b: b as f32, c: c as f32, clip },
+        ScalingModel::Temperature { inverse_t } => Scaling::Temperature { inverse_t: inverse_t as f32, clip },
+    }
+}
+
+/// A flag per bin of a table.
+fn bin_flags(table: &FittedTable) -> impl Iterator<Item = BinFlags> {
+    table.model.bins().iter().map(|bin| if bin.n == 0 { BinFlags::EMPTY } else { BinFlags::NONE })
+}
+
+/// The intervals of a table's bins, rounded outwards; none for a bin without points, or without a guarantee.
+fn intervals(table: &FittedTable) -> Vec<Option<ProbInterval>> {
+    if table.intervals.is_empty() {
+        return vec![None; table.model.bins().len()];
+    }
+    let outwards = |(bin, interval): (&crate::Bin, &crate::Interval)| {
+        let hi = if interval.hi > 0.0 { round_up(interval.hi) } else { 0.0 };
+        let nearest = interval.lo as f32;
+        let lo = if f64::from(nearest) > interval.lo { nearest.next_down() } else { nearest };
+        (bin.n > 0).then(|| ProbInterval::new(lo, hi)).flatten()
+    };
+    table.model.bins().iter().zip(&table.intervals).map(outwards).collect()
 }
 
 /// The identity of an artefact with these sections.

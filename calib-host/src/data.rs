@@ -2,11 +2,13 @@
 
 use calib_core::{Logits, LogitsError, MAX_CLASSES, Probs, ProbsError, Score, ScoreError, TopLabel};
 
-/// `n >= 1` scores of class 1, in `[0, 1]`, and labels.
+use crate::groups::{Group, group};
+
+/// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BinaryData {
-    scores: Vec<f64>,
-    labels: Vec<bool>,
+    /// (score, number of points, number of them with label 1), in row order.
+    rows: Vec<(f64, u64, u64)>,
 }
 
 /// What a vector's entries are.
@@ -50,6 +52,19 @@ pub enum DataError {
         /// The number of labels.
         labels: usize,
     },
+    /// A row has more positives than points.
+    #[error("row {row}: {positives} positives of {n} points")]
+    Positives {
+        /// The row.
+        row: usize,
+        /// The number of positives.
+        positives: u64,
+        /// The number of points.
+        n: u64,
+    },
+    /// There are more than 2^53 points.
+    #[error("more than 2^53 points")]
+    TooMany,
     /// A score is not in `[0, 1]`.
     #[error("row {row}: {cause}")]
     Score {
@@ -89,6 +104,9 @@ pub enum DataError {
     ClassCount(usize),
 }
 
+/// Counts up to here are exact in an `f64`.
+const MAX_POINTS: u64 = 1 << 53;
+
 /// Checks a score and maps it to the device's `f32`, to the nearest.
 ///
 /// # Errors
@@ -110,36 +128,48 @@ impl BinaryData {
     /// No rows, different lengths, or a score that is not in `[0, 1]`.
     pub fn new(scores: Vec<f64>, labels: Vec<bool>) -> Result<Self, DataError> {
         check_lengths(scores.len(), labels.len())?;
-        for (row, &score) in scores.iter().enumerate() {
+        Self::from_counts(
+            scores.into_iter().zip(labels).map(|(score, label)| (score, 1, label.into())).collect(),
+        )
+    }
+
+    /// Checks rows of a score, the number `n` of points that the row stands for, and the number of those with label 1: a
+    /// table aggregated by score. The same as so many rows of one point each.
+    ///
+    /// # Errors
+    ///
+    /// No points, a score that is not in `[0, 1]`, more positives than points, or more than 2^53 points.
+    pub fn from_counts(rows: Vec<(f64, u64, u64)>) -> Result<Self, DataError> {
+        let mut total = 0u64;
+        for (row, &(score, n, positives)) in rows.iter().enumerate() {
             device_score(score).map_err(|cause| DataError::Score { row, cause })?;
+            if positives > n {
+                return Err(DataError::Positives { row, positives, n });
+            }
+            total = total.checked_add(n).filter(|&total| total <= MAX_POINTS).ok_or(DataError::TooMany)?;
         }
-        Ok(Self { scores, labels })
+        if total == 0 { Err(DataError::Empty) } else { Ok(Self { rows }) }
     }
 
     /// The same data as the device sees it: every score rounded to the nearest `f32`. What is fitted for a
     /// device must be fitted on this, so that no score changes its bin on the way.
     #[must_use]
     pub fn on_device(mut self) -> Self {
-        for score in &mut self.scores {
-            *score = f64::from(*score as f32);
+        for row in &mut self.rows {
+            row.0 = f64::from(row.0 as f32);
         }
         self
     }
 
-    /// The scores, in row order.
-    pub fn scores(&self) -> &[f64] {
-        &self.scores
+    /// The points grouped by score, in ascending order.
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        group(self.rows.clone())
     }
 
-    /// The labels, in row order.
-    pub fn labels(&self) -> &[bool] {
-        &self.labels
-    }
-
-    /// The number of rows, at least 1.
+    /// The number of points, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
-    pub fn len(&self) -> usize {
-        self.scores.len()
+    pub fn len(&self) -> u64 {
+        self.rows.iter().map(|row| row.1).sum()
     }
 }
 
@@ -300,6 +330,19 @@ mod tests {
         assert_eq!(device_score(f64::NAN), Err(ScoreError::NaN));
         assert_eq!(device_score(f64::INFINITY), Err(ScoreError::Infinite));
         assert_eq!(device_score(1e-60), Ok(Score::ZERO));
+    }
+
+    #[test]
+    fn counts_are_checked_and_stand_for_rows() {
+        let counts = BinaryData::from_counts(vec![(0.5, 3, 1), (0.1, 0, 0), (0.9, 2, 2)]).unwrap();
+        let rows = [(0.5, true), (0.5, false), (0.5, false), (0.9, true), (0.9, true)];
+        let rows =
+            BinaryData::new(rows.iter().map(|r| r.0).collect(), rows.iter().map(|r| r.1).collect()).unwrap();
+        assert_eq!((counts.len(), counts.groups()), (rows.len(), rows.groups()));
+        let refused = |row| BinaryData::from_counts(vec![row]);
+        assert_eq!(refused((0.5, 1, 2)), Err(DataError::Positives { row: 0, positives: 2, n: 1 }));
+        assert_eq!(refused((0.5, 0, 0)), Err(DataError::Empty));
+        assert_eq!(refused((0.5, MAX_POINTS + 1, 0)), Err(DataError::TooMany));
     }
 
     #[test]

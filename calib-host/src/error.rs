@@ -8,6 +8,7 @@ use calib_core::ParseError;
 
 use crate::compile::CompileError;
 use crate::fit::FitError;
+use crate::input::Format;
 use crate::output::OutputError;
 
 /// Why a command failed.
@@ -125,8 +126,27 @@ pub enum Problem {
     NotUtf8,
     /// The file is not what its name says.
     Format(String),
-    /// The file is not a NumPy array, or its header is not right.
-    NotNpy(String),
+    /// The file is not of the format that its first bytes or its name promise, or is damaged.
+    NotA(Format, String),
+    /// The format is one that this build does not read.
+    NotBuilt(Format),
+    /// The line is not a JSON object.
+    NotJson(String),
+    /// The data are compressed with this, which is not read.
+    Codec(String),
+    /// Unpacked, the file is larger than this number of bytes.
+    TooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// The value is null, or the field is not in the object.
+    Missing,
+    /// The value is text in a format that tells numbers from text.
+    Text(String),
+    /// The column holds this, of which none is a number.
+    NotScalar(String),
+    /// Not exactly one array of the archive can be the matrix; these can.
+    WhichMatrix(Vec<String>),
     /// The array's elements are of this type, not of one of those.
     Dtype {
         /// The type found.
@@ -163,8 +183,8 @@ pub enum Problem {
     RowCount {
         /// The number here.
         got: usize,
-        /// The other file.
-        other: PathBuf,
+        /// The other file or column.
+        other: Box<Place>,
         /// The number there.
         expected: usize,
     },
@@ -280,7 +300,24 @@ impl fmt::Display for Problem {
             }
             Self::NotUtf8 => f.write_str("the text is not UTF-8"),
             Self::Format(why) => f.write_str(why),
-            Self::NotNpy(why) => write!(f, "not a NumPy array: {}", one_line(why)),
+            Self::NotA(format, why) => write!(f, "not {format}: {}", one_line(why)),
+            Self::NotBuilt(format) => {
+                write!(f, "this is {format}, and this calib was built without the feature that reads it")
+            }
+            Self::NotJson(why) => write!(f, "not a JSON object: {}", one_line(why)),
+            Self::Codec(codec) => {
+                write!(f, "the data are compressed with {}, which is not read", one_line(codec))
+            }
+            Self::TooLarge { max } => {
+                write!(f, "unpacked, the data are larger than {} GiB", max >> 30)
+            }
+            Self::Missing => f.write_str("the value is missing"),
+            Self::Text(text) => write!(f, "{} is text, not a number", quoted(text)),
+            Self::NotScalar(what) => write!(f, "the column holds {}, not numbers", one_line(what)),
+            Self::WhichMatrix(there) if there.is_empty() => {
+                f.write_str("there is no array of two dimensions")
+            }
+            Self::WhichMatrix(_) => f.write_str("there is more than one array of two dimensions"),
             Self::Dtype { got, expected } => {
                 write!(f, "the dtype is {}, expected {expected}", one_line(got))
             }
@@ -300,7 +337,7 @@ impl fmt::Display for Problem {
                 write!(f, "the number of classes is {n}, a classifier has 2 to {}", calib_core::MAX_CLASSES)
             }
             Self::RowCount { got, other, expected } => {
-                write!(f, "{got} rows, but {} has {expected}", other.display())
+                write!(f, "{got} rows, but {other} has {expected}")
             }
             Self::ArtifactTooLarge { len_bytes, max } => {
                 write!(f, "{len_bytes} bytes are more than any artefact has ({max})")
@@ -328,16 +365,24 @@ impl Problem {
             }
             Self::ProbOutOfRange(_) | Self::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
             Self::AllUncalibrated => "assess rows that a calibrated class was predicted for".into(),
-            Self::NaN | Self::Infinite | Self::NotANumber(_) | Self::BinNumber(_) | Self::Ragged { .. } => {
-                "remove or repair the row".into()
-            }
+            Self::NaN
+            | Self::Infinite
+            | Self::NotANumber(_)
+            | Self::Missing
+            | Self::BinNumber(_)
+            | Self::Ragged { .. } => "remove or repair the row".into(),
+            Self::Text(_) => "write numbers as numbers, without quotes".into(),
             Self::LabelNotInteger(_) | Self::LabelOutOfRange { .. } => {
                 "labels are class indices from 0 on; for binary data 0 and 1".into()
             }
             Self::OneClass(_) => "the data must hold both labels, 0 and 1".into(),
             Self::MissingColumn(there) => {
-                let there: Vec<String> = there.iter().map(|name| quoted(name)).collect();
-                format!("the columns are {}: choose with --score-column, --label-column or the like", there.join(", "))
+                format!("the columns are {}: choose with --score-column, --label-column or the like", list(there))
+            }
+            Self::NotScalar(_) => "choose another column with --score-column, --label-column or the like".into(),
+            Self::WhichMatrix(there) if there.is_empty() => "give a matrix of shape (rows, classes)".into(),
+            Self::WhichMatrix(there) => {
+                format!("the arrays are {}: choose with --score-column", list(there))
             }
             Self::ColumnTwice => "rename one of the two".into(),
             Self::NotUtf8 => "save the file as UTF-8".into(),
@@ -351,7 +396,21 @@ impl Problem {
             Self::Dtype { .. } => "convert it with NumPy's astype".into(),
             Self::Truncated { .. } | Self::TrailingBytes { .. } => "save or copy the file again".into(),
             Self::RowCount { .. } => "every row needs one score and one label".into(),
-            Self::NotNpy(_) => "write it with numpy.save".into(),
+            Self::NotA(format, _) => match format {
+                Format::Npy => "write it with numpy.save".into(),
+                Format::Npz => "write it with numpy.savez".into(),
+                Format::Gzip => "compress or copy the file again".into(),
+                Format::ArrowFile | Format::ArrowStream | Format::Parquet => {
+                    "write or copy the file again; pandas does it with to_feather and to_parquet".into()
+                }
+                Format::Csv | Format::JsonLines => "save or copy the file again".into(),
+            },
+            Self::NotBuilt(_) => "convert it to CSV, or install calib with its default features".into(),
+            Self::NotJson(_) => {
+                "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()
+            }
+            Self::Codec(_) => "compress them with snappy, lz4, zstd or gzip".into(),
+            Self::TooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
             Self::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
             Self::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
                 "install a newer version of calib".into()
@@ -362,6 +421,11 @@ impl Problem {
             _ => return None,
         })
     }
+}
+
+/// Names from a file.
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// Text from a file, in quotes, with control characters escaped, and short.

@@ -2,42 +2,23 @@
 
 use calib_core::{Method, Reduction, StepTable, Theorem};
 
-use crate::binned::BinnedModel;
+use crate::bootstrap::Interval;
+use crate::clopper_pearson::clopper_pearson;
 use crate::data::{BinaryData, TopLabelData};
-use crate::guarantee::{Guarantee, gr21_theorem3, gr22_theorem1};
-use crate::isotonic::Isotonic;
-use crate::umd::{Boundary, Umd};
-
-/// A binary calibration method with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum BinaryMethod {
-    /// Uniform-mass binning.
-    Umd(Umd),
-    /// Isotonic regression.
-    Isotonic(Isotonic),
-}
+use crate::groups::{Group, group, totals};
+use crate::guarantee::{Guarantee, gr22_theorem1};
+use crate::method::{BinaryMethod, Model};
+use crate::scaling::ScalingError;
 
 /// How the top-label reduction sizes its binary problems.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum TopLabelOptions {
-    /// UMD with `floor(n_l / k)` bins for a class predicted `n_l` times: every bin rests on about `k` points. A
-    /// class with fewer than `k` stays uncalibrated. (Gupta and Ramdas 2022, Algorithm 8.)
-    UmdPointsPerBin {
-        /// `k`, at least 2.
-        points_per_bin: usize,
-        /// Which order statistics are the boundaries.
-        boundary: Boundary,
-    },
-    /// UMD with the same number of bins for every class. A class with fewer than two points a bin stays
-    /// uncalibrated.
-    UmdBins(Umd),
-    /// Isotonic regression for every class with at least this many points; other classes stay uncalibrated.
-    Isotonic {
-        /// At least 1.
-        min_points: usize,
-    },
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TopLabelOptions {
+    /// The binary method. With `points_per_bin`, its number of bins does not matter.
+    pub method: BinaryMethod,
+    /// `k`, at least 2: a class predicted `n_l` times gets `floor(n_l / k)` bins, so that every bin rests on about `k`
+    /// points (Gupta and Ramdas 2022, Algorithm 8), and stays uncalibrated below `k`. Without it every class gets the
+    /// method's number of bins, and stays uncalibrated if its points are too few for them.
+    pub points_per_bin: Option<usize>,
 }
 
 /// What was fitted.
@@ -62,12 +43,15 @@ pub struct Fit {
 /// A binary model and what is guaranteed for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedTable {
-    /// Edges and values.
-    pub model: BinnedModel,
+    /// The function.
+    pub model: Model,
     /// The number of calibration points of this table, boundary points included.
     pub n: u64,
     /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
     pub epsilon: Option<f64>,
+    /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
+    /// does; empty where it does not.
+    pub intervals: Vec<Interval>,
 }
 
 /// Why nothing was fitted.
@@ -80,13 +64,13 @@ pub enum FitError {
         /// The label.
         label: u8,
         /// The number of points.
-        n: usize,
+        n: u64,
     },
     /// There are fewer than two points a bin.
     #[error("{n} calibration points are too few for {bins} bins: at least {} are needed", 2 * bins)]
     TooFewPoints {
         /// The number of points.
-        n: usize,
+        n: u64,
         /// The number of bins.
         bins: usize,
     },
@@ -105,10 +89,13 @@ pub enum FitError {
     )]
     NoClass {
         /// The number of points of the most frequent class.
-        most: usize,
+        most: u64,
         /// How many would do.
         needed: usize,
     },
+    /// A scaling function has no finite optimum.
+    #[error(transparent)]
+    Scaling(#[from] ScalingError),
 }
 
 impl FitError {
@@ -128,84 +115,47 @@ impl FitError {
             Self::TooFewPoints { .. } | Self::NoClass { .. } => "add calibration data".into(),
             Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
+            Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
             Self::BinCount(_) | Self::PointsPerBin(_) => return None,
         })
     }
 }
 
-impl BinaryMethod {
-    fn method(&self) -> Method {
-        match self {
-            Self::Umd(_) => Method::Umd,
-            Self::Isotonic(_) => Method::Isotonic,
-        }
-    }
-
-    fn parameters(&self) -> String {
-        match self {
-            Self::Umd(umd) => format!("bins={} boundary={}", umd.bins, umd.boundary.name()),
-            Self::Isotonic(_) => "edges=midpoint".into(),
-        }
-    }
-
-    fn fit(&self, sorted: &[(f64, bool)]) -> Result<BinnedModel, FitError> {
-        match self {
-            Self::Umd(umd) => umd.fit(sorted),
-            Self::Isotonic(isotonic) => isotonic.fit(sorted),
-        }
-    }
-}
-
-impl Boundary {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ceil => "ceil",
-            Self::Floor => "floor",
-        }
-    }
-}
-
 impl TopLabelOptions {
     /// The binary method for a class with `n` points; `None` if they are too few.
-    fn method_for(&self, n: usize) -> Option<BinaryMethod> {
-        match *self {
-            Self::UmdPointsPerBin { points_per_bin, boundary } => {
-                let bins = n / points_per_bin;
-                (bins > 0).then_some(BinaryMethod::Umd(Umd { bins, boundary }))
-            }
-            Self::UmdBins(umd) => (n >= 2 * umd.bins).then_some(BinaryMethod::Umd(umd)),
-            Self::Isotonic { min_points } => {
-                (n >= min_points.max(1)).then_some(BinaryMethod::Isotonic(Isotonic))
-            }
-        }
+    fn method_for(&self, n: u64) -> Option<BinaryMethod> {
+        let n = usize::try_from(n).unwrap_or(usize::MAX);
+        let method = match self.points_per_bin {
+            Some(k) => self.method.with_bins((n / k).min(StepTable::MAX_BINS)),
+            None => self.method,
+        };
+        (n >= self.points_per_bin.unwrap_or(1) && n >= method.min_points()).then_some(method)
     }
 
     fn smallest_class(&self) -> usize {
-        match *self {
-            Self::UmdPointsPerBin { points_per_bin, .. } => points_per_bin,
-            Self::UmdBins(umd) => 2 * umd.bins,
-            Self::Isotonic { min_points } => min_points.max(1),
-        }
+        self.points_per_bin.unwrap_or_else(|| self.method.min_points())
     }
 
     fn parameters(&self) -> String {
-        match self {
-            Self::UmdPointsPerBin { points_per_bin, boundary } => {
-                format!("points-per-bin={points_per_bin} boundary={}", boundary.name())
+        let own = self.method.parameters();
+        match self.points_per_bin {
+            // The number of bins is each class's own.
+            Some(k) => {
+                let rest = own.split(' ').filter(|word| !word.starts_with("bins="));
+                std::iter::once(format!("points-per-bin={k}"))
+                    .chain(rest.map(str::to_owned))
+                    .collect::<Vec<_>>()
+                    .join(" ")
             }
-            Self::UmdBins(umd) => BinaryMethod::Umd(*umd).parameters(),
-            Self::Isotonic { min_points } => format!("edges=midpoint min-points={min_points}"),
+            None => own,
         }
     }
 
-    fn check(&self) -> Result<Method, FitError> {
-        match *self {
-            Self::UmdPointsPerBin { points_per_bin: k @ 0..2, .. } => Err(FitError::PointsPerBin(k)),
-            Self::UmdBins(Umd { bins, .. }) if !(1..=StepTable::MAX_BINS).contains(&bins) => {
-                Err(FitError::BinCount(bins))
-            }
-            Self::UmdPointsPerBin { .. } | Self::UmdBins(_) => Ok(Method::Umd),
-            Self::Isotonic { .. } => Ok(Method::Isotonic),
+    fn check(&self) -> Result<(), FitError> {
+        match (self.points_per_bin, self.method.bins()) {
+            (Some(k @ 0..2), _) => Err(FitError::PointsPerBin(k)),
+            (None, Some(bins)) if !(1..=StepTable::MAX_BINS).contains(&bins) => Err(FitError::BinCount(bins)),
+            _ => Ok(()),
         }
     }
 }
@@ -219,27 +169,27 @@ impl TopLabelOptions {
 /// One class only, too few points, or a parameter out of range.
 pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
-    let mut points: Vec<_> = data.scores().iter().copied().zip(data.labels().iter().copied()).collect();
-    let first = points[0].1;
-    if points.iter().all(|point| point.1 == first) {
-        return Err(FitError::OneClass { label: first.into(), n: points.len() });
+    let groups = data.groups();
+    let (n, positives) = totals(&groups);
+    if positives == 0 || positives == n {
+        return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
-    let n = points.len() as u64;
-    let model = method.fit(sort(&mut points))?;
-    let epsilon = match method {
-        BinaryMethod::Umd(umd) if !model.ties_merged => {
-            Some(gr21_theorem3(n / umd.bins as u64, umd.bins as u64, alpha))
-        }
-        _ => None,
-    };
+    let model = method.fit(&groups)?;
+    let bins = method.bins().unwrap_or(0) as u64;
+    let epsilon = method.epsilon(&model, &groups, bins, alpha);
+    let table = FittedTable::new(model, &groups, epsilon, bins, alpha);
     Ok(Fit {
         method: method.method(),
         reduction: Reduction::Binary,
         classes: 2,
         n,
-        tables: vec![Some(FittedTable { model, n, epsilon })],
-        guarantee: epsilon.map(|epsilon| Guarantee { theorem: Theorem::Gr21Theorem3, alpha, epsilon }),
-        parameters: format!("alpha={alpha} {}", method.parameters()),
+        tables: vec![Some(table)],
+        guarantee: method.theorem().zip(epsilon).map(|(theorem, epsilon)| Guarantee {
+            theorem,
+            alpha,
+            epsilon,
+        }),
+        parameters: format!("alpha={alpha} {}", method.parameters()).trim_end().into(),
     })
 }
 
@@ -253,61 +203,67 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
 /// No class with enough points, or a parameter out of range.
 pub fn fit_top_label(data: &TopLabelData, options: &TopLabelOptions, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
-    let method = options.check()?;
-    let mut by_class: Vec<Vec<(f64, bool)>> = vec![Vec::new(); data.classes()];
+    options.check()?;
+    let mut by_class: Vec<Vec<(f64, u64, u64)>> = vec![Vec::new(); data.classes()];
     for (predicted, score, label) in data.rows() {
-        by_class[usize::from(predicted)].push((score, predicted == label));
+        by_class[usize::from(predicted)].push((score, 1, (predicted == label).into()));
     }
-    let most = by_class.iter().map(Vec::len).max().unwrap_or(0);
-    let methods: Vec<_> = by_class.iter().map(|points| options.method_for(points.len())).collect();
+    let by_class: Vec<Vec<Group>> = by_class.into_iter().map(group).collect();
+    let methods: Vec<_> = by_class.iter().map(|groups| options.method_for(totals(groups).0)).collect();
     if methods.iter().all(Option::is_none) {
+        let most = by_class.iter().map(|groups| totals(groups).0).max().unwrap_or(0);
         return Err(FitError::NoClass { most, needed: options.smallest_class() });
     }
 
     let n = data.len() as u64;
-    let all_bins = methods
-        .iter()
-        .flatten()
-        .map(|m| if let BinaryMethod::Umd(umd) = m { umd.bins as u64 } else { 0 })
-        .sum();
+    let all_bins = methods.iter().flatten().filter_map(BinaryMethod::bins).sum::<usize>() as u64;
+    // Theorem 1 of 2022 is stated for UMD by points per bin; otherwise the binary theorem holds for each class, with a
+    // union bound over the bins of all classes (appendix H there).
+    let gr22 = match (options.method.theorem(), options.points_per_bin) {
+        (Some(Theorem::Gr21Theorem3), Some(k)) => Some(gr22_theorem1(n, k as u64, alpha)),
+        _ => None,
+    };
     let mut tables = Vec::with_capacity(by_class.len());
-    for (points, method) in by_class.iter_mut().zip(&methods) {
+    for (groups, method) in by_class.iter().zip(&methods) {
         let Some(method) = method else {
             tables.push(None);
             continue;
         };
-        let model = method.fit(sort(points))?;
-        let class_n = points.len() as u64;
-        let epsilon = match (options, method) {
-            _ if model.ties_merged => None,
-            (TopLabelOptions::UmdPointsPerBin { points_per_bin, .. }, _) => {
-                Some(gr22_theorem1(n, *points_per_bin as u64, alpha))
-            }
-            (_, BinaryMethod::Umd(umd)) => Some(gr21_theorem3(class_n / umd.bins as u64, all_bins, alpha)),
-            _ => None,
-        };
-        tables.push(Some(FittedTable { model, n: class_n, epsilon }));
+        let model = method.fit(groups)?;
+        let own = method.epsilon(&model, groups, all_bins, alpha);
+        let epsilon = own.map(|own| gr22.unwrap_or(own));
+        tables.push(Some(FittedTable::new(model, groups, epsilon, all_bins, alpha)));
     }
-    let theorem = match options {
-        TopLabelOptions::UmdPointsPerBin { .. } => Theorem::Gr22Theorem1,
-        _ => Theorem::Gr21Theorem3,
-    };
+    let theorem = if gr22.is_some() { Some(Theorem::Gr22Theorem1) } else { options.method.theorem() };
     let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
     Ok(Fit {
-        method,
+        method: options.method.method(),
         reduction: Reduction::TopLabel,
         classes: data.classes(),
         n,
         tables,
-        guarantee: epsilon.map(|epsilon| Guarantee { theorem, alpha, epsilon }),
-        parameters: format!("alpha={alpha} {}", options.parameters()),
+        guarantee: theorem.zip(epsilon).map(|(theorem, epsilon)| Guarantee { theorem, alpha, epsilon }),
+        parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
     })
+}
+
+impl FittedTable {
+    fn new(model: Model, groups: &[Group], epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
+        let intervals = match epsilon {
+            Some(_) => {
+                let exact = |bin: &crate::Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
+                model.bins().iter().map(exact).collect()
+            }
+            None => Vec::new(),
+        };
+        Self { model, n: totals(groups).0, epsilon, intervals }
+    }
 }
 
 impl Fit {
     /// The number of bins over all tables.
     pub fn bins(&self) -> usize {
-        self.tables.iter().flatten().map(|table| table.model.bins.len()).sum()
+        self.tables.iter().flatten().map(|table| table.model.len()).sum()
     }
 
     /// The classes that stay uncalibrated.
@@ -317,7 +273,7 @@ impl Fit {
 
     /// The tables in which equal scores straddled a boundary.
     pub fn tied_tables(&self) -> impl Iterator<Item = usize> {
-        let tied = |table: &Option<FittedTable>| table.as_ref().is_some_and(|t| t.model.ties_merged);
+        let tied = |table: &Option<FittedTable>| table.as_ref().is_some_and(|t| t.model.ties_merged());
         self.tables.iter().enumerate().filter(move |(_, table)| tied(table)).map(|(index, _)| index)
     }
 }
@@ -332,20 +288,20 @@ fn alpha_fault(alpha: f64) -> &'static str {
     if alpha > 0.0 && alpha < 1.0 { "too near 0 or 1 for an f32" } else { "it must lie between 0 and 1" }
 }
 
-/// Sorts points by score. The order among equal scores has no influence on any method.
-fn sort(points: &mut [(f64, bool)]) -> &[(f64, bool)] {
-    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    points
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::guarantee::gr21_theorem3;
+    use crate::isotonic::Isotonic;
+    use crate::scaling::ScalingMethod;
+    use crate::scaling_binning::ScalingBinning;
+    use crate::umd::{BoundaryPoints, Umd};
+    use crate::ums::{FixedWidth, Ums};
 
     fn umd(bins: usize) -> BinaryMethod {
-        BinaryMethod::Umd(Umd { bins, boundary: Boundary::Ceil })
+        BinaryMethod::Umd(Umd::new(bins))
     }
 
     #[test]
@@ -358,11 +314,15 @@ mod tests {
     }
 
     #[test]
-    fn ties_void_the_guarantee() {
+    fn ties_void_the_guarantee_unless_they_are_broken_at_random() {
         let scores: Vec<f64> = (0..100).map(|i| f64::from(i / 4) / 25.0).collect();
         let data = BinaryData::new(scores, (0..100).map(|i| i % 3 == 0).collect()).unwrap();
         let fit = fit_binary(&data, &umd(5), 0.1).unwrap();
         assert!(fit.guarantee.is_none() && fit.tied_tables().eq([0]));
+        assert!(fit.tables[0].as_ref().unwrap().intervals.is_empty());
+        let fit = fit_binary(&data, &BinaryMethod::UmdRandomized(Umd::new(5), 1), 0.1).unwrap();
+        assert_eq!(fit.guarantee.unwrap().theorem, Theorem::Gr21Theorem4);
+        assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(20, 5, 0.1));
     }
 
     #[test]
@@ -372,39 +332,58 @@ mod tests {
         let scores: Vec<f64> = (0..139).map(|i| 0.3 + f64::from(i) / 200.0).collect();
         let labels: Vec<i64> = predicted.iter().map(|&c| i64::from(c)).collect();
         let data = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
-        let options = TopLabelOptions::UmdPointsPerBin { points_per_bin: 10, boundary: Boundary::Ceil };
+        let options = TopLabelOptions { method: umd(1), points_per_bin: Some(10) };
         let fit = fit_top_label(&data, &options, 0.1).unwrap();
-        let bins: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.model.bins.len())).collect();
+        let bins: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.model.len())).collect();
         assert_eq!(bins, [Some(10), Some(3), None, None]);
         assert_eq!(fit.uncalibrated_classes().collect::<Vec<_>>(), [2, 3]);
-        let guarantee = fit.guarantee.unwrap();
-        assert_eq!(guarantee.epsilon, gr22_theorem1(139, 10, 0.1));
+        assert_eq!(fit.guarantee.unwrap().epsilon, gr22_theorem1(139, 10, 0.1));
+        assert_eq!(fit.parameters, "alpha=0.1 points-per-bin=10 boundary=ceil");
 
-        let fixed = TopLabelOptions::UmdBins(Umd { bins: 5, boundary: Boundary::Ceil });
+        let fixed = TopLabelOptions { method: umd(5), points_per_bin: None };
         let fit = fit_top_label(&data, &fixed, 0.1).unwrap();
         let epsilons: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.epsilon.unwrap())).collect();
         assert_eq!(epsilons, [Some(gr21_theorem3(20, 10, 0.1)), Some(gr21_theorem3(6, 10, 0.1)), None, None]);
         assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(6, 10, 0.1));
 
-        let none = TopLabelOptions::Isotonic { min_points: 1000 };
+        let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+        let none = TopLabelOptions { method: isotonic, points_per_bin: Some(1000) };
         assert_eq!(fit_top_label(&data, &none, 0.1), Err(FitError::NoClass { most: 100, needed: 1000 }));
     }
 
     proptest! {
+        /// Neither the order of the rows nor repeating them as a weighted row changes any fit.
         #[test]
         fn the_order_of_rows_does_not_matter(
-            rows in proptest::collection::vec((0u32..40, any::<bool>()), 30..80).prop_shuffle(), bins in 1usize..8,
+            rows in proptest::collection::vec((1u32..40, any::<bool>()), 40..80).prop_shuffle(), bins in 1usize..8,
+            seed in any::<u64>(),
         ) {
-            let fit = |rows: &[(u32, bool)]| {
-                let data = BinaryData::new(
-                    rows.iter().map(|r| f64::from(r.0) / 40.0).collect(), rows.iter().map(|r| r.1).collect());
-                [umd(bins), BinaryMethod::Isotonic(Isotonic)].map(|m| fit_binary(&data.clone().unwrap(), &m, 0.1))
+            let original = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(bins) };
+            let scaling = ScalingMethod::PlattLogit;
+            let methods = [
+                umd(bins),
+                BinaryMethod::Umd(original),
+                BinaryMethod::UmdRandomized(Umd::new(bins), seed),
+                BinaryMethod::Ums(Ums { bins, seed }),
+                BinaryMethod::FixedWidth(FixedWidth { bins }),
+                BinaryMethod::Isotonic(Isotonic::default()),
+                BinaryMethod::Isotonic(Isotonic { max_bins: Some(bins), smoothing: 0.5 }),
+                BinaryMethod::IsotonicInterpolated(Isotonic::default()),
+                BinaryMethod::ScalingBinning(ScalingBinning { scaling, bins, split_seed: Some(seed) }),
+                BinaryMethod::Scaling(scaling),
+                BinaryMethod::VennAbers,
+            ];
+            let data = |rows: &[(u32, bool)]| {
+                let scores = rows.iter().map(|r| f64::from(r.0 as f32 / 40.0)).collect();
+                BinaryData::new(scores, rows.iter().map(|r| r.1).collect()).unwrap()
             };
             let mut reordered = rows.clone();
             reordered.sort();
-            prop_assert_eq!(fit(&rows), fit(&reordered));
             reordered.reverse();
-            prop_assert_eq!(fit(&rows), fit(&reordered));
+            for method in methods {
+                let fit = fit_binary(&data(&rows), &method, 0.1);
+                prop_assert_eq!(&fit, &fit_binary(&data(&reordered), &method, 0.1));
+            }
         }
     }
 }

@@ -21,6 +21,24 @@ pub fn gr21_theorem3(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
     hoeffding(2.0 * bins as f64 / alpha, points_per_bin)
 }
 
+/// Gupta and Ramdas 2021, Corollary 1 (conditional), for boundary points that are kept: Theorem 3 plus
+/// `1 / floor(n / B)`.
+pub fn gr21_corollary1(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
+    gr21_theorem3(points_per_bin, bins, alpha) + 1.0 / points_per_bin as f64
+}
+
+/// Gupta and Ramdas 2021, Theorem 4 (marginal), for ties broken at random, up to an arbitrarily small delta:
+/// `sqrt(ln(2 / alpha) / (2 (floor(n / B) - 1)))`. Its conditional part is Theorem 3.
+pub fn gr21_theorem4_marginal(points_per_bin: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 / alpha, points_per_bin)
+}
+
+/// Hoeffding's bound with a union bound over `bins` bins whose edges do not depend on the labels, for a bin with `n >= 1`
+/// points: `sqrt(ln(2 B / alpha) / (2 n))`.
+pub fn sample_split(n: u64, bins: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 * bins as f64 / alpha, n + 1)
+}
+
 /// The smallest `n` for which Theorem 3 gives `epsilon` with `bins` bins, at `0 < epsilon`.
 pub fn gr21_theorem3_smallest_n(bins: u64, alpha: f64, epsilon: f64) -> u64 {
     let per_bin = ((2.0 * bins as f64 / alpha).ln() / (2.0 * epsilon * epsilon)).ceil() as u64;

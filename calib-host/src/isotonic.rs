@@ -1,15 +1,21 @@
-//! Isotonic regression as a step function.
+//! Isotonic regression.
 
 use calib_core::StepTable;
 
 use crate::binned::{Bin, BinnedModel};
 use crate::fit::FitError;
+use crate::groups::Group;
+use crate::irp::Irp;
 
-/// Isotonic regression by pool-adjacent-violators: the non-decreasing step function with the least squared
-/// error. Equal scores are pooled first and neighbouring blocks of equal mean merged, so that the result is
-/// unique. Edges are midpoints between blocks. There is no distribution-free guarantee.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Isotonic;
+/// Isotonic regression: the non-decreasing function with the least squared error. Equal scores are pooled first and
+/// neighbouring blocks of equal mean merged, so that the result is unique. There is no distribution-free guarantee.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Isotonic {
+    /// The largest number of blocks; `None` for as many as fit best. Fewer are found by recursive partitioning.
+    pub max_bins: Option<usize>,
+    /// Laplace smoothing: a block's value is `(positives + a) / (n + 2 a)`. 0 for the mean; at least 0.
+    pub smoothing: f64,
+}
 
 /// A maximal run of scores with the same fitted value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,31 +30,82 @@ pub struct Block {
     pub positives: u64,
 }
 
+/// An isotonic fit between whose blocks values are interpolated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterpolatedModel {
+    /// The scores of the knots, strictly ascending: both ends of every block.
+    pub scores: Vec<f64>,
+    /// The values at the knots, non-decreasing.
+    pub values: Vec<f64>,
+}
+
 impl Isotonic {
-    /// Fits points sorted by score.
-    ///
-    /// # Errors
-    ///
-    /// If the fit has more blocks than a table can have bins.
-    pub(crate) fn fit(&self, sorted: &[(f64, bool)]) -> Result<BinnedModel, FitError> {
-        let blocks = isotonic_blocks(sorted);
-        if blocks.len() > StepTable::MAX_BINS {
-            return Err(FitError::BinCount(blocks.len()));
+    /// Fits groups in ascending order of score, as a step function with edges at the midpoints between blocks.
+    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
+        let blocks = self.blocks(groups)?;
+        Ok(self.steps(&blocks))
+    }
+
+    /// Fits groups in ascending order of score, with values interpolated linearly between the ends of blocks, as
+    /// scikit-learn does.
+    pub(crate) fn fit_interpolated(&self, groups: &[Group]) -> Result<InterpolatedModel, FitError> {
+        let blocks = self.blocks(groups)?;
+        let mut model = InterpolatedModel { scores: Vec::new(), values: Vec::new() };
+        for block in &blocks {
+            let value = self.value(block);
+            model.scores.push(block.lo);
+            model.values.push(value);
+            if block.hi > block.lo {
+                model.scores.push(block.hi);
+                model.values.push(value);
+            }
         }
+        Ok(model)
+    }
+
+    /// The step function of blocks.
+    pub(crate) fn steps(&self, blocks: &[Block]) -> BinnedModel {
         let edges = blocks.windows(2).map(|pair| midpoint(pair[0].hi, pair[1].lo)).collect();
-        let bins = blocks.iter().map(|block| Bin::mean(block.n, block.positives)).collect();
-        Ok(BinnedModel { edges, bins, ties_merged: false })
+        let bin = |block: &Block| Bin { value: self.value(block), n: block.n, positives: block.positives };
+        BinnedModel { edges, bins: blocks.iter().map(bin).collect(), ties_merged: false }
+    }
+
+    fn blocks(&self, groups: &[Group]) -> Result<Vec<Block>, FitError> {
+        let blocks = match self.max_bins {
+            None => isotonic_blocks(groups),
+            some => Irp { max_bins: some }.blocks(groups),
+        };
+        let blocks = self.pool_smoothed(blocks);
+        if blocks.len() > StepTable::MAX_BINS { Err(FitError::BinCount(blocks.len())) } else { Ok(blocks) }
+    }
+
+    fn value(&self, block: &Block) -> f64 {
+        (block.positives as f64 + self.smoothing) / (block.n as f64 + 2.0 * self.smoothing)
+    }
+
+    /// Smoothing draws small blocks further towards 1/2 than large ones: where that breaks the order, blocks are pooled.
+    fn pool_smoothed(&self, blocks: Vec<Block>) -> Vec<Block> {
+        if self.smoothing == 0.0 {
+            return blocks;
+        }
+        pool(blocks, |below, above| self.value(below) < self.value(above))
     }
 }
 
-/// Pools points, sorted by score, into blocks of strictly increasing mean label, in exact integer arithmetic.
-pub fn isotonic_blocks(sorted: &[(f64, bool)]) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    for tied in sorted.chunk_by(|a, b| a.0 == b.0) {
-        let score = tied[0].0;
-        let positives = tied.iter().filter(|point| point.1).count() as u64;
-        let mut block = Block { lo: score, hi: score, n: tied.len() as u64, positives };
-        while let Some(last) = blocks.pop_if(|last| !mean_is_below(last, &block)) {
+/// Pools groups, in ascending order of score, into blocks of strictly increasing mean label (pool adjacent violators),
+/// in exact integer arithmetic.
+pub fn isotonic_blocks(groups: &[Group]) -> Vec<Block> {
+    let singles = groups.iter().map(|g| Block { lo: g.score, hi: g.score, n: g.n, positives: g.positives });
+    pool(singles, |below, above| {
+        u128::from(below.positives) * u128::from(above.n) < u128::from(above.positives) * u128::from(below.n)
+    })
+}
+
+/// Pools neighbours until every block is below the next.
+fn pool(blocks: impl IntoIterator<Item = Block>, is_below: impl Fn(&Block, &Block) -> bool) -> Vec<Block> {
+    let mut pooled: Vec<Block> = Vec::new();
+    for mut block in blocks {
+        while let Some(last) = pooled.pop_if(|last| !is_below(last, &block)) {
             block = Block {
                 lo: last.lo,
                 n: last.n + block.n,
@@ -56,19 +113,14 @@ pub fn isotonic_blocks(sorted: &[(f64, bool)]) -> Vec<Block> {
                 ..block
             };
         }
-        blocks.push(block);
+        pooled.push(block);
     }
-    blocks
-}
-
-/// Whether `a`'s mean is strictly below `b`'s, by cross-multiplication.
-fn mean_is_below(a: &Block, b: &Block) -> bool {
-    u128::from(a.positives) * u128::from(b.n) < u128::from(b.positives) * u128::from(a.n)
+    pooled
 }
 
 /// A number in `(below, above]` near the middle that an `f32` holds, so that the device splits two `f32` scores
 /// where the host does; `above` itself if there is none in between.
-fn midpoint(below: f64, above: f64) -> f64 {
+pub(crate) fn midpoint(below: f64, above: f64) -> f64 {
     let middle = f64::from(((below + above) / 2.0) as f32);
     if below < middle && middle <= above { middle } else { above }
 }
@@ -78,42 +130,34 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::groups::group;
 
-    fn points() -> impl Strategy<Value = Vec<(f64, bool)>> {
-        proptest::collection::vec((0u32..12, any::<bool>()), 1..9).prop_map(|raw| {
-            let mut points: Vec<_> = raw.into_iter().map(|(s, y)| (f64::from(s) / 11.0, y)).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            points
-        })
+    fn groups() -> impl Strategy<Value = Vec<Group>> {
+        proptest::collection::vec((0u32..12, any::<bool>()), 1..9)
+            .prop_map(|raw| group(raw.into_iter().map(|(s, y)| (f64::from(s) / 11.0, 1, y.into())).collect()))
     }
 
-    fn squared_error(blocks: &[Block], points: &[(f64, bool)]) -> f64 {
-        let fitted = |s: f64| {
-            let block = blocks.iter().find(|b| b.lo <= s && s <= b.hi).unwrap();
-            block.positives as f64 / block.n as f64
-        };
-        points.iter().map(|&(s, y)| (fitted(s) - f64::from(u8::from(y))).powi(2)).sum()
+    /// The sum of squared errors if every block has its mean: `k - k^2 / n`, summed.
+    fn squared_error(blocks: &[(u64, u64)]) -> f64 {
+        blocks.iter().map(|&(n, k)| k as f64 - (k * k) as f64 / n as f64).sum()
     }
 
     /// The least squared error over every way to cut the distinct scores into runs of non-decreasing means:
     /// the optimal isotonic fit is the mean on each of some runs.
-    fn exhaustive(points: &[(f64, bool)]) -> f64 {
-        let groups: Vec<_> = points.chunk_by(|a, b| a.0 == b.0).collect();
+    fn exhaustive(groups: &[Group]) -> f64 {
         let cuts = groups.len() - 1;
         let mut best = f64::INFINITY;
         for mask in 0..1u32 << cuts {
-            let mut runs: Vec<Vec<f64>> = vec![vec![]];
+            let mut runs = vec![(0, 0)];
             for (i, group) in groups.iter().enumerate() {
-                runs.last_mut().unwrap().extend(group.iter().map(|p| f64::from(u8::from(p.1))));
+                let run: &mut (u64, u64) = runs.last_mut().unwrap();
+                *run = (run.0 + group.n, run.1 + group.positives);
                 if i < cuts && mask >> i & 1 == 1 {
-                    runs.push(vec![]);
+                    runs.push((0, 0));
                 }
             }
-            let means: Vec<f64> = runs.iter().map(|r| r.iter().sum::<f64>() / r.len() as f64).collect();
-            if means.windows(2).all(|m| m[0] <= m[1]) {
-                let error =
-                    runs.iter().zip(&means).flat_map(|(r, m)| r.iter().map(move |y| (y - m).powi(2))).sum();
-                best = best.min(error);
+            if runs.windows(2).all(|r| r[0].1 * r[1].0 <= r[1].1 * r[0].0) {
+                best = best.min(squared_error(&runs));
             }
         }
         best
@@ -121,10 +165,26 @@ mod tests {
 
     #[test]
     fn the_fixture_with_a_tie() {
-        let sorted = [(0.2, false), (0.5, true), (0.5, false), (0.8, true)];
-        let model = Isotonic.fit(&sorted).unwrap();
+        let groups = group(vec![(0.2, 1, 0), (0.5, 1, 1), (0.5, 1, 0), (0.8, 1, 1)]);
+        let model = Isotonic::default().fit(&groups).unwrap();
         assert_eq!(model.bins.iter().map(|bin| bin.value).collect::<Vec<_>>(), [0.0, 0.5, 1.0]);
         assert_eq!(model.edges, [f64::from(0.35f32), f64::from(0.65f32)]);
+        let interpolated = Isotonic::default().fit_interpolated(&groups).unwrap();
+        assert_eq!((interpolated.scores, interpolated.values), (vec![0.2, 0.5, 0.8], vec![0.0, 0.5, 1.0]));
+    }
+
+    #[test]
+    fn smoothing_keeps_the_order() {
+        // Means 0.6 of 1000 and 1 of 1; smoothed with a = 1: 0.5998 and 2/3.
+        let groups = group(vec![(0.2, 1000, 600), (0.9, 1, 1)]);
+        let smoothed = Isotonic { smoothing: 1.0, ..Isotonic::default() };
+        assert_eq!(smoothed.fit(&groups).unwrap().bins[1].value, 2.0 / 3.0);
+        // Means 0.9 of 1000 and 1 of 1: smoothed the second would be below the first, so they are pooled.
+        let groups = group(vec![(0.2, 1000, 900), (0.9, 1, 1)]);
+        assert_eq!(
+            smoothed.fit(&groups).unwrap().bins,
+            [Bin { value: 902.0 / 1003.0, n: 1001, positives: 901 }]
+        );
     }
 
     #[test]
@@ -138,24 +198,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_monotone_function_fits_better(points in points()) {
-            let error = squared_error(&isotonic_blocks(&points), &points);
-            prop_assert!((error - exhaustive(&points)).abs() < 1e-12);
+        fn no_monotone_function_fits_better(groups in groups()) {
+            let blocks: Vec<_> = isotonic_blocks(&groups).iter().map(|b| (b.n, b.positives)).collect();
+            prop_assert!((squared_error(&blocks) - exhaustive(&groups)).abs() < 1e-12);
         }
 
         #[test]
-        fn means_ascend_strictly_and_counts_add_up(points in points()) {
-            let blocks = isotonic_blocks(&points);
-            prop_assert!(blocks.windows(2).all(|b| mean_is_below(&b[0], &b[1]) && b[0].hi < b[1].lo));
-            prop_assert_eq!(blocks.iter().map(|b| b.n).sum::<u64>(), points.len() as u64);
+        fn means_ascend_strictly_and_counts_add_up(groups in groups()) {
+            let blocks = isotonic_blocks(&groups);
+            let ascend = |b: &[Block]| b[0].positives * b[1].n < b[1].positives * b[0].n && b[0].hi < b[1].lo;
+            prop_assert!(blocks.windows(2).all(ascend));
+            let n: u64 = groups.iter().map(|g| g.n).sum();
+            prop_assert_eq!(blocks.iter().map(|b| b.n).sum::<u64>(), n);
         }
 
-        /// Pooling the fitted values again changes nothing: repeated rows of each block's labels, block by block.
+        /// Pooling the fitted blocks again changes nothing.
         #[test]
-        fn is_idempotent(points in points()) {
-            let blocks = isotonic_blocks(&points);
-            let again: Vec<(f64, bool)> = blocks.iter()
-                .flat_map(|b| (0..b.n).map(move |i| (b.lo, i < b.positives))).collect();
+        fn is_idempotent(groups in groups()) {
+            let blocks = isotonic_blocks(&groups);
+            let again: Vec<Group> =
+                blocks.iter().map(|b| Group { score: b.lo, n: b.n, positives: b.positives }).collect();
             let counts = |blocks: &[Block]| blocks.iter().map(|b| (b.n, b.positives)).collect::<Vec<_>>();
             prop_assert_eq!(counts(&isotonic_blocks(&again)), counts(&blocks));
         }

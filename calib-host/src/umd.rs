@@ -1,18 +1,24 @@
-//! Uniform-mass binning without sample splitting.
+//! Uniform-mass binning.
 
 use calib_core::StepTable;
+use rand::SeedableRng;
+use rand_distr::{Beta, Distribution, Hypergeometric};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::binned::{Bin, BinnedModel};
+use crate::binned::{Bin, BinnedModel, RandomizedModel};
 use crate::fit::FitError;
+use crate::groups::{Group, totals};
 
-/// UMD (Gupta and Ramdas 2021, Algorithm 1): boundaries at order statistics of the scores, values from the mean
-/// labels between them, the boundary points left out.
+/// Uniform-mass binning: boundaries at order statistics of the scores, values from the mean labels between them
+/// (Gupta and Ramdas 2021).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Umd {
     /// The number of bins, at least 1; there must be at least twice as many points.
     pub bins: usize,
     /// Which order statistics are the boundaries.
     pub boundary: Boundary,
+    /// Whether the points on the boundaries count.
+    pub boundary_points: BoundaryPoints,
 }
 
 /// How the boundary index `b (n + 1) / B` is rounded.
@@ -25,76 +31,204 @@ pub enum Boundary {
     Floor,
 }
 
+/// What becomes of the points that are boundaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoundaryPoints {
+    /// They are left out of the means: Algorithm 1.
+    #[default]
+    LeftOut,
+    /// Each counts in the bin below it: the original method of Zadrozny and Elkan (Corollary 1).
+    Kept,
+}
+
 impl Boundary {
     /// The 1-based rank of the boundary between bins `b` and `b + 1`, for `1 <= b < bins`.
-    fn rank(self, b: usize, n: usize, bins: usize) -> usize {
-        let product = b * (n + 1);
-        match self {
-            Self::Ceil => product.div_ceil(bins),
-            Self::Floor => product / bins,
-        }
+    fn rank(self, b: u64, n: u64, bins: u64) -> u64 {
+        let product = u128::from(b) * (u128::from(n) + 1);
+        let rank = match self {
+            Self::Ceil => product.div_ceil(bins.into()),
+            Self::Floor => product / u128::from(bins),
+        };
+        u64::try_from(rank).expect("a rank is at most n")
+    }
+
+    /// The ranks of all boundaries.
+    fn ranks(self, n: u64, bins: usize) -> impl Iterator<Item = u64> {
+        (1..bins as u64).map(move |b| self.rank(b, n, bins as u64))
     }
 }
 
 impl Umd {
-    /// Fits `n` points, sorted by score.
+    /// Algorithm 1 with so many bins.
+    pub const fn new(bins: usize) -> Self {
+        Self { bins, boundary: Boundary::Ceil, boundary_points: BoundaryPoints::LeftOut }
+    }
+
+    /// Fits groups in ascending order of score.
     ///
     /// Where equal scores straddle a boundary, a lookup cannot tell them apart. They then share the bin above,
     /// boundaries that fall on the same score become one, every point counts in the bin that a lookup puts it
-    /// in, and the model says `ties_merged`. Algorithm 1's result does not depend on the order of the input, and
-    /// neither does this.
+    /// in, and the model says `ties_merged`.
     ///
     /// # Errors
     ///
     /// If there are fewer than `2 * bins` points, or no or too many bins.
-    pub(crate) fn fit(&self, sorted: &[(f64, bool)]) -> Result<BinnedModel, FitError> {
-        let n = sorted.len();
+    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
+        let n = self.check(groups)?;
+        let places = places(groups, self.boundary.ranks(n, self.bins));
+        if places.iter().any(|place| groups[place.group].n > 1) {
+            let edges = places.iter().map(|place| groups[place.group].score);
+            return Ok(BinnedModel { ties_merged: true, ..lookup_means(groups, edges) });
+        }
+        let kept = self.boundary_points == BoundaryPoints::Kept;
+        let starts = std::iter::once(0).chain(places.iter().map(|place| place.group + 1));
+        let ends = places.iter().map(|place| place.group + usize::from(kept)).chain([groups.len()]);
+        let mean = |(start, end): (usize, usize)| {
+            let (n, positives) = totals(&groups[start..end]);
+            Bin::mean(n, positives)
+        };
+        let bins = starts.zip(ends).map(mean).collect();
+        let edges = places.iter().map(|place| groups[place.group].score).collect();
+        Ok(BinnedModel { edges, bins, ties_merged: false })
+    }
+
+    /// Fits with ties broken at random (Algorithm 2): every point has a secondary key, a random `u32`, and so has every
+    /// score at prediction; boundaries are pairs of a score and a key, compared lexicographically.
+    ///
+    /// The keys of a group of equal scores are not drawn one by one: only the order statistics that are boundaries,
+    /// which are beta distributed, and the labels between them, which are hypergeometric. The result depends on the
+    /// seed and not on the order of the data.
+    ///
+    /// # Errors
+    ///
+    /// As [`Umd::fit`].
+    pub(crate) fn fit_randomized(&self, groups: &[Group], seed: u64) -> Result<RandomizedModel, FitError> {
+        let n = self.check(groups)?;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let kept = self.boundary_points == BoundaryPoints::Kept;
+        let mut model = RandomizedModel { edges: Vec::new(), words: Vec::new(), bins: Vec::new() };
+        // Points and positives since the last boundary, and what is left of the group that it lies in.
+        let (mut since, mut next_group) = ((0, 0), 0);
+        let mut left = Left::default();
+        for place in places(groups, self.boundary.ranks(n, self.bins)) {
+            if place.group >= next_group {
+                let (n, positives) = totals(&groups[next_group..place.group]);
+                since = (since.0 + left.n + n, since.1 + left.positives + positives);
+                left = Left { taken: 0, below: 0.0, ..Left::of(groups[place.group]) };
+                next_group = place.group + 1;
+            }
+            let points_below = place.rank_in_group - 1 - left.taken;
+            let positives_below = left.take(points_below, &mut rng);
+            let word = left.order_statistic(points_below, &mut rng);
+            let boundary_positive = left.take(1, &mut rng);
+            let counted = (since.0 + points_below, since.1 + positives_below);
+            let kept = if kept { (1, boundary_positive) } else { (0, 0) };
+            model.bins.push(Bin::mean(counted.0 + kept.0, counted.1 + kept.1));
+            model.edges.push(groups[place.group].score);
+            model.words.push(word);
+            since = (0, 0);
+        }
+        let (n, positives) = totals(&groups[next_group..]);
+        model.bins.push(Bin::mean(since.0 + left.n + n, since.1 + left.positives + positives));
+        Ok(model)
+    }
+
+    fn check(&self, groups: &[Group]) -> Result<u64, FitError> {
+        let (n, _) = totals(groups);
         if self.bins == 0 || self.bins > StepTable::MAX_BINS {
             return Err(FitError::BinCount(self.bins));
         }
-        if n < 2 * self.bins {
+        if n < 2 * self.bins as u64 {
             return Err(FitError::TooFewPoints { n, bins: self.bins });
         }
-        let boundaries: Vec<usize> =
-            (1..self.bins).map(|b| self.boundary.rank(b, n, self.bins) - 1).collect();
-        let tied = |&i: &usize| {
-            let score = sorted[i].0;
-            sorted[i - 1].0 == score || sorted.get(i + 1).is_some_and(|next| next.0 == score)
-        };
-        if boundaries.iter().any(tied) {
-            Ok(merge(sorted, &boundaries))
-        } else {
-            Ok(algorithm1(sorted, &boundaries))
-        }
+        Ok(n)
     }
 }
 
-fn algorithm1(sorted: &[(f64, bool)], boundaries: &[usize]) -> BinnedModel {
-    let starts = std::iter::once(0).chain(boundaries.iter().map(|&i| i + 1));
-    let ends = boundaries.iter().copied().chain([sorted.len()]);
-    let bins = starts.zip(ends).map(|(start, end)| mean(&sorted[start..end])).collect();
-    let edges = boundaries.iter().map(|&i| sorted[i].0).collect();
+/// The points of a group above the last boundary in it.
+#[derive(Default)]
+struct Left {
+    n: u64,
+    positives: u64,
+    /// How many points of the group are at or below that boundary.
+    taken: u64,
+    /// The key of that boundary, as a fraction.
+    below: f64,
+}
+
+impl Left {
+    fn of(group: Group) -> Self {
+        Self { n: group.n, positives: group.positives, taken: 0, below: 0.0 }
+    }
+
+    /// Takes so many of the points with the lowest keys; returns how many are positive.
+    fn take(&mut self, points: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        let drawn =
+            Hypergeometric::new(self.n, self.positives, points).expect("no more than there are").sample(rng);
+        self.n -= points;
+        self.positives -= drawn;
+        self.taken += points;
+        drawn
+    }
+
+    /// The key of the lowest point left, when `skipped` points were just taken below it.
+    fn order_statistic(&mut self, skipped: u64, rng: &mut Xoshiro256PlusPlus) -> u32 {
+        // Of skipped + n uniform keys above `below`, the one after the lowest `skipped`.
+        let beta = Beta::new((skipped + 1) as f64, self.n as f64).expect("both parameters are at least 1");
+        self.below += (1.0 - self.below) * beta.sample(rng);
+        // A float-to-integer cast saturates.
+        (self.below * 2f64.powi(32)) as u32
+    }
+}
+
+/// Where a boundary's rank lies.
+struct Place {
+    group: usize,
+    /// 1-based.
+    rank_in_group: u64,
+}
+
+fn places(groups: &[Group], ranks: impl Iterator<Item = u64>) -> Vec<Place> {
+    let (mut group, mut before) = (0, 0);
+    ranks
+        .map(|rank| {
+            while before + groups[group].n < rank {
+                before += groups[group].n;
+                group += 1;
+            }
+            Place { group, rank_in_group: rank - before }
+        })
+        .collect()
+}
+
+/// The mean labels of the bins that a lookup puts every point in, for ascending edges. Equal edges become one, and one
+/// at the lowest score is dropped: its bin below would be empty.
+pub(crate) fn lookup_means(groups: &[Group], edges: impl Iterator<Item = f64>) -> BinnedModel {
+    let mut edges: Vec<f64> = edges.collect();
+    edges.dedup();
+    edges.retain(|&edge| edge > groups[0].score);
+    let bins = bins_of(groups, &edges);
     BinnedModel { edges, bins, ties_merged: false }
 }
 
-fn merge(sorted: &[(f64, bool)], boundaries: &[usize]) -> BinnedModel {
-    let mut edges: Vec<f64> = boundaries.iter().map(|&i| sorted[i].0).collect();
-    edges.dedup();
-    // An edge at the lowest score would leave the first bin without points.
-    edges.retain(|&edge| edge > sorted[0].0);
-    let mut rest = sorted;
-    let mut bins = Vec::with_capacity(edges.len() + 1);
-    for &edge in &edges {
-        let (below, above) = rest.split_at(rest.partition_point(|point| point.0 < edge));
-        bins.push(mean(below));
-        rest = above;
-    }
-    bins.push(mean(rest));
-    BinnedModel { edges, bins, ties_merged: true }
-}
-
-fn mean(points: &[(f64, bool)]) -> Bin {
-    Bin::mean(points.len() as u64, points.iter().filter(|point| point.1).count() as u64)
+/// The bins that a lookup puts every point in, for strictly ascending edges. An empty one has its midpoint as value.
+pub(crate) fn bins_of(groups: &[Group], edges: &[f64]) -> Vec<Bin> {
+    let mut rest = groups;
+    let mut lo = 0.0;
+    edges
+        .iter()
+        .map(|&edge| (edge, false))
+        .chain([(1.0, true)])
+        .map(|(hi, last)| {
+            let split = if last { rest.len() } else { rest.partition_point(|group| group.score < hi) };
+            let (inside, above) = rest.split_at(split);
+            rest = above;
+            let (n, positives) = totals(inside);
+            let bin = if n > 0 { Bin::mean(n, positives) } else { Bin::empty(lo, hi) };
+            lo = hi;
+            bin
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -102,13 +236,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::groups::group;
 
-    fn fit(bins: usize, boundary: Boundary, sorted: &[(f64, bool)]) -> BinnedModel {
-        Umd { bins, boundary }.fit(sorted).unwrap()
+    fn fit(bins: usize, boundary: Boundary, points: &[(f64, bool)]) -> BinnedModel {
+        Umd { boundary, ..Umd::new(bins) }.fit(&grouped(points)).unwrap()
     }
 
-    /// Algorithm 1 as printed: 1-based arrays, `[l + 1, u - 1]`.
-    fn literal(bins: usize, sorted: &[(f64, bool)]) -> Vec<(f64, u64, u64)> {
+    fn grouped(points: &[(f64, bool)]) -> Vec<Group> {
+        group(points.iter().map(|&(s, y)| (s, 1, y.into())).collect())
+    }
+
+    /// Algorithm 1 as printed: 1-based arrays, `[l + 1, u - 1]`; with `kept`, `[l + 1, u]` but for the last bin.
+    fn literal(bins: usize, sorted: &[(f64, bool)], kept: bool) -> Vec<(f64, u64, u64)> {
         let n = sorted.len();
         let a: Vec<usize> =
             (0..=bins).map(|b| if b == bins { n + 1 } else { (b * (n + 1)).div_ceil(bins) }).collect();
@@ -116,38 +255,39 @@ mod tests {
         (1..=bins)
             .map(|b| {
                 let (l, u) = (a[b - 1], a[b]);
+                let end = if kept && b < bins { u + 1 } else { u };
                 let lo = if l == 0 { 0.0 } else { sorted[l - 1].0 };
-                (lo, (u - 1 - l) as u64, (l + 1..u).filter(|&i| y(i)).count() as u64)
+                (lo, (end - 1 - l) as u64, (l + 1..end).filter(|&i| y(i)).count() as u64)
             })
             .collect()
     }
 
     #[test]
     fn boundary_ranks_for_ten_points_and_three_bins() {
-        let ranks = |boundary: Boundary| [1, 2].map(|b| boundary.rank(b, 10, 3));
+        let ranks = |boundary: Boundary| boundary.ranks(10, 3).collect::<Vec<_>>();
         assert_eq!(ranks(Boundary::Ceil), [4, 8]);
         assert_eq!(ranks(Boundary::Floor), [3, 7]);
     }
 
     #[test]
     fn refuses_fewer_than_two_points_a_bin() {
-        let sorted: Vec<_> = (0..19).map(|i| (f64::from(i) / 19.0, i % 2 == 0)).collect();
-        let umd = Umd { bins: 10, boundary: Boundary::Ceil };
-        assert_eq!(umd.fit(&sorted), Err(FitError::TooFewPoints { n: 19, bins: 10 }));
-        assert_eq!(Umd { bins: 0, ..umd }.fit(&sorted), Err(FitError::BinCount(0)));
+        let points: Vec<_> = (0..19).map(|i| (f64::from(i) / 19.0, i % 2 == 0)).collect();
+        let umd = Umd::new(10);
+        assert_eq!(umd.fit(&grouped(&points)), Err(FitError::TooFewPoints { n: 19, bins: 10 }));
+        assert_eq!(Umd::new(0).fit(&grouped(&points)), Err(FitError::BinCount(0)));
     }
 
     #[test]
     fn all_scores_equal_make_one_bin() {
-        let sorted: Vec<_> = (0..40).map(|i| (0.5, i < 10)).collect();
-        let model = fit(4, Boundary::Ceil, &sorted);
+        let points: Vec<_> = (0..40).map(|i| (0.5, i < 10)).collect();
+        let model = fit(4, Boundary::Ceil, &points);
         assert_eq!((model.edges.len(), model.ties_merged), (0, true));
         assert_eq!(model.bins, [Bin { value: 0.25, n: 40, positives: 10 }]);
     }
 
     #[test]
     fn nine_tenths_on_one_value_stay_together() {
-        let sorted: Vec<_> = (0..100)
+        let points: Vec<_> = (0..100)
             .map(|i| {
                 (
                     if i < 5 {
@@ -161,32 +301,50 @@ mod tests {
                 )
             })
             .collect();
-        let model = fit(10, Boundary::Ceil, &sorted);
+        let model = fit(10, Boundary::Ceil, &points);
         assert_eq!(model.edges, [0.5]);
         assert_eq!(model.bins.iter().map(|bin| bin.n).collect::<Vec<_>>(), [5, 95]);
     }
 
+    /// A tie word is an order statistic of uniform keys: the median of 999 of them is near the middle.
+    #[test]
+    fn tie_words_are_order_statistics() {
+        let points: Vec<_> = (0..999).map(|i| (0.5, i % 4 == 0)).collect();
+        let words: Vec<f64> = (0..200)
+            .map(|seed| Umd::new(2).fit_randomized(&grouped(&points), seed).unwrap().words[0])
+            .map(|word| f64::from(word) / 2f64.powi(32))
+            .collect();
+        let mean = words.iter().sum::<f64>() / 200.0;
+        let variance = words.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / 199.0;
+        // Beta(500, 500): mean 1/2, variance 1/4004.
+        assert!((mean - 0.5).abs() < 0.005, "{mean}");
+        assert!((variance * 4004.0 - 1.0).abs() < 0.4, "{variance}");
+    }
+
     proptest! {
-        /// Without ties the fit is Algorithm 1 read literally; every bin has at least floor(n/B) - 1 points.
+        /// Without ties the fits are Algorithm 1 and its original read literally; Algorithm 1 leaves every bin at least
+        /// floor(n/B) - 1 points.
         #[test]
         fn follows_algorithm_1(
             scores in proptest::collection::btree_set(0u32..=0x3F80_0000, 2..400),
-            seed in any::<u64>(),
-            bins in 1usize..60,
+            seed in any::<u64>(), bins in 1usize..60, kept in any::<bool>(),
         ) {
             let sorted: Vec<_> = scores.iter().enumerate()
                 .map(|(i, &bits)| (f64::from(f32::from_bits(bits)), (seed >> (i % 64)) & 1 == 1)).collect();
             prop_assume!(sorted.len() >= 2 * bins);
-            let model = fit(bins, Boundary::Ceil, &sorted);
-            let expected = literal(bins, &sorted);
+            let boundary_points = if kept { BoundaryPoints::Kept } else { BoundaryPoints::LeftOut };
+            let umd = Umd { boundary_points, ..Umd::new(bins) };
+            let model = umd.fit(&grouped(&sorted)).unwrap();
+            let randomized = umd.fit_randomized(&grouped(&sorted), seed).unwrap();
+            let expected = literal(bins, &sorted, kept);
             prop_assert!(!model.ties_merged);
             prop_assert_eq!(model.bins.len(), bins);
+            prop_assert_eq!((&model.edges, &model.bins), (&randomized.edges, &randomized.bins));
             for (i, (bin, (lo, n, positives))) in model.bins.iter().zip(expected).enumerate() {
                 prop_assert_eq!((bin.n, bin.positives), (n, positives));
                 prop_assert!(bin.n as usize >= sorted.len() / bins - 1);
                 prop_assert_eq!(if i == 0 { 0.0 } else { model.edges[i - 1] }, lo);
             }
-            prop_assert_eq!(model.bins.iter().map(|b| b.n).sum::<u64>() as usize, sorted.len() + 1 - bins);
         }
 
         /// A strictly increasing map of the scores moves the edges and leaves the bins as they are.
@@ -195,11 +353,8 @@ mod tests {
             scores in proptest::collection::vec(0u32..50, 20..200), bins in 1usize..10, floor in any::<bool>(),
         ) {
             let boundary = if floor { Boundary::Floor } else { Boundary::Ceil };
-            let points = |map: fn(f64) -> f64| {
-                let mut points: Vec<_> = scores.iter().enumerate()
-                    .map(|(i, &s)| (map(f64::from(s) / 50.0), i % 3 == 0)).collect();
-                points.sort_by(|a, b| a.0.total_cmp(&b.0));
-                points
+            let points = |map: fn(f64) -> f64| -> Vec<(f64, bool)> {
+                scores.iter().enumerate().map(|(i, &s)| (map(f64::from(s) / 50.0), i % 3 == 0)).collect()
             };
             let plain = fit(bins, boundary, &points(|s| s));
             let mapped = fit(bins, boundary, &points(|s| s * s * 0.5 + 0.25));
@@ -213,18 +368,39 @@ mod tests {
         fn merged_bins_hold_what_a_lookup_puts_there(
             scores in proptest::collection::vec(0u32..6, 20..200), bins in 2usize..10,
         ) {
-            let mut sorted: Vec<_> = scores.iter().enumerate().map(|(i, &s)| (f64::from(s) / 5.0, i % 2 == 0)).collect();
-            sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let model = fit(bins, Boundary::Ceil, &sorted);
+            let points: Vec<_> = scores.iter().enumerate().map(|(i, &s)| (f64::from(s) / 5.0, i % 2 == 0)).collect();
+            let model = fit(bins, Boundary::Ceil, &points);
             prop_assume!(model.ties_merged);
             let mut counts = vec![(0, 0); model.bins.len()];
-            for &(score, label) in &sorted {
+            for &(score, label) in &points {
                 let count = &mut counts[model.bin(score)];
                 *count = (count.0 + 1, count.1 + u64::from(label));
             }
             let fitted: Vec<_> = model.bins.iter().map(|bin| (bin.n, bin.positives)).collect();
             prop_assert_eq!(&fitted, &counts);
             prop_assert!(fitted.iter().all(|bin| bin.0 > 0));
+        }
+
+        /// With ties broken at random, bins have Algorithm 1's counts whatever the ties, the same seed gives the same
+        /// result, and keys ascend with the scores.
+        #[test]
+        fn randomized_bins_have_uniform_mass(
+            scores in proptest::collection::vec(0u32..4, 20..200), bins in 2usize..10, seed in any::<u64>(),
+        ) {
+            let points: Vec<_> = scores.iter().enumerate().map(|(i, &s)| (f64::from(s) / 3.0, i % 2 == 0)).collect();
+            let groups = grouped(&points);
+            let model = Umd::new(bins).fit_randomized(&groups, seed).unwrap();
+            let n = points.len() as u64;
+            let ranks: Vec<u64> = std::iter::once(0).chain(Boundary::Ceil.ranks(n, bins)).chain([n + 1]).collect();
+            for (bin, pair) in model.bins.iter().zip(ranks.windows(2)) {
+                prop_assert_eq!(bin.n, pair[1] - pair[0] - 1);
+            }
+            let positives: u64 = model.bins.iter().map(|bin| bin.positives).sum();
+            let all = totals(&groups).1;
+            prop_assert!(positives <= all && all - positives < bins as u64);
+            let keys: Vec<_> = model.edges.iter().map(|e| e.to_bits()).zip(&model.words).collect();
+            prop_assert!(keys.is_sorted());
+            prop_assert_eq!(&model, &Umd::new(bins).fit_randomized(&groups, seed).unwrap());
         }
     }
 }

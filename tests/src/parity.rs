@@ -30,24 +30,16 @@ pub fn classified_rows(
     artifact: &Artifact<'_>,
     features: &[Vec<f32>],
 ) -> Result<Parity> {
-    let mut requests = Vec::with_capacity(features.len());
-    let mut expected = Vec::with_capacity(features.len());
+    let mut questions = Vec::with_capacity(features.len());
     for row in features {
-        let logits = model.logits(row).map_err(|refusal| anyhow::anyhow!("{refusal:?}"))?;
-        let (top, outcome) = match (artifact.calibrator(), model.kind()) {
-            (Calibrator::Binary(calibrator), Kind::Binary) => {
-                let score = model.score(row).map_err(|refusal| anyhow::anyhow!("{refusal:?}"))?;
-                (TopLabel { class: 1, score }, Outcome::Calibrated(calibrator.calibrate(score)))
-            }
-            (Calibrator::TopLabel(calibrator), Kind::TopLabel { .. }) => {
-                calibrator.calibrate_logits(Logits::new(&logits)?)?
-            }
-            _ => bail!("the artefact does not fit the classifier"),
+        let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
+        let top = match model.kind() {
+            Kind::Binary => TopLabel { class: 1, score: model.score(row).map_err(refused)? },
+            Kind::TopLabel { .. } => Logits::new(&model.logits(row).map_err(refused)?)?.top_label(),
         };
-        expected.push(prediction(model.parameters().alarm, top, outcome));
-        requests.push(RequestBody::Classify(values(row)));
+        questions.push((RequestBody::Classify(values(row)), top));
     }
-    compare(emulator, requests, expected)
+    compare(emulator, model.parameters().alarm, artifact, questions)
 }
 
 /// Sends `count` bare scores, among them 0, 1, every edge of every table and its neighbours one ulp away, and compares
@@ -77,26 +69,25 @@ pub fn bare_scores(
         cases.push((rng.random_range(0..tables.count()), rng.random_range(0.0..=1.0)));
     }
 
-    let mut requests = Vec::with_capacity(cases.len());
-    let mut expected = Vec::with_capacity(cases.len());
+    let mut questions = Vec::with_capacity(cases.len());
     for (table, value) in cases {
-        let (request, top, outcome) = match artifact.calibrator() {
-            Calibrator::Binary(calibrator) => {
-                let score = Score::new(value)?;
-                let outcome = Outcome::Calibrated(calibrator.calibrate(score));
-                (RequestBody::Score(value), TopLabel { class: 1, score }, outcome)
+        questions.push(match artifact.calibrator() {
+            Calibrator::Binary(_) => {
+                let top = TopLabel { class: 1, score: Score::new(value)? };
+                let score = value;
+                match artifact.is_randomized() {
+                    true => (RequestBody::ScoreWithWord { score, word: rng.random() }, top),
+                    false => (RequestBody::Score(score), top),
+                }
             }
             Calibrator::TopLabel(calibrator) => {
                 let row = vector(table, value, calibrator.classes());
-                let (top, outcome) = calibrator.calibrate_probs(Probs::new(&row)?)?;
-                (RequestBody::Probs(values(&row)), top, outcome)
+                (RequestBody::Probs(values(&row)), Probs::new(&row)?.top_label())
             }
-            _ => bail!("the artefact is of an unknown kind"),
-        };
-        requests.push(request);
-        expected.push(prediction(rule, top, outcome));
+            _ => bail!("the artefact does not take scores that are floats"),
+        });
     }
-    compare(emulator, requests, expected)
+    compare(emulator, rule, artifact, questions)
 }
 
 /// A vector that gives `score` to `class` and shares out the rest.
@@ -105,32 +96,59 @@ fn vector(class: usize, score: f32, classes: usize) -> Vec<f32> {
     (0..classes).map(|c| if c == class { score } else { other }).collect()
 }
 
-fn prediction(rule: AlarmRule, top: TopLabel, outcome: Outcome) -> Prediction {
+/// What the host computes for a prediction and the random word that the device was given or drew.
+fn prediction(
+    rule: AlarmRule,
+    artifact: &Artifact<'_>,
+    top: TopLabel,
+    word: Option<u32>,
+) -> Result<Prediction> {
+    let outcome = match (artifact.calibrator(), word) {
+        (Calibrator::Binary(c), None) => Outcome::Calibrated(c.calibrate(top.score)),
+        (Calibrator::Binary(c), Some(word)) => Outcome::Calibrated(c.calibrate_with(top.score, word)),
+        (Calibrator::TopLabel(c), None) => c.calibrate(top),
+        (Calibrator::TopLabel(c), Some(word)) => c.calibrate_with(top, word),
+        _ => bail!("the artefact does not take scores that are floats"),
+    };
     let alarm = match outcome {
         Outcome::Calibrated(calibrated) => rule.is_raised_by(calibrated.prob),
         Outcome::Uncalibrated(_) => true,
     };
-    Prediction { class: top.class, score: RawScore::F32(top.score), outcome, alarm, word: None }
+    Ok(Prediction { class: top.class, score: RawScore::F32(top.score), outcome, alarm, word })
 }
 
 fn values(row: &[f32]) -> Values {
     row.iter().copied().collect()
 }
 
-fn compare(emulator: &mut Emulator, requests: Vec<RequestBody>, expected: Vec<Prediction>) -> Result<Parity> {
-    let replies = emulator.pipeline(requests)?;
-    let mut differences = Vec::new();
-    for (row, (reply, expected)) in replies.iter().zip(&expected).enumerate() {
+fn compare(
+    emulator: &mut Emulator,
+    rule: AlarmRule,
+    artifact: &Artifact<'_>,
+    questions: Vec<(RequestBody, TopLabel)>,
+) -> Result<Parity> {
+    let (requests, tops): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
+    let replies = emulator.pipeline(requests.iter().cloned())?;
+    if replies.len() != requests.len() {
+        bail!("{} replies to {} requests", replies.len(), requests.len());
+    }
+    let (mut predictions, mut differences) = (Vec::new(), Vec::new());
+    for (row, ((reply, request), top)) in replies.iter().zip(&requests).zip(tops).enumerate() {
+        let word = match (request, reply) {
+            (RequestBody::ScoreWithWord { word, .. }, _) => Some(*word),
+            // A word that the device drew itself is its to tell.
+            (_, ReplyBody::Prediction(got)) if artifact.is_randomized() => got.word,
+            _ => None,
+        };
+        let expected = prediction(rule, artifact, top, word)?;
         // Frames are the same bytes exactly if every number has the same bits.
-        let same = matches!(reply, ReplyBody::Prediction(got) if bits(got) == bits(expected));
+        let same = matches!(reply, ReplyBody::Prediction(got) if bits(got) == bits(&expected));
         if !same {
             differences.push(format!("row {row}: host {expected:?}, device {reply:?}"));
         }
+        predictions.push(expected);
     }
-    if replies.len() != expected.len() {
-        bail!("{} replies to {} requests", replies.len(), expected.len());
-    }
-    Ok(Parity { predictions: expected, differences })
+    Ok(Parity { predictions, differences })
 }
 
 fn bits(prediction: &Prediction) -> Vec<u8> {

@@ -4,20 +4,22 @@ use std::fs;
 
 use calib_core::{Artifact, Outcome};
 use calib_host::{
-    BinaryData, BinaryMethod, Boundary, Fit, Isotonic, Origin, StoredArtifact, TopLabelData, TopLabelOptions,
-    Umd, VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, ScalingBinning,
+    ScalingMethod, StoredArtifact, TopLabelData, TopLabelOptions, Umd, Ums, VectorKind, Vectors,
+    artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Case, Emulator, bare_scores, build_firmware, classified_rows};
 
-/// Fits, deploys, and demands the same bits on every calibration and test row and on 10 000 bare scores.
-fn host_and_device_agree(case: &Case, fits: &[Fit]) {
+/// Fits, deploys, and demands the same bits on every calibration and test row and on so many bare scores.
+fn host_and_device_agree(case: &Case, fits: &[Fit], scores: usize) {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("classifier.json");
     case.model.save(&json).unwrap();
     let elf = build_firmware(&json).unwrap();
     for fit in fits {
-        let origin = Origin { classifier: Some(case.model.parameters().id), ..Origin::default() };
-        let bytes = artifact_bytes(fit, &origin).unwrap();
+        let classifier = Some(case.model.parameters().id);
+        let options = ArtifactOptions { classifier, intervals: true, ..ArtifactOptions::default() };
+        let bytes = artifact_bytes(fit, &options).unwrap();
         let slot = folder.path().join("cal.bin");
         fs::write(&slot, &bytes).unwrap();
         let stored = StoredArtifact::from_bytes(&bytes).unwrap();
@@ -31,21 +33,50 @@ fn host_and_device_agree(case: &Case, fits: &[Fit]) {
             classified.predictions.iter().filter(|p| matches!(p.outcome, Outcome::Calibrated(_))).count();
         assert!(calibrated * 10 > rows.len() * 9, "{calibrated} of {} calibrated", rows.len());
 
-        let bare = bare_scores(&mut device, case.model.parameters().alarm, &artifact, 10_000, 1).unwrap();
-        assert!(bare.predictions.len() >= 10_000);
+        let bare = bare_scores(&mut device, case.model.parameters().alarm, &artifact, scores, 1).unwrap();
+        assert!(bare.predictions.len() >= scores);
         assert_eq!(bare.differences, [] as [&str; 0]);
     }
+}
+
+fn breast_cancer_data(case: &Case) -> BinaryData {
+    let scores = case.calibration.features.iter().map(|row| f64::from(case.model.score(row).unwrap().get()));
+    let labels = case.calibration.labels.iter().map(|&label| label == 1);
+    BinaryData::new(scores.collect(), labels.collect()).unwrap().on_device()
 }
 
 #[test]
 fn breast_cancer() {
     let case = Case::breast_cancer().unwrap();
-    let scores = case.calibration.features.iter().map(|row| f64::from(case.model.score(row).unwrap().get()));
-    let labels = case.calibration.labels.iter().map(|&label| label == 1);
-    let data = BinaryData::new(scores.collect(), labels.collect()).unwrap().on_device();
-    let umd = BinaryMethod::Umd(Umd { bins: 5, boundary: Boundary::Ceil });
-    let fits = [umd, BinaryMethod::Isotonic(Isotonic)].map(|method| fit_binary(&data, &method, 0.1).unwrap());
-    host_and_device_agree(&case, &fits);
+    let data = breast_cancer_data(&case);
+    let fits = [BinaryMethod::Umd(Umd::new(5)), BinaryMethod::Isotonic(Isotonic::default())]
+        .map(|method| fit_binary(&data, &method, 0.1).unwrap());
+    host_and_device_agree(&case, &fits, 10_000);
+}
+
+#[test]
+fn every_binary_method() {
+    let case = Case::breast_cancer().unwrap();
+    let data = breast_cancer_data(&case);
+    let original = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(5) };
+    let irp = Isotonic { max_bins: Some(4), smoothing: 1.0 };
+    let scaling = ScalingMethod::Beta;
+    let methods = [
+        BinaryMethod::Umd(original),
+        BinaryMethod::UmdRandomized(Umd::new(5), 7),
+        BinaryMethod::Ums(Ums { bins: 5, seed: 7 }),
+        BinaryMethod::FixedWidth(FixedWidth { bins: 20 }),
+        BinaryMethod::Isotonic(irp),
+        BinaryMethod::IsotonicInterpolated(Isotonic::default()),
+        BinaryMethod::ScalingBinning(ScalingBinning { scaling, bins: 5, split_seed: None }),
+        BinaryMethod::Scaling(ScalingMethod::PlattLogit),
+        BinaryMethod::Scaling(ScalingMethod::PlattProb),
+        BinaryMethod::Scaling(ScalingMethod::Beta),
+        BinaryMethod::Scaling(ScalingMethod::Temperature),
+        BinaryMethod::VennAbers,
+    ];
+    let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());
+    host_and_device_agree(&case, &fits, 1000);
 }
 
 #[test]
@@ -56,8 +87,9 @@ fn digits() {
     let vectors = Vectors::new(logits, 10, VectorKind::Logits).unwrap();
     let labels: Vec<i64> = case.calibration.labels.iter().map(|&label| label.into()).collect();
     let data = TopLabelData::from_vectors(&vectors, &labels).unwrap();
-    let umd = TopLabelOptions::UmdPointsPerBin { points_per_bin: 30, boundary: Boundary::Ceil };
-    let fits = [umd, TopLabelOptions::Isotonic { min_points: 50 }]
-        .map(|options| fit_top_label(&data, &options, 0.1).unwrap());
-    host_and_device_agree(&case, &fits);
+    let umd = TopLabelOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
+    let isotonic =
+        TopLabelOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: Some(50) };
+    let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
+    host_and_device_agree(&case, &fits, 10_000);
 }

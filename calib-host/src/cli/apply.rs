@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use calib_core::{Outcome, Reduction};
-use calib_host::input::{self, CsvTable, Source};
+use calib_host::input::{Source, Table};
 use calib_host::{Applied, Error, StoredArtifact, apply_scores, apply_vectors, write_file};
 use clap::Args;
 
-use super::options::ScoreSource;
+use super::options::{SCORE_COLUMN, ScoreSource, read_vectors};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
 #[derive(Args)]
@@ -17,19 +17,26 @@ pub(crate) struct Apply {
     artifact: PathBuf,
     #[command(flatten)]
     source: ScoreSource,
-    /// The column of scores in a CSV table.
-    #[arg(long, default_value = "score", value_name = "NAME")]
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
-    /// Where to write: the columns of a CSV table of scores, then prob, bin, epsilon and flags; for a matrix, class,
-    /// prob, bin, epsilon and flags. The probability of an uncalibrated row is empty, and flags says so.
+    /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags; for a matrix, class,
+    /// prob, bin, epsilon and flags. The probability of an uncalibrated row is empty, and flags says so. An artefact with
+    /// intervals adds lo and hi, a randomised one the word that was drawn.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace an existing output.
     #[arg(long)]
     force: bool,
+    /// The seed of the random words that a randomised artefact needs, one a row.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
 }
 
+/// What every output has, what intervals add, and what a randomised artefact does.
 const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
+const INTERVAL: [&str; 2] = ["lo", "hi"];
+const WORD: &str = "word";
 
 impl Apply {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
@@ -43,44 +50,65 @@ impl Apply {
         let source = Source::read(path, !quiet)?;
 
         // What the rows of the output start with, and the calibrated rows.
-        let mut head: Vec<String> = Vec::new();
-        let mut table = None;
-        let applied = if let Some(kind) = vectors {
-            let vectors = input::vectors(&source, kind)?;
-            head.push("class".into());
-            apply_vectors(&artifact, &vectors).ok_or_else(|| {
+        let table;
+        let (shown, applied) = if let Some(kind) = vectors {
+            let vectors = read_vectors(&source, kind, &self.score_column)?;
+            let applied = apply_vectors(&artifact, &vectors, self.seed).ok_or_else(|| {
                 self.mismatch(
                     header.reduction,
                     header.classes,
                     &format!("vectors of {} classes", vectors.classes()),
                 )
-            })?
+            })?;
+            (None, applied)
         } else {
-            let scores = if source.is_npy() {
-                head.push("score".into());
-                input::read_npy(&source)?.numbers()?.scores()?
-            } else {
-                let csv = table.insert(CsvTable::parse(&source)?);
-                csv.check_absent(&ADDED)?;
-                head.extend(csv.header().iter().map(str::to_owned));
-                csv.numbers(&self.score_column)?.scores()?
-            };
-            apply_scores(&artifact, &scores)
-                .ok_or_else(|| self.mismatch(header.reduction, header.classes, "binary scores"))?
+            table = Table::read(&source)?;
+            table.check_absent(&ADDED)?;
+            table.check_absent(&INTERVAL)?;
+            table.check_absent(&[WORD])?;
+            let scores = table.numbers(&self.score_column)?.scores()?;
+            let applied = apply_scores(&artifact, &scores, self.seed)
+                .ok_or_else(|| self.mismatch(header.reduction, header.classes, "binary scores"))?;
+            (Some(table.shown(scores.len())), applied)
         };
+
+        let interval = |row: &Applied| match row.outcome {
+            Outcome::Calibrated(calibrated) => calibrated.interval,
+            Outcome::Uncalibrated(_) => None,
+        };
+        let has_intervals = applied.iter().any(|row| interval(row).is_some());
+        let has_words = applied.iter().any(|row| row.word.is_some());
 
         let write_rows = |out: &mut dyn Write| -> csv::Result<()> {
             let mut writer = csv::Writer::from_writer(out);
-            writer.write_record(head.iter().map(String::as_str).chain(ADDED))?;
+            match &shown {
+                Some(shown) => shown.header().try_for_each(|name| writer.write_field(name))?,
+                None => writer.write_field("class")?,
+            }
+            ADDED.iter().try_for_each(|name| writer.write_field(name))?;
+            if has_intervals {
+                INTERVAL.iter().try_for_each(|name| writer.write_field(name))?;
+            }
+            if has_words {
+                writer.write_field(WORD)?;
+            }
+            writer.write_record(None::<&[u8]>)?;
             for (i, row) in applied.iter().enumerate() {
-                match (&table, vectors) {
-                    (Some(table), _) => {
-                        table.records()[i].iter().try_for_each(|field| writer.write_field(field))?
+                match &shown {
+                    Some(shown) => {
+                        shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?
                     }
-                    (None, Some(_)) => writer.write_field(row.top.class.to_string())?,
-                    (None, None) => writer.write_field(row.top.score.get().to_string())?,
+                    None => writer.write_field(row.top.class.to_string())?,
                 }
                 added(row).iter().try_for_each(|field| writer.write_field(field))?;
+                if has_intervals {
+                    let ends =
+                        interval(row).map_or(Default::default(), |i| [i.lo.to_string(), i.hi.to_string()]);
+                    ends.iter().try_for_each(|field| writer.write_field(field))?;
+                }
+                if has_words {
+                    writer.write_field(row.word.map_or(String::new(), |word| word.to_string()))?;
+                }
                 writer.write_record(None::<&[u8]>)?;
             }
             Ok(writer.flush()?)

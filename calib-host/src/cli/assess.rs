@@ -3,20 +3,18 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_host::input::{self, CsvTable, Source};
-use calib_host::{
-    Assessment, Binning, Bootstrap, Error, EstimateWithInterval, Place, Prediction, Problem, assess,
-};
+use calib_host::input::{self, Source, Table};
+use calib_host::{Assessment, Binning, Bootstrap, Error, EstimateWithInterval, Prediction, Problem, assess};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::options::read_labels;
+use super::options::{labels_beside, read_labels};
 use super::print_json;
 
 /// Measure how good probabilities are, on data that nothing was fitted to.
 #[derive(Args)]
 pub(crate) struct Assess {
-    /// A CSV table of probabilities, such as `calib apply` writes.
+    /// A table of probabilities, such as `calib apply` writes, in any format; as any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
     probs: PathBuf,
     /// The column of probabilities. Rows where it is empty are uncalibrated: they are counted and left out.
@@ -25,7 +23,7 @@ pub(crate) struct Assess {
     /// The column of labels.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
-    /// Labels, if not in the table: a NumPy array of integers, or a CSV table.
+    /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// The column of predicted classes: the probabilities are then those of the predictions being right.
@@ -44,7 +42,7 @@ pub(crate) struct Assess {
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
     /// One minus the coverage of the intervals.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = super::parse_alpha)]
     alpha: f64,
     /// Print JSON on standard output.
     #[arg(long)]
@@ -53,14 +51,17 @@ pub(crate) struct Assess {
 
 impl Assess {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let source = Source::read(&self.probs, !quiet)?;
-        let table = CsvTable::parse(&source)?;
+        let paths: Vec<_> = std::iter::once(&*self.probs).chain(self.labels.as_deref()).collect();
+        let sources = Source::read_all(&paths, !quiet)?;
+        let columns = [&self.prob_column, &self.label_column].into_iter().chain(&self.class_column);
+        let columns: Vec<_> = columns.chain(&self.bin_column).map(String::as_str).collect();
+        let table = Table::read_only(&sources[0], &columns)?;
         let probs = table.optional_numbers(&self.prob_column)?;
-        let labels = match &self.labels {
-            Some(path) => read_labels(&Source::read(path, !quiet)?, &self.label_column)?,
-            None => table.labels(&self.label_column)?,
+        let labels = match sources.get(1) {
+            Some(labels) => read_labels(labels, &self.label_column)?,
+            None => labels_beside(&table, &self.label_column)?,
         };
-        input::check_rows(&labels, probs.len(), &self.probs)?;
+        input::check_rows(&labels, probs.len(), sources[0].path())?;
         let classes = self.class_column.as_deref().map(|name| table.labels(name)).transpose()?;
         match &classes {
             None => labels.check_classes(2)?,
@@ -88,8 +89,7 @@ impl Assess {
         }
         let uncalibrated = probs.len() - predictions.len();
         if predictions.is_empty() {
-            let column = Place::file(&self.probs).column(&self.prob_column);
-            return Err(Error::input(column, Problem::AllUncalibrated));
+            return Err(Error::input(probs.place().clone(), Problem::AllUncalibrated));
         }
         let top_label = classes.is_some();
         let hits = predictions.iter().filter(|p| p.hit).count();
@@ -156,11 +156,4 @@ fn print(assessment: &Assessment, uncalibrated: usize) -> Result<(), Error> {
         )?;
     }
     Ok(())
-}
-
-fn parse_alpha(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(alpha) if alpha > 0.0 && alpha < 1.0 => Ok(alpha),
-        _ => Err("alpha is a fraction between 0 and 1, such as 0.05".into()),
-    }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags, TableForm};
+use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags, Scaling, TableForm};
 use calib_host::{Error, StoredArtifact};
 use clap::Args;
 use serde_json::{Value, json};
@@ -74,15 +74,11 @@ impl Inspect {
                 writeln!(out, "table {index}: uncalibrated")?;
                 continue;
             };
-            let TableForm::Steps(steps) = table.form else { continue };
-            let bins = steps.bins();
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
-            writeln!(out, "table {index}: {bins} bins, {} bytes, epsilon {epsilon}", 8 * bins)?;
-            let lows = std::iter::once(0.0).chain(steps.edges().iter().copied());
-            let highs = steps.edges().iter().copied().chain([1.0]);
-            for (bin, ((lo, hi), value)) in lows.zip(highs).zip(steps.values()).enumerate() {
-                let end = if bin + 1 == bins { ']' } else { ')' };
-                writeln!(out, "  {bin:>4}  {:<28} {value}", format!("[{lo}, {hi}{end}"))?;
+            let (size, bytes) = (size(&table.form), 4 * words(&table.form));
+            writeln!(out, "table {index}: {size}, {bytes} bytes, epsilon {epsilon}")?;
+            for (row, line) in lines(&table.form).iter().enumerate() {
+                writeln!(out, "  {row:>4}  {line}")?;
             }
         }
         Ok(())
@@ -93,14 +89,10 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
     let header = artifact.header();
     let table = |index| {
         let table = artifact.tables().get(index)?;
-        let TableForm::Steps(steps) = table.form else { return None };
-        Some(json!({
-            "bins": steps.bins(),
-            "len_bytes": 8 * steps.bins(),
-            "epsilon": table.epsilon,
-            "edges": steps.edges(),
-            "values": steps.values().collect::<Vec<_>>(),
-        }))
+        let mut value = form_json(&table.form);
+        value["len_bytes"] = (4 * words(&table.form)).into();
+        value["epsilon"] = table.epsilon.into();
+        Some(value)
     };
     json!({
         "format": FORMAT_VERSION,
@@ -129,4 +121,105 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     })
+}
+
+/// How many words a table takes, its epsilon among them.
+fn words(form: &TableForm<'_>) -> usize {
+    match form {
+        TableForm::Randomized(table) => 3 * table.bins() - 1,
+        TableForm::Interpolated(table) => 3 * table.x().len(),
+        TableForm::VennAbers(table) => 3 * table.bins(),
+        // The epsilon, the kind and the parameters.
+        TableForm::Scaling(function) => 2 + parameters(function.parameters()).len(),
+        form => 2 * form.bins(),
+    }
+}
+
+/// A table's size in words for people.
+fn size(form: &TableForm<'_>) -> String {
+    match form {
+        TableForm::Interpolated(table) => format!("{} knots", table.x().len()),
+        TableForm::Scaling(_) => "a function".into(),
+        form => format!("{} bins", form.bins()),
+    }
+}
+
+/// A line for each bin, knot or parameter.
+fn lines(form: &TableForm<'_>) -> Vec<String> {
+    let bin = |lo: String, hi: String, last: bool, value: String| {
+        let end = if last { ']' } else { ')' };
+        format!("{:<28} {value}", format!("[{lo}, {hi}{end}"))
+    };
+    // Every bin between the ends of the range and the edges.
+    let bins = |edges: Vec<String>, ends: (String, String), values: Vec<String>| -> Vec<String> {
+        let lows = std::iter::once(ends.0).chain(edges.iter().cloned());
+        let highs = edges.iter().cloned().chain([ends.1]);
+        let count = values.len();
+        let rows = lows.zip(highs).zip(values).enumerate();
+        rows.map(|(i, ((lo, hi), value))| bin(lo, hi, i + 1 == count, value)).collect()
+    };
+    let shown = |values: &[f32]| values.iter().map(f32::to_string).collect::<Vec<_>>();
+    let unit = || ("0".to_owned(), "1".to_owned());
+    match form {
+        TableForm::Steps(t) => bins(shown(t.edges()), unit(), t.values().map(|v| v.to_string()).collect()),
+        TableForm::Randomized(t) => {
+            let edges =
+                t.edges().iter().zip(t.ties()).map(|(edge, tie)| format!("{edge}:{tie:08x}")).collect();
+            bins(edges, unit(), t.values().map(|v| v.to_string()).collect())
+        }
+        TableForm::VennAbers(t) => {
+            let values = t.p0().zip(t.p1()).map(|(p0, p1)| format!("{p0} to {p1}")).collect();
+            bins(shown(t.edges()), unit(), values)
+        }
+        TableForm::Interpolated(t) => t.x().iter().zip(t.y()).map(|(x, y)| format!("{x:<28} {y}")).collect(),
+        TableForm::Scaling(f) => {
+            parameters(f.parameters()).iter().map(|(name, value)| format!("{name:<28} {value}")).collect()
+        }
+        TableForm::Codes(t) => {
+            let edges = t.edges().iter().map(u32::to_string).collect();
+            bins(
+                edges,
+                ("first code".into(), "last code".into()),
+                t.values().map(|v| v.to_string()).collect(),
+            )
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The parameters of a scaling function, by name.
+fn parameters(scaling: Scaling) -> Vec<(&'static str, f32)> {
+    match scaling {
+        Scaling::PlattLogit { a, b, clip } => vec![("a (logit)", a), ("b", b), ("clip", clip)],
+        Scaling::PlattProb { a, b } => vec![("a (score)", a), ("b", b)],
+        Scaling::Beta { a, b, c, clip } => vec![("a", a), ("b", b), ("c", c), ("clip", clip)],
+        Scaling::Temperature { inverse_t, clip } => vec![("1/temperature", inverse_t), ("clip", clip)],
+        _ => Vec::new(),
+    }
+}
+
+fn form_json(form: &TableForm<'_>) -> Value {
+    let all = |values: &mut dyn Iterator<Item = f32>| values.collect::<Vec<_>>();
+    match form {
+        TableForm::Steps(t) => json!({
+            "form": "steps", "bins": t.bins(), "edges": t.edges(), "values": all(&mut t.values()),
+        }),
+        TableForm::Randomized(t) => json!({
+            "form": "randomized", "bins": t.bins(), "edges": t.edges(), "words": t.ties(),
+            "values": all(&mut t.values()),
+        }),
+        TableForm::Interpolated(t) => json!({"form": "interpolated", "scores": t.x(), "values": t.y()}),
+        TableForm::VennAbers(t) => json!({
+            "form": "venn-abers", "bins": t.bins(), "edges": t.edges(), "p0": all(&mut t.p0()), "p1": all(&mut t.p1()),
+        }),
+        TableForm::Scaling(f) => {
+            let parameters =
+                parameters(f.parameters()).into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
+            json!({"form": "scaling", "parameters": Value::Object(parameters.collect())})
+        }
+        TableForm::Codes(t) => json!({
+            "form": "codes", "bins": t.bins(), "edges": t.edges(), "values": all(&mut t.values()),
+        }),
+        _ => json!({}),
+    }
 }

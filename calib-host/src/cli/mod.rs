@@ -4,7 +4,10 @@ mod apply;
 mod assess;
 mod fit;
 mod inspect;
+mod method;
 mod options;
+mod plan;
+mod promise;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -30,6 +33,7 @@ enum Command {
     Apply(apply::Apply),
     Assess(assess::Assess),
     Inspect(inspect::Inspect),
+    Plan(plan::PlanCommand),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -40,6 +44,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Apply(apply) => apply.run(cli.quiet),
         Command::Assess(assess) => assess.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
+        Command::Plan(plan) => plan.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,4 +73,11 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
     writeln!(stdout)?;
     Ok(())
+}
+
+fn parse_alpha(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(alpha) if alpha > 0.0 && alpha < 1.0 => Ok(alpha),
+        _ => Err("alpha is a fraction between 0 and 1, such as 0.05".into()),
+    }
 }

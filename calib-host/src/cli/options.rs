@@ -2,21 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_host::input::{Column, CsvTable, Source, read_npy};
-use calib_host::{Error, VectorKind};
+use calib_host::input::{self, Column, Source, Table};
+use calib_host::{Error, VectorKind, Vectors};
 use clap::Args;
 
 /// Where scores come from: exactly one of the three.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
-    /// Scores of class 1 of a binary classifier, in [0, 1]: a CSV table, or a NumPy array of shape (n,).
+    /// Scores of class 1 of a binary classifier, in [0, 1]: a table as CSV, JSON lines, Arrow,
+    /// Parquet or NPZ, or a NumPy array of shape (n,). As any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
-    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes).
+    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
-    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes).
+    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
 }
@@ -29,7 +30,23 @@ impl ScoreSource {
     }
 }
 
-/// Reads labels from a file of their own: a NumPy array, or a column of a CSV table.
+/// Reads labels from a file of their own: a NumPy array, or a column of a table.
 pub(crate) fn read_labels(source: &Source, column: &str) -> Result<Column<i64>, Error> {
-    if source.is_npy() { read_npy(source)?.labels() } else { CsvTable::parse(source)?.labels(column) }
+    Table::read_only(source, &[column])?.labels(column)
+}
+
+/// The labels beside the scores in a table.
+pub(crate) fn labels_beside(table: &Table, column: &str) -> Result<Column<i64>, Error> {
+    if table.is_lone_array() {
+        return Err(Error::Usage("--labels is needed beside a NumPy array".into()));
+    }
+    table.labels(column)
+}
+
+/// The default of `--score-column`.
+pub(crate) const SCORE_COLUMN: &str = "score";
+
+/// Reads a matrix; `column` is the array's name in an archive, if it is not the default of the option.
+pub(crate) fn read_vectors(source: &Source, kind: VectorKind, column: &str) -> Result<Vectors, Error> {
+    input::vectors_named(source, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
 }

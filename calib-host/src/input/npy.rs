@@ -1,13 +1,20 @@
 //! NumPy arrays.
 
+use npyz::half::f16;
 use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order};
 
-use super::{Column, Source};
+use super::Source;
+use super::cell::Cell;
+use super::format::Format;
+use super::table::Table;
 use crate::error::{Error, Place, Problem};
+
+/// The longest header of version 1, with what is before it.
+pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
 
 /// An array of numbers, row-major.
 #[derive(Clone, Debug)]
-pub struct NpyArray {
+pub(super) struct NpyArray {
     place: Place,
     dtype: String,
     shape: Vec<u64>,
@@ -19,33 +26,41 @@ enum Numbers {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Integers(Vec<i64>),
+    Unsigned(Vec<u64>),
+    Bools(Vec<bool>),
 }
 
-/// Reads an array of floats or integers of any width, either byte order and either memory order.
+/// Reads an array that is alone in its file, as a table of one column.
+pub(super) fn table(source: &Source) -> Result<Table, Error> {
+    let mut table = Table::new(source);
+    parse(Place::file(source.path()), source.bytes())?.fill_lone(&mut table)?;
+    Ok(table)
+}
+
+/// Reads an array of floats, integers or booleans of any width, either byte order and either memory order.
 ///
 /// # Errors
 ///
 /// If it is not an array, of another type, empty, or shorter or longer than its header says.
-pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
-    let place = Place::file(source.path());
+pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, Error> {
     let fail = |problem| Error::input(place.clone(), problem);
-    let bytes = source.bytes();
     if bytes.is_empty() {
         return Err(fail(Problem::EmptyFile));
     }
+    let not_npy = |why: &str| fail(Problem::NotA(Format::Npy, why.into()));
     let mut rest = bytes;
     if !bytes.starts_with(b"\x93NUMPY") {
-        return Err(fail(Problem::NotNpy("it does not start like one".into())));
+        return Err(not_npy("it does not start like one"));
     }
     if shape_overflows(bytes) {
-        return Err(fail(Problem::NotNpy("no memory holds an array of its shape".into())));
+        return Err(not_npy("no memory holds an array of its shape"));
     }
-    let header = NpyHeader::from_reader(&mut rest).map_err(|cause| {
-        let cut_off = cause.kind() == std::io::ErrorKind::UnexpectedEof;
-        fail(Problem::NotNpy(if cut_off { "its header is cut off".into() } else { cause.to_string() }))
+    let header = NpyHeader::from_reader(&mut rest).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::UnexpectedEof => not_npy("its header is cut off"),
+        _ => not_npy(&cause.to_string()),
     })?;
 
-    let expected = "float32 or float64 scores, or integer labels";
+    let expected = "float16, float32 or float64 scores, or integer labels";
     let dtype = header.dtype();
     let DType::Plain(element) = &dtype else {
         return Err(fail(Problem::Dtype { got: dtype.descr(), expected }));
@@ -75,6 +90,7 @@ pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
     let order = header.order();
     let file = NpyFile::with_header(header, rest);
     let numbers = match name.get(1..).unwrap_or_default() {
+        "f2" => Numbers::F32(values(file, order, &shape, f16::to_f32)),
         "f4" => Numbers::F32(values(file, order, &shape, |v: f32| v)),
         "f8" => Numbers::F64(values(file, order, &shape, |v: f64| v)),
         "i1" => Numbers::Integers(values(file, order, &shape, |v: i8| v.into())),
@@ -84,12 +100,19 @@ pub fn read_npy(source: &Source) -> Result<NpyArray, Error> {
         "u1" => Numbers::Integers(values(file, order, &shape, |v: u8| v.into())),
         "u2" => Numbers::Integers(values(file, order, &shape, |v: u16| v.into())),
         "u4" => Numbers::Integers(values(file, order, &shape, |v: u32| v.into())),
-        // No class index comes near; the largest stands for all that are out of range.
-        "u8" => Numbers::Integers(values(file, order, &shape, |v: u64| v.try_into().unwrap_or(i64::MAX))),
-        "b1" => Numbers::Integers(values(file, order, &shape, |v: bool| v.into())),
+        "u8" => Numbers::Unsigned(values(file, order, &shape, |v: u64| v)),
+        "b1" => Numbers::Bools(values(file, order, &shape, |v: bool| v)),
         _ => return Err(wrong_type()),
     };
     Ok(NpyArray { place, dtype: name, shape, numbers })
+}
+
+/// The shape that the start of a file promises, if it is an array at all.
+pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
+    if !start.starts_with(b"\x93NUMPY") || shape_overflows(start) {
+        return None;
+    }
+    Some(NpyHeader::from_reader(&mut start).ok()?.shape().to_vec())
 }
 
 /// Whether the sizes in the header's shape multiply to more than a `u64`: npyz takes the product unchecked.
@@ -128,58 +151,53 @@ impl NpyArray {
     /// # Errors
     ///
     /// If it has another shape or type.
-    pub fn matrix(self) -> Result<(Vec<f32>, usize), Error> {
+    pub(super) fn matrix(self) -> Result<(Vec<f32>, usize), Error> {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
         let values = match self.numbers {
             Numbers::F32(values) => values,
             Numbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
-            Numbers::Integers(_) => return Err(self.wrong_type("float32 or float64")),
+            _ => {
+                let problem = Problem::Dtype { got: self.dtype, expected: "float16, float32 or float64" };
+                return Err(Error::input(self.place, problem));
+            }
         };
         Ok((values, columns as usize))
     }
 
-    /// The elements of an `(n,)` or `(n, 1)` array of floats.
+    /// Makes an `(n,)` or `(n, 1)` array a column.
     ///
     /// # Errors
     ///
-    /// If it has another shape or type.
-    pub fn numbers(self) -> Result<Column<f64>, Error> {
-        self.check_one_column()?;
-        let values = match self.numbers {
-            Numbers::F32(values) => values.into_iter().map(f64::from).collect(),
-            Numbers::F64(values) => values,
-            Numbers::Integers(_) => return Err(self.wrong_type("float32 or float64")),
+    /// If it has another shape.
+    pub(super) fn fill(self, table: &mut Table, name: &str) -> Result<(), Error> {
+        let (&[_] | &[_, 1]) = &self.shape[..] else {
+            return Err(self.wrong_shape("(rows,)"));
         };
-        Ok(Column { values, place: self.place, lines: Vec::new() })
+        let column = table.add_column(name, true);
+        let mut push = |cell| table.push(column, cell);
+        match self.numbers {
+            Numbers::F32(values) => values.into_iter().map(Cell::F32).for_each(&mut push),
+            Numbers::F64(values) => values.into_iter().map(Cell::F64).for_each(&mut push),
+            Numbers::Integers(values) => values.into_iter().map(Cell::Integer).for_each(&mut push),
+            Numbers::Unsigned(values) => values.into_iter().map(Cell::Unsigned).for_each(&mut push),
+            Numbers::Bools(values) => values.into_iter().map(Cell::Bool).for_each(&mut push),
+        }
+        Ok(())
     }
 
-    /// The elements of an `(n,)` or `(n, 1)` array of integers or booleans.
+    /// Makes it the only column, which needs no name.
     ///
     /// # Errors
     ///
-    /// If it has another shape or type.
-    pub fn labels(self) -> Result<Column<i64>, Error> {
-        self.check_one_column()?;
-        match self.numbers {
-            Numbers::Integers(values) => Ok(Column { values, place: self.place, lines: Vec::new() }),
-            _ => Err(self.wrong_type("integers or booleans")),
-        }
-    }
-
-    fn check_one_column(&self) -> Result<(), Error> {
-        match self.shape[..] {
-            [_] | [_, 1] => Ok(()),
-            _ => Err(self.wrong_shape("(rows,)")),
-        }
+    /// As [`NpyArray::fill`].
+    pub(super) fn fill_lone(self, table: &mut Table) -> Result<(), Error> {
+        table.set_lone(self.dtype.clone());
+        self.fill(table, "score")
     }
 
     fn wrong_shape(&self, expected: &'static str) -> Error {
         Error::input(self.place.clone(), Problem::Shape { got: self.shape.clone(), expected })
-    }
-
-    fn wrong_type(&self, expected: &'static str) -> Error {
-        Error::input(self.place.clone(), Problem::Dtype { got: self.dtype.clone(), expected })
     }
 }

@@ -6,12 +6,12 @@ use crate::npy::{f32s, f64s, i64s, labels};
 use crate::workplace::{Run, Workplace};
 
 /// A file of a case: its name and its bytes.
-type File = (&'static str, Vec<u8>);
+pub(crate) type File = (&'static str, Vec<u8>);
 
 /// Runs a command line, whose output is `out`, in a folder with `good` files and some of the case's own. Twice:
 /// there must be no output after it, and an output that was there must be as it was.
 #[track_caller]
-fn refused(files: &[File], line: &str, code: i32, stderr: &str) {
+pub(crate) fn refused(files: &[File], line: &str, code: i32, stderr: &str) {
     let place = || files.iter().fold(good(), |place, (name, content)| place.with(name, content));
     let check = |place: Workplace, line: &str| {
         let before = place.everything();
@@ -28,7 +28,7 @@ fn refused(files: &[File], line: &str, code: i32, stderr: &str) {
 
 /// A folder with files in which nothing is wrong: `cal.csv` with 40 rows, `scores.npy` and `labels.npy`, `logits.npy`
 /// and `probs.npy` with 40 rows of three classes, and the artefacts `cal.bin` and `top.bin`.
-fn good() -> Workplace {
+pub(crate) fn good() -> Workplace {
     static FILES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     let files = FILES.get_or_init(|| {
         let score = |row: usize| (row as f32 + 0.5) / 40.0;
@@ -53,17 +53,17 @@ fn good() -> Workplace {
 const TOP: &str = "--method umd --reduction top-label";
 const MATRIX: &str = "--method umd --reduction top-label --points-per-bin 10 --labels labels.npy";
 
-const ROW: &str = "  hint: remove or repair the row\n";
-const DATA: &str = "  hint: give a file with at least one row of data\n";
-const CLASSES: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1\n";
-const LOGIT: &str =
+pub(crate) const ROW: &str = "  hint: remove or repair the row\n";
+pub(crate) const DATA: &str = "  hint: give a file with at least one row of data\n";
+pub(crate) const CLASSES: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1\n";
+pub(crate) const LOGIT: &str =
     "  hint: a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z))\n";
 const TO_LOGITS: &str = "  hint: if these are logits, use --logits instead of --probs\n";
-const EVERY_ROW: &str = "  hint: every row needs one score and one label\n";
-const DTYPE: &str = "  hint: convert it with NumPy's astype\n";
-const SHAPE: &str =
+pub(crate) const EVERY_ROW: &str = "  hint: every row needs one score and one label\n";
+pub(crate) const DTYPE: &str = "  hint: convert it with NumPy's astype\n";
+pub(crate) const SHAPE: &str =
     "  hint: --scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)\n";
-const NUMPY: &str = "  hint: write it with numpy.save\n";
+pub(crate) const NUMPY: &str = "  hint: write it with numpy.save\n";
 const AGAIN: &str = "  hint: write the artefact again with `calib fit`\n";
 const ANOTHER: &str = "  hint: give a file that `calib fit` wrote\n";
 const MORE: &str = "\nFor more information, try '--help'.\n";
@@ -254,7 +254,7 @@ fn tables_of_another_form() {
     for (csv, line) in [
         (&b"score,label\n0.1,0\n0.2,\xff\n"[..], 3),
         (b"sc\xffore,label\n0.1,0\n", 1),
-        (b"PK\x03\x04\x14\0\0\0\0\0\xff\xfe", 1),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 1),
     ] {
         csv_refused(
             csv,
@@ -405,18 +405,19 @@ fn options_that_do_not_go_together() {
 fn arrays_of_another_type_or_shape() {
     let integers = labels("<i4", &[0; 40]);
     let floats = f64s(&[40], [0.5; 40]);
-    let any = "float32 or float64 scores, or integer labels";
+    let any = "float16, float32 or float64 scores, or integer labels";
+    let floating = "float16, float32 or float64";
     for (kind, array, dtype, expected) in [
-        ("scores", integers.clone(), "<i4", "float32 or float64"),
-        ("scores", labels("|b1", &[1; 40]), "|b1", "float32 or float64"),
+        ("scores", integers.clone(), "<i4", floating),
+        ("scores", labels("|b1", &[1; 40]), "|b1", floating),
         ("labels", floats.clone(), "<f8", "integers or booleans"),
-        ("logits", labels("|u1", &[0; 80]).shape(&[40, 2]), "|u1", "float32 or float64"),
+        ("logits", labels("|u1", &[0; 80]).shape(&[40, 2]), "|u1", floating),
         ("scores", floats.clone().descr("<c8"), "<c8", any),
         ("scores", floats.clone().descr("<U2"), "<U2", any),
         ("scores", floats.clone().descr("|S8"), "|S8", any),
         ("scores", floats.clone().descr("<M8[s]"), "<M8[s]", any),
         ("scores", floats.clone().descr("|O"), "|O", any),
-        ("scores", labels("<f2", &[0; 40]), "<f2", any),
+        ("scores", f64s(&[40], [0.5; 40]).descr("<f16").shape(&[20]), "<f16", any),
         ("labels", integers.clone().descr("|O"), "|O", any),
     ] {
         let stderr = format!("error: bad.npy: the dtype is {dtype}, expected {expected}\n{DTYPE}");
@@ -755,5 +756,19 @@ fn a_full_standard_output_is_told() {
         let run: Run = place.command(line).stdout(full).output().unwrap().into();
         let expected = "error: cannot write to standard output: No space left on device (os error 28)\n";
         assert_eq!((run.code, run.stderr.as_str()), (4, expected));
+    }
+}
+
+#[cfg(not(feature = "arrow"))]
+#[test]
+fn formats_that_are_not_built_in() {
+    let hint = "  hint: convert it to CSV, or install calib with its default features\n";
+    for (content, what) in [
+        (&b"PAR1"[..], "a Parquet file"),
+        (b"ARROW1\0\0", "an Arrow file"),
+        (b"\xff\xff\xff\xff", "an Arrow stream"),
+    ] {
+        let problem = format!("this is {what}, and this calib was built without the feature that reads it");
+        csv_refused(content, &format!("error: bad.csv: {problem}\n{hint}"));
     }
 }

@@ -20,6 +20,12 @@ pub(crate) fn f32s(shape: &[usize], values: impl IntoIterator<Item = f32>) -> Np
     array("<f4", shape, values.into_iter().map(f32::to_le_bytes))
 }
 
+/// A float16 array from the bits of its elements.
+#[cfg(feature = "arrow")]
+pub(crate) fn f16s(shape: &[usize], bits: impl IntoIterator<Item = u16>) -> Npy {
+    array("<f2", shape, bits.into_iter().map(u16::to_le_bytes))
+}
+
 /// A float64 array.
 pub(crate) fn f64s(shape: &[usize], values: impl IntoIterator<Item = f64>) -> Npy {
     array("<f8", shape, values.into_iter().map(f64::to_le_bytes))

@@ -1,14 +1,19 @@
 //! `cargo xtask papers`: ours against reference values that were computed independently.
 
+mod coverage;
+mod histogram;
+mod truth;
+mod validity;
+
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_host::input::{self, CsvTable, Source};
+use calib_host::input::{self, Source, Table};
 use calib_host::{
-    Assessment, BinaryData, BinaryMethod, Binning, Boundary, Fit, Prediction, TopLabelData, TopLabelOptions,
-    Umd, VectorKind, Vectors, assess, fit_binary, fit_top_label, gr21_theorem3, gr21_theorem3_smallest_n,
-    gr22_theorem1,
+    Assessment, BinaryData, BinaryMethod, BinnedModel, Binning, Boundary, BoundaryPoints, Fit, Prediction,
+    TopLabelData, TopLabelOptions, Umd, VectorKind, Vectors, assess, fit_binary, fit_top_label,
+    gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1,
 };
 use rand_mt::Mt;
 use serde_json::Value;
@@ -32,35 +37,43 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     );
     theory(&mut table, &json(refs, "theory_tables.json")?)?;
     credit(&mut table, data, &json(refs, "credit_fixed_cases.json")?)?;
+    let (scores, labels) = credit_scores(data)?;
+    validity::validity(&mut table, &scores, &labels, &json(refs, "credit_validity_plattprob.json")?)?;
     cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
-    println!("{} values compared, {} off by more than {TOLERANCE:e}", table.compared, table.failed);
+    println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
-    Ok(())
+    coverage::coverage()?;
+    histogram::histogram()
 }
 
 impl Comparison {
     /// Prints a line for a single value.
     fn value(&mut self, name: &str, reference: f64, ours: f64, device: Option<f64>) {
         let difference = ours - reference;
-        self.count(difference.abs());
+        self.count(difference.abs(), TOLERANCE);
         let device = device.map_or(String::new(), |value| format!("{value:.12}"));
         println!("{name:<46} {reference:>20.12} {ours:>20.12} {difference:>10.1e} {device:>20}");
     }
 
     /// Prints a line for the largest difference of many values.
     fn values(&mut self, name: &str, pairs: impl IntoIterator<Item = (f64, f64)>) {
+        self.values_within(TOLERANCE, name, pairs);
+    }
+
+    /// The same with another tolerance.
+    fn values_within(&mut self, tolerance: f64, name: &str, pairs: impl IntoIterator<Item = (f64, f64)>) {
         let (mut count, mut worst) = (0, 0.0f64);
         for (reference, ours) in pairs {
             count += 1;
             worst = worst.max((ours - reference).abs());
-            self.count((ours - reference).abs());
+            self.count((ours - reference).abs(), tolerance);
         }
         println!("{name:<46} {:>20} {:>20} {worst:>10.1e}", format!("{count} values"), "");
     }
 
-    fn count(&mut self, difference: f64) {
+    fn count(&mut self, difference: f64, tolerance: f64) {
         self.compared += 1;
-        self.failed += usize::from(difference > TOLERANCE || difference.is_nan());
+        self.failed += usize::from(difference > tolerance || difference.is_nan());
     }
 }
 
@@ -89,11 +102,15 @@ fn theory(table: &mut Comparison, refs: &Value) -> Result<()> {
     Ok(())
 }
 
+fn credit_scores(data: &Path) -> Result<(Vec<f64>, Vec<i64>)> {
+    let csv = Table::read(&Source::read(&data.join("credit_scores.csv"), false)?)?;
+    Ok((csv.numbers("score")?.values, csv.labels("label")?.values))
+}
+
 /// UMD on fixed subsets of the credit scores: the first n rows of NumPy's permutation of seed 10000 + r, judged on the
 /// last 5000.
 fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
-    let csv = CsvTable::parse(&Source::read(&data.join("credit_scores.csv"), false)?)?;
-    let (scores, labels) = (csv.numbers("score")?.values, csv.labels("label")?.values);
+    let (scores, labels) = credit_scores(data)?;
     for (n, r) in [(500, 0), (500, 1), (1000, 0), (1000, 1), (3000, 0), (3000, 1)] {
         let rows = numpy_permutation(10_000 + r, scores.len());
         let subset = |rows: &[usize]| {
@@ -104,11 +121,16 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
         };
         let calibration = subset(&rows[..n])?;
         let test = &rows[rows.len() - 5000..];
-        for (name, boundary) in [("UMD_ceil", Boundary::Ceil), ("UMD_floor", Boundary::Floor)] {
+        use BoundaryPoints::{Kept, LeftOut};
+        for (name, boundary, boundary_points) in [
+            ("UMD_ceil", Boundary::Ceil, LeftOut),
+            ("UMD_floor", Boundary::Floor, LeftOut),
+            ("UMD_cor1_authors", Boundary::Floor, Kept),
+        ] {
             let reference = &refs[format!("n{n}_r{r}")][name];
-            let method = BinaryMethod::Umd(Umd { bins: 10, boundary });
+            let method = BinaryMethod::Umd(Umd { bins: 10, boundary, boundary_points });
             let fit = fit_binary(&calibration, &method, 0.1)?;
-            let model = &fit.tables[0].as_ref().context("binary fits have a table")?.model;
+            let model = steps(&fit, 0)?;
             let title = |what| format!("credit n = {n}, subset {r}, {name}: {what}");
             table.values(
                 &title("edges"),
@@ -144,7 +166,7 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
             let ours = assess(&predictions, false, Binning::ByBin, None).conf_ece.value;
 
             let device = fit_binary(&calibration.clone().on_device(), &method, 0.1)?;
-            let device = &device.tables[0].as_ref().context("binary fits have a table")?.model;
+            let device = steps(&device, 0)?;
             let rounded = test.iter().map(|&row| f64::from(scores[row] as f32)).zip(test);
             let predictions: Vec<Prediction> = rounded
                 .map(|(score, &row)| {
@@ -164,6 +186,12 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     Ok(())
 }
 
+/// The step function of a table.
+fn steps(fit: &Fit, table: usize) -> Result<&BinnedModel> {
+    let fitted = fit.tables[table].as_ref().context("the class is calibrated")?;
+    fitted.model.steps().context("the method fits a step function")
+}
+
 /// `numpy.random.RandomState(seed).permutation(len)`.
 fn numpy_permutation(seed: u32, len: usize) -> Vec<usize> {
     let mut rng = Mt::new(seed);
@@ -179,7 +207,7 @@ fn numpy_permutation(seed: u32, len: usize) -> Vec<usize> {
 fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     let part = |name: &str| -> Result<(Vectors, Vec<i64>)> {
         let file = |what| Source::read(&data.join(format!("cifar10_resnet50_{name}_{what}.npy")), false);
-        let labels = input::read_npy(&file("labels")?)?.labels()?.values;
+        let labels = Table::read(&file("labels")?)?.labels("label")?.values;
         Ok((input::vectors(&file("logits")?, VectorKind::Logits)?, labels))
     };
     let ((cal, cal_labels), (test, test_labels)) = (part("val")?, part("test")?);
@@ -207,12 +235,15 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     ];
     compare_metrics(table, "CIFAR-10 base", &keys, reference, &base)?;
 
-    let per_bin = |points_per_bin, boundary| TopLabelOptions::UmdPointsPerBin { points_per_bin, boundary };
+    let options = |bins, points_per_bin, boundary| {
+        let method = BinaryMethod::Umd(Umd { boundary, ..Umd::new(bins) });
+        TopLabelOptions { method, points_per_bin }
+    };
     for (suffix, boundary) in [("ceil", Boundary::Ceil), ("floor", Boundary::Floor)] {
         for (name, options) in [
-            ("B15", TopLabelOptions::UmdBins(Umd { bins: 15, boundary })),
-            ("k50", per_bin(50, boundary)),
-            ("k100", per_bin(100, boundary)),
+            ("B15", options(15, None, boundary)),
+            ("k50", options(1, Some(50), boundary)),
+            ("k100", options(1, Some(100), boundary)),
         ] {
             let reference = &refs["TL_HB"][format!("{name}_alg1_{suffix}")];
             let title = format!("CIFAR-10 top-label UMD {name} {suffix}");
@@ -233,8 +264,8 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
 fn compare_tables(table: &mut Comparison, title: &str, reference: &Value, fit: &Fit) -> Result<()> {
     let (mut edges, mut values) = (Vec::new(), Vec::new());
-    for (class, fitted) in fit.tables.iter().enumerate() {
-        let model = &fitted.as_ref().context("every class is calibrated")?.model;
+    for class in 0..fit.tables.len() {
+        let model = steps(fit, class)?;
         let reference = &reference[class.to_string()];
         let (their_edges, their_values) = (floats(&reference["edges"])?, floats(&reference["means"])?);
         ensure!(
@@ -253,7 +284,7 @@ fn compare_tables(table: &mut Comparison, title: &str, reference: &Value, fit: &
 fn binned(fit: &Fit, test: &TopLabelData) -> Result<Assessment> {
     let mut rows = Vec::with_capacity(test.len());
     for (class, score, label) in test.rows() {
-        let model = &fit.tables[usize::from(class)].as_ref().context("every class is calibrated")?.model;
+        let model = steps(fit, class.into())?;
         let bin = model.bin(score);
         rows.push(Prediction { class, prob: model.bins[bin].value, bin: bin as u32, hit: class == label });
     }

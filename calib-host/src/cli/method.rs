@@ -1,0 +1,237 @@
+//! The options that choose a method.
+
+use calib_host::{
+    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, Place, ScalingBinning,
+    ScalingMethod, TopLabelOptions, Umd, Ums,
+};
+use clap::{Args, ValueEnum};
+
+/// The fewest points of a class for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
+const MIN_POINTS: usize = 50;
+
+/// Which method, with which parameters.
+#[derive(Args)]
+pub(crate) struct MethodOptions {
+    /// The calibration method.
+    #[arg(long, value_enum)]
+    method: MethodName,
+    /// The number of bins; with top-label, of every class.
+    #[arg(long, value_name = "B", conflicts_with = "points_per_bin")]
+    bins: Option<usize>,
+    /// The calibration points per bin: the number of bins follows from the data, with top-label for each class. A
+    /// class with fewer points stays uncalibrated.
+    #[arg(long, value_name = "K")]
+    points_per_bin: Option<usize>,
+    /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    max_bins: Option<u32>,
+    /// Interpolate isotonic regression linearly instead of stepping.
+    #[arg(long)]
+    interpolate: bool,
+    /// Laplace smoothing of isotonic regression: (positives + A) / (n + 2 A).
+    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_smoothing)]
+    smoothing: f64,
+    /// Which order statistics are the boundaries of uniform-mass bins.
+    #[arg(long, value_enum, default_value_t = BoundaryName::Ceil)]
+    boundary: BoundaryName,
+    /// What uniform-mass binning does where equal scores straddle a boundary.
+    #[arg(long, value_enum, default_value_t = TiesName::Merge)]
+    ties: TiesName,
+    /// The scaling function under scaling-binning.
+    #[arg(long, value_enum, default_value_t = ScalingName::Platt)]
+    scaling: ScalingName,
+    /// What the Platt scaling function is fitted to.
+    #[arg(long, value_enum, default_value_t = PlattOn::Logit)]
+    platt_on: PlattOn,
+    /// Scaling-binning: use all points for each of its three steps, instead of a third each.
+    #[arg(long)]
+    one_set: bool,
+    /// The seed of whatever a method draws at random: ties, sample splits. It is recorded in the artefact.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum MethodName {
+    /// Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee.
+    Umd,
+    /// The same with boundary points kept (Zadrozny and Elkan): with a slightly wider guarantee.
+    UmdOriginal,
+    /// The same with ties broken at random, at fit and on the device (Algorithm 2): with a guarantee whatever the scores.
+    UmdRandomized,
+    /// Uniform-mass binning with edges from one half of the points and values from the other: with a guarantee.
+    Ums,
+    /// Bins of equal width: with a guarantee.
+    FixedWidth,
+    /// Isotonic regression.
+    Isotonic,
+    /// Isotonic recursive partitioning: isotonic regression that can stop early, at --max-bins.
+    Irp,
+    /// Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019).
+    ScalingBinning,
+    /// Platt scaling: a logistic function of the logit, or of the score.
+    Platt,
+    /// Beta calibration: a logistic function of both logarithms (Kull et al. 2017).
+    Beta,
+    /// Temperature scaling of the logit.
+    Temperature,
+    /// Inductive Venn-Abers prediction: an interval and a merged probability.
+    VennAbers,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BoundaryName {
+    /// Round the boundary's rank up, as in Algorithm 1.
+    Ceil,
+    /// Round it down.
+    Floor,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum TiesName {
+    /// Keep equal scores in one bin: deterministic, and without a guarantee if there are such scores.
+    Merge,
+    /// Break ties at random, at fit and on the device: `umd` is then `umd-randomized`.
+    Randomize,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ScalingName {
+    Platt,
+    Beta,
+    Temperature,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PlattOn {
+    /// The score's logit.
+    Logit,
+    /// The score itself.
+    Prob,
+}
+
+impl MethodOptions {
+    /// The method for `n` points of a binary problem.
+    pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
+        self.check()?;
+        let bins = match (self.bins, self.points_per_bin) {
+            (Some(bins), _) => bins,
+            (None, Some(k @ 0..2)) => return Err(Error::fit(place.clone(), FitError::PointsPerBin(k))),
+            (None, Some(k)) => usize::try_from(n / k as u64).unwrap_or(usize::MAX).max(1),
+            (None, None) => 1,
+        };
+        if self.points_per_bin.is_some() && !self.has_bins() {
+            return Err(self.chooses_bins_itself("--points-per-bin"));
+        }
+        Ok(self.with_bins(bins))
+    }
+
+    /// The method for each class under top-label.
+    pub(crate) fn top_label(&self) -> Result<TopLabelOptions, Error> {
+        self.check()?;
+        let points_per_bin = if self.has_bins() {
+            self.points_per_bin
+        } else {
+            Some(self.points_per_bin.unwrap_or(MIN_POINTS))
+        };
+        Ok(TopLabelOptions { method: self.with_bins(self.bins.unwrap_or(1)), points_per_bin })
+    }
+
+    /// Refuses options that the method does not have.
+    fn check(&self) -> Result<(), Error> {
+        use MethodName::{Irp, Isotonic, Umd, UmdOriginal, UmdRandomized};
+        let name = self.name();
+        let refuse = |given: bool, allowed: bool, option: &str| match given && !allowed {
+            true => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
+            false => Ok(()),
+        };
+        let isotonic = matches!(self.method, Isotonic | Irp);
+        let umd = matches!(self.method, Umd | UmdOriginal | UmdRandomized);
+        if self.bins.is_some() && !self.has_bins() {
+            return Err(self.chooses_bins_itself("--bins"));
+        }
+        refuse(self.max_bins.is_some(), isotonic, "--max-bins")?;
+        refuse(self.interpolate, isotonic, "--interpolate")?;
+        refuse(self.smoothing != 0.0, isotonic, "--smoothing")?;
+        refuse(self.ties == TiesName::Randomize, umd, "--ties randomize")?;
+        refuse(self.one_set, self.method == MethodName::ScalingBinning, "--one-set")?;
+        if self.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
+            return Err(Error::Usage(format!("{name} needs --bins or --points-per-bin")));
+        }
+        Ok(())
+    }
+
+    fn with_bins(&self, bins: usize) -> BinaryMethod {
+        let boundary = match self.boundary {
+            BoundaryName::Ceil => Boundary::Ceil,
+            BoundaryName::Floor => Boundary::Floor,
+        };
+        let umd = |boundary_points| {
+            let umd = Umd { bins, boundary, boundary_points };
+            if self.ties == TiesName::Randomize || self.method == MethodName::UmdRandomized {
+                BinaryMethod::UmdRandomized(umd, self.seed)
+            } else {
+                BinaryMethod::Umd(umd)
+            }
+        };
+        let isotonic = |max_bins| {
+            let isotonic = Isotonic { max_bins, smoothing: self.smoothing };
+            if self.interpolate {
+                BinaryMethod::IsotonicInterpolated(isotonic)
+            } else {
+                BinaryMethod::Isotonic(isotonic)
+            }
+        };
+        let max_bins = self.max_bins.map(|max| max as usize);
+        match self.method {
+            MethodName::Umd | MethodName::UmdRandomized => umd(BoundaryPoints::LeftOut),
+            MethodName::UmdOriginal => umd(BoundaryPoints::Kept),
+            MethodName::Ums => BinaryMethod::Ums(Ums { bins, seed: self.seed }),
+            MethodName::FixedWidth => BinaryMethod::FixedWidth(FixedWidth { bins }),
+            MethodName::Isotonic => isotonic(max_bins),
+            MethodName::Irp => isotonic(Some(max_bins.unwrap_or(usize::MAX))),
+            MethodName::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
+                scaling: match self.scaling {
+                    ScalingName::Platt => self.platt(),
+                    ScalingName::Beta => ScalingMethod::Beta,
+                    ScalingName::Temperature => ScalingMethod::Temperature,
+                },
+                bins,
+                split_seed: (!self.one_set).then_some(self.seed),
+            }),
+            MethodName::Platt => BinaryMethod::Scaling(self.platt()),
+            MethodName::Beta => BinaryMethod::Scaling(ScalingMethod::Beta),
+            MethodName::Temperature => BinaryMethod::Scaling(ScalingMethod::Temperature),
+            MethodName::VennAbers => BinaryMethod::VennAbers,
+        }
+    }
+
+    fn platt(&self) -> ScalingMethod {
+        match self.platt_on {
+            PlattOn::Logit => ScalingMethod::PlattLogit,
+            PlattOn::Prob => ScalingMethod::PlattProb,
+        }
+    }
+
+    /// Whether the number of bins is the user's choice.
+    fn has_bins(&self) -> bool {
+        use MethodName::{FixedWidth, ScalingBinning, Umd, UmdOriginal, UmdRandomized, Ums};
+        matches!(self.method, Umd | UmdOriginal | UmdRandomized | Ums | FixedWidth | ScalingBinning)
+    }
+
+    fn chooses_bins_itself(&self, option: &str) -> Error {
+        Error::Usage(format!("{} chooses its bins itself: leave out {option}", self.name()))
+    }
+
+    fn name(&self) -> String {
+        let value = self.method.to_possible_value().expect("no method is hidden");
+        value.get_name().to_owned()
+    }
+}
+
+fn parse_smoothing(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(smoothing) if smoothing >= 0.0 && smoothing.is_finite() => Ok(smoothing),
+        _ => Err("smoothing is a number from 0 on, such as 1".into()),
+    }
+}

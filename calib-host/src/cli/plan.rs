@@ -1,0 +1,183 @@
+//! `calib plan`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_host::{Error, Plan, write_file};
+use clap::Args;
+use plotters::prelude::*;
+use serde_json::json;
+
+use super::print_json;
+
+/// Plan a calibration set: of points, bins and epsilon, give what you know, and the rest is answered.
+///
+/// Give --n alone for a table over bins; --n and one of --bins, --points-per-bin and --epsilon; or --bins and --epsilon
+/// for the number of points.
+#[derive(Args)]
+pub(crate) struct PlanCommand {
+    /// The number of calibration points.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..1 << 53))]
+    n: Option<u64>,
+    /// The probability with which the guarantee may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = super::parse_alpha)]
+    alpha: f64,
+    /// The number of bins.
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..=65_536), conflicts_with = "points_per_bin")]
+    bins: Option<u64>,
+    /// The calibration points per bin.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..1 << 53), conflicts_with = "epsilon")]
+    points_per_bin: Option<u64>,
+    /// The largest deviation that is acceptable.
+    #[arg(long, value_name = "E", value_parser = parse_epsilon)]
+    epsilon: Option<f64>,
+    /// Draw epsilon against the number of bins into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Replace an existing SVG file.
+    #[arg(long)]
+    force: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl PlanCommand {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let answer = self.answer()?;
+        let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
+        let curve: Vec<Plan> =
+            bins_of_interest(n, answer).filter_map(|b| Plan::new(n, b, self.alpha)).collect();
+        if let Some(path) = &self.svg {
+            let svg = draw(n, self.alpha, answer)
+                .map_err(|cause| Error::Usage(format!("the curve cannot be drawn: {cause}")))?;
+            write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
+        }
+        if self.json {
+            return print_json(&json!({"answer": answer, "curve": curve}));
+        }
+        let mut out = std::io::stdout().lock();
+        if let Some(plan) = answer {
+            writeln!(
+                out,
+                "{} points in {} bins, {} in each: every bin within {:.4} of the truth, except with probability {}\n",
+                plan.n, plan.bins, plan.points_per_bin, plan.epsilon, plan.alpha
+            )?;
+        }
+        writeln!(out, "n = {n}, alpha = {}: epsilon by the number of bins", self.alpha)?;
+        writeln!(
+            out,
+            "{:>6} {:>9} {:>10} {:>13} {:>10}",
+            "bins", "per bin", "umd", "umd-original", "marginal"
+        )?;
+        for plan in curve {
+            let mark = if answer.is_some_and(|answer| answer.bins == plan.bins) { " <" } else { "" };
+            writeln!(
+                out,
+                "{:>6} {:>9} {:>10.4} {:>13.4} {:>10.4}{mark}",
+                plan.bins, plan.points_per_bin, plan.epsilon, plan.epsilon_original, plan.epsilon_marginal
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The plan that was asked for; `None` if only the curve was.
+    fn answer(&self) -> Result<Option<Plan>, Error> {
+        let alpha = self.alpha;
+        let too_few = |n: u64| Error::Usage(format!("{n} points are fewer than two a bin"));
+        match (self.n, self.bins, self.points_per_bin, self.epsilon) {
+            (Some(n), Some(bins), _, None) => Plan::new(n, bins, alpha).ok_or(too_few(n)).map(Some),
+            (Some(n), None, Some(k), _) => Plan::new(n, n / k, alpha).ok_or(too_few(n)).map(Some),
+            (Some(n), None, None, Some(epsilon)) => {
+                Plan::most_bins(n, alpha, epsilon).map(Some).ok_or_else(|| {
+                    let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
+                    Error::Usage(format!(
+                        "{n} points give no epsilon below {least:.4}, not even with one bin"
+                    ))
+                })
+            }
+            (None, Some(bins), _, Some(epsilon)) => {
+                Plan::fewest_points(bins, alpha, epsilon).map(Some).ok_or_else(|| too_few(0))
+            }
+            (Some(_), None, None, None) => Ok(None),
+            (Some(_), Some(_), _, Some(_)) => {
+                Err(Error::Usage("--n, --bins and --epsilon leave nothing to answer: leave one out".into()))
+            }
+            (None, ..) => Err(Error::Usage("give --n, or --bins with --epsilon".into())),
+        }
+    }
+}
+
+/// Numbers of bins from 1 to n/2, about evenly on a logarithmic scale, the answer's among them.
+fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
+    const STEPS: [u64; 9] = [1, 2, 3, 5, 7, 10, 15, 20, 30];
+    let mut bins: Vec<u64> = (0..5u32)
+        .flat_map(|decade| STEPS.map(|step| step * 10u64.pow(decade)))
+        .chain(answer.map(|plan| plan.bins))
+        .filter(|&b| b <= n / 2 && b <= 65_536)
+        .collect();
+    bins.sort_unstable();
+    bins.dedup();
+    bins.into_iter()
+}
+
+/// A curve's name, colour and value.
+type Curve = (&'static str, RGBColor, fn(&Plan) -> f64);
+
+/// The curves of epsilon against the number of bins.
+fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> Result<String, Box<dyn std::error::Error>> {
+    let most = answer.map_or(1, |plan| 2 * plan.bins).max(50).min(n / 2).max(2);
+    let step = most.div_ceil(500) as usize;
+    let plans: Vec<Plan> = (1..=most).step_by(step).filter_map(|bins| Plan::new(n, bins, alpha)).collect();
+    let top = plans.iter().map(|plan| plan.epsilon_original).fold(0.0, f64::max).min(1.0);
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
+        root.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(&root)
+            .margin(16)
+            .caption(
+                format!("epsilon against the number of bins: n = {n}, alpha = {alpha}"),
+                ("sans-serif", 18),
+            )
+            .x_label_area_size(44)
+            .y_label_area_size(60)
+            .build_cartesian_2d(0.0..most as f64, 0.0..top * 1.05)?;
+        chart.configure_mesh().x_desc("bins").y_desc("epsilon").light_line_style(WHITE).draw()?;
+        let curves: [Curve; 3] = [
+            ("umd, every bin (Theorem 3)", RGBColor(0, 90, 160), |plan| plan.epsilon),
+            ("umd-original (Corollary 1)", RGBColor(190, 80, 0), |plan| plan.epsilon_original),
+            ("umd-randomized, a random score's bin (Theorem 4)", RGBColor(90, 90, 90), |plan| {
+                plan.epsilon_marginal
+            }),
+        ];
+        for (name, colour, epsilon) in curves {
+            let points = plans
+                .iter()
+                .map(|plan| (plan.bins as f64, epsilon(plan)))
+                .filter(|point| point.1 <= top * 1.05);
+            chart
+                .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+                .label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+        }
+        if let Some(plan) = answer {
+            chart.draw_series([Circle::new((plan.bins as f64, plan.epsilon), 5, BLACK.filled())])?;
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::LowerRight)
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK)
+            .draw()?;
+        root.present()?;
+    }
+    Ok(svg)
+}
+
+fn parse_epsilon(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(epsilon) if epsilon >= 1e-6 && epsilon.is_finite() => Ok(epsilon),
+        _ => Err("epsilon is a number from 1e-6 on, such as 0.05".into()),
+    }
+}

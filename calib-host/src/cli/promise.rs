@@ -1,0 +1,65 @@
+//! What a fit promises, in plain sentences.
+
+use calib_core::{Method, Reduction, Theorem};
+use calib_host::{Fit, gr21_theorem3_smallest_n};
+
+use super::decimals;
+
+/// Above this, the summary says how many points a useful epsilon takes.
+const USEFUL_EPSILON: f64 = 0.1;
+
+/// What is promised, under which assumptions, and what is not.
+pub(crate) fn promise(fit: &Fit) -> String {
+    let Some(guarantee) = fit.guarantee else {
+        return match fit.method {
+            Method::Umd | Method::UmdOriginal => {
+                "Nothing is guaranteed: equal scores straddle a bin boundary, and without \
+                                                  randomised ties the theorem does not hold for them."
+                    .into()
+            }
+            Method::VennAbers => {
+                "Nothing is guaranteed for a single probability: of the two ends of the interval, the one \
+                                  for the label that comes true is calibrated."
+                    .into()
+            }
+            _ => format!("Nothing is guaranteed: {} has no distribution-free guarantee.", fit.method),
+        };
+    };
+    let percent =
+        format!("{:.*}", decimals(guarantee.alpha).saturating_sub(2), 100.0 * (1.0 - guarantee.alpha));
+    let assumption = match guarantee.theorem {
+        Theorem::Gr21Theorem4 => {
+            "if new data come from the same distribution as these and the device is handed a fresh random word each time"
+        }
+        Theorem::SampleSplit => "if new data come from the same distribution as these",
+        _ => "if new data come from the same distribution as these and scores rarely repeat",
+    };
+    let mut text = format!(
+        "With probability {percent} % over the draw of the {} calibration points, every bin's probability is within \
+         {:.4} of the truth for its scores ({}), {assumption}; nothing is promised within a bin, or once the data change.",
+        fit.n, guarantee.epsilon, guarantee.theorem,
+    );
+    if fit.tables.iter().flatten().any(|table| table.model.bins().iter().any(|bin| bin.n == 0)) {
+        text += " Nothing is guaranteed for empty bins.";
+    }
+    let tied: Vec<usize> = fit.tied_tables().collect();
+    if !tied.is_empty() {
+        let plural = list("class", "classes", &tied);
+        text += &format!(" Nothing is guaranteed for {plural}: equal scores straddle a bin boundary.");
+    }
+    let plain = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
+    if guarantee.epsilon > USEFUL_EPSILON && plain && fit.reduction == Reduction::Binary {
+        let bins = fit.bins() as u64;
+        let needed = gr21_theorem3_smallest_n(bins, guarantee.alpha, USEFUL_EPSILON);
+        text += &format!(
+            " That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
+        );
+    }
+    text
+}
+
+/// `class 3`, or `classes 3, 4`.
+pub(crate) fn list(one: &str, many: &str, indices: &[usize]) -> String {
+    let names: Vec<String> = indices.iter().map(usize::to_string).collect();
+    format!("{} {}", if indices.len() == 1 { one } else { many }, names.join(", "))
+}

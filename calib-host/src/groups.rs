@@ -1,0 +1,34 @@
+//! Calibration points grouped by score.
+
+/// All calibration points with one score.
+///
+/// Every binned fit starts from these: points with equal scores cannot be told apart by a lookup, so their order must
+/// not matter, and a row that stands for `n` points of which `positives` have label 1 is the same as those points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// The score.
+    pub score: f64,
+    /// The number of points, at least 1.
+    pub n: u64,
+    /// How many of them have label 1.
+    pub positives: u64,
+}
+
+/// Groups points, in ascending order of score. `points` are (score, number of points, number of positives).
+pub(crate) fn group(mut points: Vec<(f64, u64, u64)>) -> Vec<Group> {
+    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    points
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|tied| Group {
+            score: tied[0].0,
+            n: tied.iter().map(|point| point.1).sum(),
+            positives: tied.iter().map(|point| point.2).sum(),
+        })
+        .filter(|group| group.n > 0)
+        .collect()
+}
+
+/// The number of points and of positives in groups.
+pub(crate) fn totals(groups: &[Group]) -> (u64, u64) {
+    groups.iter().fold((0, 0), |(n, positives), group| (n + group.n, positives + group.positives))
+}

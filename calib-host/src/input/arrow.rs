@@ -1,0 +1,197 @@
+//! Columns of Arrow's record batches.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type,
+    Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArrayType};
+use arrow_schema::{DataType, Fields, TimeUnit};
+
+use super::cell::Cell;
+use super::limit::{MAX_UNPACKED_BYTES, check_cells};
+use super::table::{Table, Wanted};
+use crate::error::Problem;
+
+/// Adds a schema's columns; gives the numbers of those to be filled.
+pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
+    let mut filled = Vec::new();
+    for (index, field) in fields.iter().enumerate() {
+        let is_wanted = wanted.includes(field.name());
+        if is_wanted && !is_scalar(field.data_type()) {
+            table.add_unusable(field.name(), Problem::NotScalar(field.data_type().to_string()));
+            continue;
+        }
+        table.add_column(field.name(), is_wanted);
+        if is_wanted {
+            filled.push(index);
+        }
+    }
+    filled
+}
+
+/// Appends a batch to the columns of these numbers.
+pub(super) fn append<'b>(
+    table: &mut Table,
+    columns: impl Iterator<Item = (usize, &'b dyn Array)>,
+) -> Result<(), Problem> {
+    for (column, array) in columns {
+        let rows = (table.cells(column) as u64).saturating_add(array.len() as u64);
+        check_cells(rows, table.width())?;
+        append_array(table, column, array);
+        if table.text_len() as u64 > MAX_UNPACKED_BYTES {
+            return Err(Problem::TooLarge { max: MAX_UNPACKED_BYTES });
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a batch, with their numbers in the table.
+pub(super) fn columns<'b>(
+    batch: &'b RecordBatch,
+    numbers: &'b [usize],
+) -> impl Iterator<Item = (usize, &'b dyn Array)> {
+    numbers.iter().copied().zip(batch.columns().iter().map(|array| &**array))
+}
+
+/// Whether the values of a type are single numbers, booleans, texts or times.
+fn is_scalar(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_scalar(values) && !matches!(**values, DataType::Dictionary(..)),
+        DataType::Null
+        | DataType::Boolean
+        | DataType::Date32
+        | DataType::Date64
+        | DataType::Timestamp(..) => true,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Decimal32(..)
+        | DataType::Decimal64(..)
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..) => true,
+        other => other.is_integer() || other.is_floating(),
+    }
+}
+
+/// Appends an array of a scalar type.
+fn append_array(table: &mut Table, column: usize, array: &dyn Array) {
+    let mut to = Target { table, column };
+    match array.data_type() {
+        DataType::Boolean => {
+            let array = array.as_boolean();
+            to.push_all(array, |row| Cell::Bool(array.value(row)));
+        }
+        DataType::Int8 => to.integers::<Int8Type>(array),
+        DataType::Int16 => to.integers::<Int16Type>(array),
+        DataType::Int32 => to.integers::<Int32Type>(array),
+        DataType::Int64 => to.integers::<Int64Type>(array),
+        DataType::UInt8 => to.integers::<UInt8Type>(array),
+        DataType::UInt16 => to.integers::<UInt16Type>(array),
+        DataType::UInt32 => to.integers::<UInt32Type>(array),
+        DataType::UInt64 => to.primitives::<UInt64Type>(array, Cell::Unsigned),
+        DataType::Float16 => to.primitives::<Float16Type>(array, |value| Cell::F32(value.to_f32())),
+        DataType::Float32 => to.primitives::<Float32Type>(array, Cell::F32),
+        DataType::Float64 => to.primitives::<Float64Type>(array, Cell::F64),
+        DataType::Utf8 => to.texts(array.as_string::<i32>()),
+        DataType::LargeUtf8 => to.texts(array.as_string::<i64>()),
+        DataType::Utf8View => to.texts(array.as_string_view()),
+        DataType::Date32 => to.dates(array.as_primitive::<Date32Type>()),
+        DataType::Date64 => to.dates(array.as_primitive::<Date64Type>()),
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            to.times(array.as_primitive::<TimestampSecondType>(), zone.is_some());
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, zone) => {
+            to.times(array.as_primitive::<TimestampMillisecondType>(), zone.is_some());
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+            to.times(array.as_primitive::<TimestampMicrosecondType>(), zone.is_some());
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+            to.times(array.as_primitive::<TimestampNanosecondType>(), zone.is_some());
+        }
+        DataType::Decimal32(..) => to.decimals(array.as_primitive::<Decimal32Type>()),
+        DataType::Decimal64(..) => to.decimals(array.as_primitive::<Decimal64Type>()),
+        DataType::Decimal128(..) => to.decimals(array.as_primitive::<Decimal128Type>()),
+        DataType::Decimal256(..) => to.decimals(array.as_primitive::<Decimal256Type>()),
+        DataType::Dictionary(..) => {
+            // Every value once, so that a dictionary of long texts does not become a long text a row.
+            let array = array.as_any_dictionary();
+            let before = to.table.cells(column);
+            append_array(to.table, column, array.values());
+            let values = to.table.take_from(column, before);
+            let keys = if values.is_empty() { vec![0; array.len()] } else { array.normalized_keys() };
+            for (row, key) in keys.into_iter().enumerate() {
+                let value = if array.keys().is_null(row) { None } else { values.get(key) };
+                to.table.push_again(column, value.copied().unwrap_or(Cell::Missing));
+            }
+        }
+        // Only nulls are left of what `is_scalar` lets through.
+        _ => (0..array.len()).for_each(|_| to.table.push(column, Cell::Missing)),
+    }
+}
+
+/// The column that is filled.
+struct Target<'t> {
+    table: &'t mut Table,
+    column: usize,
+}
+
+impl Target<'_> {
+    fn push_all<'a>(&mut self, array: &dyn Array, cell: impl Fn(usize) -> Cell<&'a str>) {
+        for row in 0..array.len() {
+            self.table.push(self.column, if array.is_null(row) { Cell::Missing } else { cell(row) });
+        }
+    }
+
+    fn primitives<T: ArrowPrimitiveType>(
+        &mut self,
+        array: &dyn Array,
+        cell: impl Fn(T::Native) -> Cell<&'static str>,
+    ) {
+        let array = array.as_primitive::<T>();
+        self.push_all(array, |row| cell(array.value(row)));
+    }
+
+    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(&mut self, array: &dyn Array) {
+        self.primitives::<T>(array, |value| Cell::Integer(value.into()));
+    }
+
+    fn texts<'a>(&mut self, array: impl StringArrayType<'a>) {
+        self.push_all(&array, |row| Cell::Text(array.value(row)));
+    }
+
+    fn decimals<T: DecimalType>(&mut self, array: &PrimitiveArray<T>) {
+        self.push_shown(array, |row| Some(array.value_as_string(row)), |text| Cell::Number(text));
+    }
+
+    fn dates<T: ArrowTemporalType>(&mut self, array: &PrimitiveArray<T>)
+    where
+        i64: From<T::Native>,
+    {
+        self.push_shown(array, |row| Some(array.value_as_date(row)?.to_string()), |text| Cell::Text(text));
+    }
+
+    /// As ISO 8601, in UTC if the type has a time zone.
+    fn times<T: ArrowTemporalType>(&mut self, array: &PrimitiveArray<T>, has_zone: bool)
+    where
+        i64: From<T::Native>,
+    {
+        let zone = if has_zone { "Z" } else { "" };
+        let show = |row| Some(format!("{:?}{zone}", array.value_as_datetime(row)?));
+        self.push_shown(array, show, |text| Cell::Text(text));
+    }
+
+    /// A time that no calendar has is missing.
+    fn push_shown<T: ArrowPrimitiveType>(
+        &mut self,
+        array: &PrimitiveArray<T>,
+        show: impl Fn(usize) -> Option<String>,
+        cell: fn(&str) -> Cell<&str>,
+    ) {
+        for row in 0..array.len() {
+            let text = if array.is_null(row) { None } else { show(row) };
+            self.table.push(self.column, text.as_deref().map_or(Cell::Missing, cell));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! One cell of a table, and what it is as a number, a label, a bin or text.
+
+use std::borrow::Cow;
+
+use crate::error::Problem;
+
+/// A piece of a table's text, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A cell, with its text (`&str`) or the place of its text (`Span`).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cell<S> {
+    /// A null, or a field that a JSON object does not have.
+    Missing,
+    /// Text of which nothing is known: a field of a CSV table.
+    Raw(S),
+    /// A number with the digits that the file has.
+    Number(S),
+    /// Text that is known to be no number.
+    Text(S),
+    Bool(bool),
+    F32(f32),
+    F64(f64),
+    Integer(i64),
+    Unsigned(u64),
+}
+
+impl<S> Cell<S> {
+    pub(super) fn map_text<T>(self, map: impl FnOnce(S) -> T) -> Cell<T> {
+        match self {
+            Self::Missing => Cell::Missing,
+            Self::Raw(text) => Cell::Raw(map(text)),
+            Self::Number(text) => Cell::Number(map(text)),
+            Self::Text(text) => Cell::Text(map(text)),
+            Self::Bool(value) => Cell::Bool(value),
+            Self::F32(value) => Cell::F32(value),
+            Self::F64(value) => Cell::F64(value),
+            Self::Integer(value) => Cell::Integer(value),
+            Self::Unsigned(value) => Cell::Unsigned(value),
+        }
+    }
+}
+
+impl<'t> Cell<&'t str> {
+    pub(super) fn number(self) -> Result<f64, Problem> {
+        match self {
+            Self::Missing => Err(Problem::Missing),
+            Self::Raw(text) | Self::Number(text) => {
+                let text = text.trim();
+                text.parse().map_err(|_| Problem::NotANumber(text.into()))
+            }
+            Self::Text(text) => Err(Problem::Text(text.into())),
+            Self::Bool(value) => Err(Problem::NotANumber(value.to_string())),
+            Self::F32(value) => Ok(value.into()),
+            Self::F64(value) => Ok(value),
+            Self::Integer(value) => Ok(value as f64),
+            Self::Unsigned(value) => Ok(value as f64),
+        }
+    }
+
+    /// An empty field is no number and no mistake.
+    pub(super) fn optional_number(self) -> Result<Option<f64>, Problem> {
+        if self.is_gap() { Ok(None) } else { self.number().map(Some) }
+    }
+
+    /// A whole number; one that was written as a decimal, such as `1.0`, too.
+    pub(super) fn label(self) -> Result<i64, Problem> {
+        match self {
+            Self::Raw(text) | Self::Number(text) => {
+                let text = text.trim();
+                let parsed = text.parse().ok().or_else(|| text.parse().ok().and_then(whole));
+                parsed.ok_or_else(|| match text {
+                    "" => Problem::NotANumber(String::new()),
+                    _ => Problem::LabelNotInteger(text.into()),
+                })
+            }
+            Self::Missing => Err(Problem::Missing),
+            Self::Text(text) => Err(Problem::Text(text.into())),
+            Self::Bool(value) => Ok(value.into()),
+            Self::F32(value) => {
+                whole(value.into()).ok_or_else(|| Problem::LabelNotInteger(value.to_string()))
+            }
+            Self::F64(value) => whole(value).ok_or_else(|| Problem::LabelNotInteger(value.to_string())),
+            Self::Integer(value) => Ok(value),
+            // No class index comes near; the largest stands for all that are out of range.
+            Self::Unsigned(value) => Ok(value.try_into().unwrap_or(i64::MAX)),
+        }
+    }
+
+    /// A whole number from 0 on; an empty field, of an uncalibrated row, is bin 0.
+    pub(super) fn bin(self) -> Result<u32, Problem> {
+        if self.is_gap() {
+            return Ok(0);
+        }
+        let bin = match self {
+            Self::Text(text) => return Err(Problem::Text(text.into())),
+            Self::Bool(_) => None,
+            _ => self.label().ok().and_then(|bin| u32::try_from(bin).ok()),
+        };
+        bin.ok_or_else(|| Problem::BinNumber(self.text().trim().into()))
+    }
+
+    fn is_gap(self) -> bool {
+        matches!(self, Self::Missing) || matches!(self, Self::Raw(text) if text.trim().is_empty())
+    }
+
+    /// The cell as a CSV table has it. A float is printed with the digits that give it back.
+    pub(super) fn text(self) -> Cow<'t, str> {
+        match self {
+            Self::Missing => "".into(),
+            Self::Raw(text) | Self::Number(text) | Self::Text(text) => text.into(),
+            Self::Bool(value) => value.to_string().into(),
+            Self::F32(value) => value.to_string().into(),
+            Self::F64(value) => value.to_string().into(),
+            Self::Integer(value) => value.to_string().into(),
+            Self::Unsigned(value) => value.to_string().into(),
+        }
+    }
+}
+
+fn whole(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && value.abs() < 1e15).then_some(value as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_one_is_the_label_one() {
+        let ones = [
+            Cell::Raw(" 1"),
+            Cell::Raw("1.0"),
+            Cell::Number("1e0"),
+            Cell::Bool(true),
+            Cell::F32(1.0),
+            Cell::F64(1.0),
+            Cell::Integer(1),
+            Cell::Unsigned(1),
+        ];
+        for one in ones {
+            assert_eq!(one.label(), Ok(1), "{one:?}");
+        }
+        assert_eq!(Cell::Unsigned(u64::MAX).label(), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn a_gap_is_a_gap_and_not_zero() {
+        for gap in [Cell::Missing, Cell::Raw(""), Cell::Raw(" ")] {
+            assert_eq!(gap.optional_number(), Ok(None));
+            assert_eq!(gap.bin(), Ok(0));
+            assert!(gap.number().is_err() && gap.label().is_err());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A column of a table, each value with its place.
+
+use std::path::Path;
+
+use calib_core::ScoreError;
+
+use crate::data::{BinaryData, device_score};
+use crate::error::{Error, Place, Problem, Row};
+
+/// A column of numbers or labels, each with its place.
+#[derive(Clone, Debug)]
+pub struct Column<T> {
+    /// The values, in row order.
+    pub values: Vec<T>,
+    pub(super) place: Place,
+    /// The line of each value in a text file; empty for arrays.
+    pub(super) lines: Vec<u64>,
+}
+
+impl<T> Column<T> {
+    /// The place of a row.
+    pub fn at(&self, row: usize) -> Place {
+        let row = self.lines.get(row).map_or(Row::Index(row), |&line| Row::Line(line));
+        self.place.clone().row(row)
+    }
+
+    /// The column as a whole.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The number of rows.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+}
+
+impl Column<f64> {
+    /// Checks that every value is a score, as the device sees it.
+    ///
+    /// # Errors
+    ///
+    /// The first value that is not.
+    pub fn scores(&self) -> Result<Vec<calib_core::Score>, Error> {
+        let check = |(row, &value): (usize, &f64)| {
+            device_score(value).map_err(|cause| Error::input(self.at(row), score_problem(cause, value)))
+        };
+        self.values.iter().enumerate().map(check).collect()
+    }
+}
+
+impl Column<i64> {
+    /// Checks that every label is one of `0..classes`.
+    ///
+    /// # Errors
+    ///
+    /// The first label that is not.
+    pub fn check_classes(&self, classes: usize) -> Result<(), Error> {
+        let bad = |&label: &i64| usize::try_from(label).map_or(true, |label| label >= classes);
+        match self.values.iter().position(bad) {
+            None => Ok(()),
+            Some(row) => {
+                Err(Error::input(self.at(row), Problem::LabelOutOfRange { label: self.values[row], classes }))
+            }
+        }
+    }
+}
+
+/// Joins scores and binary labels, mapping the scores to the device's `f32`.
+///
+/// # Errors
+///
+/// Different numbers of rows, a score outside `[0, 1]`, or a label other than 0 and 1.
+pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, Error> {
+    check_same_rows(scores, labels)?;
+    labels.check_classes(2)?;
+    let scores = scores.scores()?.into_iter().map(|score| f64::from(score.get())).collect();
+    let labels = labels.values.iter().map(|&label| label == 1).collect();
+    Ok(BinaryData::new(scores, labels).expect("scores and labels were checked").on_device())
+}
+
+/// Checks that a label column has as many rows as the scores in `other`.
+///
+/// # Errors
+///
+/// If it has not.
+pub fn check_rows(labels: &Column<i64>, expected: usize, other: &Path) -> Result<(), Error> {
+    check_len(Place::file(&labels.place.file), labels.len(), Place::file(other), expected)
+}
+
+/// As [`check_rows`]; two arrays of one archive are told apart by their names.
+fn check_same_rows(scores: &Column<f64>, labels: &Column<i64>) -> Result<(), Error> {
+    if scores.place.file != labels.place.file {
+        return check_rows(labels, scores.len(), &scores.place.file);
+    }
+    check_len(labels.place.clone(), labels.len(), scores.place.clone(), scores.len())
+}
+
+fn check_len(place: Place, got: usize, other: Place, expected: usize) -> Result<(), Error> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(Error::input(place, Problem::RowCount { got, other: Box::new(other), expected }))
+}
+
+pub(super) fn score_problem(cause: ScoreError, value: f64) -> Problem {
+    match cause {
+        ScoreError::NaN => Problem::NaN,
+        ScoreError::Infinite => Problem::Infinite,
+        _ => Problem::ScoreOutOfRange(value),
+    }
+}

@@ -1,0 +1,140 @@
+//! ZIP archives of NumPy arrays.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::Source;
+use super::format::Format;
+use super::limit::{MAX_UNPACKED_BYTES, Unpack, reason, unpack};
+use super::npy::{self, NpyArray};
+use super::table::{Table, Wanted};
+use crate::error::{Error, Place, Problem};
+
+/// An archive of arrays, of which none is unpacked yet.
+pub(super) struct Npz<'s> {
+    file: Place,
+    archive: ZipArchive<Cursor<&'s [u8]>>,
+    /// The arrays' names, without `.npy`, and their numbers in the archive.
+    arrays: Vec<(String, usize)>,
+    /// How many bytes may still be unpacked.
+    budget: u64,
+}
+
+/// Reads the arrays of one dimension as columns. The others are known, but of no use.
+pub(super) fn table(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+    let mut npz = Npz::open(source)?;
+    let mut table = Table::new(source);
+    let names: Vec<String> = npz.names().map(str::to_owned).collect();
+    if let [_] = names[..] {
+        npz.array(0)?.fill_lone(&mut table)?;
+        return Ok(table);
+    }
+    for (index, name) in names.iter().enumerate() {
+        if !wanted.includes(name) {
+            table.add_column(name, false);
+            continue;
+        }
+        match npz.array(index).and_then(|array| array.fill(&mut table, name)) {
+            Ok(()) => {}
+            // Next to the columns there may be anything.
+            Err(Error::Input {
+                problem: problem @ (Problem::Dtype { .. } | Problem::Shape { .. } | Problem::Empty),
+                ..
+            }) => table.add_unusable(name, problem),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(table)
+}
+
+impl<'s> Npz<'s> {
+    pub(super) fn open(source: &'s Source) -> Result<Self, Error> {
+        let file = Place::file(source.path());
+        let fail = |why: String| Error::input(file.clone(), Problem::NotA(Format::Npz, why));
+        if !source.bytes().starts_with(b"PK") {
+            return Err(fail("it does not start like one".into()));
+        }
+        let mut archive = ZipArchive::new(Cursor::new(source.bytes()))
+            .map_err(|_| fail("its list of members is cut off or damaged".into()))?;
+        let mut arrays = Vec::new();
+        for index in 0..archive.len() {
+            let member = archive.by_index_raw(index).map_err(|cause| fail(why(&cause)))?;
+            let name = member.name().map_err(|cause| fail(why(&cause)))?;
+            if let Some(name) = name.strip_suffix(".npy") {
+                arrays.push((name.to_owned(), index));
+            }
+        }
+        if arrays.is_empty() {
+            return Err(fail("there is no array in it".into()));
+        }
+        Ok(Self { file, archive, arrays, budget: MAX_UNPACKED_BYTES })
+    }
+
+    /// The names of the arrays.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.arrays.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Unpacks an array.
+    pub(super) fn array(&mut self, index: usize) -> Result<NpyArray, Error> {
+        let place = self.place(index);
+        let bytes = self.unpack(index, None)?;
+        npy::parse(place, &bytes)
+    }
+
+    /// The shape of an array, from its header only; `None` if it has none.
+    pub(super) fn shape(&mut self, index: usize) -> Result<Option<Vec<u64>>, Error> {
+        Ok(npy::shape(&self.unpack(index, Some(npy::MAX_HEADER_LEN_BYTES))?))
+    }
+
+    /// An array's place: its name is the column's, unless there is only one.
+    pub(super) fn place(&self, index: usize) -> Place {
+        match &self.arrays[..] {
+            [_] => self.file.clone(),
+            arrays => self.file.clone().column(&arrays[index].0),
+        }
+    }
+
+    /// Unpacks an array, or its first bytes.
+    fn unpack(&mut self, index: usize, start: Option<u64>) -> Result<Vec<u8>, Error> {
+        let place = self.place(index);
+        let fail = |problem| Error::input(place.clone(), problem);
+        let too_large = || fail(Problem::TooLarge { max: MAX_UNPACKED_BYTES });
+        let member = self.archive.by_index(self.arrays[index].1);
+        let member = member.map_err(|cause| fail(Problem::NotA(Format::Npz, why(&cause))))?;
+        let size = member.size();
+        if size > self.budget {
+            return Err(too_large());
+        }
+        let unpacked = match start {
+            Some(len) => unpack(member.take(len), len),
+            None => unpack(member, self.budget),
+        };
+        let bytes = unpacked.map_err(|cause| match cause {
+            Unpack::TooLarge => too_large(),
+            Unpack::Io(cause) => fail(Problem::NotA(Format::Npz, reason(&cause))),
+        })?;
+        let len = bytes.len() as u64;
+        if len != start.map_or(size, |start| size.min(start)) {
+            let why = format!("an array in it has {len} bytes, its list of members says {size}");
+            return Err(fail(Problem::NotA(Format::Npz, why)));
+        }
+        self.budget -= len;
+        Ok(bytes)
+    }
+}
+
+fn why(cause: &ZipError) -> String {
+    match cause {
+        ZipError::Io(cause) => reason(cause),
+        ZipError::UnsupportedArchive(what) if *what == ZipError::PASSWORD_REQUIRED => {
+            "an array in it is encrypted".into()
+        }
+        ZipError::CompressionMethodNotSupported(_) | ZipError::UnsupportedArchive(_) => {
+            "an array in it is compressed, but not with deflate".into()
+        }
+        other => format!("it is damaged ({other})"),
+    }
+}

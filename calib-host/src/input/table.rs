@@ -1,0 +1,348 @@
+//! Columns by name, whatever the format.
+
+use std::borrow::Cow;
+
+use super::cell::{Cell, Span};
+use super::format::Format;
+use super::{Column, Source, csv, json_lines, npy, npz};
+use crate::error::{Error, Place, Problem, Row};
+
+/// A table: columns with names, of numbers, labels or text.
+///
+/// An array that is alone in its file, as NPY or as the only member of an NPZ archive, is a table of one column that
+/// answers to every name. It must have the right type for what it is asked for: floats for numbers, integers or
+/// booleans for labels. The columns of all other tables are taken by their names, and by their values only.
+#[derive(Clone, Debug)]
+pub struct Table {
+    file: Place,
+    columns: Vec<NamedColumn>,
+    /// What the spans of the cells point into.
+    text: String,
+    /// The line of each row in a text file; empty for others.
+    lines: Vec<u64>,
+    /// The dtype of an array that is alone.
+    lone_dtype: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct NamedColumn {
+    name: String,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Cells(Vec<Cell<Span>>),
+    /// Nothing in it can be a number or text.
+    Unusable(Problem),
+    /// Nobody asked for it.
+    NotRead,
+}
+
+/// The columns that are wanted.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted<'n> {
+    All,
+    Only(&'n [&'n str]),
+}
+
+impl Wanted<'_> {
+    pub(super) fn includes(self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(names) => names.iter().any(|wanted| *wanted == name.trim()),
+        }
+    }
+}
+
+impl Table {
+    /// Reads a table with all its columns.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not of its format, is damaged or larger than [`MAX_UNPACKED_BYTES`](super::MAX_UNPACKED_BYTES)
+    /// unpacked, or has no rows.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        Self::read_wanted(source, Wanted::All)
+    }
+
+    /// Reads a table with the columns of these names only; of the others it knows that they are there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::read`].
+    pub fn read_only(source: &Source, names: &[&str]) -> Result<Self, Error> {
+        Self::read_wanted(source, Wanted::Only(names))
+    }
+
+    fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, Error> {
+        let file = Place::file(source.path());
+        if source.bytes().is_empty() {
+            return Err(Error::input(file, Problem::EmptyFile));
+        }
+        let table = match source.format() {
+            Format::Csv => csv::read(source, wanted)?,
+            Format::JsonLines => json_lines::read(source, wanted)?,
+            Format::Npy => npy::table(source)?,
+            Format::Npz => npz::table(source, wanted)?,
+            #[cfg(feature = "arrow")]
+            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
+                let read = if format == Format::Parquet { super::parquet::read } else { super::ipc::read };
+                super::guard::guarded(|| read(source, wanted)).unwrap_or_else(|why| {
+                    let why = format!("it is damaged ({why})");
+                    Err(Error::input(file.clone(), Problem::NotA(format, why)))
+                })?
+            }
+            #[cfg(not(feature = "arrow"))]
+            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
+                return Err(Error::input(file, Problem::NotBuilt(format)));
+            }
+            Format::Gzip => unreachable!("a source is unpacked when it is read"),
+        };
+        let empty =
+            |column: &NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.is_empty());
+        if table.columns.iter().any(empty) || table.columns.is_empty() {
+            return Err(Error::input(file, Problem::Empty));
+        }
+        Ok(table)
+    }
+
+    /// A column of numbers.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is not a number.
+    ///
+    /// # Panics
+    ///
+    /// If the column was left out by [`Table::read_only`], as for all columns below.
+    pub fn numbers(&self, name: &str) -> Result<Column<f64>, Error> {
+        self.check_lone("float16, float32 or float64", |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
+        self.column(name, Cell::number)
+    }
+
+    /// A column of numbers with gaps: an empty or missing cell is `None`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::numbers`].
+    pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, Error> {
+        self.check_lone("float16, float32 or float64", |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
+        self.column(name, Cell::optional_number)
+    }
+
+    /// A column of class indices: integers, booleans, or whole numbers written as decimals, such as `1.0`.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is not a whole number.
+    pub fn labels(&self, name: &str) -> Result<Column<i64>, Error> {
+        self.check_lone("integers or booleans", is_integer)?;
+        self.column(name, Cell::label)
+    }
+
+    /// A column of bin indices; an empty or missing cell, of an uncalibrated row, is bin 0.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is not a whole number from 0 on.
+    pub fn bins(&self, name: &str) -> Result<Column<u32>, Error> {
+        self.check_lone("integers", is_integer)?;
+        self.column(name, Cell::bin)
+    }
+
+    /// Whether this is an array that is alone in its file, so that nothing else can be in it.
+    pub fn is_lone_array(&self) -> bool {
+        self.lone_dtype.is_some()
+    }
+
+    /// Refuses columns that an output would repeat.
+    ///
+    /// # Errors
+    ///
+    /// The first of `names` that exists.
+    pub fn check_absent(&self, names: &[&str]) -> Result<(), Error> {
+        match names.iter().find(|name| self.columns.iter().any(|there| there.name.trim() == **name)) {
+            None => Ok(()),
+            Some(name) => Err(Error::input(self.file.clone().column(name), Problem::ColumnExists)),
+        }
+    }
+
+    /// The columns that can be shown as text beside `rows` rows: lists and the like cannot, nor arrays of another
+    /// length that happen to be in the same archive.
+    pub fn shown(&self, rows: usize) -> Shown<'_> {
+        let shown =
+            |column: &'_ NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.len() == rows);
+        Shown { table: self, columns: self.columns.iter().filter(|column| shown(column)).collect() }
+    }
+
+    fn column<'t, T>(
+        &'t self,
+        name: &str,
+        convert: fn(Cell<&'t str>) -> Result<T, Problem>,
+    ) -> Result<Column<T>, Error> {
+        let (place, column) = match &self.columns[..] {
+            [column] if self.is_lone_array() => (self.file.clone(), column),
+            _ => (self.file.clone().column(name), self.find(name)?),
+        };
+        let cells = match &column.content {
+            Content::Cells(cells) => cells,
+            Content::Unusable(problem) => return Err(Error::input(place, problem.clone())),
+            Content::NotRead => panic!("the column {name} was not asked for when the table was read"),
+        };
+        let mut values = Vec::with_capacity(cells.len());
+        for (row, &cell) in cells.iter().enumerate() {
+            values.push(convert(self.resolve(cell)).map_err(|problem| {
+                let row = self.lines.get(row).map_or(Row::Index(row), |&line| Row::Line(line));
+                Error::input(place.clone().row(row), problem)
+            })?);
+        }
+        Ok(Column { values, place, lines: self.lines.clone() })
+    }
+
+    fn find(&self, name: &str) -> Result<&NamedColumn, Error> {
+        let fail = |problem| Error::input(self.file.clone().column(name), problem);
+        let mut named = self.columns.iter().filter(|there| there.name.trim() == name);
+        match (named.next(), named.next()) {
+            (Some(column), None) => Ok(column),
+            (Some(_), Some(_)) => Err(fail(Problem::ColumnTwice)),
+            (None, _) => {
+                let there = self.columns.iter().map(|column| column.name.trim().to_owned()).collect();
+                Err(fail(Problem::MissingColumn(there)))
+            }
+        }
+    }
+
+    fn check_lone(&self, expected: &'static str, is_expected: fn(Cell<Span>) -> bool) -> Result<(), Error> {
+        let Some(dtype) = &self.lone_dtype else { return Ok(()) };
+        let [NamedColumn { content: Content::Cells(cells), .. }] = &self.columns[..] else { return Ok(()) };
+        match cells.first() {
+            Some(&cell) if !is_expected(cell) => {
+                Err(Error::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn resolve(&self, cell: Cell<Span>) -> Cell<&str> {
+        cell.map_text(|span| &self.text[span.start..span.end])
+    }
+}
+
+fn is_integer(cell: Cell<Span>) -> bool {
+    matches!(cell, Cell::Integer(_) | Cell::Unsigned(_) | Cell::Bool(_))
+}
+
+/// The columns of a table that can be shown as text.
+#[derive(Clone, Debug)]
+pub struct Shown<'t> {
+    table: &'t Table,
+    columns: Vec<&'t NamedColumn>,
+}
+
+impl<'t> Shown<'t> {
+    /// Their names.
+    pub fn header(&self) -> impl Iterator<Item = &'t str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The text of their cells in a row. Text is as it is in the file; a float has the digits that give it back.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many rows.
+    pub fn record(&self, row: usize) -> impl Iterator<Item = Cow<'t, str>> {
+        self.columns.iter().map(move |column| match &column.content {
+            Content::Cells(cells) => self.table.resolve(cells[row]).text(),
+            Content::Unusable(_) | Content::NotRead => unreachable!("only columns with cells are shown"),
+        })
+    }
+}
+
+/// What the readers of the formats fill a table with.
+impl Table {
+    pub(super) fn new(source: &Source) -> Self {
+        Self {
+            file: Place::file(source.path()),
+            columns: Vec::new(),
+            text: String::new(),
+            lines: Vec::new(),
+            lone_dtype: None,
+        }
+    }
+
+    /// Adds a column to be filled; `wanted` or not.
+    pub(super) fn add_column(&mut self, name: &str, wanted: bool) -> usize {
+        let content = if wanted { Content::Cells(Vec::new()) } else { Content::NotRead };
+        self.columns.push(NamedColumn { name: name.into(), content });
+        self.columns.len() - 1
+    }
+
+    pub(super) fn add_unusable(&mut self, name: &str, problem: Problem) {
+        self.columns.push(NamedColumn { name: name.into(), content: Content::Unusable(problem) });
+    }
+
+    /// Turns a column, once and for all, into one that cannot be used.
+    pub(super) fn spoil(&mut self, column: usize, problem: Problem) {
+        self.columns[column].content = Content::Unusable(problem);
+    }
+
+    /// Appends a cell to a column; nothing happens if nobody wants it.
+    pub(super) fn push(&mut self, column: usize, cell: Cell<&str>) {
+        if let Content::Cells(cells) = &mut self.columns[column].content {
+            cells.push(cell.map_text(|text| {
+                let start = self.text.len();
+                self.text.push_str(text);
+                Span { start, end: self.text.len() }
+            }));
+        }
+    }
+
+    pub(super) fn push_line(&mut self, line: u64) {
+        self.lines.push(line);
+    }
+
+    pub(super) fn set_lone(&mut self, dtype: String) {
+        self.lone_dtype = Some(dtype);
+    }
+
+    /// The number of columns, wanted or not.
+    pub(super) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(super) fn is_wanted(&self, column: usize) -> bool {
+        matches!(self.columns[column].content, Content::Cells(_))
+    }
+}
+
+/// What only record batches need.
+#[cfg(feature = "arrow")]
+impl Table {
+    /// Appends a cell whose text the table has already.
+    pub(super) fn push_again(&mut self, column: usize, cell: Cell<Span>) {
+        if let Content::Cells(cells) = &mut self.columns[column].content {
+            cells.push(cell);
+        }
+    }
+
+    /// Takes the cells of a column from number `from` on away.
+    pub(super) fn take_from(&mut self, column: usize, from: usize) -> Vec<Cell<Span>> {
+        match &mut self.columns[column].content {
+            Content::Cells(cells) => cells.split_off(from.min(cells.len())),
+            Content::Unusable(_) | Content::NotRead => Vec::new(),
+        }
+    }
+
+    /// The number of cells in a column.
+    pub(super) fn cells(&self, column: usize) -> usize {
+        match &self.columns[column].content {
+            Content::Cells(cells) => cells.len(),
+            Content::Unusable(_) | Content::NotRead => 0,
+        }
+    }
+
+    pub(super) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+}

@@ -1,0 +1,99 @@
+//! Binning whose edges do not depend on the labels that its values rest on.
+
+use crate::binned::BinnedModel;
+use crate::fit::FitError;
+use crate::groups::{Group, totals};
+use crate::split::split;
+use crate::umd::{Umd, bins_of, lookup_means};
+
+/// Uniform-mass binning with sample splitting (Gupta et al. 2020): edges from one random half of the points, values from
+/// the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ums {
+    /// The number of bins, at least 1; each half needs twice as many points.
+    pub bins: usize,
+    /// The seed of the split.
+    pub seed: u64,
+}
+
+/// Bins of equal width, with edges at the multiples of `1 / B` as `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedWidth {
+    /// The number of bins, at least 1.
+    pub bins: usize,
+}
+
+impl Ums {
+    /// Fits groups in ascending order of score. Equal edges become one; a bin without points of the second half is empty.
+    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
+        let halves = split(groups, 2, self.seed);
+        let [edges_half, values_half] = &halves[..] else { unreachable!("two parts were asked for") };
+        if totals(values_half).0 < 2 * self.bins as u64 {
+            return Err(FitError::TooFewPoints { n: totals(groups).0, bins: 2 * self.bins });
+        }
+        // A lookup needs strictly ascending edges above 0.
+        let mut edges = uniform_mass_edges(edges_half, self.bins)?;
+        edges.retain(|&edge| edge > 0.0);
+        Ok(BinnedModel { bins: bins_of(values_half, &edges), edges, ties_merged: false })
+    }
+}
+
+impl FixedWidth {
+    /// Fits groups in ascending order of score. A bin without points is empty.
+    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
+        if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {
+            return Err(FitError::BinCount(self.bins));
+        }
+        let edges: Vec<f64> =
+            (1..self.bins).map(|b| f64::from((b as f64 / self.bins as f64) as f32)).collect();
+        Ok(BinnedModel { bins: bins_of(groups, &edges), edges, ties_merged: false })
+    }
+}
+
+/// The scores at the boundaries of so many bins of equal mass, equal ones once.
+pub(crate) fn uniform_mass_edges(groups: &[Group], bins: usize) -> Result<Vec<f64>, FitError> {
+    let model = Umd::new(bins).fit(groups)?;
+    let edges = model.edges.into_iter();
+    Ok(lookup_means(groups, edges).edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::groups::group;
+
+    fn groups() -> impl Strategy<Value = Vec<Group>> {
+        proptest::collection::vec((0u32..=1000, any::<bool>()), 60..200).prop_map(|raw| {
+            group(raw.into_iter().map(|(s, y)| (f64::from(s) / 1000.0, 1, y.into())).collect())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn values_rest_on_one_half(groups in groups(), bins in 1usize..8, seed in any::<u64>()) {
+            let model = Ums { bins, seed }.fit(&groups).unwrap();
+            let n = totals(&groups).0;
+            prop_assert_eq!(model.bins.iter().map(|bin| bin.n).sum::<u64>(), n / 2);
+            prop_assert!(model.edges.windows(2).all(|e| e[0] < e[1]));
+        }
+
+        #[test]
+        fn fixed_width_bins_hold_what_a_lookup_puts_there(groups in groups(), bins in 1usize..40) {
+            let model = FixedWidth { bins }.fit(&groups).unwrap();
+            prop_assert_eq!(model.bins.len(), bins);
+            let mut counts = vec![(0, 0); bins];
+            for group in &groups {
+                let count = &mut counts[model.bin(group.score)];
+                *count = (count.0 + group.n, count.1 + group.positives);
+            }
+            for (i, (bin, (n, positives))) in model.bins.iter().zip(counts).enumerate() {
+                prop_assert_eq!((bin.n, bin.positives), (n, positives));
+                if n == 0 {
+                    prop_assert!((bin.value - (i as f64 + 0.5) / bins as f64).abs() < 1e-7);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Every method from the command line: fit, inspect, apply, and what a method does not take.
+
+use crate::workplace::Workplace;
+
+/// 400 rows whose label is 1 about as often as the score says; 40 of them tie at 1/2, where one of four bins ends.
+fn place() -> Workplace {
+    let row = |i: u32| {
+        let score = if i.is_multiple_of(10) { 0.5 } else { f64::from(i) / 400.0 };
+        let label = (i * 7919) % 400 < i;
+        format!("{score},{}\n", u8::from(label))
+    };
+    Workplace::new().with("cal.csv", "score,label\n".to_owned() + &(0..400).map(row).collect::<String>())
+}
+
+#[test]
+fn every_method_is_fitted_and_applied() {
+    let place = place();
+    let methods = [
+        ("umd --bins 4", "umd", false),
+        ("umd-original --points-per-bin 100", "umd-original", false),
+        ("umd-randomized --bins 5 --seed 3", "umd-randomized", true),
+        ("umd --ties randomize --bins 4", "umd-randomized", true),
+        ("ums --bins 5 --seed 3", "ums", true),
+        ("fixed-width --bins 10", "fixed-width", true),
+        ("isotonic --max-bins 4", "irp", false),
+        ("isotonic --smoothing 1", "isotonic", false),
+        ("isotonic --interpolate", "isotonic-interpolated", false),
+        ("irp", "irp", false),
+        ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
+        ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
+        ("platt", "platt", false),
+        ("platt --platt-on prob", "platt", false),
+        ("beta", "beta", false),
+        ("temperature", "temperature", false),
+        ("venn-abers", "venn-abers", false),
+    ];
+    for (options, name, guaranteed) in methods {
+        place.ok(&format!(
+            "calib fit --method {options} --scores cal.csv -o cal.bin --force --intervals --quiet"
+        ));
+        let inspected = place.json("calib inspect cal.bin --json");
+        assert_eq!(inspected["method"], name, "{options}");
+        assert_eq!(inspected["guarantee"].is_object(), guaranteed, "{options}");
+        let form = match name {
+            "umd-randomized" => "randomized",
+            "isotonic-interpolated" => "interpolated",
+            "venn-abers" => "venn-abers",
+            "platt" | "beta" | "temperature" => "scaling",
+            _ => "steps",
+        };
+        assert_eq!(inspected["tables"][0]["form"], form, "{options}");
+        let shown = place.ok("calib inspect cal.bin").stdout;
+        assert!(shown.contains("table 0: ") && shown.lines().count() > 8, "{shown}");
+
+        place.ok("calib apply cal.bin --scores cal.csv -o out.csv --force");
+        let (header, rows) = place.table("out.csv");
+        let column = |name: &str| header.iter().position(|there| there == name);
+        assert_eq!(rows.len(), 400);
+        let prob = column("prob").unwrap();
+        let probs: Vec<f64> = rows.iter().map(|row| row[prob].parse().unwrap()).collect();
+        assert!(probs.iter().all(|prob| (0.0..=1.0).contains(prob)), "{options}");
+        // The labels follow the scores, so every method's probabilities do: on average within 0.1.
+        let mean = probs.iter().sum::<f64>() / 400.0;
+        let hits = rows.iter().filter(|row| row[1] == "1").count() as f64 / 400.0;
+        assert!((mean - hits).abs() < 0.1, "{options}: {mean} {hits}");
+        assert_eq!(column("lo").is_some(), guaranteed || name == "venn-abers", "{options}");
+        assert_eq!(column("word").is_some(), name == "umd-randomized", "{options}");
+    }
+}
+
+#[test]
+fn the_seed_of_a_randomised_artefact_decides_who_goes_where() {
+    let place = place();
+    place.ok("calib fit --method umd-randomized --bins 5 --scores cal.csv -o cal.bin --quiet");
+    for (seed, name) in [(1, "a.csv"), (1, "b.csv"), (2, "c.csv")] {
+        place.ok(&format!("calib apply cal.bin --scores cal.csv --seed {seed} -o {name}"));
+    }
+    assert_eq!(place.bytes("a.csv"), place.bytes("b.csv"));
+    assert_ne!(place.bytes("a.csv"), place.bytes("c.csv"));
+}
+
+#[test]
+fn a_method_refuses_what_it_does_not_take() {
+    let place = place();
+    for (options, sentence) in [
+        ("isotonic --bins 5", "isotonic chooses its bins itself: leave out --bins"),
+        ("platt --bins 5", "platt chooses its bins itself: leave out --bins"),
+        ("venn-abers --points-per-bin 5", "venn-abers chooses its bins itself: leave out --points-per-bin"),
+        ("umd --bins 5 --max-bins 3", "umd has no --max-bins: leave it out"),
+        ("platt --interpolate", "platt has no --interpolate: leave it out"),
+        ("beta --smoothing 1", "beta has no --smoothing: leave it out"),
+        ("ums --bins 5 --ties randomize", "ums has no --ties randomize: leave it out"),
+        ("platt --one-set", "platt has no --one-set: leave it out"),
+        ("fixed-width", "fixed-width needs --bins or --points-per-bin"),
+    ] {
+        let run = place.run(&format!("calib fit --method {options} --scores cal.csv -o out.bin"));
+        assert_eq!(
+            (run.code, run.stderr.as_str()),
+            (2, format!("error: {sentence}\n").as_str()),
+            "{options}"
+        );
+    }
+}
+
+#[test]
+fn separated_labels_have_no_slope() {
+    let rows: String = (0..40).map(|i| format!("{},{}\n", f64::from(i) / 40.0, u8::from(i >= 20))).collect();
+    let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
+    let run = place.run("calib fit --method platt --scores cal.csv -o cal.bin");
+    assert_eq!(run.code, 3);
+    assert_eq!(
+        run.stderr,
+        "error: cal.csv: a threshold on the score separates the labels: the best slope is infinite\n  \
+         hint: use a method that fits no slope, such as umd or isotonic\n"
+    );
+}
+
+#[test]
+fn a_plan_answers_what_is_missing() {
+    let place = Workplace::new();
+    let answer = |line: &str| place.json(line)["answer"].clone();
+    assert_eq!(answer("calib plan --bins 10 --epsilon 0.1 --json")["n"], 2660);
+    assert_eq!(answer("calib plan --n 5000 --epsilon 0.08 --json")["bins"], 11);
+    assert_eq!(answer("calib plan --n 5000 --points-per-bin 500 --json")["bins"], 10);
+    assert!(answer("calib plan --n 5000 --json").is_null());
+    let epsilon = answer("calib plan --n 1000 --bins 5 --json")["epsilon"].as_f64().unwrap();
+    assert!((epsilon - 0.107_567_557_199).abs() < 1e-12);
+
+    place.ok("calib plan --n 5000 --bins 10 --svg plan.svg");
+    let svg = String::from_utf8(place.bytes("plan.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    let again = place.run("calib plan --n 5000 --bins 10 --svg plan.svg");
+    assert_eq!((again.code, again.stderr.lines().next()), (4, Some("error: plan.svg exists already")));
+
+    for (line, sentence) in [
+        ("calib plan --epsilon 0.1", "give --n, or --bins with --epsilon"),
+        ("calib plan --n 10 --bins 9", "10 points are fewer than two a bin"),
+        ("calib plan --n 10 --epsilon 0.1", "10 points give no epsilon below 0.4080, not even with one bin"),
+        (
+            "calib plan --n 9 --bins 3 --epsilon 0.1",
+            "--n, --bins and --epsilon leave nothing to answer: leave one out",
+        ),
+    ] {
+        let run = place.run(line);
+        assert_eq!((run.code, run.stderr.as_str()), (2, format!("error: {sentence}\n").as_str()), "{line}");
+    }
+}
