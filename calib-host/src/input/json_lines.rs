@@ -86,6 +86,8 @@ fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()>
 fn not_json(cause: &serde_json::Error) -> Problem {
     let text = cause.to_string();
     let why = text.split(" at line ").next().unwrap_or_default();
+    // serde_json's words for the kind of value depend on how others build it.
+    let why = if cause.is_data() { "it is another kind of value" } else { why };
     Problem::NotJson(match cause.column() {
         0 => why.into(),
         column => format!("{why} at character {column}"),

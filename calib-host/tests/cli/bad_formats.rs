@@ -102,12 +102,8 @@ fn json_lines_that_are_wrong() {
     for (bad, problem, hint) in [
         ("{\"score\": 0.2,", "not a JSON object: EOF while parsing a value at character 14", OBJECT),
         ("{\"score\": NaN}", "not a JSON object: expected value at character 11", OBJECT),
-        ("[0.2, 1]", "not a JSON object: invalid type: sequence, expected an object", OBJECT),
-        (
-            "0.2,1",
-            "not a JSON object: invalid type: floating point `0.2`, expected an object at character 3",
-            OBJECT,
-        ),
+        ("[0.2, 1]", "not a JSON object: it is another kind of value", OBJECT),
+        ("0.2,1", "not a JSON object: it is another kind of value at character 3", OBJECT),
         ("{\"score\": 1} {}", "not a JSON object: trailing characters at character 14", OBJECT),
     ] {
         fit_refused("bad.jsonl", line(bad), &format!(", line 3: {problem}\n{hint}"));
@@ -149,7 +145,7 @@ fn json_lines_that_are_wrong() {
     );
     let not_utf8 = ", line 2: the text is not UTF-8\n  hint: save the file as UTF-8\n";
     fit_refused("bad.jsonl", b"{\"score\": 1, \"label\": 1}\n{\"a\": \"\xff\"}\n", not_utf8);
-    let array = ", line 1: not a JSON object: invalid type: sequence, expected an object\n";
+    let array = ", line 1: not a JSON object: it is another kind of value\n";
     fit_refused("bad.json", "[{\"score\": 1, \"label\": 1}]", &format!("{array}{OBJECT}"));
     for none in ["{}\n{}\n", "{}"] {
         fit_refused("bad.jsonl", none, &format!(": there are no rows\n{DATA}"));
