@@ -51,7 +51,8 @@ fn breast_cancer() {
     let data = breast_cancer_data(&case);
     let fits = [BinaryMethod::Umd(Umd::new(5)), BinaryMethod::Isotonic(Isotonic::default())]
         .map(|method| fit_binary(&data, &method, 0.1).unwrap());
-    host_and_device_agree(&case, &fits, 10_000);
+    host_and_device_agree(&case, &fits[..1], 10_000);
+    host_and_device_agree(&case, &fits[1..], 1000);
 }
 
 #[test]
@@ -91,5 +92,6 @@ fn digits() {
     let isotonic =
         TopLabelOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: Some(50) };
     let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
-    host_and_device_agree(&case, &fits, 10_000);
+    host_and_device_agree(&case, &fits[..1], 10_000);
+    host_and_device_agree(&case, &fits[1..], 1000);
 }
