@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, ClassifierId, Method, Reduction};
 use crate::{
-    BinFlags, Calibrated, EncodingError, Logits, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
-    Tables, TopLabel, Uncalibrated,
+    BinFlags, Calibrated, ClassWiseCalibrator, EncodingError, Logits, NormalizedCalibrator, Outcome, Probs,
+    QuantizedScore, Score, ScoreEncoding, Tables, TopKCalibrator, TopLabel, Uncalibrated, VectorCalibrator,
 };
 
 /// A calibrator of the kind that the artefact's reduction and score encoding say.
@@ -25,6 +25,10 @@ pub enum Calibrator<'a> {
     BinaryCode(BinaryCodeCalibrator<'a>),
     /// Maps the integer code of the score of the predicted class of several.
     TopLabelCode(TopLabelCodeCalibrator<'a>),
+    /// Maps the scores of the first few of several classes.
+    TopK(TopKCalibrator<'a>),
+    /// Maps the scores of several classes to a probability for each.
+    Vector(VectorCalibrator<'a>),
 }
 
 /// Maps a binary classifier's score to the probability of class 1.
@@ -34,12 +38,13 @@ pub struct BinaryCalibrator<'a> {
     tables: Tables<'a>,
 }
 
-/// Maps a predicted class and its score to the probability that the prediction is right (Gupta and Ramdas
-/// 2022, Algorithms 2 and 8).
+/// Maps a predicted class and its score to the probability that the prediction is right: with a table for each class
+/// (top-label; Gupta and Ramdas 2022, Algorithms 2 and 8) or one for all (confidence; Algorithm 1 there).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabelCalibrator<'a> {
     tables: Tables<'a>,
+    classes: u16,
 }
 
 /// Maps a quantised binary classifier's code to the probability of class 1, without floating point up to the bin.
@@ -55,6 +60,7 @@ pub struct BinaryCodeCalibrator<'a> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabelCodeCalibrator<'a> {
     tables: Tables<'a>,
+    classes: u16,
     encoding: ScoreEncoding,
 }
 
@@ -72,18 +78,31 @@ impl<'a> Artifact<'a> {
     /// The calibrator that this artefact holds.
     pub const fn calibrator(&self) -> Calibrator<'a> {
         let tables = *self.tables();
-        let encoding = self.header().encoding;
+        let (classes, encoding) = (self.header().classes, self.header().encoding);
         match (self.header().reduction, encoding.is_quantized()) {
             (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),
-            (Reduction::TopLabel, false) => Calibrator::TopLabel(TopLabelCalibrator { tables }),
             (Reduction::Binary, true) => Calibrator::BinaryCode(BinaryCodeCalibrator { tables, encoding }),
-            (Reduction::TopLabel, true) => {
-                Calibrator::TopLabelCode(TopLabelCodeCalibrator { tables, encoding })
+            // Parsing refuses codes under any other reduction.
+            (_, true) => Calibrator::TopLabelCode(TopLabelCodeCalibrator { tables, classes, encoding }),
+            (Reduction::TopLabel | Reduction::Confidence, false) => {
+                Calibrator::TopLabel(TopLabelCalibrator { tables, classes })
+            }
+            (Reduction::ClassWise, false) => {
+                Calibrator::Vector(VectorCalibrator::ClassWise(ClassWiseCalibrator::new(tables)))
+            }
+            (Reduction::Normalized, false) => {
+                Calibrator::Vector(VectorCalibrator::Normalized(NormalizedCalibrator::new(tables)))
+            }
+            (Reduction::TopKLabel { k }, false) => {
+                Calibrator::TopK(TopKCalibrator::new(tables, classes, k, true))
+            }
+            (Reduction::TopKConfidence { k }, false) => {
+                Calibrator::TopK(TopKCalibrator::new(tables, classes, k, false))
             }
         }
     }
 
-    /// Whether calibrating takes a random word, which [`BinaryCalibrator::calibrate_with`] and
+    /// Whether calibrating takes a random word, such as [`BinaryCalibrator::calibrate_with`] and
     /// [`TopLabelCalibrator::calibrate_with`] are given.
     pub fn is_randomized(&self) -> bool {
         self.header().method == Method::UmdRandomized
@@ -124,7 +143,7 @@ impl BinaryCalibrator<'_> {
 impl TopLabelCalibrator<'_> {
     /// The number of classes.
     pub const fn classes(&self) -> usize {
-        self.tables.count()
+        self.classes as usize
     }
 
     /// The calibrated probability that the predicted class is right. Uncalibrated for a class with too few
@@ -139,7 +158,10 @@ impl TopLabelCalibrator<'_> {
     /// [`TopLabelCalibrator::calibrate`] with a random word, as [`BinaryCalibrator::calibrate_with`].
     #[inline]
     pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
-        outcome(self.tables.calibrate(usize::from(top.class), top.score, word.into()))
+        match table(&self.tables, self.classes, top.class) {
+            Some(table) => outcome(self.tables.calibrate(table, top.score, word.into())),
+            None => outcome(None),
+        }
     }
 
     /// Softmax, argmax and [`TopLabelCalibrator::calibrate`].
@@ -148,7 +170,7 @@ impl TopLabelCalibrator<'_> {
     ///
     /// If the vector has another number of classes.
     pub fn calibrate_logits(&self, logits: Logits<'_>) -> Result<(TopLabel, Outcome), ClassCountError> {
-        self.check(logits.classes())?;
+        ClassCountError::check(self.classes(), logits.classes())?;
         let top = logits.top_label();
         Ok((top, self.calibrate(top)))
     }
@@ -159,14 +181,9 @@ impl TopLabelCalibrator<'_> {
     ///
     /// If the vector has another number of classes.
     pub fn calibrate_probs(&self, probs: Probs<'_>) -> Result<(TopLabel, Outcome), ClassCountError> {
-        self.check(probs.classes())?;
+        ClassCountError::check(self.classes(), probs.classes())?;
         let top = probs.top_label();
         Ok((top, self.calibrate(top)))
-    }
-
-    fn check(&self, got: usize) -> Result<(), ClassCountError> {
-        let expected = self.classes();
-        if got == expected { Ok(()) } else { Err(ClassCountError { expected, got }) }
     }
 }
 
@@ -191,7 +208,7 @@ impl BinaryCodeCalibrator<'_> {
 impl TopLabelCodeCalibrator<'_> {
     /// The number of classes.
     pub const fn classes(&self) -> usize {
-        self.tables.count()
+        self.classes as usize
     }
 
     /// The encoding that the calibrator was fitted for.
@@ -208,7 +225,8 @@ impl TopLabelCodeCalibrator<'_> {
     #[inline]
     pub fn calibrate(&self, class: u16, score: QuantizedScore) -> Result<Outcome, EncodingError> {
         check_encoding(self.encoding, score)?;
-        Ok(outcome(self.tables.calibrate_code(usize::from(class), score)))
+        let table = table(&self.tables, self.classes, class);
+        Ok(outcome(table.and_then(|table| self.tables.calibrate_code(table, score))))
     }
 }
 
@@ -217,7 +235,25 @@ fn check_encoding(expected: ScoreEncoding, score: QuantizedScore) -> Result<(), 
     if got == expected { Ok(()) } else { Err(EncodingError { expected, got }) }
 }
 
-fn outcome(calibrated: Option<Calibrated>) -> Outcome {
+/// The index of a predicted class's table: its own, or the only one. `None` for no class.
+#[inline]
+fn table(tables: &Tables<'_>, classes: u16, class: u16) -> Option<usize> {
+    if class >= classes {
+        None
+    } else if tables.count() == 1 {
+        Some(0)
+    } else {
+        Some(class.into())
+    }
+}
+
+impl ClassCountError {
+    pub(crate) const fn check(expected: usize, got: usize) -> Result<(), Self> {
+        if expected == got { Ok(()) } else { Err(Self { expected, got }) }
+    }
+}
+
+pub(crate) fn outcome(calibrated: Option<Calibrated>) -> Outcome {
     match calibrated {
         Some(calibrated) => Outcome::Calibrated(calibrated),
         None => Outcome::Uncalibrated(Uncalibrated::Class),

@@ -38,48 +38,60 @@ mod alarm_rule;
 mod artifact;
 mod buffer;
 mod calibrator;
+mod class_wise;
 mod code_table;
 mod crc32c;
 mod encoding;
 mod interpolated;
 mod interval;
 mod logits;
+mod normalized;
 mod outcome;
 mod probs;
 mod randomized;
+mod ranking;
 mod scaling;
 mod score;
+mod score_vector;
 mod search;
 mod sigmoid;
+mod softmax;
 mod table;
+mod top_k;
 mod values;
+mod vector_calibrator;
 mod venn_abers;
 pub mod wire;
 
 pub use alarm_rule::AlarmRule;
 pub use artifact::{
     Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity,
-    MAX_CLASSES, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SectionKind, Table, TableFault,
-    TableForm, Tables, Theorem, WriteError,
+    MAX_CLASSES, MAX_TOP_K, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SectionKind, Table,
+    TableFault, TableForm, Tables, Theorem, WriteError,
 };
 pub use buffer::{ArtifactBuffer, BufferFull};
 pub use calibrator::{
     BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassCountError, TopLabelCalibrator,
     TopLabelCodeCalibrator,
 };
+pub use class_wise::ClassWiseCalibrator;
 pub use code_table::CodeTable;
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub use interpolated::InterpolatedTable;
 pub use interval::ProbInterval;
 pub use logits::{Logits, LogitsError};
+pub use normalized::NormalizedCalibrator;
 pub use outcome::{BinFlags, Calibrated, Outcome, TopLabel, Uncalibrated};
 pub use probs::{Probs, ProbsError};
 pub use randomized::RandomizedTable;
 pub use scaling::{Scaling, ScalingError, ScalingFunction};
 pub use score::{Score, ScoreError};
+pub use score_vector::ScoreVector;
 pub use sigmoid::sigmoid;
 #[cfg(feature = "micromath")]
 #[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
 pub use sigmoid::sigmoid_fast;
 pub use table::{StepTable, TableError};
+pub use top_k::TopKCalibrator;
+pub use vector_calibrator::{ClassProbs, VectorCalibrator};
 pub use venn_abers::VennAbersTable;

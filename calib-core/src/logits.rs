@@ -5,7 +5,9 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::MAX_CLASSES;
-use crate::{Score, TopLabel};
+use crate::ranking::{argmax, rank};
+use crate::softmax::{self, Softmax};
+use crate::{ClassCountError, Score, TopLabel};
 
 /// A vector of `L` finite logits, one per class, with `2 <= L <= 65 535`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,17 +59,39 @@ impl<'a> Logits<'a> {
     /// upwards: the largest term is exactly 1, so the result is in `[1/L, 1]` without a clamp, and its bits
     /// are the same on every target.
     pub fn top_label(&self) -> TopLabel {
-        let mut class = 0;
-        let mut max = f32::NEG_INFINITY;
-        for (i, &logit) in self.0.iter().enumerate() {
-            if logit > max {
-                (class, max) = (i, logit);
-            }
-        }
-        let sum: f32 = self.0.iter().map(|logit| libm::expf(logit - max)).sum();
-        // The sum is at least 1, so the quotient is a valid score; the fallback is never taken.
-        let score = Score::new(1.0 / sum).unwrap_or(Score::ONE);
-        TopLabel { class: class as u16, score }
+        let (class, softmax) = self.softmax();
+        TopLabel { class: class as u16, score: softmax.top() }
+    }
+
+    /// The classes with the largest logits, as many as `top` has places and there are classes, in descending order;
+    /// ties go to the lowest class. Their scores are those of [`Logits::scores`].
+    pub fn top_k<'t>(&self, top: &'t mut [TopLabel]) -> &'t [TopLabel] {
+        let (_, softmax) = self.softmax();
+        rank(self.0, top, |logit| softmax.score(logit))
+    }
+
+    /// The softmax, computed in place: `exp(logit - max) / sum(exp(logit - max))` as [`Logits::top_label`] computes it.
+    ///
+    /// # Errors
+    ///
+    /// If `probs` has another length than there are classes.
+    pub fn write_softmax(&self, probs: &mut [f32]) -> Result<(), ClassCountError> {
+        ClassCountError::check(self.classes(), probs.len())?;
+        let (_, max) = argmax(self.0);
+        softmax::write(self.0, max, probs);
+        Ok(())
+    }
+
+    /// Every class's softmax score, in the order of the classes: the numbers of [`Logits::write_softmax`].
+    pub fn scores(&self) -> impl ExactSizeIterator<Item = Score> + use<'a> {
+        let (_, softmax) = self.softmax();
+        self.0.iter().map(move |&logit| softmax.score(logit))
+    }
+
+    /// The class with the largest logit, and the softmax.
+    fn softmax(&self) -> (usize, Softmax) {
+        let (class, max) = argmax(self.0);
+        (class, Softmax::of(self.0, max))
     }
 }
 
@@ -85,6 +109,10 @@ impl core::error::Error for LogitsError {}
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -118,5 +146,39 @@ mod tests {
         let sum: f64 = logits.iter().map(|&z| libm::exp(f64::from(z))).sum();
         assert_eq!(top.class, 2);
         assert!((f64::from(top.score.get()) - libm::exp(f64::from(1.7f32)) / sum).abs() < 1e-7);
+    }
+
+    #[test]
+    fn equal_shares_do_not_change_who_is_first() {
+        // In f32 both have the same exponential: the logits decide.
+        let logits = [0.1f32, 0.1f32.next_up(), -3.0];
+        let logits = Logits::new(&logits).unwrap();
+        let mut top = [TopLabel::default(); 2];
+        assert_eq!(logits.top_k(&mut top).iter().map(|t| t.class).collect::<std::vec::Vec<_>>(), [1, 0]);
+        assert_eq!(top[0].score, top[1].score);
+    }
+
+    proptest! {
+        /// All three ways to a score give the same bits, for any number of classes.
+        #[test]
+        fn the_ways_to_a_score_agree(
+            logits in proptest::collection::vec(-30.0f32..30.0, 2..1000), k in 1usize..20,
+        ) {
+            let vector = Logits::new(&logits).unwrap();
+            let mut probs = std::vec![0.0; logits.len()];
+            vector.write_softmax(&mut probs).unwrap();
+            prop_assert!(vector.scores().map(Score::get).eq(probs.iter().copied()));
+            prop_assert!((probs.iter().map(|&p| f64::from(p)).sum::<f64>() - 1.0).abs() < 1e-4);
+
+            let mut order: std::vec::Vec<usize> = (0..logits.len()).collect();
+            order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]).then(a.cmp(&b)));
+            let mut space = std::vec![TopLabel::default(); k];
+            let top = vector.top_k(&mut space);
+            prop_assert_eq!(top[0], vector.top_label());
+            prop_assert_eq!(top.len(), k.min(logits.len()));
+            for (top, class) in top.iter().zip(order) {
+                prop_assert_eq!((usize::from(top.class), top.score.get()), (class, probs[class]));
+            }
+        }
     }
 }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ProbInterval, Score};
 
-/// A predicted class and the classifier's score for it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A predicted class and the classifier's score for it. The default, class 0 with score 0, fills the places of a list
+/// to be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabel {
     /// The predicted class, 0-based.
@@ -78,7 +79,7 @@ pub enum Outcome {
 // A word, so that an `Outcome` is moved by words: as a byte it cost a Cortex-M4 300 instructions a calibration.
 #[repr(u32)]
 pub enum Uncalibrated {
-    /// The predicted class had too few calibration points for a table of its own.
+    /// The class, or its rank, had too few calibration points for a table of its own, or none that could be fitted.
     Class,
     /// There is no artefact.
     NoArtifact,
@@ -91,7 +92,7 @@ pub enum Uncalibrated {
 impl fmt::Display for Uncalibrated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Class => "the predicted class had too few calibration points",
+            Self::Class => "the class had too few calibration points",
             Self::NoArtifact => "there is no calibrator",
             Self::BadArtifact => "the calibrator is damaged",
             Self::OtherClassifier => "the calibrator was fitted for another classifier",

@@ -5,6 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::MAX_CLASSES;
+use crate::ranking::{argmax, rank};
 use crate::{Score, ScoreError, TopLabel};
 
 /// A vector of `L` scores, one per class, each in `[0, 1]` and together summing to one, with
@@ -57,16 +58,24 @@ impl<'a> Probs<'a> {
 
     /// The class with the largest probability and that probability; ties go to the lowest class.
     pub fn top_label(&self) -> TopLabel {
-        let mut class = 0;
-        let mut max = f32::NEG_INFINITY;
-        for (i, &prob) in self.0.iter().enumerate() {
-            if prob > max {
-                (class, max) = (i, prob);
-            }
-        }
-        // Every entry was checked, so the fallback is never taken.
-        let score = Score::new_clamped(max, Self::CLAMP).unwrap_or(Score::ONE);
-        TopLabel { class: class as u16, score }
+        let (class, prob) = argmax(self.0);
+        TopLabel { class: class as u16, score: Self::score(prob) }
+    }
+
+    /// The classes with the largest probabilities, as many as `top` has places and there are classes, in descending
+    /// order; ties go to the lowest class.
+    pub fn top_k<'t>(&self, top: &'t mut [TopLabel]) -> &'t [TopLabel] {
+        rank(self.0, top, Self::score)
+    }
+
+    /// Every class's score, in the order of the classes.
+    pub fn scores(&self) -> impl ExactSizeIterator<Item = Score> + use<'a> {
+        self.0.iter().map(|&prob| Self::score(prob))
+    }
+
+    /// An entry as a score: every entry was checked, so the fallback is never taken.
+    fn score(prob: f32) -> Score {
+        Score::new_clamped(prob, Self::CLAMP).unwrap_or(Score::ONE)
     }
 }
 

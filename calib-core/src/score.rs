@@ -18,7 +18,7 @@ pub(crate) const ONE_BITS: u32 = 0x3F80_0000;
 /// assert_eq!(Score::new(1.5), Err(ScoreError::OutOfRange(1.5)));
 /// # Ok::<(), ScoreError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(try_from = "f32", into = "f32")]
 pub struct Score(f32);

@@ -79,7 +79,27 @@ pub enum Reduction {
     Binary,
     /// One table per predicted class, for the probability that the prediction is right.
     TopLabel,
+    /// One table for the probability that the prediction is right, whatever the class.
+    Confidence,
+    /// One table per class, for the probability of that class; they need not sum to one.
+    ClassWise,
+    /// As class-wise, divided by their sum.
+    Normalized,
+    /// One table per rank and class, for the probability that the class with that rank is right: the table of rank `r`,
+    /// 0-based, and class `l` has the index `r * classes + l`.
+    TopKLabel {
+        /// The number of ranks.
+        k: u16,
+    },
+    /// One table per rank, for the probability that the class with that rank is right.
+    TopKConfidence {
+        /// The number of ranks.
+        k: u16,
+    },
 }
+
+/// The largest number of ranks.
+pub const MAX_TOP_K: usize = 16;
 
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the calibration data,
 /// every bin's probability is within `epsilon` of the truth for that bin.
@@ -99,8 +119,8 @@ pub struct Guarantee {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Theorem {
-    /// Gupta and Ramdas 2021, Theorem 3, for scores with a continuous distribution; with top-label and a
-    /// fixed number of bins, applied per class with a union bound over all bins (2022, appendix H).
+    /// Gupta and Ramdas 2021, Theorem 3, for scores with a continuous distribution; under a reduction applied to each
+    /// table with a union bound over the bins of all (2022, appendix H).
     Gr21Theorem3,
     /// Gupta and Ramdas 2022, Theorem 1, for top-label with points per bin.
     Gr22Theorem1,
@@ -113,6 +133,8 @@ pub enum Theorem {
     SampleSplit,
     /// Exact binomial intervals (Clopper and Pearson 1934), with a union bound over the bins.
     ClopperPearson,
+    /// Gupta and Ramdas 2022, Theorem 2, for class-wise with points per bin, at `alpha / classes` for each class.
+    Gr22Theorem2,
 }
 
 /// Marks of a whole artefact.
@@ -178,17 +200,15 @@ impl<'a> Header<'a> {
     }
 
     pub(super) fn is_consistent(&self) -> bool {
-        let classes = match self.reduction {
-            Reduction::Binary => self.classes == 2,
-            Reduction::TopLabel => self.classes >= 2,
-        };
+        let reduction = self.reduction.tables(self.classes).is_some()
+            && (self.reduction.takes_codes() || !self.encoding.is_quantized());
         let tables = match self.table_section() {
             Some(SectionKind::Scaling) => self.bins == 0,
             Some(_) => self.bins > 0,
             None => false,
         };
         let ties_merged = self.flags.contains(HeaderFlags::TIES_MERGED);
-        classes
+        reduction
             && tables
             && self.encoding.is_consistent()
             && self.guarantee.is_none_or(|guarantee| self.supports(&guarantee))
@@ -200,13 +220,15 @@ impl<'a> Header<'a> {
     /// Whether the guarantee is one that the method can have.
     fn supports(&self, guarantee: &Guarantee) -> bool {
         let Guarantee { theorem, alpha, epsilon } = *guarantee;
-        // A binary calibrator has one table: ties that void its theorem leave nothing to guarantee. Edges that
-        // the points in the bins did not choose may be merged at will.
-        let tied = self.flags.contains(HeaderFlags::TIES_MERGED) && self.reduction == Reduction::Binary;
+        // Of a lone table, ties that void its theorem leave nothing to guarantee. Edges that the points in the bins did
+        // not choose may be merged at will.
+        let alone = self.reduction.tables(self.classes) == Some(1);
+        let tied = self.flags.contains(HeaderFlags::TIES_MERGED) && alone;
         let void = tied && !self.method.splits() || self.flags.contains(HeaderFlags::WEIGHTED);
         let applies = match theorem {
             Theorem::Gr21Theorem3 => self.method == Method::Umd,
             Theorem::Gr22Theorem1 => self.method == Method::Umd && self.reduction == Reduction::TopLabel,
+            Theorem::Gr22Theorem2 => self.method == Method::Umd && self.reduction == Reduction::ClassWise,
             Theorem::Gr21Corollary1 => self.method == Method::UmdOriginal,
             Theorem::Gr21Theorem4 => self.method == Method::UmdRandomized,
             Theorem::SampleSplit => self.method.splits(),
@@ -214,7 +236,9 @@ impl<'a> Header<'a> {
                 matches!(self.method, Method::Umd | Method::Ums | Method::FixedWidth)
             }
         };
-        applies && !void && alpha > 0.0 && alpha < 1.0 && is_epsilon(epsilon)
+        // Whatever holds for each table is lost in the division by the sum.
+        let divided = self.reduction == Reduction::Normalized;
+        applies && !void && !divided && alpha > 0.0 && alpha < 1.0 && is_epsilon(epsilon)
     }
 
     /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
@@ -240,6 +264,44 @@ impl<'a> Header<'a> {
             }
             kind => tables == Some(kind),
         }
+    }
+}
+
+impl Reduction {
+    /// How many tables it makes for a classifier with so many classes; `None` if it does not go with that number: binary
+    /// goes with 2, the others with 2 or more, and the number of ranks is from 1 to that of the classes and to
+    /// [`MAX_TOP_K`].
+    pub const fn tables(self, classes: u16) -> Option<usize> {
+        let l = classes as usize;
+        if l < 2 {
+            return None;
+        }
+        match self {
+            Self::Binary if l == 2 => Some(1),
+            Self::Binary => None,
+            Self::Confidence => Some(1),
+            Self::TopLabel | Self::ClassWise | Self::Normalized => Some(l),
+            Self::TopKLabel { k } | Self::TopKConfidence { k }
+                if k == 0 || k as usize > MAX_TOP_K || k > classes =>
+            {
+                None
+            }
+            Self::TopKLabel { k } => Some(k as usize * l),
+            Self::TopKConfidence { k } => Some(k as usize),
+        }
+    }
+
+    /// The number of (class, probability) pairs that it gives, if it gives pairs of a number that is chosen.
+    pub const fn top_k(self) -> Option<usize> {
+        match self {
+            Self::TopKLabel { k } | Self::TopKConfidence { k } => Some(k as usize),
+            _ => None,
+        }
+    }
+
+    /// Whether there are calibrators of integer codes under it.
+    const fn takes_codes(self) -> bool {
+        matches!(self, Self::Binary | Self::TopLabel | Self::Confidence)
     }
 }
 
@@ -313,6 +375,11 @@ impl fmt::Display for Reduction {
         f.write_str(match self {
             Self::Binary => "binary",
             Self::TopLabel => "top-label",
+            Self::Confidence => "confidence",
+            Self::ClassWise => "class-wise",
+            Self::Normalized => "normalized",
+            Self::TopKLabel { .. } => "top-k-label",
+            Self::TopKConfidence { .. } => "top-k-confidence",
         })
     }
 }
@@ -326,6 +393,7 @@ impl fmt::Display for Theorem {
             Self::Gr21Theorem4 => "Gupta and Ramdas 2021, Theorem 4",
             Self::SampleSplit => "Hoeffding's inequality on the bins' own counts",
             Self::ClopperPearson => "exact binomial intervals (Clopper and Pearson 1934)",
+            Self::Gr22Theorem2 => "Gupta and Ramdas 2022, Theorem 2",
         })
     }
 }

@@ -44,8 +44,8 @@ mod writer;
 pub use error::{ParseError, TableFault};
 pub use form::TableForm;
 pub use header::{
-    ClassifierId, Guarantee, Header, HeaderFlags, Identity, MAX_CLASSES, Method, Provenance, Reduction,
-    Theorem,
+    ClassifierId, Guarantee, Header, HeaderFlags, Identity, MAX_CLASSES, MAX_TOP_K, Method, Provenance,
+    Reduction, Theorem,
 };
 pub use prefix::{FORMAT_VERSION, PREFIX_LEN};
 pub use section::SectionKind;

@@ -2,12 +2,12 @@
 
 use super::error::{ParseError, TableFault};
 use super::form::TableForm;
-use super::header::{Header, HeaderFlags, Reduction, is_epsilon};
+use super::header::{Header, HeaderFlags, is_epsilon};
 use super::pool::Pool;
 use super::section::{Payloads, SectionKind};
 use crate::{BinFlags, Calibrated, ProbInterval, QuantizedScore, Score};
 
-/// The tables of an artefact, one per binary problem of its reduction.
+/// The tables of an artefact, one per binary problem of its reduction, in the order of [`Reduction`](super::Reduction).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tables<'a> {
@@ -40,10 +40,7 @@ impl<'a> Tables<'a> {
         if let Some(kind) = sections.unexpected(|kind| header.takes(kind)) {
             return Err(ParseError::UnexpectedSection(kind));
         }
-        let expected = match header.reduction {
-            Reduction::Binary => 1,
-            Reduction::TopLabel => usize::from(header.classes),
-        };
+        let expected = header.reduction.tables(header.classes).ok_or(ParseError::Header)?;
         let pool = Pool::parse(sections.require(kind)?, expected).map_err(at)?;
         let intervals = sections.get(SectionKind::Intervals).map(|payload| Pool::parse(payload, expected));
         let bin_flags = sections.get(SectionKind::BinFlags);
@@ -80,7 +77,7 @@ impl<'a> Tables<'a> {
             let at = |fault| ParseError::Table { table, fault };
             let words = self.pool.words(table).ok_or(at(TableFault::Extent))?;
             let Some((&epsilon, words)) = words.split_first() else {
-                if may_miss && header.reduction != Reduction::Binary {
+                if may_miss && self.count() > 1 {
                     missing = true;
                     continue;
                 }
