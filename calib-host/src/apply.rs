@@ -1,6 +1,8 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
-use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, TopLabel, Uncalibrated};
+use calib_core::{
+    Artifact, BinFlags, Calibrator, Outcome, Score, ScoreVector, TopLabel, Uncalibrated, VectorCalibrator,
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -17,15 +19,60 @@ pub struct Applied {
     pub word: Option<u32>,
 }
 
+/// A calibrated vector: what it is depends on the artefact's reduction.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AppliedVector {
+    /// The probability of the predicted class.
+    TopLabel(Applied),
+    /// The probabilities of the first few classes, in their order.
+    TopK(Vec<Applied>),
+    /// The probabilities of all classes.
+    Classes(AppliedClasses),
+}
+
+/// Every class's probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppliedClasses {
+    /// The class that the classifier predicts, and its score.
+    pub top: TopLabel,
+    /// The probabilities, `None` for an uncalibrated class.
+    pub probs: Vec<Option<f32>>,
+    /// Their evidence, where each class has its own; otherwise nothing.
+    pub outcomes: Vec<Outcome>,
+    /// The bin of the vector as a whole, where it has one.
+    pub bin: Option<u16>,
+    /// What to know about that bin.
+    pub bin_flags: BinFlags,
+    /// The random word that stood in for the device's, if the artefact is randomised.
+    pub word: Option<u32>,
+}
+
 impl Applied {
-    /// What to know about the row: `uncalibrated`, `empty-bin` or nothing.
+    /// What to know about the row: `uncalibrated-class`, `uncalibrated`, `empty-bin` or nothing.
     pub fn flags(&self) -> &'static str {
-        match self.outcome {
-            Outcome::Uncalibrated(Uncalibrated::Class) => "uncalibrated-class",
-            Outcome::Uncalibrated(_) => "uncalibrated",
-            Outcome::Calibrated(c) if c.flags.contains(BinFlags::EMPTY) => "empty-bin",
-            Outcome::Calibrated(_) => "",
+        flags(&self.outcome)
+    }
+}
+
+impl AppliedClasses {
+    /// What to know about the row: `uncalibrated-class` if a class has no probability, `empty-bin` or nothing.
+    pub fn flags(&self) -> &'static str {
+        if self.probs.contains(&None) {
+            "uncalibrated-class"
+        } else if self.bin_flags.contains(BinFlags::EMPTY) {
+            "empty-bin"
+        } else {
+            self.outcomes.iter().map(flags).find(|flags| !flags.is_empty()).unwrap_or_default()
         }
+    }
+}
+
+fn flags(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Uncalibrated(Uncalibrated::Class) => "uncalibrated-class",
+        Outcome::Uncalibrated(_) => "uncalibrated",
+        Outcome::Calibrated(c) if c.flags.contains(BinFlags::EMPTY) => "empty-bin",
+        Outcome::Calibrated(_) => "",
     }
 }
 
@@ -44,27 +91,68 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
 }
 
-/// Calibrates the predictions in vectors with a top-label artefact; `None` if the artefact is not of that kind or
+/// Calibrates vectors with an artefact for several classes, row by row; `None` if the artefact is not of that kind or
 /// has another number of classes.
 ///
 /// A randomised artefact gets a random word per row, drawn from `seed` in row order.
-pub fn apply_vectors(artifact: &Artifact<'_>, vectors: &Vectors, seed: u64) -> Option<Vec<Applied>> {
-    let Calibrator::TopLabel(calibrator) = artifact.calibrator() else { return None };
-    if calibrator.classes() != vectors.classes() {
+pub fn apply_vectors<'v>(
+    artifact: &Artifact<'v>,
+    vectors: &'v Vectors,
+    seed: u64,
+) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
+    let calibrator = artifact.calibrator();
+    let classes = match calibrator {
+        Calibrator::TopLabel(calibrator) => calibrator.classes(),
+        Calibrator::TopK(calibrator) => calibrator.classes(),
+        Calibrator::Vector(calibrator) => calibrator.classes(),
+        _ => return None,
+    };
+    if classes != vectors.classes() {
         return None;
     }
-    let apply = |(top, word): (TopLabel, Option<u32>)| {
-        let outcome = match word {
-            Some(word) => calibrator.calibrate_with(top, word),
-            None => calibrator.calibrate(top),
-        };
-        Applied { top, outcome, word }
-    };
-    Some(vectors.top_labels().zip(words(artifact, seed)).map(apply).collect())
+    let mut space = vec![0.0; classes];
+    let rows = vectors.vectors().zip(words(artifact, seed));
+    Some(rows.map(move |(vector, word)| apply_vector(&calibrator, vector, word, &mut space)))
+}
+
+/// Calibrates a vector of the calibrator's number of classes, which is one for several.
+fn apply_vector(
+    calibrator: &Calibrator<'_>,
+    vector: ScoreVector<'_>,
+    word: Option<u32>,
+    space: &mut [f32],
+) -> AppliedVector {
+    const SAME: &str = "the numbers of classes were compared";
+    match calibrator {
+        Calibrator::TopK(calibrator) => {
+            let pairs = calibrator.calibrate_all(vector, word).expect(SAME);
+            AppliedVector::TopK(pairs.map(|(top, outcome)| Applied { top, outcome, word }).collect())
+        }
+        Calibrator::Vector(calibrator) => {
+            let probs = calibrator.calibrate(vector, word, space).expect(SAME);
+            let outcomes = match calibrator {
+                VectorCalibrator::ClassWise(c) => c.calibrate_all(vector, word).expect(SAME).collect(),
+                _ => Vec::new(),
+            };
+            AppliedVector::Classes(AppliedClasses {
+                top: vector.top_label(),
+                probs: probs.iter().collect(),
+                outcomes,
+                bin: probs.bin(),
+                bin_flags: probs.flags(),
+                word,
+            })
+        }
+        Calibrator::TopLabel(calibrator) => {
+            let top = vector.top_label();
+            AppliedVector::TopLabel(Applied { top, outcome: calibrator.calibrate_with(top, word), word })
+        }
+        _ => unreachable!("apply_vectors takes no other"),
+    }
 }
 
 /// A word for every row if the artefact is randomised, otherwise none.
-fn words(artifact: &Artifact<'_>, seed: u64) -> impl Iterator<Item = Option<u32>> {
+fn words(artifact: &Artifact<'_>, seed: u64) -> impl Iterator<Item = Option<u32>> + use<> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let randomized = artifact.is_randomized();
     std::iter::repeat_with(move || randomized.then(|| rng.random()))

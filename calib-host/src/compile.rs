@@ -77,7 +77,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     if fit.tied_tables().next().is_some() {
         flags = flags.with(HeaderFlags::TIES_MERGED);
     }
-    if fit.uncalibrated_classes().next().is_some() {
+    if !fit.unfitted.is_empty() {
         flags = flags.with(HeaderFlags::CLASS_UNCALIBRATED);
     }
     let header = Header {

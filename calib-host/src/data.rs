@@ -1,6 +1,9 @@
 //! Calibration data, checked once.
 
-use calib_core::{Logits, LogitsError, MAX_CLASSES, Probs, ProbsError, Score, ScoreError, TopLabel};
+use calib_core::{
+    Logits, LogitsError, MAX_CLASSES, MAX_TOP_K, Probs, ProbsError, Reduction, Score, ScoreError,
+    ScoreVector, TopLabel,
+};
 
 use crate::groups::{Group, group};
 
@@ -102,6 +105,21 @@ pub enum DataError {
     /// The number of classes is below 2 or above 65 535.
     #[error("{0} classes: a classifier has 2 to {MAX_CLASSES}")]
     ClassCount(usize),
+    /// The reduction is for another number of classes, or its number of ranks is out of range.
+    #[error("{}", reduction_fault(*reduction, *classes))]
+    Reduction {
+        /// The reduction.
+        reduction: Reduction,
+        /// The number of classes.
+        classes: usize,
+    },
+}
+
+fn reduction_fault(reduction: Reduction, classes: usize) -> String {
+    match reduction.top_k() {
+        Some(k) => format!("{k} ranks: with {classes} classes there are 1 to {}", classes.min(MAX_TOP_K)),
+        None => format!("the reduction {reduction} does not go with {classes} classes"),
+    }
 }
 
 /// Counts up to here are exact in an `f64`.
@@ -225,12 +243,22 @@ impl Vectors {
         self.values.chunks_exact(self.classes)
     }
 
+    /// A row, as the device sees it.
+    pub(crate) fn vector<'r>(&self, row: &'r [f32]) -> ScoreVector<'r> {
+        match self.kind {
+            VectorKind::Logits => Logits::new(row).expect("checked in new").into(),
+            VectorKind::Probs => Probs::new(row).expect("checked in new").into(),
+        }
+    }
+
+    /// The rows, as the device sees them.
+    pub fn vectors(&self) -> impl ExactSizeIterator<Item = ScoreVector<'_>> {
+        self.rows().map(|row| self.vector(row))
+    }
+
     /// Every row's predicted class and score, computed as the device does.
     pub fn top_labels(&self) -> impl Iterator<Item = TopLabel> {
-        self.rows().map(|row| match self.kind {
-            VectorKind::Logits => Logits::new(row).expect("checked in new").top_label(),
-            VectorKind::Probs => Probs::new(row).expect("checked in new").top_label(),
-        })
+        self.vectors().map(|vector| vector.top_label())
     }
 
     /// Every row's predicted class and score, with the softmax computed in `f64`: the reference for what
@@ -245,6 +273,23 @@ impl Vectors {
             };
             (class as u16, score)
         })
+    }
+
+    /// A row's scores, with the softmax computed in `f64`.
+    pub(crate) fn scores_f64<'r>(&self, row: &'r [f32]) -> impl Iterator<Item = f64> + use<'r> {
+        let max = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let logits = self.kind == VectorKind::Logits;
+        let exp = move |&value: &f32| match logits {
+            true => (f64::from(value) - max).exp(),
+            false => f64::from(value).clamp(0.0, 1.0),
+        };
+        let sum = if logits { row.iter().map(exp).sum::<f64>() } else { 1.0 };
+        row.iter().map(move |value| exp(value) / sum)
+    }
+
+    /// Whether every row is a probability vector, whatever the entries were said to be.
+    pub fn all_look_like_probs(&self) -> bool {
+        self.rows().all(|row| Probs::new(row).is_ok())
     }
 }
 
@@ -268,16 +313,9 @@ impl TopLabelData {
         if !(2..=MAX_CLASSES).contains(&classes) {
             return Err(DataError::ClassCount(classes));
         }
-        check_lengths(scores.len(), labels.len())?;
-        let class_at = |row: usize, class: i64| match u16::try_from(class) {
-            Ok(small) if usize::from(small) < classes => Ok(small),
-            _ => Err(DataError::Class { row, class, classes }),
-        };
-        let mut checked = Vec::with_capacity(labels.len());
-        for (row, (&label, (&class, &score))) in labels.iter().zip(predicted.iter().zip(&scores)).enumerate()
-        {
-            checked.push(class_at(row, label)?);
-            class_at(row, class.into())?;
+        let checked = check_labels(labels, scores.len(), classes)?;
+        for (row, (&class, &score)) in predicted.iter().zip(&scores).enumerate() {
+            check_class(row, class.into(), classes)?;
             device_score(score).map_err(|cause| DataError::Score { row, cause })?;
         }
         Ok(Self { predicted, scores, labels: checked, classes })
@@ -308,6 +346,19 @@ impl TopLabelData {
     /// The rows as (predicted class, score, true class).
     pub fn rows(&self) -> impl Iterator<Item = (u16, f64, u16)> {
         self.predicted.iter().zip(&self.scores).zip(&self.labels).map(|((&p, &s), &y)| (p, s, y))
+    }
+}
+
+/// Checks that there is a label, which is a class, for each of `n` rows.
+pub(crate) fn check_labels(labels: &[i64], n: usize, classes: usize) -> Result<Vec<u16>, DataError> {
+    check_lengths(n, labels.len())?;
+    labels.iter().enumerate().map(|(row, &label)| check_class(row, label, classes)).collect()
+}
+
+fn check_class(row: usize, class: i64, classes: usize) -> Result<u16, DataError> {
+    match u16::try_from(class) {
+        Ok(small) if usize::from(small) < classes => Ok(small),
+        _ => Err(DataError::Class { row, class, classes }),
     }
 }
 

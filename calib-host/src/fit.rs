@@ -5,19 +5,20 @@ use calib_core::{Method, Reduction, StepTable, Theorem};
 use crate::bootstrap::Interval;
 use crate::clopper_pearson::clopper_pearson;
 use crate::data::{BinaryData, TopLabelData};
-use crate::groups::{Group, group, totals};
-use crate::guarantee::{Guarantee, gr22_theorem1};
+use crate::groups::{Group, totals};
+use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::method::{BinaryMethod, Model};
+use crate::problems::Problems;
 use crate::scaling::ScalingError;
 
-/// How the top-label reduction sizes its binary problems.
+/// How a reduction's binary problems are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TopLabelOptions {
+pub struct ReductionOptions {
     /// The binary method. With `points_per_bin`, its number of bins does not matter.
     pub method: BinaryMethod,
-    /// `k`, at least 2: a class predicted `n_l` times gets `floor(n_l / k)` bins, so that every bin rests on about `k`
-    /// points (Gupta and Ramdas 2022, Algorithm 8), and stays uncalibrated below `k`. Without it every class gets the
-    /// method's number of bins, and stays uncalibrated if its points are too few for them.
+    /// `k`, at least 2: a problem of `n_l` points gets `floor(n_l / k)` bins, so that every bin rests on about `k`
+    /// points (Gupta and Ramdas 2022, Algorithms 8 and 9), and stays uncalibrated below `k`. Without it every problem
+    /// gets the method's number of bins, and stays uncalibrated if its points are too few for them.
     pub points_per_bin: Option<usize>,
 }
 
@@ -32,8 +33,11 @@ pub struct Fit {
     pub classes: usize,
     /// The number of calibration points.
     pub n: u64,
-    /// The binary models, one, or one per class; `None` for a class that stays uncalibrated.
+    /// The binary models, one per problem of the reduction, in the order of [`Reduction`]; `None` for one that stays
+    /// uncalibrated.
     pub tables: Vec<Option<FittedTable>>,
+    /// Why those stay uncalibrated.
+    pub unfitted: Vec<Unfitted>,
     /// What is guaranteed, if anything; its epsilon is the largest of the tables'.
     pub guarantee: Option<Guarantee>,
     /// The parameters, as `name=value` separated by spaces.
@@ -54,6 +58,35 @@ pub struct FittedTable {
     pub intervals: Vec<Interval>,
 }
 
+/// A binary problem that stays uncalibrated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfitted {
+    /// The index of its table.
+    pub table: usize,
+    /// Why.
+    pub reason: UnfittedReason,
+}
+
+/// Why a binary problem of a reduction stays uncalibrated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnfittedReason {
+    /// It has too few points.
+    #[error("{n} of {needed} points")]
+    TooFewPoints {
+        /// How many it has.
+        n: usize,
+        /// How many it needs.
+        needed: usize,
+    },
+    /// No row is of the class, or every row is.
+    #[error("{}", if *.0 { "every label is of it" } else { "no label is of it" })]
+    OneLabel(bool),
+    /// Its scaling function has no finite optimum.
+    #[error(transparent)]
+    Scaling(ScalingError),
+}
+
 /// Why nothing was fitted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -63,6 +96,14 @@ pub enum FitError {
     OneClass {
         /// The label.
         label: u8,
+        /// The number of points.
+        n: u64,
+    },
+    /// All points are of one of several classes.
+    #[error("all {n} labels are {class}: nothing can be learned about the other classes")]
+    OneOfSeveral {
+        /// The class.
+        class: usize,
         /// The number of points.
         n: u64,
     },
@@ -93,6 +134,14 @@ pub enum FitError {
         /// How many would do.
         needed: usize,
     },
+    /// There are fewer points than a bin needs.
+    #[error("{n} calibration points are too few: {needed} are needed")]
+    FewerThanABin {
+        /// The number of points.
+        n: u64,
+        /// How many would do.
+        needed: usize,
+    },
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -112,8 +161,14 @@ impl FitError {
             Self::NoClass { most, .. } if *most >= 2 => {
                 format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
             }
-            Self::TooFewPoints { .. } | Self::NoClass { .. } => "add calibration data".into(),
+            Self::FewerThanABin { n, .. } if *n >= 2 => {
+                format!("use --points-per-bin {n} or less, or fewer --bins, or add calibration data")
+            }
+            Self::TooFewPoints { .. } | Self::NoClass { .. } | Self::FewerThanABin { .. } => {
+                "add calibration data".into()
+            }
             Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
+            Self::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
             Self::BinCount(_) | Self::PointsPerBin(_) => return None,
@@ -121,10 +176,9 @@ impl FitError {
     }
 }
 
-impl TopLabelOptions {
-    /// The binary method for a class with `n` points; `None` if they are too few.
-    fn method_for(&self, n: u64) -> Option<BinaryMethod> {
-        let n = usize::try_from(n).unwrap_or(usize::MAX);
+impl ReductionOptions {
+    /// The binary method for a problem of `n` points; `None` if they are too few.
+    fn method_for(&self, n: usize) -> Option<BinaryMethod> {
         let method = match self.points_per_bin {
             Some(k) => self.method.with_bins((n / k).min(StepTable::MAX_BINS)),
             None => self.method,
@@ -132,14 +186,15 @@ impl TopLabelOptions {
         (n >= self.points_per_bin.unwrap_or(1) && n >= method.min_points()).then_some(method)
     }
 
-    fn smallest_class(&self) -> usize {
+    /// The fewest points that a problem may have.
+    fn fewest_points(&self) -> usize {
         self.points_per_bin.unwrap_or_else(|| self.method.min_points())
     }
 
     fn parameters(&self) -> String {
         let own = self.method.parameters();
         match self.points_per_bin {
-            // The number of bins is each class's own.
+            // The number of bins is each problem's own.
             Some(k) => {
                 let rest = own.split(' ').filter(|word| !word.starts_with("bins="));
                 std::iter::once(format!("points-per-bin={k}"))
@@ -184,6 +239,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
         classes: 2,
         n,
         tables: vec![Some(table)],
+        unfitted: Vec::new(),
         guarantee: method.theorem().zip(epsilon).map(|(theorem, epsilon)| Guarantee {
             theorem,
             alpha,
@@ -193,58 +249,142 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
     })
 }
 
-/// Fits a binary calibrator per predicted class to whether the prediction was right (Gupta and Ramdas 2022,
-/// Algorithms 2 and 8); `alpha` in `(0, 1)` is the failure probability of the guarantee over all classes.
-///
-/// The result does not depend on the order of the rows.
+/// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
+/// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
 ///
 /// # Errors
 ///
-/// No class with enough points, or a parameter out of range.
-pub fn fit_top_label(data: &TopLabelData, options: &TopLabelOptions, alpha: f64) -> Result<Fit, FitError> {
+/// As [`fit_reduction`].
+pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64) -> Result<Fit, FitError> {
+    fit_reduction(&data.into(), options, alpha)
+}
+
+/// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5); `alpha` in
+/// `(0, 1)` is the failure probability of the guarantee over all of them.
+///
+/// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
+/// function has no finite optimum stays uncalibrated. The result does not depend on the order of the rows.
+///
+/// # Errors
+///
+/// No problem that can be fitted, or a parameter out of range.
+pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
     options.check()?;
-    let mut by_class: Vec<Vec<(f64, u64, u64)>> = vec![Vec::new(); data.classes()];
-    for (predicted, score, label) in data.rows() {
-        by_class[usize::from(predicted)].push((score, 1, (predicted == label).into()));
-    }
-    let by_class: Vec<Vec<Group>> = by_class.into_iter().map(group).collect();
-    let methods: Vec<_> = by_class.iter().map(|groups| options.method_for(totals(groups).0)).collect();
-    if methods.iter().all(Option::is_none) {
-        let most = by_class.iter().map(|groups| totals(groups).0).max().unwrap_or(0);
-        return Err(FitError::NoClass { most, needed: options.smallest_class() });
-    }
-
-    let n = data.len() as u64;
+    let methods: Vec<_> =
+        (0..problems.tables()).map(|table| options.method_for(problems.table_len(table))).collect();
+    // Decided by the scores alone, so that the labels do not choose which bins the union bound is over.
     let all_bins = methods.iter().flatten().filter_map(BinaryMethod::bins).sum::<usize>() as u64;
-    // Theorem 1 of 2022 is stated for UMD by points per bin; otherwise the binary theorem holds for each class, with a
-    // union bound over the bins of all classes (appendix H there).
-    let gr22 = match (options.method.theorem(), options.points_per_bin) {
-        (Some(Theorem::Gr21Theorem3), Some(k)) => Some(gr22_theorem1(n, k as u64, alpha)),
-        _ => None,
-    };
-    let mut tables = Vec::with_capacity(by_class.len());
-    for (groups, method) in by_class.iter().zip(&methods) {
-        let Some(method) = method else {
-            tables.push(None);
-            continue;
-        };
-        let model = method.fit(groups)?;
-        let own = method.epsilon(&model, groups, all_bins, alpha);
-        let epsilon = own.map(|own| gr22.unwrap_or(own));
-        tables.push(Some(FittedTable::new(model, groups, epsilon, all_bins, alpha)));
+    let promise = Promise::of(problems, options, alpha);
+    let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
+    for (table, method) in methods.iter().enumerate() {
+        match fit_table(problems, table, method.as_ref(), options)? {
+            Ok((method, model, groups)) => {
+                let epsilon = promise.and_then(|promise| {
+                    let own = method.epsilon(&model, &groups, all_bins, alpha)?;
+                    Some(promise.uniform.unwrap_or(own))
+                });
+                tables.push(Some(FittedTable::new(model, &groups, epsilon, all_bins, alpha)));
+            }
+            Err(reason) => {
+                tables.push(None);
+                unfitted.push(Unfitted { table, reason });
+            }
+        }
     }
-    let theorem = if gr22.is_some() { Some(Theorem::Gr22Theorem1) } else { options.method.theorem() };
+    if tables.iter().all(Option::is_none) {
+        return Err(nothing_fitted(problems, options, unfitted));
+    }
     let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
     Ok(Fit {
         method: options.method.method(),
-        reduction: Reduction::TopLabel,
-        classes: data.classes(),
-        n,
+        reduction: problems.reduction(),
+        classes: problems.classes(),
+        n: problems.len() as u64,
         tables,
-        guarantee: theorem.zip(epsilon).map(|(theorem, epsilon)| Guarantee { theorem, alpha, epsilon }),
+        unfitted,
+        guarantee: promise.zip(epsilon).map(|(promise, epsilon)| Guarantee {
+            theorem: promise.theorem,
+            alpha,
+            epsilon,
+        }),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
     })
+}
+
+/// What may be guaranteed for the tables of a reduction.
+#[derive(Clone, Copy)]
+struct Promise {
+    theorem: Theorem,
+    /// The epsilon of every table that the theorem holds for; without it each table has its own.
+    uniform: Option<f64>,
+}
+
+impl Promise {
+    /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin; otherwise the binary theorem holds for each table,
+    /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
+    fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
+        let theorem = options.method.theorem()?;
+        let (n, classes) = (problems.len() as u64, problems.classes() as u64);
+        let k = options.points_per_bin.filter(|_| theorem == Theorem::Gr21Theorem3).map(|k| k as u64);
+        Some(match (problems.reduction(), k) {
+            (Reduction::Normalized, _) => return None,
+            (Reduction::TopLabel, Some(k)) => {
+                Self { theorem: Theorem::Gr22Theorem1, uniform: Some(gr22_theorem1(n, k, alpha)) }
+            }
+            (Reduction::ClassWise, Some(k)) => {
+                Self { theorem: Theorem::Gr22Theorem2, uniform: Some(gr22_theorem2(n, k, classes, alpha)) }
+            }
+            _ => Self { theorem, uniform: None },
+        })
+    }
+}
+
+type FittedProblem<'m> = (&'m BinaryMethod, Model, Vec<Group>);
+
+/// Fits one problem, with the method that its number of points allows.
+fn fit_table<'m>(
+    problems: &Problems,
+    table: usize,
+    method: Option<&'m BinaryMethod>,
+    options: &ReductionOptions,
+) -> Result<Result<FittedProblem<'m>, UnfittedReason>, FitError> {
+    let Some(method) = method else {
+        let (n, needed) = (problems.table_len(table), options.fewest_points());
+        return Ok(Err(UnfittedReason::TooFewPoints { n, needed }));
+    };
+    let groups = problems.groups(table);
+    let (n, positives) = totals(&groups);
+    // One class against the rest is a problem with two labels; a prediction may well always be right.
+    let against_the_rest = matches!(problems.reduction(), Reduction::ClassWise | Reduction::Normalized);
+    if against_the_rest && (positives == 0 || positives == n) {
+        return Ok(Err(UnfittedReason::OneLabel(positives == n)));
+    }
+    match method.fit(&groups) {
+        Ok(model) => Ok(Ok((method, model, groups))),
+        Err(FitError::Scaling(cause)) => Ok(Err(UnfittedReason::Scaling(cause))),
+        Err(other) => Err(other),
+    }
+}
+
+/// Why no problem could be fitted.
+fn nothing_fitted(problems: &Problems, options: &ReductionOptions, unfitted: Vec<Unfitted>) -> FitError {
+    let n = problems.len() as u64;
+    for Unfitted { table, reason } in unfitted {
+        match reason {
+            UnfittedReason::Scaling(cause) => return FitError::Scaling(cause),
+            UnfittedReason::OneLabel(true) => return FitError::OneOfSeveral { class: table, n },
+            _ => {}
+        }
+    }
+    let needed = options.fewest_points();
+    match problems.reduction() {
+        Reduction::TopLabel | Reduction::TopKLabel { .. } => {
+            let most = (0..problems.tables()).map(|table| problems.table_len(table)).max().unwrap_or(0);
+            FitError::NoClass { most: most as u64, needed }
+        }
+        _ => FitError::FewerThanABin { n, needed },
+    }
 }
 
 impl FittedTable {
@@ -266,15 +406,26 @@ impl Fit {
         self.tables.iter().flatten().map(|table| table.model.len()).sum()
     }
 
-    /// The classes that stay uncalibrated.
-    pub fn uncalibrated_classes(&self) -> impl Iterator<Item = usize> {
-        self.tables.iter().enumerate().filter(|(_, table)| table.is_none()).map(|(class, _)| class)
+    /// What a table is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on.
+    pub fn table_name(&self, table: usize) -> String {
+        table_name(self.reduction, self.classes, table)
     }
 
     /// The tables in which equal scores straddled a boundary.
     pub fn tied_tables(&self) -> impl Iterator<Item = usize> {
         let tied = |table: &Option<FittedTable>| table.as_ref().is_some_and(|t| t.model.ties_merged());
         self.tables.iter().enumerate().filter(move |(_, table)| tied(table)).map(|(index, _)| index)
+    }
+}
+
+/// What a table of a reduction is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; `the table` if there is
+/// one only.
+pub fn table_name(reduction: Reduction, classes: usize, table: usize) -> String {
+    match reduction {
+        Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized => format!("class {table}"),
+        Reduction::TopKLabel { .. } => format!("rank {}, class {}", table / classes + 1, table % classes),
+        Reduction::TopKConfidence { .. } => format!("rank {}", table + 1),
+        _ => "the table".into(),
     }
 }
 
@@ -332,22 +483,23 @@ mod tests {
         let scores: Vec<f64> = (0..139).map(|i| 0.3 + f64::from(i) / 200.0).collect();
         let labels: Vec<i64> = predicted.iter().map(|&c| i64::from(c)).collect();
         let data = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
-        let options = TopLabelOptions { method: umd(1), points_per_bin: Some(10) };
+        let options = ReductionOptions { method: umd(1), points_per_bin: Some(10) };
         let fit = fit_top_label(&data, &options, 0.1).unwrap();
         let bins: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.model.len())).collect();
         assert_eq!(bins, [Some(10), Some(3), None, None]);
-        assert_eq!(fit.uncalibrated_classes().collect::<Vec<_>>(), [2, 3]);
+        let unfitted = |table, n| Unfitted { table, reason: UnfittedReason::TooFewPoints { n, needed: 10 } };
+        assert_eq!(fit.unfitted, [unfitted(2, 9), unfitted(3, 0)]);
         assert_eq!(fit.guarantee.unwrap().epsilon, gr22_theorem1(139, 10, 0.1));
         assert_eq!(fit.parameters, "alpha=0.1 points-per-bin=10 boundary=ceil");
 
-        let fixed = TopLabelOptions { method: umd(5), points_per_bin: None };
+        let fixed = ReductionOptions { method: umd(5), points_per_bin: None };
         let fit = fit_top_label(&data, &fixed, 0.1).unwrap();
         let epsilons: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.epsilon.unwrap())).collect();
         assert_eq!(epsilons, [Some(gr21_theorem3(20, 10, 0.1)), Some(gr21_theorem3(6, 10, 0.1)), None, None]);
         assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(6, 10, 0.1));
 
         let isotonic = BinaryMethod::Isotonic(Isotonic::default());
-        let none = TopLabelOptions { method: isotonic, points_per_bin: Some(1000) };
+        let none = ReductionOptions { method: isotonic, points_per_bin: Some(1000) };
         assert_eq!(fit_top_label(&data, &none, 0.1), Err(FitError::NoClass { most: 100, needed: 1000 }));
     }
 

@@ -51,6 +51,11 @@ pub fn gr22_theorem1(n: u64, k: u64, alpha: f64) -> f64 {
     hoeffding(2.0 * n as f64 / (k as f64 * alpha), k)
 }
 
+/// Gupta and Ramdas 2022, Theorem 2 (conditional), for all classes together: [`gr22_theorem1`] at `alpha / classes`.
+pub fn gr22_theorem2(n: u64, k: u64, classes: u64, alpha: f64) -> f64 {
+    gr22_theorem1(n, k, alpha / classes as f64)
+}
+
 fn hoeffding(inverse_level: f64, points_per_bin: u64) -> f64 {
     (inverse_level.ln() / (2.0 * (points_per_bin as f64 - 1.0))).sqrt()
 }

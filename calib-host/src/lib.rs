@@ -34,6 +34,7 @@ mod isotonic;
 mod method;
 mod output;
 mod plan;
+mod problems;
 mod scaling;
 mod scaling_binning;
 mod split;
@@ -47,7 +48,7 @@ mod venn_abers;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use apply::{Applied, apply_scores, apply_vectors};
+pub use apply::{Applied, AppliedClasses, AppliedVector, apply_scores, apply_vectors};
 pub use assess::{Assessment, EstimateWithInterval, Prediction, assess};
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use binning::{Binning, Cell};
@@ -56,16 +57,20 @@ pub use clopper_pearson::clopper_pearson;
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};
-pub use fit::{Fit, FitError, FittedTable, TopLabelOptions, fit_binary, fit_top_label};
+pub use fit::{
+    Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_reduction,
+    fit_top_label, table_name,
+};
 pub use groups::Group;
 pub use guarantee::{
     Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
-    gr22_theorem1, sample_split,
+    gr22_theorem1, gr22_theorem2, sample_split,
 };
 pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
 pub use method::{BinaryMethod, Model, Seed};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
+pub use problems::Problems;
 pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
 pub use stored::StoredArtifact;

@@ -4,8 +4,8 @@ use std::fs;
 
 use calib_core::{Artifact, Outcome};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, ScalingBinning,
-    ScalingMethod, StoredArtifact, TopLabelData, TopLabelOptions, Umd, Ums, VectorKind, Vectors,
+    ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, ReductionOptions,
+    ScalingBinning, ScalingMethod, StoredArtifact, TopLabelData, Umd, Ums, VectorKind, Vectors,
     artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Case, Emulator, bare_scores, build_firmware, classified_rows};
@@ -88,9 +88,9 @@ fn digits() {
     let vectors = Vectors::new(logits, 10, VectorKind::Logits).unwrap();
     let labels: Vec<i64> = case.calibration.labels.iter().map(|&label| label.into()).collect();
     let data = TopLabelData::from_vectors(&vectors, &labels).unwrap();
-    let umd = TopLabelOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
+    let umd = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
     let isotonic =
-        TopLabelOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: Some(50) };
+        ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: Some(50) };
     let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
     host_and_device_agree(&case, &fits[..1], 10_000);
     host_and_device_agree(&case, &fits[1..], 1000);

@@ -232,6 +232,11 @@ impl<'a> Tables<'a> {
         self.direct.get(table.checked_mul(CODES)?..)?.get(..CODES)
     }
 
+    /// Whether results may have intervals: those of section 8, or the ends of Venn-Abers.
+    pub fn has_intervals(&self) -> bool {
+        self.intervals.is_some() || self.kind == SectionKind::VennAbers
+    }
+
     /// Whether there is a direct table for every table over codes.
     pub const fn has_direct_table(&self) -> bool {
         !self.direct.is_empty()

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::{Outcome, Reduction};
+use calib_core::{Artifact, Reduction};
 use calib_host::input::{Source, Table};
-use calib_host::{Applied, Error, StoredArtifact, apply_scores, apply_vectors, write_file};
+use calib_host::{AppliedVector, Error, StoredArtifact, apply_scores, apply_vectors, write_file};
 use clap::Args;
 
-use super::options::{SCORE_COLUMN, ScoreSource, read_vectors};
+use super::applied::{ADDED, Columns, INTERVAL, WORD};
+use super::options::{SCORE_COLUMN, ScoreSource, question_kind, read_vectors};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
 #[derive(Args)]
@@ -20,11 +21,15 @@ pub(crate) struct Apply {
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
-    /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags; for a matrix, class,
-    /// prob, bin, epsilon and flags. The probability of an uncalibrated row is empty, and flags says so. An artefact with
-    /// intervals adds lo and hi, a randomised one the word that was drawn.
+    /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
+    /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
+    /// prob_0 to the last class's, and flags, as the artefact's reduction says. What is uncalibrated is empty, and flags
+    /// says so. An artefact with intervals adds lo and hi, a randomised one the word that was drawn.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
+    #[arg(long)]
+    evidence: bool,
     /// Replace an existing output.
     #[arg(long)]
     force: bool,
@@ -33,94 +38,118 @@ pub(crate) struct Apply {
     seed: u64,
 }
 
-/// What every output has, what intervals add, and what a randomised artefact does.
-const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
-const INTERVAL: [&str; 2] = ["lo", "hi"];
-const WORD: &str = "word";
-
 impl Apply {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let stored = StoredArtifact::read(&self.artifact)?;
         let artifact = stored.artifact();
-        let header = artifact.header();
+        if self.evidence && artifact.header().reduction != Reduction::ClassWise {
+            return Err(Error::Usage("--evidence goes with a class-wise artefact: leave it out".into()));
+        }
         let (path, vectors) = match self.source.vectors() {
             Some((path, kind)) => (path, Some(kind)),
             None => (self.source.scores.as_deref().expect("clap asks for one of the sources"), None),
         };
         let source = Source::read(path, !quiet)?;
-
-        // What the rows of the output start with, and the calibrated rows.
-        let table;
-        let (shown, applied) = if let Some(kind) = vectors {
-            let vectors = read_vectors(&source, kind, &self.score_column)?;
-            let applied = apply_vectors(&artifact, &vectors, self.seed).ok_or_else(|| {
-                self.mismatch(
-                    header.reduction,
-                    header.classes,
-                    &format!("vectors of {} classes", vectors.classes()),
-                )
-            })?;
-            (None, applied)
-        } else {
-            table = Table::read(&source)?;
-            table.check_absent(&ADDED)?;
-            table.check_absent(&INTERVAL)?;
-            table.check_absent(&[WORD])?;
-            let scores = table.numbers(&self.score_column)?.scores()?;
-            let applied = apply_scores(&artifact, &scores, self.seed)
-                .ok_or_else(|| self.mismatch(header.reduction, header.classes, "binary scores"))?;
-            (Some(table.shown(scores.len())), applied)
-        };
-
-        let interval = |row: &Applied| match row.outcome {
-            Outcome::Calibrated(calibrated) => calibrated.interval,
-            Outcome::Uncalibrated(_) => None,
-        };
-        let has_intervals = applied.iter().any(|row| interval(row).is_some());
-        let has_words = applied.iter().any(|row| row.word.is_some());
-
-        let write_rows = |out: &mut dyn Write| -> csv::Result<()> {
-            let mut writer = csv::Writer::from_writer(out);
-            match &shown {
-                Some(shown) => shown.header().try_for_each(|name| writer.write_field(name))?,
-                None => writer.write_field("class")?,
+        match vectors {
+            Some(kind) => {
+                let vectors = read_vectors(&source, kind, &self.score_column)?;
+                let applied = apply_vectors(&artifact, &vectors, self.seed).ok_or_else(|| {
+                    self.mismatch(&artifact, &format!("vectors of {} classes", vectors.classes()))
+                })?;
+                question_kind(&source, &vectors)?;
+                self.write(|writer| self.vectors(&artifact, applied, writer))
             }
-            ADDED.iter().try_for_each(|name| writer.write_field(name))?;
-            if has_intervals {
-                INTERVAL.iter().try_for_each(|name| writer.write_field(name))?;
-            }
-            if has_words {
-                writer.write_field(WORD)?;
-            }
-            writer.write_record(None::<&[u8]>)?;
+            None => self.scores(&artifact, &source),
+        }
+    }
+
+    /// The columns of a table of scores, and what is added to them.
+    fn scores(&self, artifact: &Artifact<'_>, source: &Source) -> Result<(), Error> {
+        let table = Table::read(source)?;
+        table.check_absent(&ADDED)?;
+        table.check_absent(&INTERVAL)?;
+        table.check_absent(&[WORD])?;
+        let scores = table.numbers(&self.score_column)?.scores()?;
+        let applied = apply_scores(artifact, &scores, self.seed)
+            .ok_or_else(|| self.mismatch(artifact, "binary scores"))?;
+        let shown = table.shown(scores.len());
+        let columns = Columns::of(artifact);
+        self.write(|writer| {
+            shown.header().try_for_each(|name| writer.write_field(name))?;
+            columns.write_header("", writer)?;
+            columns.write_word_header(writer)?;
             for (i, row) in applied.iter().enumerate() {
-                match &shown {
-                    Some(shown) => {
-                        shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?
-                    }
-                    None => writer.write_field(row.top.class.to_string())?,
-                }
-                added(row).iter().try_for_each(|field| writer.write_field(field))?;
-                if has_intervals {
-                    let ends =
-                        interval(row).map_or(Default::default(), |i| [i.lo.to_string(), i.hi.to_string()]);
-                    ends.iter().try_for_each(|field| writer.write_field(field))?;
-                }
-                if has_words {
-                    writer.write_field(row.word.map_or(String::new(), |word| word.to_string()))?;
-                }
-                writer.write_record(None::<&[u8]>)?;
+                shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?;
+                columns.write(row, writer)?;
+                columns.write_word(row.word, writer)?;
             }
-            Ok(writer.flush()?)
-        };
-        write_file(&self.output, self.force, |out| write_rows(out).map_err(io_cause))?;
+            Ok(())
+        })
+    }
+
+    /// The columns that the artefact's reduction asks for.
+    fn vectors(
+        &self,
+        artifact: &Artifact<'_>,
+        applied: impl Iterator<Item = AppliedVector>,
+        writer: &mut csv::Writer<&mut dyn Write>,
+    ) -> csv::Result<()> {
+        let columns = Columns::of(artifact);
+        let header = artifact.header();
+        match header.reduction {
+            Reduction::TopLabel | Reduction::Confidence => {
+                writer.write_field("class")?;
+                columns.write_header("", writer)?;
+            }
+            Reduction::TopKLabel { k } | Reduction::TopKConfidence { k } => {
+                for rank in 1..=k {
+                    writer.write_field(format!("class_{rank}"))?;
+                    columns.write_header(&format!("_{rank}"), writer)?;
+                }
+            }
+            _ => columns.write_classes_header(header.classes, self.evidence, writer)?,
+        }
+        columns.write_word_header(writer)?;
+        for row in applied {
+            match row {
+                AppliedVector::TopLabel(row) => {
+                    writer.write_field(row.top.class.to_string())?;
+                    columns.write(&row, writer)?;
+                    columns.write_word(row.word, writer)?;
+                }
+                AppliedVector::TopK(pairs) => {
+                    for row in &pairs {
+                        writer.write_field(row.top.class.to_string())?;
+                        columns.write(row, writer)?;
+                    }
+                    columns.write_word(pairs.first().and_then(|row| row.word), writer)?;
+                }
+                AppliedVector::Classes(row) => {
+                    columns.write_classes(&row, self.evidence, writer)?;
+                    columns.write_word(row.word, writer)?;
+                }
+            }
+        }
         Ok(())
     }
 
-    fn mismatch(&self, reduction: Reduction, classes: u16, got: &str) -> Error {
-        let expects = match reduction {
+    fn write(
+        &self,
+        rows: impl FnOnce(&mut csv::Writer<&mut dyn Write>) -> csv::Result<()>,
+    ) -> Result<(), Error> {
+        write_file(&self.output, self.force, |out| {
+            let mut writer = csv::Writer::from_writer(out);
+            rows(&mut writer).map_err(io_cause)?;
+            writer.flush()
+        })?;
+        Ok(())
+    }
+
+    fn mismatch(&self, artifact: &Artifact<'_>, got: &str) -> Error {
+        let header = artifact.header();
+        let expects = match header.reduction {
             Reduction::Binary => "binary scores: use --scores".to_owned(),
-            _ => format!("vectors of {classes} classes: use --logits or --probs"),
+            _ => format!("vectors of {} classes: use --logits or --probs", header.classes),
         };
         Error::Mismatch(format!(
             "the artefact does not fit the scores\n  artefact  {}: takes {expects}\n  scores    {got}",
@@ -135,15 +164,4 @@ fn io_cause(error: csv::Error) -> io::Error {
         csv::ErrorKind::Io(cause) => cause,
         other => io::Error::other(format!("{other:?}")),
     }
-}
-
-/// The fields that describe the calibration of a row. An `f32` is printed with the digits that give it back.
-fn added(row: &Applied) -> [String; 4] {
-    let (prob, bin, epsilon) = match row.outcome {
-        Outcome::Calibrated(c) => {
-            (c.prob.to_string(), c.bin.to_string(), c.epsilon.map_or(String::new(), |e| e.to_string()))
-        }
-        Outcome::Uncalibrated(_) => Default::default(),
-    };
-    [prob, bin, epsilon, row.flags().to_owned()]
 }

@@ -6,25 +6,25 @@ use std::path::PathBuf;
 use calib_core::ClassifierId;
 use calib_host::input::{self, Source, Table};
 use calib_host::{
-    ArtifactOptions, Error, FitError, FittedTable, Model, Place, ScalingModel, TopLabelData, artifact_bytes,
-    fit_binary, fit_top_label, write_file,
+    ArtifactOptions, DataError, Error, FitError, FittedTable, Model, Place, Problems, ScalingModel,
+    artifact_bytes, fit_binary, fit_reduction, write_file,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::method::MethodOptions;
-use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, read_labels, read_vectors};
+use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, question_kind, read_labels, read_vectors};
 use super::print_json;
-use super::promise::{list, promise};
+use super::promise::promise;
+use super::reduction::ReductionOption;
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
 #[derive(Args)]
 pub(crate) struct Fit {
     #[command(flatten)]
     method: MethodOptions,
-    /// How a multi-class problem is reduced to binary ones.
-    #[arg(long, value_enum)]
-    reduction: Option<ReductionName>,
+    #[command(flatten)]
+    reduction: ReductionOption,
     #[command(flatten)]
     source: ScoreSource,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
@@ -56,17 +56,11 @@ pub(crate) struct Fit {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum ReductionName {
-    /// One calibrator per predicted class (Gupta and Ramdas 2022).
-    TopLabel,
-}
-
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let (fit, sources) = match (self.source.vectors(), self.reduction) {
+        let (fit, sources) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
-            (Some((path, kind)), Some(ReductionName::TopLabel)) => {
+            (Some((path, kind)), Some(reduction)) => {
                 let labels =
                     self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
                 let sources = Source::read_all(&[path, labels], !quiet)?;
@@ -74,9 +68,13 @@ impl Fit {
                 let labels = read_labels(&sources[1], &self.label_column)?;
                 input::check_rows(&labels, vectors.len(), sources[0].path())?;
                 labels.check_classes(vectors.classes())?;
-                let data =
-                    TopLabelData::from_vectors(&vectors, &labels.values).expect("the rows were checked");
-                let fit = fit_top_label(&data, &self.method.top_label()?, self.alpha)
+                let problems =
+                    Problems::new(&vectors, &labels.values, reduction).map_err(|cause| match cause {
+                        DataError::Reduction { .. } => usage(&cause.to_string()),
+                        other => unreachable!("the rows were checked: {other}"),
+                    })?;
+                question_kind(&sources[0], &vectors)?;
+                let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
                 (fit, sources)
             }
@@ -117,7 +115,6 @@ impl Fit {
     }
 
     fn report(&self, fit: &calib_host::Fit, len_bytes: usize, quiet: bool) -> Result<(), Error> {
-        let uncalibrated: Vec<usize> = fit.uncalibrated_classes().collect();
         let promise = promise(fit);
         if self.json {
             return print_json(&json!({
@@ -133,7 +130,11 @@ impl Fit {
                     "epsilon": g.epsilon,
                 })),
                 "promise": promise,
-                "uncalibrated_classes": uncalibrated,
+                "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
+                    "table": unfitted.table,
+                    "name": fit.table_name(unfitted.table),
+                    "reason": unfitted.reason.to_string(),
+                })).collect::<Vec<_>>(),
                 "tables": fit.tables.iter().map(|table| table.as_ref().map(table_json)).collect::<Vec<_>>(),
             }));
         }
@@ -150,13 +151,24 @@ impl Fit {
             fit.bins(),
             self.output.display()
         )?;
-        if !uncalibrated.is_empty() {
-            writeln!(err, "uncalibrated, with too few points: {}", list("class", "classes", &uncalibrated))?;
+        let unfitted = fit
+            .unfitted
+            .iter()
+            .take(SHOWN)
+            .map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
+        let shown = unfitted.collect::<Vec<_>>().join("; ");
+        match fit.unfitted.len() {
+            0 => {}
+            ..=SHOWN => writeln!(err, "uncalibrated: {shown}")?,
+            more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
         }
         writeln!(err, "{promise}")?;
         Ok(())
     }
 }
+
+/// How many uncalibrated tables are told one by one.
+const SHOWN: usize = 8;
 
 /// A table's numbers, by their names.
 fn table_json(table: &FittedTable) -> Value {

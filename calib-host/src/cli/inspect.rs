@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags, Scaling, TableForm};
-use calib_host::{Error, StoredArtifact};
+use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags, Reduction, Scaling, TableForm};
+use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -40,7 +40,12 @@ impl Inspect {
         writeln!(
             out,
             "method      {} ({}), {}",
-            header.method, header.reduction, header.provenance.parameters
+            header.method,
+            match header.reduction.top_k() {
+                Some(k) => format!("{}, k = {k}", header.reduction),
+                None => header.reduction.to_string(),
+            },
+            header.provenance.parameters
         )?;
         writeln!(
             out,
@@ -62,7 +67,9 @@ impl Inspect {
             writeln!(out, "flags       equal scores straddled a bin boundary and were merged")?;
         }
         if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
-            writeln!(out, "flags       at least one class is uncalibrated")?;
+            let tables = artifact.tables();
+            let missing = (0..tables.count()).filter(|&table| tables.get(table).is_none()).count();
+            writeln!(out, "flags       {missing} of {} tables uncalibrated", tables.count())?;
         }
         writeln!(out, "data        sha256 {}", hex::encode(header.provenance.data_sha256))?;
         if let Some(id) = header.provenance.classifier {
@@ -70,13 +77,17 @@ impl Inspect {
         }
         writeln!(out, "written by  calib {}", header.provenance.tool_version)?;
         for index in 0..artifact.tables().count() {
+            let name = match header.reduction {
+                Reduction::Binary | Reduction::Confidence => String::new(),
+                reduction => format!(" ({})", table_name(reduction, header.classes.into(), index)),
+            };
             let Some(table) = artifact.tables().get(index) else {
-                writeln!(out, "table {index}: uncalibrated")?;
+                writeln!(out, "table {index}{name}: uncalibrated")?;
                 continue;
             };
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
             let (size, bytes) = (size(&table.form), 4 * words(&table.form));
-            writeln!(out, "table {index}: {size}, {bytes} bytes, epsilon {epsilon}")?;
+            writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
             for (row, line) in lines(&table.form).iter().enumerate() {
                 writeln!(out, "  {row:>4}  {line}")?;
             }
@@ -100,6 +111,7 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
         "len_bytes": artifact.len_bytes(),
         "method": header.method.to_string(),
         "reduction": header.reduction.to_string(),
+        "k": header.reduction.top_k(),
         "encoding": header.encoding.to_string(),
         "classes": header.classes,
         "n": header.n,

@@ -1,12 +1,12 @@
 //! The options that choose a method.
 
 use calib_host::{
-    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, Place, ScalingBinning,
-    ScalingMethod, TopLabelOptions, Umd, Ums,
+    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, Place, ReductionOptions,
+    ScalingBinning, ScalingMethod, Umd, Ums,
 };
 use clap::{Args, ValueEnum};
 
-/// The fewest points of a class for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
+/// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
 const MIN_POINTS: usize = 50;
 
 /// Which method, with which parameters.
@@ -15,11 +15,11 @@ pub(crate) struct MethodOptions {
     /// The calibration method.
     #[arg(long, value_enum)]
     method: MethodName,
-    /// The number of bins; with top-label, of every class.
+    /// The number of bins; with a reduction, of each of its tables.
     #[arg(long, value_name = "B", conflicts_with = "points_per_bin")]
     bins: Option<usize>,
-    /// The calibration points per bin: the number of bins follows from the data, with top-label for each class. A
-    /// class with fewer points stays uncalibrated.
+    /// The calibration points per bin: the number of bins follows from the data, with a reduction for each of its tables.
+    /// A class (or rank) with fewer points stays uncalibrated.
     #[arg(long, value_name = "K")]
     points_per_bin: Option<usize>,
     /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
@@ -126,15 +126,15 @@ impl MethodOptions {
         Ok(self.with_bins(bins))
     }
 
-    /// The method for each class under top-label.
-    pub(crate) fn top_label(&self) -> Result<TopLabelOptions, Error> {
+    /// The method for each binary problem of a reduction.
+    pub(crate) fn reduction(&self) -> Result<ReductionOptions, Error> {
         self.check()?;
         let points_per_bin = if self.has_bins() {
             self.points_per_bin
         } else {
             Some(self.points_per_bin.unwrap_or(MIN_POINTS))
         };
-        Ok(TopLabelOptions { method: self.with_bins(self.bins.unwrap_or(1)), points_per_bin })
+        Ok(ReductionOptions { method: self.with_bins(self.bins.unwrap_or(1)), points_per_bin })
     }
 
     /// Refuses options that the method does not have.

@@ -1,5 +1,6 @@
 //! The command line: one file per command.
 
+mod applied;
 mod apply;
 mod assess;
 mod fit;
@@ -8,6 +9,7 @@ mod method;
 mod options;
 mod plan;
 mod promise;
+mod reduction;
 
 use std::fmt::Display;
 use std::io::{self, Write};

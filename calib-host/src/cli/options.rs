@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::input::{self, Column, Source, Table};
@@ -49,4 +50,17 @@ pub(crate) const SCORE_COLUMN: &str = "score";
 /// Reads a matrix; `column` is the array's name in an archive, if it is not the default of the option.
 pub(crate) fn read_vectors(source: &Source, kind: VectorKind, column: &str) -> Result<Vectors, Error> {
     input::vectors_named(source, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
+}
+
+/// Asks who gave logits that could be probabilities: any probabilities are finite numbers, so nothing else tells.
+pub(crate) fn question_kind(source: &Source, vectors: &Vectors) -> Result<(), Error> {
+    if vectors.kind() == VectorKind::Logits && vectors.all_look_like_probs() {
+        writeln!(
+            std::io::stderr(),
+            "warning: every row of {} sums to one, with entries in [0, 1]: are these probabilities? Then use --probs \
+             instead of --logits",
+            source.path().display()
+        )?;
+    }
+    Ok(())
 }

@@ -10,21 +10,7 @@ const USEFUL_EPSILON: f64 = 0.1;
 
 /// What is promised, under which assumptions, and what is not.
 pub(crate) fn promise(fit: &Fit) -> String {
-    let Some(guarantee) = fit.guarantee else {
-        return match fit.method {
-            Method::Umd | Method::UmdOriginal => {
-                "Nothing is guaranteed: equal scores straddle a bin boundary, and without \
-                                                  randomised ties the theorem does not hold for them."
-                    .into()
-            }
-            Method::VennAbers => {
-                "Nothing is guaranteed for a single probability: of the two ends of the interval, the one \
-                                  for the label that comes true is calibrated."
-                    .into()
-            }
-            _ => format!("Nothing is guaranteed: {} has no distribution-free guarantee.", fit.method),
-        };
-    };
+    let Some(guarantee) = fit.guarantee else { return no_promise(fit) };
     let percent =
         format!("{:.*}", decimals(guarantee.alpha).saturating_sub(2), 100.0 * (1.0 - guarantee.alpha));
     let assumption = match guarantee.theorem {
@@ -36,16 +22,19 @@ pub(crate) fn promise(fit: &Fit) -> String {
     };
     let mut text = format!(
         "With probability {percent} % over the draw of the {} calibration points, every bin's probability is within \
-         {:.4} of the truth for its scores ({}), {assumption}; nothing is promised within a bin, or once the data change.",
-        fit.n, guarantee.epsilon, guarantee.theorem,
+         {:.4} of the truth for {} ({}), {assumption}; nothing is promised within a bin, or once the data change.",
+        fit.n,
+        guarantee.epsilon,
+        meant(fit.reduction),
+        guarantee.theorem,
     );
     if fit.tables.iter().flatten().any(|table| table.model.bins().iter().any(|bin| bin.n == 0)) {
         text += " Nothing is guaranteed for empty bins.";
     }
     let tied: Vec<usize> = fit.tied_tables().collect();
     if !tied.is_empty() {
-        let plural = list("class", "classes", &tied);
-        text += &format!(" Nothing is guaranteed for {plural}: equal scores straddle a bin boundary.");
+        let names = names(fit, &tied);
+        text += &format!(" Nothing is guaranteed for {names}: equal scores straddle a bin boundary.");
     }
     let plain = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
     if guarantee.epsilon > USEFUL_EPSILON && plain && fit.reduction == Reduction::Binary {
@@ -58,8 +47,57 @@ pub(crate) fn promise(fit: &Fit) -> String {
     text
 }
 
-/// `class 3`, or `classes 3, 4`.
-pub(crate) fn list(one: &str, many: &str, indices: &[usize]) -> String {
-    let names: Vec<String> = indices.iter().map(usize::to_string).collect();
-    format!("{} {}", if indices.len() == 1 { one } else { many }, names.join(", "))
+/// Why nothing is promised.
+fn no_promise(fit: &Fit) -> String {
+    if fit.reduction == Reduction::Normalized {
+        return "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
+            .into();
+    }
+    match fit.method {
+        Method::Umd | Method::UmdOriginal => {
+            "Nothing is guaranteed: equal scores straddle a bin boundary, and without randomised ties the theorem does \
+             not hold for them."
+                .into()
+        }
+        Method::VennAbers => {
+            "Nothing is guaranteed for a single probability: of the two ends of the interval, the one for the label that \
+             comes true is calibrated."
+                .into()
+        }
+        _ => format!("Nothing is guaranteed: {} has no distribution-free guarantee.", fit.method),
+    }
+}
+
+/// What a bin's probability is compared with.
+fn meant(reduction: Reduction) -> &'static str {
+    match reduction {
+        Reduction::TopLabel => "its class, when predicted with its scores",
+        Reduction::Confidence => {
+            "predictions with its scores, all classes taken together (for a single class it may be off)"
+        }
+        Reduction::ClassWise => "its class, at its scores",
+        Reduction::TopKLabel { .. } => "its class, when it has its rank with its scores",
+        Reduction::TopKConfidence { .. } => {
+            "the classes with its rank and its scores, taken together (for a single class it may be off)"
+        }
+        _ => "its scores",
+    }
+}
+
+/// The names of tables, the first few of them.
+fn names(fit: &Fit, tables: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let by_class =
+        matches!(fit.reduction, Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized);
+    let shown = tables.iter().take(SHOWN);
+    let mut names = if by_class {
+        let classes = shown.map(usize::to_string).collect::<Vec<_>>().join(", ");
+        format!("{} {classes}", if tables.len() == 1 { "class" } else { "classes" })
+    } else {
+        shown.map(|&table| fit.table_name(table)).collect::<Vec<_>>().join("; ")
+    };
+    if tables.len() > SHOWN {
+        names += &format!(" and {} more", tables.len() - SHOWN);
+    }
+    names
 }

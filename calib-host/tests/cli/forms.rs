@@ -296,11 +296,16 @@ fn top_label_from_logits() {
 fn a_rare_class_is_said_to_be_uncalibrated_everywhere() {
     let (place, data) = matrix_place(400);
     let run = place.ok(TOP_FIT);
-    assert_eq!(run.stderr.lines().nth(1), Some("uncalibrated, with too few points: class 2"));
-    assert_eq!(place.json(&format!("{TOP_FIT} --json --force"))["uncalibrated_classes"], json!([2]));
+    let few = data.predicted.iter().filter(|&&class| class == 2).count();
+    let reason = format!("{few} of 50 points");
+    assert_eq!(run.stderr.lines().nth(1), Some(&*format!("uncalibrated: class 2 ({reason})")));
+    assert_eq!(
+        place.json(&format!("{TOP_FIT} --json --force"))["uncalibrated"],
+        json!([{"table": 2, "name": "class 2", "reason": reason}])
+    );
     let words = place.ok("calib inspect top.bin").stdout;
-    assert!(words.contains("\nflags       at least one class is uncalibrated\n"), "{words}");
-    assert!(words.contains("\ntable 2: uncalibrated\n"), "{words}");
+    assert!(words.contains("\nflags       1 of 3 tables uncalibrated\n"), "{words}");
+    assert!(words.contains("\ntable 2 (class 2): uncalibrated\n"), "{words}");
     let inspected = place.inspect("top.bin");
     assert_eq!(
         (&inspected["flags"]["class_uncalibrated"], &inspected["tables"][2]),

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use calib_host::input::{self, Source, Table};
 use calib_host::{
     Assessment, BinaryData, BinaryMethod, BinnedModel, Binning, Boundary, BoundaryPoints, Fit, Prediction,
-    TopLabelData, TopLabelOptions, Umd, VectorKind, Vectors, assess, fit_binary, fit_top_label,
+    ReductionOptions, TopLabelData, Umd, VectorKind, Vectors, assess, fit_binary, fit_top_label,
     gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1,
 };
 use rand_mt::Mt;
@@ -237,7 +237,7 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
     let options = |bins, points_per_bin, boundary| {
         let method = BinaryMethod::Umd(Umd { boundary, ..Umd::new(bins) });
-        TopLabelOptions { method, points_per_bin }
+        ReductionOptions { method, points_per_bin }
     };
     for (suffix, boundary) in [("ceil", Boundary::Ceil), ("floor", Boundary::Floor)] {
         for (name, options) in [

@@ -1,0 +1,322 @@
+//! Every reduction from the command line: fit, inspect, apply, and what goes wrong with several classes.
+
+use calib_core::{Logits, Score};
+use serde_json::json;
+
+use crate::npy::{f32s, i64s};
+use crate::workplace::Workplace;
+
+const ROWS: usize = 600;
+const CLASSES: usize = 4;
+
+/// Logits of four classes, the last of which is never predicted, and labels that follow the softmax.
+fn matrix() -> (Vec<f32>, Vec<i64>) {
+    let mut state = 7u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    };
+    let (mut logits, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..ROWS {
+        let row = [3.0 * random(), 3.0 * random(), 3.0 * random(), -1.0 + 0.5 * random()];
+        let mut below = random();
+        let label = scores(&row).position(|score| {
+            below -= score;
+            below < 0.0
+        });
+        labels.push(label.unwrap_or(0) as i64);
+        logits.extend(row);
+    }
+    (logits, labels)
+}
+
+fn scores(row: &[f32]) -> impl Iterator<Item = f32> {
+    Logits::new(row).unwrap().scores().map(Score::get)
+}
+
+fn place() -> Workplace {
+    let (logits, labels) = matrix();
+    Workplace::new()
+        .with("logits.npy", f32s(&[ROWS, CLASSES], logits).bytes())
+        .with("labels.npy", i64s(labels).bytes())
+}
+
+/// A fit of the files in [`place`], which gives `cal.bin`.
+fn fit(options: &str) -> String {
+    format!("calib fit {options} --logits logits.npy --labels labels.npy -o cal.bin --force")
+}
+
+const REDUCTIONS: [(&str, usize); 6] = [
+    ("confidence", 1),
+    ("top-label", 4),
+    ("class-wise", 4),
+    ("normalized", 4),
+    ("top-k-label --k 2", 8),
+    ("top-k-confidence --k 3", 3),
+];
+const METHODS: [(&str, bool); 13] = [
+    ("umd --bins 4", true),
+    ("umd --points-per-bin 40", true),
+    ("umd-original --bins 4", true),
+    ("umd-randomized --points-per-bin 30 --seed 3", true),
+    ("ums --bins 3", true),
+    ("fixed-width --bins 8", true),
+    ("isotonic", false),
+    ("isotonic --interpolate", false),
+    ("irp --max-bins 4", false),
+    ("scaling-binning --bins 3", false),
+    ("platt", false),
+    ("beta", false),
+    ("venn-abers", false),
+];
+
+#[test]
+fn every_reduction_of_every_method_is_fitted_and_applied() {
+    let place = place();
+    for (reduction, tables) in REDUCTIONS {
+        let name = reduction.split(' ').next().unwrap();
+        for (method, guaranteed) in METHODS {
+            let what = format!("{reduction}, {method}");
+            let line = fit(&format!("--method {method} --reduction {reduction}"));
+            let report = place.json(&format!("{line} --json"));
+            assert_eq!(report["reduction"], name, "{what}");
+            assert_eq!(report["tables"].as_array().unwrap().len(), tables, "{what}");
+            // Division by the sum voids every guarantee.
+            let guaranteed = guaranteed && name != "normalized";
+            assert_eq!(report["guarantee"].is_object(), guaranteed, "{what}: {}", report["promise"]);
+
+            let inspected = place.json("calib inspect cal.bin --json");
+            assert_eq!(
+                (&inspected["reduction"], &inspected["guarantee"].is_object()),
+                (&json!(name), &guaranteed)
+            );
+            assert_eq!(inspected["tables"].as_array().unwrap().len(), tables, "{what}");
+            let missing = inspected["tables"].as_array().unwrap().iter().filter(|t| t.is_null()).count();
+            assert_eq!(report["uncalibrated"].as_array().unwrap().len(), missing, "{what}");
+            assert_eq!(inspected["flags"]["class_uncalibrated"], missing > 0, "{what}");
+
+            place.ok("calib apply cal.bin --logits logits.npy -o out.csv --force");
+            let (header, rows) = place.table("out.csv");
+            assert_eq!(rows.len(), ROWS, "{what}");
+            let probs: Vec<usize> = (0..header.len()).filter(|&i| header[i].starts_with("prob")).collect();
+            let expected = match name {
+                "confidence" | "top-label" => 1,
+                "class-wise" | "normalized" => CLASSES,
+                "top-k-label" => 2,
+                _ => 3,
+            };
+            assert_eq!(probs.len(), expected, "{what}: {header:?}");
+            for row in &rows {
+                let given: Vec<f32> = probs.iter().filter_map(|&i| row[i].parse().ok()).collect();
+                assert!(given.iter().all(|prob| (0.0..=1.0).contains(prob)), "{what}: {row:?}");
+                assert!(given.len() == expected || row.iter().any(|f| f == "uncalibrated-class"), "{row:?}");
+                if name == "normalized" {
+                    assert!((given.iter().sum::<f32>() - 1.0).abs() < 1e-6, "{what}: {row:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_promise_says_what_is_meant() {
+    let place = place();
+    let promise = |options: &str| {
+        let report = place.json(&format!("{} --json", fit(options)));
+        (report["promise"].as_str().unwrap().to_owned(), report["guarantee"]["theorem"].clone())
+    };
+    for (options, theorem, words) in [
+        (
+            "--reduction confidence --points-per-bin 60",
+            "Gupta and Ramdas 2021, Theorem 3",
+            "of the truth for predictions with its scores, all classes taken together (for a single class it may be off)",
+        ),
+        (
+            "--reduction top-label --points-per-bin 60",
+            "Gupta and Ramdas 2022, Theorem 1",
+            "of the truth for its class, when predicted with its scores",
+        ),
+        (
+            "--reduction top-label --bins 3",
+            "Gupta and Ramdas 2021, Theorem 3",
+            "of the truth for its class, when predicted with its scores",
+        ),
+        (
+            "--reduction class-wise --points-per-bin 60",
+            "Gupta and Ramdas 2022, Theorem 2",
+            "of the truth for its class, at its scores",
+        ),
+        (
+            "--reduction class-wise --bins 10",
+            "Gupta and Ramdas 2021, Theorem 3",
+            "of the truth for its class, at its scores",
+        ),
+        (
+            "--reduction top-k-label --k 2 --points-per-bin 60",
+            "Gupta and Ramdas 2021, Theorem 3",
+            "of the truth for its class, when it has its rank with its scores",
+        ),
+        (
+            "--reduction top-k-confidence --k 2 --points-per-bin 60",
+            "Gupta and Ramdas 2021, Theorem 3",
+            "of the truth for the classes with its rank and its scores, taken together",
+        ),
+    ] {
+        let (promise, of) = promise(&format!("--method umd {options}"));
+        assert!(promise.contains(words), "{options}: {promise}");
+        assert_eq!(of, theorem, "{options}");
+    }
+    let (voided, theorem) = promise("--method umd --reduction normalized --bins 10");
+    assert!(theorem.is_null());
+    assert_eq!(
+        voided,
+        "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
+    );
+    // Points per bin and bins come to the same tables; Theorem 2 is the wider.
+    let epsilon = |options: &str| {
+        let report = place.json(&format!("{} --json", fit(&format!("--method umd {options}"))));
+        report["guarantee"]["epsilon"].as_f64().unwrap()
+    };
+    let theorem_2 = (2.0 * 600.0 / 60.0 * 4.0 / 0.1f64).ln() / (2.0 * 59.0);
+    assert!((epsilon("--reduction class-wise --points-per-bin 60") - theorem_2.sqrt()).abs() < 1e-12);
+    let union = (2.0 * 40.0 / 0.1f64).ln() / (2.0 * 59.0);
+    assert!((epsilon("--reduction class-wise --bins 10") - union.sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn a_class_that_is_never_predicted_or_never_right_is_flagged() {
+    let place = place();
+    let run = place.ok(&fit("--method umd --points-per-bin 40 --reduction top-label"));
+    assert_eq!(run.stderr.lines().nth(1), Some("uncalibrated: class 3 (0 of 40 points)"));
+    let inspected = place.ok("calib inspect cal.bin").stdout;
+    assert!(inspected.contains("\nflags       1 of 4 tables uncalibrated\n"), "{inspected}");
+    assert!(inspected.contains("\ntable 3 (class 3): uncalibrated\n"), "{inspected}");
+
+    // Class 3 is absent from the labels.
+    let labels = matrix().1.into_iter().map(|label| label % 3);
+    let place = place.with("labels.npy", i64s(labels).bytes());
+    let run = place.ok(&fit("--method umd --bins 4 --reduction class-wise"));
+    assert_eq!(run.stderr.lines().nth(1), Some("uncalibrated: class 3 (no label is of it)"));
+    place.ok("calib apply cal.bin --logits logits.npy -o out.csv --evidence");
+    let (header, rows) = place.table("out.csv");
+    let names = ["class", "prob_0", "prob_1", "prob_2", "prob_3"].into_iter().map(str::to_owned);
+    assert!(header.iter().take(5).cloned().eq(names));
+    assert_eq!(
+        (header[5].as_str(), header[9].as_str(), header[13].as_str()),
+        ("bin_0", "epsilon_0", "flags")
+    );
+    for row in rows {
+        assert_eq!([&row[4], &row[8], &row[12], &row[13]], ["", "", "", "uncalibrated-class"]);
+        assert!(row[..4].iter().chain(&row[5..8]).chain(&row[9..12]).all(|field| !field.is_empty()));
+    }
+    // Under the normalised reduction the others share the probability.
+    place.ok(&fit("--method umd --bins 4 --reduction normalized"));
+    place.ok("calib apply cal.bin --logits logits.npy -o out.csv --force");
+    for row in place.table("out.csv").1 {
+        let sum: f32 = row[1..4].iter().map(|field| field.parse::<f32>().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-6 && row[4].is_empty() && row[5] == "uncalibrated-class", "{row:?}");
+    }
+}
+
+#[test]
+fn only_one_label_teaches_nothing() {
+    let place = place().with("labels.npy", i64s([2; ROWS]).bytes());
+    let run = place.run(&fit("--method umd --bins 4 --reduction class-wise"));
+    assert_eq!(run.code, 3);
+    assert_eq!(
+        run.stderr,
+        "error: logits.npy: all 600 labels are 2: nothing can be learned about the other classes\n  \
+         hint: calibration data must hold several classes\n"
+    );
+}
+
+#[test]
+fn options_of_a_reduction_are_checked() {
+    let place = place();
+    for (options, sentence) in [
+        ("--reduction top-k-label", "top-k-label needs --k"),
+        ("--reduction top-k-confidence", "top-k-confidence needs --k"),
+        ("--reduction class-wise --k 2", "class-wise has no --k: leave it out"),
+        ("--k 2", "--k needs --reduction top-k-label or top-k-confidence"),
+        ("--reduction top-k-label --k 5", "5 ranks: with 4 classes there are 1 to 4"),
+    ] {
+        let run = place.run(&fit(&format!("--method umd --bins 4 {options}")));
+        assert_eq!((run.code, run.stderr.as_str()), (2, &*format!("error: {sentence}\n")), "{options}");
+    }
+    let run = place.run(&fit("--method umd --bins 400 --reduction confidence"));
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (
+            3,
+            "error: logits.npy: 600 calibration points are too few: 800 are needed\n  \
+             hint: use --points-per-bin 600 or less, or fewer --bins, or add calibration data\n"
+        )
+    );
+    place.ok(&fit("--method umd --bins 4 --reduction confidence"));
+    let run = place.run("calib apply cal.bin --logits logits.npy -o out.csv --evidence");
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (2, "error: --evidence goes with a class-wise artefact: leave it out\n")
+    );
+}
+
+#[test]
+fn the_number_of_classes_must_agree() {
+    let (logits, _) = matrix();
+    let place = place().with("two.npy", f32s(&[2 * ROWS, 2], logits).bytes());
+    for (reduction, _) in REDUCTIONS {
+        place.ok(&fit(&format!("--method isotonic --reduction {reduction}")));
+        let run = place.run("calib apply cal.bin --logits two.npy -o out.csv");
+        assert_eq!(run.code, 1);
+        assert_eq!(
+            run.stderr,
+            "error: the artefact does not fit the scores\n  artefact  cal.bin: takes vectors of 4 classes: use --logits or \
+             --probs\n  scores    vectors of 2 classes\n",
+            "{reduction}"
+        );
+    }
+    let one = place.with("one.npy", f32s(&[3, 1], [0.1, 0.2, 0.3]).bytes());
+    let run = one.run(
+        "calib fit --method umd --bins 2 --reduction class-wise --logits one.npy --labels labels.npy -o out",
+    );
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.starts_with("error: one.npy: the number of classes is 1"), "{}", run.stderr);
+}
+
+#[test]
+fn logits_that_could_be_probabilities_are_questioned() {
+    let (logits, _) = matrix();
+    let probs: Vec<f32> = logits.chunks_exact(CLASSES).flat_map(scores).collect();
+    let place = place().with("probs.npy", f32s(&[ROWS, CLASSES], probs).bytes());
+    let options =
+        "--method umd --bins 4 --reduction class-wise --labels labels.npy -o cal.bin --force --quiet";
+    let run = place.ok(&format!("calib fit {options} --logits probs.npy"));
+    let warning = "warning: every row of probs.npy sums to one, with entries in [0, 1]: are these probabilities? Then use \
+                   --probs instead of --logits\n";
+    assert_eq!(run.stderr, warning);
+    assert_eq!(place.ok("calib apply cal.bin --logits probs.npy -o out.csv").stderr, warning);
+    assert_eq!(place.ok(&format!("calib fit {options} --probs probs.npy")).stderr, "");
+    assert_eq!(place.ok(&format!("calib fit {options} --logits logits.npy")).stderr, "");
+    // The other way round it is an error.
+    let run = place.run(&format!("calib fit {options} --probs logits.npy"));
+    assert_eq!(run.code, 3);
+    assert!(
+        run.stderr.ends_with("  hint: if these are logits, use --logits instead of --probs\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn five_thousand_classes_work_on_the_host() {
+    let (rows, classes) = (60, 5000);
+    let value = |i: usize| ((i * 7919) % 10_007) as f32 / 1000.0;
+    let place = Workplace::new()
+        .with("logits.npy", f32s(&[rows, classes], (0..rows * classes).map(value)).bytes())
+        .with("labels.npy", i64s((0..rows as i64).map(|row| row % 3)).bytes());
+    for reduction in ["confidence", "class-wise", "normalized", "top-k-confidence --k 2"] {
+        place.ok(&fit(&format!("--method umd --bins 2 --reduction {reduction} --quiet")));
+        place.ok("calib apply cal.bin --logits logits.npy -o out.csv --force");
+        assert_eq!(place.table("out.csv").1.len(), rows, "{reduction}");
+    }
+}
