@@ -8,7 +8,7 @@ use crc::{CRC_32_ISCSI, Crc};
 use sha2::{Digest, Sha256};
 
 /// The largest artefact of these tests, in words.
-pub(crate) const MAX_WORDS: usize = 8192;
+pub(crate) const MAX_WORDS: usize = 1 << 15;
 
 /// Bytes aligned as the parser needs them.
 pub(crate) type Aligned = ArtifactBuffer<MAX_WORDS>;

@@ -4,5 +4,6 @@ mod forge;
 mod golden;
 mod golden_forms;
 mod properties;
+mod reductions;
 mod refusal_forms;
 mod refusals;

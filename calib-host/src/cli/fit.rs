@@ -159,7 +159,7 @@ impl Fit {
         let shown = unfitted.collect::<Vec<_>>().join("; ");
         match fit.unfitted.len() {
             0 => {}
-            ..=SHOWN => writeln!(err, "uncalibrated: {shown}")?,
+            1..=SHOWN => writeln!(err, "uncalibrated: {shown}")?,
             more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
         }
         writeln!(err, "{promise}")?;
