@@ -118,6 +118,40 @@ fn every_reduction_of_every_method_is_fitted_and_applied() {
     }
 }
 
+/// Before is what the classifier's own scores give, whatever the artefact, on the rows that are calibrated.
+#[test]
+fn every_reduction_is_assessed_before_and_after() {
+    let place = place();
+    let assess = "calib assess --logits logits.npy --labels labels.npy --json";
+    let own = place.json(assess);
+    for (reduction, _) in REDUCTIONS {
+        place.ok(&fit(&format!("--method umd --bins 4 --reduction {reduction}")));
+        let both = place.json(&assess.replace("assess", "assess cal.bin"));
+        let name = reduction.split(' ').next().unwrap();
+        let brier = |which: &str| match name {
+            "top-k-label" | "top-k-confidence" => both[which]["ranks"][0]["brier"]["value"].as_f64().unwrap(),
+            _ => both[which]["brier"]["value"].as_f64().unwrap(),
+        };
+        assert!(brier("after") > 0.0 && brier("after") != brier("before"), "{reduction}: {both}");
+        assert!(both["binning"]["bins"].is_number(), "{reduction}");
+        match name {
+            "class-wise" | "normalized" => {
+                assert_eq!(both["uncalibrated"], 0, "{reduction}");
+                assert_eq!(both["before"]["cw_ece"]["value"], own["cw_ece"]["value"], "{reduction}");
+                assert!(both["after"]["cw_ece"]["value"].as_f64().unwrap() > 0.0);
+            }
+            "confidence" => {
+                // Before is the score in the device's f32.
+                let tl_ece = |assessed: &serde_json::Value| assessed["tl_ece"]["value"].as_f64().unwrap();
+                assert!((tl_ece(&both["before"]) - tl_ece(&own)).abs() < 1e-7);
+            }
+            _ => assert!(both["uncalibrated"].is_number(), "{reduction}"),
+        }
+        let text = place.ok(&assess.replace("assess", "assess cal.bin").replace(" --json", ""));
+        assert!(text.stdout.contains("before") && text.stdout.contains("after"), "{reduction}");
+    }
+}
+
 #[test]
 fn the_promise_says_what_is_meant() {
     let place = place();
