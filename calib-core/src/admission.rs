@@ -14,6 +14,9 @@ pub trait Trust {
     ///
     /// If it is not accepted.
     fn check(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<(), SignatureError>;
+
+    /// The key that artefacts must be signed with, if they must.
+    fn key(&self) -> Option<KeyId>;
 }
 
 /// Accepts artefacts of anybody, with or without a signature, which is not looked at.
@@ -69,9 +72,18 @@ impl Trust for Anybody {
     fn check(&self, _: &Artifact<'_>, _: &[u8]) -> Result<(), SignatureError> {
         Ok(())
     }
+
+    fn key(&self) -> Option<KeyId> {
+        None
+    }
 }
 
 impl<T: Trust> Admission<T> {
+    /// The key that artefacts must be signed with, if they must.
+    pub fn trusted_key(&self) -> Option<KeyId> {
+        self.trust.key()
+    }
+
     /// Accepts what `trust` does, for the classifier of this identity.
     pub const fn new(trust: T, classifier: ClassifierId) -> Self {
         Self { trust, classifier }

@@ -61,6 +61,7 @@ mod trusted_key;
 mod values;
 mod venn_abers;
 pub mod wire;
+mod wire_update;
 
 pub use admission::{Admission, Admitted, Anybody, Refused, SignatureError, Trust};
 pub use alarm_rule::AlarmRule;
@@ -75,6 +76,7 @@ pub use calibrator::{
     TopLabelCodeCalibrator,
 };
 pub use code_table::CodeTable;
+pub use crc32c::crc32c;
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub use interpolated::InterpolatedTable;
 pub use interval::ProbInterval;

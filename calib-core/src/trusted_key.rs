@@ -52,6 +52,10 @@ impl Trust for TrustedKey {
         let signature = Signature::from_bytes(signature.bytes);
         self.key.verify_strict(&message, &signature).map_err(|_| SignatureError::Wrong)
     }
+
+    fn key(&self) -> Option<KeyId> {
+        Some(self.id)
+    }
 }
 
 impl SignedPart<'_> {

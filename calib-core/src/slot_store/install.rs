@@ -225,7 +225,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok(None)
     }
 
-    fn progress(&self, install: &Install) -> Progress {
+    /// How far an installation is.
+    pub fn progress(&self, install: &Install) -> Progress {
         let len = install.record.len_bytes;
         let (slot_len, total_bytes) = (self.layout.len_bytes, self.layout.len_bytes + 2 * len);
         let done_bytes = match install.next {

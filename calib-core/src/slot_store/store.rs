@@ -149,9 +149,24 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         self.current.map(|current| current.record.counter)
     }
 
+    /// What the store accepts.
+    pub const fn admission(&self) -> &Admission<T> {
+        &self.admission
+    }
+
     /// Where the slots lie.
     pub const fn layout(&self) -> &SlotLayout {
         &self.layout
+    }
+
+    /// The flash.
+    pub const fn flash(&self) -> &F {
+        &self.flash
+    }
+
+    /// The flash, to do more with than the store does. Whoever changes the slots opens a new store.
+    pub const fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
     }
 
     /// Gives the flash back.

@@ -41,6 +41,9 @@ enum Command {
         /// Take longer: ten times the images and artefacts.
         #[arg(long)]
         long: bool,
+        /// Only plant faults, and check that each is found.
+        #[arg(long)]
+        only_planted: bool,
     },
     /// Fuzz the parser of artefacts and the decoder of frames.
     Fuzz {
@@ -55,7 +58,7 @@ fn main() -> anyhow::Result<()> {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
-        Command::Faults { long } => faults::faults(long),
+        Command::Faults { long, only_planted } => faults::faults(long, only_planted),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }
