@@ -8,6 +8,7 @@ mod formats;
 mod forms;
 mod methods;
 mod npy;
+mod signing;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;
