@@ -14,14 +14,14 @@ use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, 
 use defmt_decoder::{DecodeError, Table};
 use tempfile::TempDir;
 
-use crate::image;
+use crate::{Board, image};
 
 /// How long the device may take for anything.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// How many requests are on their way at once: their frames fit the socket's buffer many times over.
 const IN_FLIGHT: usize = 32;
 
-/// A device in QEMU: Arm's MPS2 board with a Cortex-M4F, an instruction a nanosecond.
+/// A device in QEMU, an instruction a nanosecond.
 ///
 /// QEMU ends when this is dropped.
 #[derive(Debug)]
@@ -36,26 +36,41 @@ pub struct Emulator {
 }
 
 impl Emulator {
+    /// [`Emulator::start_on`] Arm's MPS2 board with a Cortex-M4F.
+    ///
+    /// # Errors
+    ///
+    /// As [`Emulator::start_on`].
+    pub fn start(elf: &Path, slot: Option<&Path>) -> Result<Self> {
+        Self::start_on(Board::Mps2An386, elf, slot)
+    }
+
     /// Starts the firmware in `elf` with the bytes of the file `slot` in the calibrator slot, if there is one;
     /// the rest of the slot is `0x00`.
     ///
     /// # Errors
     ///
     /// If a file cannot be read, or QEMU does not start.
-    pub fn start(elf: &Path, slot: Option<&Path>) -> Result<Self> {
+    pub fn start_on(board: Board, elf: &Path, slot: Option<&Path>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("calib-").tempdir()?;
         let listener = UnixListener::bind(folder.path().join("frames"))?;
         listener.set_nonblocking(true)?;
 
         let bytes = image::read(elf)?;
-        let mut command = Command::new("qemu-system-arm");
+        let mut command = Command::new(board.qemu());
         command
             // A comma in a path would end QEMU's option: it is given names in its own folder.
             .current_dir(folder.path())
-            .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-icount", "shift=0"])
-            .args(["-chardev", "socket,id=frames,path=frames", "-serial", "chardev:frames"])
-            .args(["-serial", "file:log", "-kernel"])
-            .arg(fs::canonicalize(elf)?);
+            .args(["-machine", board.name(), "-display", "none", "-monitor", "none", "-icount", "shift=0"])
+            .args(["-chardev", "socket,id=frames,path=frames", "-serial", "chardev:frames"]);
+        if board.has_log() {
+            command.args(["-serial", "file:log"]);
+        }
+        if board == Board::Virt {
+            // Without it QEMU starts its own firmware first.
+            command.args(["-bios", "none"]);
+        }
+        command.arg("-kernel").arg(fs::canonicalize(elf)?);
         if let Some(slot) = slot {
             fs::copy(slot, folder.path().join("slot"))
                 .with_context(|| format!("cannot read {}", slot.display()))?;
@@ -67,7 +82,9 @@ impl Emulator {
             .stdout(Stdio::null())
             .stderr(File::create(folder.path().join("stderr"))?)
             .spawn()
-            .context("qemu-system-arm did not start: run `cargo xtask demo`, which sets it up")?;
+            .with_context(|| {
+                format!("{} did not start: run `cargo xtask test`, which sets it up", board.qemu())
+            })?;
 
         let mut qemu = Stopped(Some(qemu));
         let line = accept(&listener, &mut qemu, folder.path())?;
@@ -126,7 +143,7 @@ impl Emulator {
     ///
     /// # Errors
     ///
-    /// If the log does not fit the firmware.
+    /// If the log does not fit the firmware, or the board has no line for it.
     pub fn logs(&mut self) -> Result<Vec<String>> {
         let table = Table::parse(&self.elf)?.context("the firmware logs nothing")?;
         let mut decoder = table.new_stream_decoder();

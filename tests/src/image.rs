@@ -9,8 +9,10 @@ use anyhow::{Context, Result, bail};
 use calib_firmware::{Classifier, LinearModel};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, elf};
 
-const BOARD: &str = "mps2-an386";
-const TARGET: &str = "thumbv7em-none-eabihf";
+use crate::Board;
+
+/// The package and the binary that hold every board's firmware.
+const PACKAGE: &str = "boards";
 
 /// What a firmware image takes on a device, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +23,22 @@ pub struct ImageSize {
     pub static_ram_bytes: u64,
 }
 
-/// Builds the firmware for the emulated board with the classifier in a JSON file, and returns its ELF file,
+/// [`build_firmware_for`] Arm's MPS2 board with a Cortex-M4F.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
+    build_firmware_for(Board::Mps2An386, classifier_json)
+}
+
+/// Builds the firmware for an emulated board with the classifier in a JSON file, and returns its ELF file,
 /// which no other classifier's build overwrites.
 ///
 /// # Errors
 ///
 /// If the file holds no classifier, or with cargo's own words.
-pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
+pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBuf> {
     let model = LinearModel::load(classifier_json)?;
     let classifier_json = fs::canonicalize(classifier_json)?;
     let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
@@ -39,7 +50,8 @@ pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
     lock.lock()?;
 
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--release", "--locked", "--package", BOARD, "--target", TARGET])
+        .args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE])
+        .args(["--features", board.name(), "--target", board.target()])
         .arg("--target-dir")
         .arg(&target_dir)
         .current_dir(&workspace)
@@ -51,12 +63,13 @@ pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
         .context("cargo was not found")?;
     if !output.status.success() {
         bail!(
-            "the firmware did not build\n{}hint: run `cargo xtask demo`, which sets up the target {TARGET}",
-            String::from_utf8_lossy(&output.stderr)
+            "the firmware did not build\n{}hint: run `cargo xtask test`, which sets up the target {}",
+            String::from_utf8_lossy(&output.stderr),
+            board.target()
         );
     }
-    let image = images.join(format!("{}-{}.elf", file_name(model.name()), model.id()));
-    let built = target_dir.join(TARGET).join("release").join(BOARD);
+    let image = images.join(format!("{}-{}-{}.elf", board.name(), file_name(model.name()), model.id()));
+    let built = target_dir.join(board.target()).join("release").join(PACKAGE);
     fs::copy(&built, &image).with_context(|| format!("cannot copy {}", built.display()))?;
     Ok(image)
 }
@@ -77,6 +90,10 @@ pub fn image_size(elf: &Path) -> Result<ImageSize> {
     for section in object::File::parse(&*bytes)?.sections() {
         let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
         if sh_flags & u64::from(elf::SHF_ALLOC) == 0 {
+            continue;
+        }
+        // What is left of the memory, which riscv-rt gives sections of their own.
+        if matches!(section.name(), Ok(".heap" | ".stack")) {
             continue;
         }
         let zeroed = section.kind() == SectionKind::UninitializedData;

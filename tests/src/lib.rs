@@ -1,11 +1,13 @@
 //! End-to-end tests: host, artefact, emulated device, host.
 
+mod board;
 mod case;
 mod emulator;
 mod image;
 mod parity;
 
+pub use board::Board;
 pub use case::{Case, Rows, SEED};
 pub use emulator::Emulator;
-pub use image::{ImageSize, build_firmware, image_size};
+pub use image::{ImageSize, build_firmware, build_firmware_for, image_size};
 pub use parity::{Parity, bare_scores, classified_rows};

@@ -13,20 +13,18 @@ use calib_host::{
     gr21_theorem3_smallest_n,
 };
 use calib_tests::{
-    Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
+    Board, Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
 };
 use npyz::WriterBuilder;
 
 use crate::run::{cargo, run};
-use crate::test::BOARD_TARGET;
 use crate::{root, setup};
 
 /// The number of bare scores that are compared besides the rows of the data.
 const BARE_SCORES: usize = 10_000;
 /// How often the work is repeated to count its instructions.
 const REPEAT: u16 = 4096;
-/// With `-icount shift=0` an instruction takes 1 ns, and the board's timer ticks every 40 ns.
-const INSTRUCTIONS_PER_TICK: f64 = 40.0;
+const BOARD: Board = Board::Mps2An386;
 const BOOTSTRAP: Bootstrap = Bootstrap { resamples: 2000, seed: SEED, alpha: 0.05 };
 /// The epsilon that the sentence on a small calibration set aims at.
 const USEFUL_EPSILON: f64 = 0.1;
@@ -39,7 +37,7 @@ struct Plan {
 
 /// Trains, calibrates, deploys and judges both cases.
 pub(crate) fn demo() -> Result<()> {
-    setup::targets(&[BOARD_TARGET])?;
+    setup::targets(&[BOARD.target()])?;
     setup::qemu()?;
     eprintln!("building calib");
     // The demo's tables are CSV and NumPy: the light build is enough.
@@ -274,7 +272,7 @@ fn print_cost(artifact: &Artifact<'_>, size: ImageSize, measurement: Measurement
     );
     let instructions = |ticks: u32| {
         let net = f64::from(ticks) - f64::from(measurement.empty_ticks);
-        net * INSTRUCTIONS_PER_TICK / f64::from(measurement.repeat)
+        net * BOARD.instructions_per_tick() / f64::from(measurement.repeat)
     };
     println!(
         "  instructions {:.1} per prediction, {:.1} per calibration (Cortex-M4F emulated, mean of {} runs)",

@@ -16,21 +16,43 @@ pub(crate) fn components() -> Result<()> {
     rustup("component", &["rustfmt", "clippy"])
 }
 
-/// Installs the emulator through the system's package manager.
+/// Installs the emulators through the system's package manager.
 pub(crate) fn qemu() -> Result<()> {
-    let present = || output("qemu-system-arm", &["--version"]).is_some();
-    if present() {
+    install(&[
+        Program { name: "qemu-system-arm", apt: "qemu-system-arm" },
+        Program { name: "qemu-system-riscv32", apt: "qemu-system-misc" },
+    ])
+}
+
+/// A program, and the Debian package that holds it.
+struct Program {
+    name: &'static str,
+    apt: &'static str,
+}
+
+impl Program {
+    fn is_present(&self) -> bool {
+        output(self.name, &["--version"]).is_some()
+    }
+}
+
+/// Installs the programs that are missing; on a Mac all of them come with `qemu`.
+fn install(programs: &[Program]) -> Result<()> {
+    let missing = || programs.iter().filter(|program| !program.is_present()).map(|program| program.apt);
+    let packages: Vec<&str> = missing().collect();
+    if packages.is_empty() {
         return Ok(());
     }
+    let list = packages.join(" ");
     if output("apt-get", &["--version"]).is_some() {
-        const INSTALL: [&str; 4] = ["install", "--yes", "--no-install-recommends", "qemu-system-arm"];
         let root = output("id", &["-u"]).is_some_and(|uid| uid.trim() == "0");
         let sudo = output("sudo", &["-n", "true"]).is_some();
         if !root && !sudo {
-            bail!("QEMU is missing: run `sudo apt-get install {}`", INSTALL[3]);
+            bail!("the emulator is missing: run `sudo apt-get install {list}`");
         }
-        eprintln!("installing {}", INSTALL[3]);
-        for arguments in [&["update"][..], &INSTALL] {
+        eprintln!("installing {list}");
+        let install = [&["install", "--yes", "--no-install-recommends"][..], &packages].concat();
+        for arguments in [&["update"][..], &install] {
             let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
             if !root {
                 command.args(["-n", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
@@ -41,7 +63,10 @@ pub(crate) fn qemu() -> Result<()> {
         eprintln!("installing qemu");
         run(Command::new("brew").args(["install", "qemu"]))?;
     }
-    if present() { Ok(()) } else { bail!("QEMU is missing: install qemu-system-arm, then run this again") }
+    match missing().next() {
+        None => Ok(()),
+        Some(_) => bail!("the emulator is missing: install {list}, then run this again"),
+    }
 }
 
 fn rustup(what: &str, wanted: &[&str]) -> Result<()> {

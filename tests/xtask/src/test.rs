@@ -3,15 +3,13 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use calib_tests::Case;
+use calib_tests::{Board, Case};
 
 use crate::run::{cargo, run};
 use crate::{root, setup};
 
 /// The targets that calib-core is built for.
 const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
-/// The target of the emulated board.
-pub(crate) const BOARD_TARGET: &str = "thumbv7em-none-eabihf";
 /// Every combination of calib-core's features.
 const FEATURES: [&str; 4] = ["", "defmt", "micromath", "defmt,micromath"];
 
@@ -19,7 +17,7 @@ const FEATURES: [&str; 4] = ["", "defmt", "micromath", "defmt,micromath"];
 pub(crate) fn test() -> Result<()> {
     step("set-up", || {
         setup::components()?;
-        setup::targets(&TARGETS)?;
+        setup::targets(&Board::ALL.map(Board::target))?;
         setup::qemu()
     })?;
     let root = root();
@@ -47,22 +45,18 @@ pub(crate) fn test() -> Result<()> {
                 "std",
             ])
             .args(DENY))?;
-        // The board's build script wants a classifier.
+        // The boards' build script wants a classifier.
         let classifier = root.join("target/classifier.json");
         Case::breast_cancer()?.model.save(&classifier)?;
-        run(cargo(&firmware)
-            .env("CALIB_CLASSIFIER", &classifier)
-            .args([
-                "clippy",
-                "--quiet",
-                "--locked",
-                "--package",
-                "mps2-an386",
-                "--release",
-                "--target",
-                BOARD_TARGET,
-            ])
-            .args(DENY))
+        // One board of each kind; the MPS2 boards differ in numbers alone.
+        for board in [Board::Microbit, Board::Mps2An386, Board::Virt] {
+            run(cargo(&firmware)
+                .env("CALIB_CLASSIFIER", &classifier)
+                .args(["clippy", "--quiet", "--locked", "--package", "boards", "--release"])
+                .args(["--features", board.name(), "--target", board.target()])
+                .args(DENY))?;
+        }
+        Ok(())
     })?;
     step("calib-core for devices", || {
         for target in TARGETS {

@@ -17,11 +17,17 @@ fn main() {
 fn run() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=memory.x");
+    let map = memory_map()?;
+    println!("cargo::rerun-if-changed={map}");
     println!("cargo::rustc-link-search={}", out.display());
+    fs::copy(map, out.join("memory.x"))?;
+    if has_feature("VIRT") {
+        println!("cargo::rustc-link-arg-bins=-Tmemory.x");
+    }
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
-    println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
-    fs::copy("memory.x", out.join("memory.x"))?;
+    if has_feature("MPS2") {
+        println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
+    }
 
     println!("cargo::rerun-if-env-changed={CLASSIFIER}");
     let Some(path) = env::var_os(CLASSIFIER) else {
@@ -31,6 +37,28 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", path.display());
     fs::write(out.join("classifier.rs"), source(&LinearModel::load(&path)?))?;
     Ok(())
+}
+
+/// The memory map of the one board that is chosen.
+fn memory_map() -> Result<&'static str, Box<dyn Error>> {
+    const BOARDS: [(&str, &str); 6] = [
+        ("MICROBIT", "memory/microbit.x"),
+        ("MPS2_AN385", "memory/mps2.x"),
+        ("MPS2_AN386", "memory/mps2.x"),
+        ("MPS2_AN500", "memory/mps2.x"),
+        ("MPS2_AN505", "memory/mps2-an505.x"),
+        ("VIRT", "memory/virt.x"),
+    ];
+    let chosen: Vec<&str> =
+        BOARDS.iter().filter(|(board, _)| has_feature(board)).map(|(_, map)| *map).collect();
+    match chosen[..] {
+        [map] => Ok(map),
+        _ => Err("choose one board by its feature, such as `--features mps2-an386`".into()),
+    }
+}
+
+fn has_feature(name: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
 /// The classifier as Rust.

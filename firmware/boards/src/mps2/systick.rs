@@ -1,13 +1,12 @@
-//! The core's 24-bit timer, and how deep the stack went.
+//! The core's 24-bit timer.
 
 use calib_firmware::Meter;
 use cortex_m::peripheral::SYST;
 use cortex_m::peripheral::syst::SystClkSource;
-use cortex_m_rt::STACK_PAINT_VALUE;
 
 const MAX_TICKS: u32 = 0x00FF_FFFF;
 
-/// Measures time in ticks of the core's clock, 25 MHz, up to 0.67 s, and the stack by its paint.
+/// Measures time in ticks of the core's clock, 25 MHz (20 MHz in AN505), up to 0.67 s, and the stack by its paint.
 pub(crate) struct SysTickMeter {
     timer: SYST,
 }
@@ -35,17 +34,6 @@ impl Meter for SysTickMeter {
     }
 
     fn stack_high_water_bytes(&mut self) -> u32 {
-        unsafe extern "C" {
-            static _stack_start: u32;
-            static _stack_end: u32;
-        }
-        let (top, bottom) = (&raw const _stack_start, &raw const _stack_end);
-        let mut deepest = bottom;
-        // SAFETY: the linker places both ends around the stack, word-aligned; the start-up code painted it,
-        // and reading its unused words disturbs nobody.
-        while deepest < top && unsafe { deepest.read_volatile() } == STACK_PAINT_VALUE {
-            deepest = deepest.wrapping_add(1);
-        }
-        (top.addr() - deepest.addr()) as u32
+        crate::stack::high_water_bytes()
     }
 }

@@ -1,11 +1,10 @@
-//! LED 0 of the FPGA's I/O block (AN386, section 4.1, "FPGAIO").
+//! LED 0 of the FPGA's I/O block (AN386, section 4.1, "FPGAIO"; the same in the other images).
 
 use core::convert::Infallible;
 
 use embedded_hal::digital::{ErrorType, OutputPin};
 use vcell::VolatileCell;
 
-const FPGAIO_LED: usize = 0x4002_8000;
 const LED_0: u32 = 1 << 0;
 
 /// An LED as an output pin.
@@ -18,10 +17,10 @@ impl Led {
     ///
     /// # Safety
     ///
-    /// Nothing else uses the register, or nothing else will any more.
-    pub(crate) unsafe fn new() -> Self {
+    /// `fpgaio` is the block's address, and nothing else uses its first register, or nothing else will any more.
+    pub(super) unsafe fn new(fpgaio: usize) -> Self {
         // SAFETY: the register is always there, and the caller's word that nothing else uses it.
-        Self { register: unsafe { &*core::ptr::with_exposed_provenance(FPGAIO_LED) } }
+        Self { register: unsafe { &*core::ptr::with_exposed_provenance(fpgaio) } }
     }
 }
 

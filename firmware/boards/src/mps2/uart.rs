@@ -8,7 +8,7 @@ use embedded_io::{ErrorType, Read, Write};
 use vcell::VolatileCell;
 
 /// The clock of the peripherals.
-const CLOCK_HZ: u32 = 25_000_000;
+const CLOCK_HZ: u32 = if cfg!(feature = "mps2-an505") { 20_000_000 } else { 25_000_000 };
 const BAUD_HZ: u32 = 115_200;
 
 const STATE_TX_FULL: u32 = 1 << 0;
@@ -28,7 +28,8 @@ struct Registers {
     baud_div: VolatileCell<u32>,
 }
 
-/// The interrupts in use, numbered as in AN386.
+/// The interrupts in use, numbered as in AN385, AN386 and AN500.
+#[cfg(not(feature = "mps2-an505"))]
 #[derive(Clone, Copy)]
 pub(crate) enum Interrupt {
     /// UART0 received a byte.
@@ -37,7 +38,17 @@ pub(crate) enum Interrupt {
     Uart1Rx = 2,
 }
 
-// SAFETY: the numbers are fixed, distinct, and below the 32 that the part has.
+/// The interrupts in use, numbered as in AN505.
+#[cfg(feature = "mps2-an505")]
+#[derive(Clone, Copy)]
+pub(crate) enum Interrupt {
+    /// UART0 received a byte.
+    Uart0Rx = 32,
+    /// UART1 received a byte.
+    Uart1Rx = 34,
+}
+
+// SAFETY: the numbers are fixed, distinct, and below the number that the part has.
 unsafe impl InterruptNumber for Interrupt {
     fn number(self) -> u16 {
         self as u16

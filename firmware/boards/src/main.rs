@@ -1,0 +1,42 @@
+//! calib on the boards that QEMU emulates.
+//!
+//! A serial line carries frames, a pin is the alarm, and the end of the code memory is the calibrator slot. What is
+//! different on each board is behind `board::Board`.
+#![no_std]
+#![no_main]
+
+mod classifier;
+mod panic;
+#[cfg(not(feature = "microbit"))]
+mod pseudo;
+mod slot;
+mod stack;
+
+#[cfg(feature = "microbit")]
+#[path = "microbit/mod.rs"]
+mod board;
+#[cfg(feature = "mps2")]
+#[path = "mps2/mod.rs"]
+mod board;
+#[cfg(feature = "virt")]
+#[path = "virt/mod.rs"]
+mod board;
+
+use board::Board;
+use calib_firmware::{Alarm, Device, serve};
+use classifier::{ALARM_RULE, CLASSIFIER};
+
+#[cfg_attr(target_arch = "arm", cortex_m_rt::entry)]
+#[cfg_attr(target_arch = "riscv32", riscv_rt::entry)]
+fn main() -> ! {
+    let Some(Board { mut frames, alarm, meter, entropy }) = Board::take() else {
+        panic!("the board was taken before");
+    };
+    let Ok(alarm) = Alarm::new(alarm, ALARM_RULE);
+    let mut device = Device::new(&CLASSIFIER, slot::bytes(), alarm, meter, entropy);
+    // A line without errors never ends.
+    match serve(&mut frames, &mut device) {
+        Ok(()) => panic!("the line ended"),
+        Err(_) => panic!("the line or the pin failed"),
+    }
+}

@@ -1,0 +1,44 @@
+//! QEMU's RISC-V machine `virt` with one 32-bit hart.
+//!
+//! Its one UART carries frames; there is no second one for a log. It has no pin either: the alarm is a byte of memory.
+
+mod meter;
+mod pin;
+mod uart;
+
+use meter::CycleMeter;
+use pin::MemoryPin;
+use uart::Uart;
+
+use crate::pseudo::PseudoEntropy;
+
+/// The parts of the machine that this firmware uses, each of which exists once.
+pub(crate) struct Board {
+    /// The line to the host.
+    pub(crate) frames: Uart,
+    /// The alarm.
+    pub(crate) alarm: MemoryPin,
+    /// Time and stack.
+    pub(crate) meter: CycleMeter,
+    /// The machine has no source of random words: a pseudo-random one stands in.
+    pub(crate) entropy: PseudoEntropy,
+}
+
+impl Board {
+    /// Takes the machine over, once.
+    pub(crate) fn take() -> Option<Self> {
+        crate::stack::paint();
+        // SAFETY: `main` is called once, and nothing else calls this.
+        let frames = unsafe { Uart::new() };
+        Some(Self { frames, alarm: MemoryPin, meter: CycleMeter, entropy: PseudoEntropy::new() })
+    }
+}
+
+/// The alarm's pin.
+///
+/// # Safety
+///
+/// None is needed here: the pin is memory.
+pub(crate) unsafe fn alarm() -> MemoryPin {
+    MemoryPin
+}

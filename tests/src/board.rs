@@ -1,0 +1,81 @@
+//! The emulated boards.
+
+/// A board that QEMU emulates, for which `firmware/boards` has a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Board {
+    /// nRF51 with a Cortex-M0: 256 KB of flash, 16 KB of RAM.
+    Microbit,
+    /// Cortex-M3.
+    Mps2An385,
+    /// Cortex-M4 with FPU.
+    Mps2An386,
+    /// Cortex-M7 with FPU.
+    Mps2An500,
+    /// Cortex-M33 with FPU.
+    Mps2An505,
+    /// RISC-V without FPU.
+    Virt,
+}
+
+impl Board {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Microbit, Self::Mps2An385, Self::Mps2An386, Self::Mps2An500, Self::Mps2An505, Self::Virt];
+
+    /// The feature's name, which is that of QEMU's machine, too.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Microbit => "microbit",
+            Self::Mps2An385 => "mps2-an385",
+            Self::Mps2An386 => "mps2-an386",
+            Self::Mps2An500 => "mps2-an500",
+            Self::Mps2An505 => "mps2-an505",
+            Self::Virt => "virt",
+        }
+    }
+
+    /// The core's name.
+    pub const fn core(self) -> &'static str {
+        match self {
+            Self::Microbit => "Cortex-M0",
+            Self::Mps2An385 => "Cortex-M3",
+            Self::Mps2An386 => "Cortex-M4F",
+            Self::Mps2An500 => "Cortex-M7F",
+            Self::Mps2An505 => "Cortex-M33F",
+            Self::Virt => "RV32IMAC",
+        }
+    }
+
+    /// The target that its firmware is built for.
+    pub const fn target(self) -> &'static str {
+        match self {
+            Self::Microbit => "thumbv6m-none-eabi",
+            Self::Mps2An385 => "thumbv7m-none-eabi",
+            Self::Mps2An386 | Self::Mps2An500 => "thumbv7em-none-eabihf",
+            Self::Mps2An505 => "thumbv8m.main-none-eabihf",
+            Self::Virt => "riscv32imac-unknown-none-elf",
+        }
+    }
+
+    /// How many instructions a tick of the firmware's meter is, in an emulator where an instruction takes 1 ns.
+    pub const fn instructions_per_tick(self) -> f64 {
+        match self {
+            Self::Microbit => 62.5,
+            Self::Mps2An385 | Self::Mps2An386 | Self::Mps2An500 => 40.0,
+            Self::Mps2An505 => 50.0,
+            Self::Virt => 1.0,
+        }
+    }
+
+    /// Whether there is a second serial line, which carries the log.
+    pub const fn has_log(self) -> bool {
+        !matches!(self, Self::Microbit | Self::Virt)
+    }
+
+    pub(crate) const fn qemu(self) -> &'static str {
+        match self {
+            Self::Virt => "qemu-system-riscv32",
+            _ => "qemu-system-arm",
+        }
+    }
+}
