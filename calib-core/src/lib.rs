@@ -19,11 +19,13 @@
 //! # What this crate does not do
 //!
 //! It never fits or assesses a calibrator, allocates, logs, panics or touches hardware, and it holds no
-//! `unsafe` code. A CRC finds accidents, not attackers: the artefact is not signed.
+//! `unsafe` code: the flash that a [`SlotStore`] writes is the board's. A CRC finds accidents, not attackers: for those
+//! there are signatures.
 //!
 //! # Features
 //!
 //! * `defmt`: implements `defmt::Format` for every public type.
+//! * `ed25519`: adds `TrustedKey`, with which only signed artefacts are accepted.
 //! * `micromath`: adds the approximate `sigmoid_fast`.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -34,6 +36,7 @@ compile_error!(
     "artefacts are read in place and hold little-endian words: big-endian targets are not supported"
 );
 
+mod admission;
 mod alarm_rule;
 mod artifact;
 mod buffer;
@@ -55,19 +58,24 @@ mod score;
 mod score_vector;
 mod search;
 mod sigmoid;
+mod slot_store;
 mod softmax;
 mod table;
 mod top_k;
+#[cfg(feature = "ed25519")]
+mod trusted_key;
 mod values;
 mod vector_calibrator;
 mod venn_abers;
 pub mod wire;
+mod wire_update;
 
+pub use admission::{Admission, Admitted, Anybody, Refused, SignatureError, Trust};
 pub use alarm_rule::AlarmRule;
 pub use artifact::{
-    Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity,
-    MAX_CLASSES, MAX_TOP_K, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SectionKind, Table,
-    TableFault, TableForm, Tables, Theorem, WriteError,
+    Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity, KeyId,
+    MAX_CLASSES, MAX_TOP_K, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SIGNATURE_SECTION_LEN,
+    SectionKind, Signature, SignedPart, Table, TableFault, TableForm, Tables, Theorem, WriteError, sign,
 };
 pub use buffer::{ArtifactBuffer, BufferFull};
 pub use calibrator::{
@@ -76,6 +84,7 @@ pub use calibrator::{
 };
 pub use class_wise::ClassWiseCalibrator;
 pub use code_table::CodeTable;
+pub use crc32c::crc32c;
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub use interpolated::InterpolatedTable;
 pub use interval::ProbInterval;
@@ -91,7 +100,14 @@ pub use sigmoid::sigmoid;
 #[cfg(feature = "micromath")]
 #[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
 pub use sigmoid::sigmoid_fast;
+pub use slot_store::{
+    Erased, Install, InstallError, LayoutError, Progress, Receipt, SlotContent, SlotFault, SlotLayout,
+    SlotStore, slot_trailer,
+};
 pub use table::{StepTable, TableError};
 pub use top_k::TopKCalibrator;
+#[cfg(feature = "ed25519")]
+#[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
+pub use trusted_key::{NotAKey, TrustedKey};
 pub use vector_calibrator::{ClassProbs, VectorCalibrator};
 pub use venn_abers::VennAbersTable;

@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::crc32c::CRC_32C;
 use crate::{
     AlarmRule, ClassifierId, CodeError, Guarantee, Identity, LogitsError, Method, Outcome, ParseError,
-    ProbsError, Reduction, Score, ScoreEncoding, ScoreError,
+    ProbsError, Reduction, Score, ScoreEncoding, ScoreError, SlotFault,
 };
+
+pub use crate::wire_update::{Chunk, MAX_CHUNK, Slots, UpdateRefusal, UpdateStatus};
 
 /// The largest number of features, logits or probabilities in a request.
 pub const MAX_VALUES: usize = 128;
@@ -67,6 +69,25 @@ pub enum RequestBody {
     /// Calibrate the integer code of the score of class 1, given as a [key](crate::QuantizedScore::key) of the
     /// calibrator's encoding.
     Code(u16),
+    /// What do your slots hold, and how far is an update?
+    Slots,
+    /// Prepare for this artefact. If it was announced before, go on where that ended.
+    Announce {
+        /// Its length in bytes.
+        len_bytes: u32,
+        /// The CRC-32C of all its bytes.
+        crc: u32,
+    },
+    /// Take a part of the announced artefact.
+    Chunk {
+        /// Where it begins.
+        offset: u32,
+        /// Its bytes.
+        bytes: Chunk,
+    },
+    /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to
+    /// 256 bytes. Ask until it is installed.
+    Install,
 }
 
 /// What a device answers.
@@ -92,6 +113,10 @@ pub enum ReplyBody {
     Measurement(Measurement),
     /// The request could not be met.
     Refused(Refusal),
+    /// To [`RequestBody::Slots`].
+    Slots(Slots),
+    /// To [`RequestBody::Announce`], [`RequestBody::Chunk`] and [`RequestBody::Install`].
+    Update(UpdateStatus),
 }
 
 /// A device and its calibrator.
@@ -146,6 +171,8 @@ pub enum Missing {
     Artifact(ParseError),
     /// The artefact was fitted for this classifier, not for the device's.
     OtherClassifier(Option<ClassifierId>),
+    /// Neither of its slots is valid.
+    Slots([SlotFault; 2]),
 }
 
 /// A prediction with its calibrated probability.
@@ -220,6 +247,8 @@ pub enum Refusal {
     Encoding(ScoreEncoding),
     /// What was sent is not a code of the calibrator's encoding.
     Code(CodeError),
+    /// The update does not go on.
+    Update(UpdateRefusal),
 }
 
 /// Why a frame was not encoded or decoded.
@@ -331,6 +360,10 @@ mod tests {
         let frame = encode(&longest(), &mut buf).unwrap();
         assert_eq!(frame.last(), Some(&0));
         assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(longest())]);
+        let bytes = core::iter::repeat_n(0xFF, MAX_CHUNK).collect();
+        let chunk = Request { id: u32::MAX, body: RequestBody::Chunk { offset: u32::MAX, bytes } };
+        let frame = encode(&chunk, &mut buf).unwrap();
+        assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(chunk)]);
         assert_eq!(encode(&longest(), &mut [0; 100]), Err(FrameError::TooLong));
     }
 

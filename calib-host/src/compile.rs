@@ -20,6 +20,8 @@ pub struct ArtifactOptions {
     pub classifier: Option<ClassifierId>,
     /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any.
     pub intervals: bool,
+    /// How new the artefact is: a device refuses one with a lower counter than its own.
+    pub counter: u32,
 }
 
 /// Why a fit has no form that a device can run.
@@ -119,6 +121,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if intervals.iter().flatten().flatten().any(Option::is_some) {
             writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
         }
+    }
+    if options.counter > 0 {
+        writer.counter(options.counter)?;
     }
     let bytes = writer.finish(identity)?;
     debug_assert!(Artifact::parse(bytes).is_ok());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use calib_core::ParseError;
+use calib_core::{KeyId, ParseError};
 
 use crate::compile::CompileError;
 use crate::fit::FitError;
@@ -51,6 +51,9 @@ pub enum Error {
     /// The result could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The operating system has no random numbers.
+    #[error("the operating system gives no random numbers: {0}")]
+    Random(String),
     /// The result could not be printed.
     #[error("cannot write to standard output: {0}")]
     Stdout(#[from] io::Error),
@@ -199,6 +202,13 @@ pub enum Problem {
     Artifact(ParseError),
     /// The artefact's identity is not the hash of its content.
     Identity,
+    /// The file holds no key of this kind.
+    Key {
+        /// Whether the key should be private.
+        private: bool,
+    },
+    /// The artefact is signed already, with this key.
+    Signed(KeyId),
 }
 
 impl Error {
@@ -236,7 +246,7 @@ impl Error {
             Self::Usage(_) => 2,
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
-            Self::Output(_) | Self::Stdout(_) => 4,
+            Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
         }
     }
 }
@@ -349,6 +359,10 @@ impl fmt::Display for Problem {
             Self::Identity => {
                 f.write_str("the identity is not the hash of the content: the artefact was altered")
             }
+            Self::Key { private } => {
+                write!(f, "not a {} Ed25519 key in PEM", if *private { "private" } else { "public" })
+            }
+            Self::Signed(key) => write!(f, "the artefact is signed already, with key {key}"),
         }
     }
 }
@@ -415,6 +429,9 @@ impl Problem {
             Self::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
                 "install a newer version of calib".into()
             }
+            Self::Key { private: true } => "make a pair of keys with `calib keygen`, and give the one without .pub".into(),
+            Self::Key { private: false } => "make a pair of keys with `calib keygen`, and give the .pub file".into(),
+            Self::Signed(_) => "sign the artefact that `calib fit` wrote".into(),
             Self::Artifact(_) | Self::Identity | Self::ArtifactTooLarge { .. } => {
                 "write the artefact again with `calib fit`".into()
             }

@@ -1,6 +1,6 @@
 //! Writing files so that a failure loses nothing.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,27 @@ pub fn write_file(
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
+    write_with(File::options().write(true).create_new(true), path, overwrite, write)
+}
+
+/// As [`write_file`]; only the file's owner can read it.
+pub(crate) fn write_secret_file(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    write_with(options.write(true).create_new(true), path, overwrite, write)
+}
+
+fn write_with(
+    options: &OpenOptions,
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
     if path.metadata().is_ok_and(|meta| !meta.is_file()) {
         return Err(OutputError::NotAFile(path.into()));
     }
@@ -46,7 +67,7 @@ pub fn write_file(
     if !overwrite && path.symlink_metadata().is_ok() {
         return Err(exists());
     }
-    try_write(path, overwrite, write).map_err(|source| match source.kind() {
+    try_write(options, path, overwrite, write).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists if !overwrite => exists(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OutputError::DiskFull(path.into()),
         _ => OutputError::Io { path: path.into(), source },
@@ -54,6 +75,7 @@ pub fn write_file(
 }
 
 fn try_write(
+    options: &OpenOptions,
     path: &Path,
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -61,7 +83,7 @@ fn try_write(
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Opened and written as a plain `File`: it gets the permissions of any new file, and the errors name the
     // operating system's reason only, not the temporary file.
-    let open = |path: &Path| File::options().write(true).create_new(true).open(path);
+    let open = |path: &Path| options.open(path);
     let file: NamedTempFile = tempfile::Builder::new().prefix(".calib-").make_in(folder, open)?;
     let mut buffered = BufWriter::new(file.as_file());
     write(&mut buffered)?;

@@ -48,7 +48,9 @@ impl StoredArtifact {
         let bytes = std::fs::read(path).map_err(read_error)?;
         let stored =
             Self::from_bytes(&bytes).map_err(|cause| Error::input(place(), Problem::Artifact(cause)))?;
-        if identity(&bytes[PREFIX_LEN..]) != stored.artifact().identity() {
+        if identity(&bytes[PREFIX_LEN..stored.artifact().unsigned_len_bytes()])
+            != stored.artifact().identity()
+        {
             return Err(Error::input(place(), Problem::Identity));
         }
         Ok(stored)

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Integers and floats are little-endian. The CRC covers every byte of the artefact but its own four. The
-//! identity is the first 8 bytes of the SHA-256 of all sections. Bit 0 of a section's flags marks it
+//! identity is the first 8 bytes of the SHA-256 of all sections but the signature. Bit 0 of a section's flags marks it
 //! mandatory: a reader that does not know its kind refuses the artefact, while unknown optional sections are
 //! skipped; a reader that knows the kind needs no such bit. A new capability is a new section; what is written
 //! here does not change.
@@ -25,6 +25,8 @@
 //! | 8 | intervals, optional, beside 2, 4 and 9 | for each table of `B` bins `B` pairs lo, hi; both NaN if a bin has none |
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
+//! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
+//! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //!
 //! Sections 2, 4, 5, 6, 7 and 9 hold the tables: each artefact has exactly one of them, the one that goes with its
 //! method and score encoding. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
@@ -38,6 +40,7 @@ mod header;
 mod pool;
 mod prefix;
 mod section;
+mod signature;
 mod tables;
 mod writer;
 
@@ -49,6 +52,7 @@ pub use header::{
 };
 pub use prefix::{FORMAT_VERSION, PREFIX_LEN};
 pub use section::SectionKind;
+pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};
 pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};
 
@@ -63,6 +67,8 @@ pub struct Artifact<'a> {
     len_bytes: usize,
     header: Header<'a>,
     tables: Tables<'a>,
+    counter: u32,
+    signature: Option<Signature<'a>>,
 }
 
 impl<'a> Artifact<'a> {
@@ -110,7 +116,15 @@ impl<'a> Artifact<'a> {
         let sections = Payloads::collect(body, prefix.section_count)?;
         let header = Header::parse(sections.require(SectionKind::Header)?)?;
         let tables = Tables::parse(&sections, &header)?;
-        Ok(Self { identity: prefix.identity, len_bytes: prefix.total_len, header, tables })
+        let counter = sections.get(SectionKind::Counter).and_then(|payload| array_at(payload, 0));
+        Ok(Self {
+            identity: prefix.identity,
+            len_bytes: prefix.total_len,
+            header,
+            tables,
+            counter: counter.map_or(0, u32::from_le_bytes),
+            signature: sections.get(SectionKind::Signature).and_then(Signature::parse),
+        })
     }
 
     /// The artefact's name: a hash of its content, checked by the host.
@@ -121,6 +135,24 @@ impl<'a> Artifact<'a> {
     /// The artefact's length in bytes, prefix included.
     pub const fn len_bytes(&self) -> usize {
         self.len_bytes
+    }
+
+    /// How new the artefact is: a device refuses one with a lower counter than its own. 0 if nothing is said.
+    pub const fn counter(&self) -> u32 {
+        self.counter
+    }
+
+    /// The signature, if there is one. **Not verified**: see [`Admission`](crate::Admission).
+    pub const fn signature(&self) -> Option<Signature<'a>> {
+        self.signature
+    }
+
+    /// The length in bytes without the signature: what is before is what the identity is of.
+    pub const fn unsigned_len_bytes(&self) -> usize {
+        match self.signature {
+            Some(_) => self.len_bytes.saturating_sub(SIGNATURE_SECTION_LEN),
+            None => self.len_bytes,
+        }
     }
 
     /// What was fitted, how and with which guarantee.

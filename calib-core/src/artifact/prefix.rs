@@ -13,9 +13,10 @@ pub const FORMAT_VERSION: u16 = 1;
 pub const PREFIX_LEN: usize = 32;
 
 pub(super) const TOTAL_LEN_AT: usize = 8;
+pub(super) const SECTION_COUNT_AT: usize = 6;
 pub(super) const CRC_AT: usize = 12;
-const CRC_END: usize = CRC_AT + 4;
-const IDENTITY_AT: usize = 16;
+pub(super) const CRC_END: usize = CRC_AT + 4;
+pub(super) const IDENTITY_AT: usize = 16;
 const RESERVED_AT: usize = 24;
 
 pub(super) struct Prefix {
@@ -42,7 +43,7 @@ impl Prefix {
         if version != FORMAT_VERSION {
             return Err(ParseError::FormatVersion(version));
         }
-        let section_count = u16::from_le_bytes(array_at(bytes, 6).ok_or(cut)?);
+        let section_count = u16::from_le_bytes(array_at(bytes, SECTION_COUNT_AT).ok_or(cut)?);
         let stated_len = u32::from_le_bytes(array_at(bytes, TOTAL_LEN_AT).ok_or(cut)?);
         let stored = u32::from_le_bytes(array_at(bytes, CRC_AT).ok_or(cut)?);
         let identity = Identity(array_at(bytes, IDENTITY_AT).ok_or(cut)?);

@@ -8,6 +8,10 @@ use super::prefix::PREFIX_LEN;
 
 /// The length of a section's own head in bytes.
 pub(super) const SECTION_HEAD_LEN: usize = 8;
+/// The length of a counter in bytes.
+pub(super) const COUNTER_LEN: usize = 4;
+/// The length of a signature's payload in bytes: the key's name and the signature.
+pub(super) const SIGNATURE_LEN: usize = 8 + 64;
 /// The flag of a section that a reader must understand.
 pub(super) const MANDATORY: u16 = 1;
 
@@ -37,11 +41,15 @@ pub enum SectionKind {
     IntegerSteps = 9,
     /// The bin of every 8-bit code.
     DirectTable = 10,
+    /// How new the artefact is.
+    Counter = 64,
+    /// Who made it.
+    Signature = 65,
 }
 
 impl SectionKind {
-    /// Every kind, in the order of their numbers, which begin with 1.
-    pub(super) const ALL: [Self; 10] = [
+    /// Every kind.
+    pub(super) const ALL: [Self; 12] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -52,7 +60,14 @@ impl SectionKind {
         Self::Intervals,
         Self::IntegerSteps,
         Self::DirectTable,
+        Self::Counter,
+        Self::Signature,
     ];
+
+    /// Where the kind of this number stands in [`SectionKind::ALL`].
+    fn position(number: u16) -> Option<usize> {
+        Self::ALL.iter().position(|&kind| kind as u16 == number)
+    }
 }
 
 /// The payloads of the sections whose kinds are known.
@@ -64,14 +79,19 @@ impl<'a> Payloads<'a> {
     pub(super) fn collect(body: &'a [u8], stated: u16) -> Result<Self, ParseError> {
         let mut payloads = Self::default();
         let mut found = 0;
+        let mut signed = false;
         for section in Sections::new(body) {
             let section = section?;
             if found == 0 && section.kind != SectionKind::Header as u16 {
                 return Err(ParseError::MissingSection(SectionKind::Header));
             }
+            // What is behind a signature is not signed.
+            if signed || !section.has_its_length() {
+                return Err(ParseError::Section(section.offset));
+            }
+            signed = section.kind == SectionKind::Signature as u16;
             found += 1;
-            let index = usize::from(section.kind).checked_sub(1);
-            let known = index.and_then(|index| payloads.0.get_mut(index));
+            let known = SectionKind::position(section.kind).and_then(|position| payloads.0.get_mut(position));
             if known.is_none() && section.is_mandatory() {
                 return Err(ParseError::UnknownSection(section.kind));
             }
@@ -88,7 +108,7 @@ impl<'a> Payloads<'a> {
 
     /// The payload of the section of this kind, if there is one.
     pub(super) fn get(&self, kind: SectionKind) -> Option<&'a [u8]> {
-        self.0.get((kind as usize).checked_sub(1)?).copied().flatten()
+        self.0.get(SectionKind::position(kind as u16)?).copied().flatten()
     }
 
     /// The payload of the section of this kind, which must be there.
@@ -104,6 +124,7 @@ impl<'a> Payloads<'a> {
 
 /// One section as it lies in the artefact.
 struct Section<'a> {
+    offset: usize,
     kind: u16,
     flags: u16,
     payload: &'a [u8],
@@ -112,6 +133,17 @@ struct Section<'a> {
 impl Section<'_> {
     const fn is_mandatory(&self) -> bool {
         self.flags & MANDATORY != 0
+    }
+
+    /// Whether the payload is as long as its kind says, if it does.
+    const fn has_its_length(&self) -> bool {
+        const COUNTER: u16 = SectionKind::Counter as u16;
+        const SIGNATURE: u16 = SectionKind::Signature as u16;
+        match self.kind {
+            COUNTER => self.payload.len() == COUNTER_LEN,
+            SIGNATURE => self.payload.len() == SIGNATURE_LEN,
+            _ => true,
+        }
     }
 }
 
@@ -138,8 +170,9 @@ impl<'a> Sections<'a> {
             return None;
         }
         self.rest = self.rest.get(section_end..)?;
+        let offset = self.offset;
         self.offset += section_end;
-        Some(Section { kind, flags, payload })
+        Some(Section { offset, kind, flags, payload })
     }
 }
 

@@ -141,6 +141,15 @@ impl<'b> ArtifactWriter<'b> {
         self.bytes(SectionKind::DirectTable, bins)
     }
 
+    /// Writes the counter. Not needed if it is 0.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit.
+    pub fn counter(&mut self, counter: u32) -> Result<(), WriteError> {
+        self.section(SectionKind::Counter as u16, false, &counter.to_le_bytes())
+    }
+
     /// Writes a section of any kind; the payload's meaning is the caller's.
     ///
     /// # Errors

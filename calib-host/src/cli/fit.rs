@@ -45,6 +45,10 @@ pub(crate) struct Fit {
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier)]
     classifier_id: Option<ClassifierId>,
+    /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
+    /// calibrators must not come back.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    counter: u32,
     /// Where to write the artefact.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -89,6 +93,7 @@ impl Fit {
             data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
             classifier: self.classifier_id,
             intervals: self.intervals,
+            counter: self.counter,
         };
         let bytes = artifact_bytes(&fit, &options)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;

@@ -75,6 +75,12 @@ impl Inspect {
         if let Some(id) = header.provenance.classifier {
             writeln!(out, "classifier  {id}")?;
         }
+        if artifact.counter() > 0 {
+            writeln!(out, "counter     {}", artifact.counter())?;
+        }
+        if let Some(signature) = artifact.signature() {
+            writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
+        }
         writeln!(out, "written by  calib {}", header.provenance.tool_version)?;
         for index in 0..artifact.tables().count() {
             let name = match header.reduction {
@@ -109,6 +115,8 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
         "format": FORMAT_VERSION,
         "identity": artifact.identity().to_string(),
         "len_bytes": artifact.len_bytes(),
+        "counter": artifact.counter(),
+        "signed_with": artifact.signature().map(|signature| signature.key.to_string()),
         "method": header.method.to_string(),
         "reduction": header.reduction.to_string(),
         "k": header.reduction.top_k(),

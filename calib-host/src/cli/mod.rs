@@ -5,6 +5,7 @@ mod apply;
 mod assess;
 mod fit;
 mod inspect;
+mod keys;
 mod method;
 mod options;
 mod plan;
@@ -36,6 +37,9 @@ enum Command {
     Assess(assess::Assess),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
+    Keygen(keys::Keygen),
+    Sign(keys::Sign),
+    Verify(keys::Verify),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -47,6 +51,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Assess(assess) => assess.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
+        Command::Keygen(keygen) => keygen.run(cli.quiet),
+        Command::Sign(sign) => sign.run(cli.quiet),
+        Command::Verify(verify) => verify.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

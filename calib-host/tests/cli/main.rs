@@ -10,6 +10,7 @@ mod forms;
 mod methods;
 mod npy;
 mod reductions;
+mod signing;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;

@@ -4,7 +4,7 @@ use core::hint::black_box;
 
 use calib_core::wire::{
     MAX_VALUES, Measurement, Name, Prediction, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody,
-    Status,
+    Status, UpdateRefusal,
 };
 use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
@@ -28,8 +28,18 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
     /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory.
     pub fn new(classifier: C, slot: &'a [u8], alarm: Alarm<P>, meter: M, entropy: E) -> Self {
         let slot = Slot::read(slot, classifier.id(), classifier.kind());
+        Self::with_slot(classifier, slot, alarm, meter, entropy)
+    }
+
+    /// Joins the parts with a slot that was read already, and logs what it holds.
+    pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
         log::start(classifier.name(), slot.status());
         Self { classifier, slot, alarm, meter, entropy, scratch: [0.0; MAX_VALUES] }
+    }
+
+    /// Gives the parts back but for the slot. The alarm stays as it is.
+    pub fn free(self) -> (C, Alarm<P>, M, E) {
+        (self.classifier, self.alarm, self.meter, self.entropy)
     }
 
     /// Answers a request. A request for a prediction sets the alarm, the others leave it alone.
@@ -44,6 +54,11 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
                 Ok(measurement) => ReplyBody::Measurement(measurement),
                 Err(refusal) => ReplyBody::Refused(refusal),
             },
+            // Whoever updates the calibrator answers these before they come here.
+            RequestBody::Slots
+            | RequestBody::Announce { .. }
+            | RequestBody::Chunk { .. }
+            | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
             question => self.predict(question)?,
         };
         Ok(Reply { id: request.id, body })

@@ -2,6 +2,8 @@
 //!
 //! A board brings a serial port, a pin, a timer, a source of random words and the bytes of its calibrator slot; a
 //! user brings a [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
+//! A board with flash of its own has two slots instead: an [`Updater`] replaces the calibrator over the line, while
+//! [`serve_updatable`] answers from the one in force.
 //!
 //! ```
 //! use calib_core::{ClassifierId, Score, wire::Refusal};
@@ -36,7 +38,7 @@
 //!
 //! # What this crate does not do
 //!
-//! It never fits a calibrator, writes flash, allocates (but for the feature `std`), or touches registers, and
+//! It never fits a calibrator, drives flash (that is the board's), allocates (but for the feature `std`), or touches registers, and
 //! it never turns a score into an alarm: without a calibrated probability the alarm stays raised.
 //!
 //! # Features
@@ -64,6 +66,7 @@ mod serve;
 mod slot;
 #[cfg(test)]
 mod testing;
+mod update;
 
 pub use alarm::Alarm;
 pub use calib_core::AlarmRule;
@@ -76,5 +79,6 @@ pub use meter::Meter;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
-pub use serve::{ServeError, serve};
+pub use serve::{ServeError, serve, serve_updatable};
 pub use slot::{Calibration, Slot};
+pub use update::{NoUpdate, Update, Updater};

@@ -2,11 +2,13 @@
 
 use core::fmt;
 
-use calib_core::wire::{self, FrameReader, MAX_FRAME, Request};
+use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, Request};
+use calib_core::{ArtifactBuffer, Trust};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
+use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Classifier, Device, Entropy, Meter, log};
+use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Update, Updater, log};
 
 /// Why a device stopped serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,30 +39,117 @@ where
     M: Meter,
     E: Entropy,
 {
-    let mut reader = FrameReader::new();
-    let mut frame = [0; MAX_FRAME];
-    let mut chunk = [0; 32];
+    Session::new().serve(serial, device, &mut NoUpdate).map(|_| ())
+}
+
+/// As [`serve`], for a device whose calibrator is replaced over the line: from the reply on that says so, requests are
+/// answered from the new one.
+///
+/// `buffer` holds the calibrator in force.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
+    serial: &mut S,
+    parts: (C, Alarm<P>, M, E),
+    updater: &mut Updater<F, T, WORDS>,
+    buffer: &mut ArtifactBuffer<WORDS>,
+) -> Result<(), ServeError<S::Error, P::Error>>
+where
+    S: Read + Write,
+    C: Classifier,
+    P: OutputPin,
+    M: Meter,
+    E: Entropy,
+    F: NorFlash,
+    T: Trust,
+{
+    let mut session = Session::new();
+    let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
     loop {
-        let received = serial.read(&mut chunk).map_err(ServeError::Serial)?;
-        if received == 0 {
+        let slot = updater.load(buffer);
+        let mut device = Device::with_slot(classifier, slot, alarm, meter, entropy);
+        if session.serve(serial, &mut device, updater)? == End::Line {
             return Ok(());
         }
-        for &byte in chunk.iter().take(received) {
-            let request = match reader.push::<Request>(byte) {
-                None => continue,
-                Some(Ok(request)) => request,
-                Some(Err(error)) => {
-                    log::dropped(error);
-                    continue;
+        (classifier, alarm, meter, entropy) = device.free();
+    }
+}
+
+/// Why a session paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The line ended.
+    Line,
+    /// Another calibrator is in force than the device's.
+    Replaced,
+}
+
+/// What was received and not answered yet: it outlives the device, which is made anew for each calibrator.
+struct Session {
+    reader: FrameReader,
+    chunk: [u8; 32],
+    /// The part of the chunk that was not looked at yet.
+    next: usize,
+    end: usize,
+}
+
+impl Session {
+    const fn new() -> Self {
+        Self { reader: FrameReader::new(), chunk: [0; 32], next: 0, end: 0 }
+    }
+
+    /// The next byte of the chunk.
+    fn take(&mut self) -> Option<u8> {
+        let byte = self.chunk.get(..self.end)?.get(self.next).copied();
+        self.next += usize::from(byte.is_some());
+        byte
+    }
+
+    fn serve<S, C, P, M, E>(
+        &mut self,
+        serial: &mut S,
+        device: &mut Device<'_, C, P, M, E>,
+        update: &mut impl Update,
+    ) -> Result<End, ServeError<S::Error, P::Error>>
+    where
+        S: Read + Write,
+        C: Classifier,
+        P: OutputPin,
+        M: Meter,
+        E: Entropy,
+    {
+        let mut frame = [0; MAX_FRAME];
+        loop {
+            while let Some(byte) = self.take() {
+                let request = match self.reader.push::<Request>(byte) {
+                    None => continue,
+                    Some(Ok(request)) => request,
+                    Some(Err(error)) => {
+                        log::dropped(error);
+                        continue;
+                    }
+                };
+                let reply = match update.answer(&request.body) {
+                    Some(body) => Reply { id: request.id, body },
+                    None => device.answer(&request).map_err(ServeError::Alarm)?,
+                };
+                match wire::encode(&reply, &mut frame) {
+                    Ok(frame) => serial.write_all(frame).map_err(ServeError::Serial)?,
+                    // The longest reply fits; were it not so, the host would time out rather than be misled.
+                    Err(error) => log::dropped(error),
                 }
-            };
-            let reply = device.answer(&request).map_err(ServeError::Alarm)?;
-            match wire::encode(&reply, &mut frame) {
-                Ok(frame) => serial.write_all(frame).map_err(ServeError::Serial)?,
-                // The longest reply fits; were it not so, the host would time out rather than be misled.
-                Err(error) => log::dropped(error),
+                serial.flush().map_err(ServeError::Serial)?;
+                if update.is_replaced() {
+                    return Ok(End::Replaced);
+                }
             }
-            serial.flush().map_err(ServeError::Serial)?;
+            self.next = 0;
+            self.end = serial.read(&mut self.chunk).map_err(ServeError::Serial)?;
+            if self.end == 0 {
+                return Ok(End::Line);
+            }
         }
     }
 }
@@ -93,7 +182,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{BINARY, ID, StopWatch, binary_artifact, calibrated};
-    use crate::{Alarm, AlarmRule, NoEntropy};
+    use crate::{AlarmRule, NoEntropy};
 
     /// A line that yields `input` a few bytes at a time, then ends or fails.
     struct Line<'a> {

@@ -2,8 +2,8 @@
 
 use calib_core::wire::{CalibratorStatus, Missing, RawScore, Refusal};
 use calib_core::{
-    Artifact, Calibrator, ClassifierId, Outcome, ParseError, QuantizedScore, ScoreEncoding, TopLabel,
-    Uncalibrated,
+    Admitted, Artifact, Calibrator, ClassifierId, Outcome, ParseError, QuantizedScore, Refused,
+    ScoreEncoding, SlotFault, TopLabel, Uncalibrated,
 };
 
 use crate::{Kind, Output};
@@ -42,20 +42,32 @@ impl<'a> Slot<'a> {
     /// classifier, or is for another kind or number of scores, is not used.
     pub fn read(bytes: &'a [u8], id: ClassifierId, kind: Kind) -> Self {
         let content = Artifact::parse_slot(bytes).map_err(Missing::Artifact).and_then(|artifact| {
-            let calibrator = artifact.calibrator();
-            let fits = match calibrator {
-                Calibrator::Binary(_) | Calibrator::BinaryCode(_) => kind == Kind::Binary,
-                Calibrator::TopLabel(top) => kind.has_classes(top.classes()),
-                Calibrator::TopLabelCode(top) => kind.has_classes(top.classes()),
-                _ => false,
-            };
-            if fits && artifact.is_for(id) {
-                Ok(Content { artifact, calibrator })
-            } else {
-                Err(Missing::OtherClassifier(artifact.header().provenance.classifier))
-            }
+            let content = Content::of(artifact, kind);
+            content.filter(|_| artifact.is_for(id)).ok_or(other_classifier(&artifact))
         });
         Self { kind, content }
+    }
+
+    /// What a [store](calib_core::SlotStore) loaded, for the classifier of this kind.
+    pub fn admitted(loaded: Result<Admitted<'a>, [SlotFault; 2]>, kind: Kind) -> Self {
+        let content = loaded.map_err(Missing::Slots).and_then(|admitted| {
+            let artifact = *admitted.artifact();
+            Content::of(artifact, kind).ok_or(other_classifier(&artifact))
+        });
+        Self { kind, content }
+    }
+
+    /// Whether an artefact is for a classifier of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If it is not, or is none.
+    pub fn fits(artifact: &[u8], kind: Kind) -> Result<(), Refused> {
+        let artifact = Artifact::parse(artifact).map_err(Refused::Artifact)?;
+        match Content::of(artifact, kind) {
+            Some(_) => Ok(()),
+            None => Err(Refused::OtherClassifier(artifact.header().provenance.classifier)),
+        }
     }
 
     /// The calibrator's description, or why there is none.
@@ -147,11 +159,37 @@ impl<'a> Slot<'a> {
     }
 }
 
+impl<'a> Content<'a> {
+    /// The calibrator of an artefact; `None` if it is for another kind or number of scores.
+    fn of(artifact: Artifact<'a>, kind: Kind) -> Option<Self> {
+        let calibrator = artifact.calibrator();
+        let fits = match calibrator {
+            Calibrator::Binary(_) | Calibrator::BinaryCode(_) => kind == Kind::Binary,
+            Calibrator::TopLabel(top) => kind.has_classes(top.classes()),
+            Calibrator::TopLabelCode(top) => kind.has_classes(top.classes()),
+            _ => false,
+        };
+        fits.then_some(Self { artifact, calibrator })
+    }
+}
+
+const fn other_classifier(artifact: &Artifact<'_>) -> Missing {
+    Missing::OtherClassifier(artifact.header().provenance.classifier)
+}
+
 /// The short form of why a calibrator is missing.
 const fn reason(missing: Missing) -> Uncalibrated {
     match missing {
         Missing::Artifact(ParseError::Blank) => Uncalibrated::NoArtifact,
         Missing::OtherClassifier(_) => Uncalibrated::OtherClassifier,
+        Missing::Slots([first, second]) => match (first, second) {
+            (SlotFault::Refused(Refused::OtherClassifier(_)), _)
+            | (_, SlotFault::Refused(Refused::OtherClassifier(_))) => Uncalibrated::OtherClassifier,
+            (SlotFault::Blank | SlotFault::Uncommitted, SlotFault::Blank | SlotFault::Uncommitted) => {
+                Uncalibrated::NoArtifact
+            }
+            _ => Uncalibrated::BadArtifact,
+        },
         _ => Uncalibrated::BadArtifact,
     }
 }

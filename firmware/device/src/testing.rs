@@ -7,6 +7,8 @@ use calib_core::{
     Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table, TableForm, Theorem,
 };
 
+use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
+
 use crate::{Entropy, LinearClassifier, Meter};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"testing!");
@@ -140,5 +142,56 @@ pub(crate) fn calibrated(outcome: Outcome) -> f32 {
     match outcome {
         Outcome::Calibrated(calibrated) => calibrated.prob,
         Outcome::Uncalibrated(reason) => panic!("uncalibrated: {reason}"),
+    }
+}
+
+/// Flash in RAM, of sectors of 512 bytes.
+#[derive(Debug)]
+pub(crate) struct RamFlash {
+    bytes: Vec<u8>,
+    /// Whether erasing fails.
+    pub(crate) fails: bool,
+    pub(crate) erases: usize,
+}
+
+impl RamFlash {
+    pub(crate) fn new(len: usize) -> Self {
+        Self { bytes: std::vec![0xFF; len], fails: false, erases: 0 }
+    }
+}
+
+impl ErrorType for RamFlash {
+    type Error = NorFlashErrorKind;
+}
+
+impl ReadNorFlash for RamFlash {
+    const READ_SIZE: usize = 4;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        let from = offset as usize;
+        bytes.copy_from_slice(&self.bytes[from..from + bytes.len()]);
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl NorFlash for RamFlash {
+    const WRITE_SIZE: usize = 8;
+    const ERASE_SIZE: usize = 512;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        self.erases += 1;
+        self.bytes[from as usize..to as usize].fill(0xFF);
+        if self.fails { Err(NorFlashErrorKind::Other) } else { Ok(()) }
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+        assert!(offset.is_multiple_of(8) && bytes.len().is_multiple_of(8));
+        let to = &mut self.bytes[offset as usize..][..bytes.len()];
+        to.iter_mut().zip(bytes).for_each(|(to, from)| *to &= from);
+        Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! The project's driver: `cargo xtask <command>`.
 
 mod demo;
+mod faults;
 mod fuzz;
+mod mutants;
 mod papers;
 mod run;
 mod setup;
@@ -34,6 +36,15 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         refs: PathBuf,
     },
+    /// Cut the power at every step of an installation, wear out flash, forge artefacts, and plant faults.
+    Faults {
+        /// Take longer: ten times the images and artefacts.
+        #[arg(long)]
+        long: bool,
+        /// Only plant faults, and check that each is found.
+        #[arg(long)]
+        only_planted: bool,
+    },
     /// Fuzz the parser of artefacts and the decoder of frames.
     Fuzz {
         /// Executions per target.
@@ -47,6 +58,7 @@ fn main() -> anyhow::Result<()> {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
+        Command::Faults { long, only_planted } => faults::faults(long, only_planted),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

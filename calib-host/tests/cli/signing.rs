@@ -1,0 +1,98 @@
+//! `calib keygen`, `sign` and `verify`, and counters.
+
+use std::process::Command;
+
+use super::workplace::Workplace;
+
+/// A folder with a fitted artefact, `cal.bin`, of counter 7.
+fn fitted() -> Workplace {
+    let rows: String =
+        (0..200).map(|i| format!("{},{}\n", f64::from(i) / 200.0, u8::from(i % 20 < i / 10))).collect();
+    let workplace = Workplace::new().with("cal.csv", format!("score,label\n{rows}"));
+    workplace.ok("calib fit --method umd --bins 5 --scores cal.csv --counter 7 -o cal.bin");
+    workplace
+}
+
+#[test]
+fn what_is_signed_is_verified_and_nothing_else() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    workplace.ok("calib keygen -o other.pem");
+    workplace.ok("calib sign cal.bin --key owner.pem -o signed.bin");
+    let verified = workplace.json("calib verify signed.bin --key owner.pem.pub --json");
+    assert_eq!((&verified["valid"], &verified["counter"]), (&true.into(), &7.into()));
+
+    let (plain, signed) = (workplace.inspect("cal.bin"), workplace.inspect("signed.bin"));
+    assert_eq!(plain["identity"], signed["identity"], "signing is no other calibrator");
+    assert_eq!((&plain["signed_with"], &plain["counter"]), (&serde_json::Value::Null, &7.into()));
+    assert_eq!(signed["signed_with"], verified["key"]);
+    assert_eq!(plain["tables"], signed["tables"]);
+    assert_eq!(signed["len_bytes"].as_u64(), plain["len_bytes"].as_u64().map(|len| len + 80));
+
+    let other = workplace.run("calib verify signed.bin --key other.pem.pub");
+    assert_eq!(other.code, 1);
+    assert!(other.stderr.contains("signed with another key"), "{}", other.stderr);
+    let unsigned = workplace.run("calib verify cal.bin --key owner.pem.pub");
+    assert_eq!(unsigned.code, 1);
+    assert!(unsigned.stderr.contains("is not signed"), "{}", unsigned.stderr);
+
+    // The last bytes are the signature; the CRC is made to fit by the artefact's own writer elsewhere.
+    let twice = workplace.run("calib sign signed.bin --key owner.pem -o twice.bin");
+    assert_eq!(twice.code, 3);
+    assert!(twice.stderr.contains("signed already"), "{}", twice.stderr);
+    assert!(!workplace.path().join("twice.bin").exists());
+}
+
+#[test]
+fn signing_is_repeatable_and_applies_as_before() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    workplace.ok("calib sign cal.bin --key owner.pem -o a.bin");
+    workplace.ok("calib sign cal.bin --key owner.pem -o b.bin");
+    assert_eq!(workplace.bytes("a.bin"), workplace.bytes("b.bin"));
+    workplace.ok("calib apply cal.bin --scores cal.csv -o plain.csv");
+    workplace.ok("calib apply a.bin --scores cal.csv -o signed.csv");
+    assert_eq!(workplace.bytes("plain.csv"), workplace.bytes("signed.csv"));
+}
+
+#[test]
+fn keys_are_kept_and_kept_secret() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    let before = (workplace.bytes("owner.pem"), workplace.bytes("owner.pem.pub"));
+    let again = workplace.run("calib keygen -o owner.pem");
+    assert_eq!(again.code, 4);
+    assert_eq!((workplace.bytes("owner.pem"), workplace.bytes("owner.pem.pub")), before);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = workplace.path().join("owner.pem").metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    for (line, what) in [
+        ("calib sign cal.bin --key owner.pem.pub -o x.bin", "not a private Ed25519 key"),
+        ("calib verify cal.bin --key owner.pem", "not a public Ed25519 key"),
+        ("calib sign cal.bin --key cal.csv -o x.bin", "not a private Ed25519 key"),
+        ("calib verify cal.bin --key cal.bin", "not UTF-8"),
+    ] {
+        let run = workplace.run(line);
+        assert_eq!(run.code, 3, "{line}");
+        assert!(run.stderr.contains(what), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn openssl_reads_the_keys_if_it_is_there() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    let Ok(output) = Command::new("openssl")
+        .args(["pkey", "-in", "owner.pem", "-pubout"])
+        .current_dir(workplace.path())
+        .output()
+    else {
+        eprintln!("openssl is not installed: not compared");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.stdout, workplace.bytes("owner.pem.pub"));
+}

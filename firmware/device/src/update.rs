@@ -1,0 +1,365 @@
+//! Replacing the calibrator over the serial line.
+
+use calib_core::wire::{Refusal, ReplyBody, RequestBody, Slots, UpdateRefusal, UpdateStatus};
+use calib_core::{
+    Admission, ArtifactBuffer, Install, LayoutError, Progress, SlotLayout, SlotStore, Trust, crc32c,
+};
+use embedded_storage::nor_flash::NorFlash;
+
+use crate::{Kind, Slot};
+
+/// Answers the requests of an update.
+pub trait Update {
+    /// Answers a request if it is one of an update, or about the slots.
+    fn answer(&mut self, request: &RequestBody) -> Option<ReplyBody>;
+
+    /// Whether another calibrator is in force than the one loaded last.
+    fn is_replaced(&self) -> bool;
+}
+
+/// For devices whose calibrator is not replaced over the line: they refuse.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoUpdate;
+
+/// Receives an artefact in RAM, checks it there, and installs it in a [`SlotStore`].
+///
+/// Flash is touched only once the artefact is admitted. The calibrator in force is not in this buffer, but in the one
+/// that it was [loaded](Updater::load) into, and stays in use until the new one is installed.
+#[derive(Debug)]
+pub struct Updater<F, T, const WORDS: usize> {
+    store: SlotStore<F, T>,
+    kind: Kind,
+    staged: ArtifactBuffer<WORDS>,
+    state: State,
+    replaced: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    /// Receives an artefact of this length and CRC-32C.
+    Receiving {
+        len_bytes: u32,
+        crc: u32,
+    },
+    Installing {
+        len_bytes: u32,
+        crc: u32,
+        install: Install,
+    },
+    Installed(UpdateStatus),
+}
+
+impl Update for NoUpdate {
+    fn answer(&mut self, _: &RequestBody) -> Option<ReplyBody> {
+        None
+    }
+
+    fn is_replaced(&self) -> bool {
+        false
+    }
+}
+
+impl<F: NorFlash, T: Trust, const WORDS: usize> Update for Updater<F, T, WORDS> {
+    fn answer(&mut self, request: &RequestBody) -> Option<ReplyBody> {
+        let status = match request {
+            RequestBody::Slots => return Some(ReplyBody::Slots(self.slots())),
+            RequestBody::Announce { len_bytes, crc } => self.announce(*len_bytes, *crc),
+            RequestBody::Chunk { offset, bytes } => self.chunk(*offset, bytes),
+            RequestBody::Install => self.install(),
+            _ => return None,
+        };
+        Some(match status {
+            Ok(status) => ReplyBody::Update(status),
+            Err(refusal) => ReplyBody::Refused(Refusal::Update(refusal)),
+        })
+    }
+
+    fn is_replaced(&self) -> bool {
+        self.replaced
+    }
+}
+
+impl<F: NorFlash, T: Trust, const WORDS: usize> Updater<F, T, WORDS> {
+    /// Takes the flash with the slots, for a classifier of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If the slots do not fit the flash.
+    pub fn open(
+        flash: F,
+        layout: SlotLayout,
+        admission: Admission<T>,
+        kind: Kind,
+    ) -> Result<Self, LayoutError> {
+        let mut staged = ArtifactBuffer::new();
+        // What is loaded here is looked at again by `load`; the store knows its slot from now on.
+        let (store, _) = SlotStore::open(flash, layout, admission, &mut staged)?;
+        staged.clear();
+        Ok(Self { store, kind, staged, state: State::Idle, replaced: false })
+    }
+
+    /// Loads the calibrator in force into a buffer.
+    pub fn load<'b>(&mut self, buffer: &'b mut ArtifactBuffer<WORDS>) -> Slot<'b> {
+        self.replaced = false;
+        Slot::admitted(self.store.load(buffer), self.kind)
+    }
+
+    fn max_len_bytes(&self) -> u32 {
+        let buffer = u32::try_from(4 * WORDS).unwrap_or(u32::MAX);
+        self.store.layout().max_artifact_len_bytes().min(buffer)
+    }
+
+    fn slots(&mut self) -> Slots {
+        let update = match self.state {
+            State::Idle => None,
+            State::Receiving { len_bytes, .. } => Some(self.receiving(len_bytes)),
+            State::Installing { install, .. } => Some(self.store.progress(&install).into()),
+            State::Installed(status) => Some(status),
+        };
+        Slots {
+            in_force: self.store.current_slot().and_then(|slot| u8::try_from(slot).ok()),
+            slots: self.store.survey(),
+            max_len_bytes: self.max_len_bytes(),
+            trusted_key: self.store.admission().trusted_key(),
+            update,
+        }
+    }
+
+    fn receiving(&self, len_bytes: u32) -> UpdateStatus {
+        // No more than was announced, which fits a u32.
+        UpdateStatus::Receiving { received: self.staged.as_bytes().len() as u32, len_bytes }
+    }
+
+    fn announce(&mut self, len_bytes: u32, crc: u32) -> Result<UpdateStatus, UpdateRefusal> {
+        let max = self.max_len_bytes();
+        if len_bytes > max {
+            return Err(UpdateRefusal::TooLarge { len_bytes, max });
+        }
+        match self.state {
+            State::Receiving { len_bytes: len, crc: same } if (len, same) == (len_bytes, crc) => {}
+            State::Installing { len_bytes: len, crc: same, install } if (len, same) == (len_bytes, crc) => {
+                return Ok(self.store.progress(&install).into());
+            }
+            _ => {
+                self.staged.clear();
+                self.state = State::Receiving { len_bytes, crc };
+            }
+        }
+        Ok(self.receiving(len_bytes))
+    }
+
+    fn chunk(&mut self, offset: u32, bytes: &[u8]) -> Result<UpdateStatus, UpdateRefusal> {
+        let len_bytes = match self.state {
+            State::Receiving { len_bytes, .. } => len_bytes,
+            // All chunks are there: this one was sent again.
+            State::Installing { install, .. } => return Ok(self.store.progress(&install).into()),
+            State::Installed(status) => return Ok(status),
+            State::Idle => return Err(UpdateRefusal::NotAnnounced),
+        };
+        let received = self.staged.as_bytes().len() as u32;
+        let Some(known) = received.checked_sub(offset) else {
+            return Err(UpdateRefusal::Offset { expected: received });
+        };
+        // What is there already was sent again, because the reply to it was lost.
+        let fresh = bytes.get(known as usize..).unwrap_or_default();
+        let end = (received as usize).saturating_add(fresh.len());
+        if end > len_bytes as usize || self.staged.extend_from_slice(fresh).is_err() {
+            return Err(UpdateRefusal::TooLarge { len_bytes: end as u32, max: len_bytes });
+        }
+        Ok(self.receiving(len_bytes))
+    }
+
+    fn install(&mut self) -> Result<UpdateStatus, UpdateRefusal> {
+        let (len_bytes, crc, mut install) = match self.state {
+            State::Idle => return Err(UpdateRefusal::NotAnnounced),
+            // Asked again, because the reply was lost.
+            State::Installed(status) => return Ok(status),
+            State::Receiving { len_bytes, crc } => (len_bytes, crc, self.begin(len_bytes, crc)?),
+            State::Installing { len_bytes, crc, install } => (len_bytes, crc, install),
+        };
+        match self.store.step(&mut install, self.staged.as_bytes()) {
+            Ok(progress) => {
+                let status = progress.into();
+                self.state = match progress {
+                    Progress::Pending { .. } => State::Installing { len_bytes, crc, install },
+                    Progress::Installed(_) => State::Installed(status),
+                };
+                self.replaced |= matches!(progress, Progress::Installed(_));
+                Ok(status)
+            }
+            Err(error) => {
+                // What was received is good: it need not be sent again.
+                self.state = State::Receiving { len_bytes, crc };
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Checks what was received.
+    fn begin(&mut self, len_bytes: u32, crc: u32) -> Result<Install, UpdateRefusal> {
+        let bytes = self.staged.as_bytes();
+        let received = bytes.len() as u32;
+        if received < len_bytes {
+            return Err(UpdateRefusal::Incomplete { received });
+        }
+        if crc32c(bytes) != crc {
+            self.staged.clear();
+            self.state = State::Idle;
+            return Err(UpdateRefusal::Crc);
+        }
+        Slot::fits(bytes, self.kind).map_err(UpdateRefusal::Refused)?;
+        Ok(self.store.begin(bytes)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use calib_core::wire::{Chunk, MAX_CHUNK, Missing};
+    use calib_core::{Anybody, Erased, ParseError, Receipt, Refused, SlotFault};
+
+    use super::*;
+    use crate::testing::{ID, OTHER_ID, RamFlash, binary_artifact, top_label_artifact};
+
+    const WORDS: usize = 256;
+    const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 1024], len_bytes: 1024, erased: Erased::Ones };
+
+    fn updater() -> Updater<RamFlash, Anybody, WORDS> {
+        Updater::open(RamFlash::new(2048), LAYOUT, Admission::new(Anybody, ID), Kind::Binary).unwrap()
+    }
+
+    fn ask(updater: &mut impl Update, request: RequestBody) -> Result<UpdateStatus, UpdateRefusal> {
+        match updater.answer(&request) {
+            Some(ReplyBody::Update(status)) => Ok(status),
+            Some(ReplyBody::Refused(Refusal::Update(refusal))) => Err(refusal),
+            other => panic!("not an answer to an update: {other:?}"),
+        }
+    }
+
+    fn announce(bytes: &[u8]) -> RequestBody {
+        RequestBody::Announce { len_bytes: bytes.len() as u32, crc: crc32c(bytes) }
+    }
+
+    fn chunk(bytes: &[u8], offset: usize, len: usize) -> RequestBody {
+        let end = bytes.len().min(offset + len);
+        RequestBody::Chunk { offset: offset as u32, bytes: Chunk::from_slice(&bytes[offset..end]).unwrap() }
+    }
+
+    fn push(updater: &mut impl Update, bytes: &[u8], len: usize) -> Result<Receipt, UpdateRefusal> {
+        ask(updater, announce(bytes))?;
+        for offset in (0..bytes.len()).step_by(len) {
+            ask(updater, chunk(bytes, offset, len))?;
+        }
+        loop {
+            if let UpdateStatus::Installed(receipt) = ask(updater, RequestBody::Install)? {
+                return Ok(receipt);
+            }
+        }
+    }
+
+    fn identity(updater: &mut Updater<RamFlash, Anybody, WORDS>) -> Result<[u8; 8], Missing> {
+        let mut buffer = ArtifactBuffer::new();
+        updater.load(&mut buffer).status().map(|status| status.identity.0)
+    }
+
+    #[test]
+    fn an_artefact_in_pieces_of_any_length_is_installed() {
+        let good = binary_artifact(Some(ID));
+        for len in [1, 7, 32, MAX_CHUNK] {
+            let mut updater = updater();
+            assert_eq!(identity(&mut updater), Err(Missing::Slots([SlotFault::Blank; 2])));
+            let receipt = push(&mut updater, good.as_bytes(), len).unwrap();
+            assert_eq!((receipt.slot, receipt.sequence, receipt.identity.0), (0, 1, [1; 8]));
+            assert!(updater.is_replaced());
+            assert_eq!(identity(&mut updater), Ok([1; 8]));
+            assert!(!updater.is_replaced());
+            // Again is no change.
+            assert_eq!(push(&mut updater, good.as_bytes(), len), Ok(receipt));
+            let Some(ReplyBody::Slots(slots)) = updater.answer(&RequestBody::Slots) else {
+                panic!("no slots")
+            };
+            assert_eq!((slots.in_force, slots.trusted_key, slots.max_len_bytes), (Some(0), None, 960));
+            assert_eq!(slots.slots[0].map(|content| content.sequence), Ok(1));
+            assert_eq!(slots.slots[1], Err(SlotFault::Blank));
+            assert_eq!(slots.update, Some(UpdateStatus::Installed(receipt)));
+        }
+    }
+
+    #[test]
+    fn what_is_sent_twice_counts_once_and_what_is_left_out_is_asked_for() {
+        let good = binary_artifact(Some(ID));
+        let bytes = good.as_bytes();
+        let len_bytes = bytes.len() as u32;
+        let mut updater = updater();
+        assert_eq!(ask(&mut updater, chunk(bytes, 0, 8)), Err(UpdateRefusal::NotAnnounced));
+        assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::NotAnnounced));
+        let receiving = |received| Ok(UpdateStatus::Receiving { received, len_bytes });
+        assert_eq!(ask(&mut updater, announce(bytes)), receiving(0));
+        assert_eq!(ask(&mut updater, chunk(bytes, 0, 50)), receiving(50));
+        assert_eq!(ask(&mut updater, chunk(bytes, 0, 50)), receiving(50));
+        assert_eq!(ask(&mut updater, chunk(bytes, 20, 50)), receiving(70));
+        assert_eq!(ask(&mut updater, chunk(bytes, 71, 9)), Err(UpdateRefusal::Offset { expected: 70 }));
+        assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::Incomplete { received: 70 }));
+        // The host was started again.
+        assert_eq!(ask(&mut updater, announce(bytes)), receiving(70));
+        assert_eq!(ask(&mut updater, chunk(bytes, 70, MAX_CHUNK)), receiving(len_bytes));
+        let beyond = RequestBody::Chunk { offset: len_bytes, bytes: Chunk::from_slice(&[0]).unwrap() };
+        let refusal = UpdateRefusal::TooLarge { len_bytes: len_bytes + 1, max: len_bytes };
+        assert_eq!(ask(&mut updater, beyond), Err(refusal));
+        assert!(matches!(ask(&mut updater, RequestBody::Install), Ok(UpdateStatus::Installing { .. })));
+        assert!(matches!(ask(&mut updater, chunk(bytes, 0, 50)), Ok(UpdateStatus::Installing { .. })));
+        assert!(matches!(ask(&mut updater, announce(bytes)), Ok(UpdateStatus::Installing { .. })));
+        while !updater.is_replaced() {
+            ask(&mut updater, RequestBody::Install).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_not_accepted_never_touches_flash() {
+        let held = binary_artifact(None);
+        let mut updater = updater();
+        push(&mut updater, held.as_bytes(), 64).unwrap();
+        let before = updater.store.survey();
+        let erases = updater.store.flash().erases;
+
+        let other = binary_artifact(Some(OTHER_ID));
+        let refused = push(&mut updater, other.as_bytes(), 64);
+        assert_eq!(refused, Err(UpdateRefusal::Refused(Refused::OtherClassifier(Some(OTHER_ID)))));
+        let shape = top_label_artifact(Some(ID));
+        let refused = push(&mut updater, shape.as_bytes(), 64);
+        assert_eq!(refused, Err(UpdateRefusal::Refused(Refused::OtherClassifier(Some(ID)))));
+        let refused = push(&mut updater, &[7; 100], 64);
+        assert_eq!(refused, Err(UpdateRefusal::Refused(Refused::Artifact(ParseError::Magic))));
+        let refused = ask(&mut updater, RequestBody::Announce { len_bytes: 961, crc: 0 });
+        assert_eq!(refused, Err(UpdateRefusal::TooLarge { len_bytes: 961, max: 960 }));
+
+        ask(&mut updater, RequestBody::Announce { len_bytes: 4, crc: 1 }).unwrap();
+        ask(&mut updater, chunk(b"CALB", 0, 4)).unwrap();
+        assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::Crc));
+        assert_eq!((updater.store.survey(), updater.store.flash().erases), (before, erases));
+        assert!(updater.is_replaced(), "the one held was not loaded yet");
+        assert_eq!(identity(&mut updater), Ok([1; 8]));
+    }
+
+    #[test]
+    fn flash_that_fails_leaves_what_is_in_force_and_what_was_received() {
+        let held = binary_artifact(None);
+        let offered = binary_artifact(Some(ID));
+        let mut updater = updater();
+        push(&mut updater, held.as_bytes(), 64).unwrap();
+        identity(&mut updater).unwrap();
+        updater.store.flash_mut().fails = true;
+        assert_eq!(push(&mut updater, offered.as_bytes(), 64), Err(UpdateRefusal::Flash));
+        updater.store.flash_mut().fails = false;
+        let steps: Vec<_> = (0..100).map_while(|_| ask(&mut updater, RequestBody::Install).ok()).collect();
+        assert!(matches!(steps.last(), Some(UpdateStatus::Installed(Receipt { slot: 1, sequence: 2, .. }))));
+    }
+
+    #[test]
+    fn a_device_without_slots_says_so() {
+        assert_eq!(NoUpdate.answer(&RequestBody::Slots), None);
+        assert!(!NoUpdate.is_replaced());
+    }
+}

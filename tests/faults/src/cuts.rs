@@ -1,0 +1,191 @@
+//! One power cut, at every step of an installation.
+
+use std::fmt;
+
+use calib_core::{Erased, InstallError};
+
+use crate::artifacts::{Aligned, Recipe};
+use crate::flash::Cut;
+use crate::geometry::{Rig, for_every_geometry};
+use crate::scale::Scale;
+
+/// What is interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scenario {
+    FirstInstall,
+    Update,
+    RetryOfTheSame,
+    CounterBump,
+}
+
+const SCENARIOS: [Scenario; 4] =
+    [Scenario::FirstInstall, Scenario::Update, Scenario::RetryOfTheSame, Scenario::CounterBump];
+
+/// How many cuts there were, and what came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CutReport {
+    /// The geometries.
+    pub geometries: usize,
+    /// Cuts per scenario: first install, update, retry of the same, counter bump.
+    pub cuts: [u64; 4],
+    /// After how many cuts the old calibrator was in force, or none as before.
+    pub old: u64,
+    /// After how many the new one was.
+    pub new: u64,
+    /// What should not have happened; the first few.
+    pub violations: Vec<String>,
+}
+
+impl Scenario {
+    /// What is installed in order, the last under the cut.
+    fn artifacts(self) -> Vec<Aligned> {
+        let recipes: &[Recipe] = match self {
+            Self::FirstInstall => &[Recipe::new(1, 5, 0)],
+            // The third artefact goes where the first was.
+            Self::Update => &[Recipe::new(1, 5, 3), Recipe::new(2, 9, 3), Recipe::new(3, 4, 3)],
+            Self::RetryOfTheSame => &[Recipe::new(1, 5, 3), Recipe::new(2, 6, 3), Recipe::new(2, 6, 3)],
+            Self::CounterBump => &[Recipe::new(1, 5, 3), Recipe::new(2, 6, 4)],
+        };
+        recipes.iter().map(Recipe::artifact).collect()
+    }
+}
+
+/// Cuts the power at every byte of every write and every sixteenth of every erase, in every way, in every scenario and
+/// geometry.
+pub fn cuts(scale: Scale) -> CutReport {
+    let mut all = CutReport::default();
+    for report in for_every_geometry!(of_geometry, scale) {
+        all.geometries += 1;
+        all.cuts.iter_mut().zip(report.cuts).for_each(|(all, cuts)| *all += cuts);
+        all.old += report.old;
+        all.new += report.new;
+        all.violations.extend(report.violations);
+    }
+    all
+}
+
+fn of_geometry<const WRITE: usize, const SECTOR: usize>(
+    erased: Erased,
+    seed: u64,
+    scale: Scale,
+) -> CutReport {
+    let mut report = CutReport::default();
+    // A sample looks at every geometry, but not at every step: the stride is prime to all that has a rhythm.
+    let stride = scale.pick(37, 1, 1);
+    for (at, scenario) in SCENARIOS.into_iter().enumerate() {
+        for cut in Cut::ALL {
+            for repeat in 0..scale.pick(1, 1, 4) as u64 {
+                let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed + 7919 * repeat);
+                let artifacts = scenario.artifacts();
+                let (new, earlier) = artifacts.split_last().expect("there is one");
+                for artifact in earlier {
+                    prepared.run(|store| store.install(artifact.bytes())).expect("the power is on");
+                }
+                let mut whole = prepared.clone();
+                let before = whole.flash.steps();
+                whole.run(|store| store.install(new.bytes())).expect("the power is on");
+                let steps = whole.flash.steps() - before;
+                for step in (0..=steps).step_by(stride) {
+                    report.cuts[at] += 1;
+                    let mut rig = prepared.clone();
+                    if let Err(problem) = one_cut(&mut rig, earlier.last(), new, step, cut, &mut report) {
+                        report.note(format!(
+                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {scenario:?}, {cut:?} at step {step}: {problem}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    report
+}
+
+/// Installs `new` over `old` with a cut, and looks at what is left.
+fn one_cut<const WRITE: usize, const SECTOR: usize>(
+    rig: &mut Rig<WRITE, SECTOR>,
+    old: Option<&Aligned>,
+    new: &Aligned,
+    step: u64,
+    cut: Cut,
+    report: &mut CutReport,
+) -> Result<(), String> {
+    let around = outside(rig);
+    rig.flash.cut_at(step, cut);
+    let acknowledged = match rig.run(|store| store.install(new.bytes())) {
+        Ok(_) => true,
+        Err(InstallError::Flash(_)) => false,
+        Err(other) => return Err(format!("refused: {other}")),
+    };
+    let known: Vec<&Aligned> = [new].into_iter().chain(old).collect();
+    // Bits that read otherwise every time may change their minds: every start must end well.
+    for _ in 0..if cut == Cut::Unstable { 3 } else { 1 } {
+        match rig.boot(&known)? {
+            Some(0) => report.new += 1,
+            _ if acknowledged => return Err("an acknowledged calibrator is lost".into()),
+            None if old.is_some() => return Err("no calibrator is left".into()),
+            _ => report.old += 1,
+        }
+    }
+    if outside(rig) != around {
+        return Err("flash outside the slots was changed".into());
+    }
+    // The update can be repeated, and an older one is refused then.
+    rig.run(|store| store.install(new.bytes())).map_err(|error| format!("cannot be repeated: {error}"))?;
+    if rig.boot(&known)? != Some(0) {
+        return Err("repeating it did not help".into());
+    }
+    let lower = Recipe::new(9, 3, 2).artifact();
+    let downgrade = rig.run(|store| store.install(lower.bytes()));
+    let counter = counter(new);
+    match downgrade {
+        Err(InstallError::Downgrade { held, offered: 2 }) if held == counter && counter > 2 => Ok(()),
+        Ok(_) if counter <= 2 => Ok(()),
+        other => Err(format!("a downgrade from {counter} to 2 gave {other:?}")),
+    }
+}
+
+fn counter(artifact: &Aligned) -> u32 {
+    calib_core::Artifact::parse(artifact.bytes()).expect("it was made here").counter()
+}
+
+/// What is in the flash beside the slots.
+fn outside<const WRITE: usize, const SECTOR: usize>(rig: &Rig<WRITE, SECTOR>) -> Vec<bool> {
+    let [first, second] = rig.layout.offsets.map(|offset| offset as usize);
+    let len = rig.layout.len_bytes as usize;
+    let raw = rig.flash.raw();
+    let erased = rig.layout.erased.byte();
+    [&raw[..first], &raw[first + len..second], &raw[second + len..]]
+        .map(|part| part.iter().all(|&byte| byte == erased))
+        .to_vec()
+}
+
+impl CutReport {
+    fn note(&mut self, problem: String) {
+        if self.violations.len() < 5 {
+            self.violations.push(problem);
+        }
+    }
+
+    /// All cuts.
+    pub fn total(&self) -> u64 {
+        self.cuts.iter().sum()
+    }
+}
+
+impl fmt::Display for CutReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, update, retry, bump] = self.cuts;
+        writeln!(f, "power cuts: {} over {} geometries", self.total(), self.geometries)?;
+        writeln!(
+            f,
+            "  first install {first}, update {update}, retry of the same {retry}, counter bump {bump}"
+        )?;
+        write!(
+            f,
+            "  afterwards in force: the new calibrator {} times, the old one {} times; violations {}",
+            self.new,
+            self.old,
+            self.violations.len()
+        )
+    }
+}

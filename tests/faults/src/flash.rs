@@ -1,0 +1,258 @@
+//! Flash whose power fails where it is told to.
+
+use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// How many steps erasing a sector takes.
+pub(crate) const ERASE_STEPS: usize = 16;
+
+/// How an interrupted step leaves the bits that it was to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// As they were: the step had not begun.
+    Before,
+    /// A part of them changed, for good: those of a byte written, or of the sixteenth of a sector erased.
+    Torn,
+    /// A part of them changed, for good: those of a whole write unit, or of a whole sector.
+    TornUnit,
+    /// Those of a whole write unit, or of a whole sector, read otherwise every time.
+    Unstable,
+}
+
+impl Cut {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Before, Self::Torn, Self::TornUnit, Self::Unstable];
+}
+
+/// The power failed; nothing works until the next start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerCut;
+
+impl NorFlashError for PowerCut {
+    fn kind(&self) -> NorFlashErrorKind {
+        NorFlashErrorKind::Other
+    }
+}
+
+/// NOR flash in memory: writing moves bits away from the erased value, only erasing moves them back.
+///
+/// # Panics
+///
+/// When it is used against the rules of `NorFlash`: misaligned, out of bounds, or written twice, but for units of which
+/// every bit is programmed.
+#[derive(Clone, Debug)]
+pub struct Flash<const WRITE: usize, const SECTOR: usize> {
+    bytes: Vec<u8>,
+    /// The bits that read otherwise every time; empty if there are none.
+    unstable: Vec<u8>,
+    erased: u8,
+    /// Worn bits of a byte, which can no longer be programmed.
+    worn: Option<(usize, u8)>,
+    /// How many steps until the power fails, and how.
+    fuse: Option<(u64, Cut)>,
+    dead: bool,
+    /// How many steps were done.
+    steps: u64,
+    random: Xoshiro256PlusPlus,
+}
+
+impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
+    /// Erased flash.
+    pub fn new(sectors: usize, erased: u8, seed: u64) -> Self {
+        Self {
+            bytes: vec![erased; sectors * SECTOR],
+            unstable: Vec::new(),
+            erased,
+            worn: None,
+            fuse: None,
+            dead: false,
+            steps: 0,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
+    /// Lets the power fail in the step of this number from now on, 0-based.
+    pub fn cut_at(&mut self, step: u64, cut: Cut) {
+        self.fuse = Some((step, cut));
+    }
+
+    /// Switches the power on again. What was in RAM is gone: open a new store.
+    pub fn restart(&mut self) {
+        self.dead = false;
+        self.fuse = None;
+    }
+
+    /// How many steps were done since it was made: bytes written, and sixteenths of sectors erased.
+    pub const fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Whether the power has failed.
+    pub const fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    /// The bits as they lie in flash, those that change among them.
+    pub fn raw(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Changes bits by another way than `NorFlash`.
+    pub fn raw_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Wears bits of a byte out: programming leaves them erased, and says nothing.
+    pub fn wear(&mut self, at: usize, bits: u8) {
+        self.worn = Some((at, bits));
+    }
+
+    /// Lets bits of a byte read otherwise every time.
+    pub fn make_unstable(&mut self, at: usize, bits: u8) {
+        if self.unstable.is_empty() {
+            self.unstable = vec![0; self.bytes.len()];
+        }
+        self.unstable[at] |= bits;
+    }
+
+    /// Whether a bit of this range reads otherwise every time.
+    pub(crate) fn is_unstable(&self, range: std::ops::Range<usize>) -> bool {
+        self.unstable.get(range).is_some_and(|bits| bits.iter().any(|&bits| bits != 0))
+    }
+
+    pub(crate) fn random(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+
+    /// Whether the power fails in the next step, and how.
+    fn burns(&mut self) -> Option<Cut> {
+        self.steps += 1;
+        match &mut self.fuse {
+            Some((0, cut)) => {
+                self.dead = true;
+                Some(*cut)
+            }
+            Some((left, _)) => {
+                *left -= 1;
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// Leaves bits halfway between two states.
+    fn tear(&mut self, range: std::ops::Range<usize>, to: impl Fn(usize) -> u8, unstable: bool) {
+        for at in range {
+            let shaky = self.unstable.get(at).copied().unwrap_or_default();
+            let changing = (self.bytes[at] ^ to(at)) | shaky;
+            if changing == 0 {
+                continue;
+            }
+            let changed = self.random.next_u64() as u8 & changing;
+            self.bytes[at] ^= changed & (self.bytes[at] ^ to(at));
+            if unstable {
+                self.make_unstable(at, changing);
+            }
+        }
+    }
+
+    fn settle(&mut self, range: std::ops::Range<usize>) {
+        if let Some(bits) = self.unstable.get_mut(range) {
+            bits.fill(0);
+        }
+    }
+}
+
+impl<const WRITE: usize, const SECTOR: usize> ErrorType for Flash<WRITE, SECTOR> {
+    type Error = PowerCut;
+}
+
+impl<const WRITE: usize, const SECTOR: usize> ReadNorFlash for Flash<WRITE, SECTOR> {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), PowerCut> {
+        if self.dead {
+            return Err(PowerCut);
+        }
+        let range = offset as usize..offset as usize + bytes.len();
+        bytes.copy_from_slice(&self.bytes[range.clone()]);
+        if let Some(unstable) = self.unstable.get(range) {
+            for (byte, &bits) in bytes.iter_mut().zip(unstable) {
+                if bits != 0 {
+                    *byte ^= self.random.next_u64() as u8 & bits;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> {
+    const WRITE_SIZE: usize = WRITE;
+    const ERASE_SIZE: usize = SECTOR;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), PowerCut> {
+        if self.dead {
+            return Err(PowerCut);
+        }
+        let (from, to, erased) = (from as usize, to as usize, self.erased);
+        assert!(from.is_multiple_of(SECTOR) && to.is_multiple_of(SECTOR) && from < to, "erases {from}..{to}");
+        for sector in (from..to).step_by(SECTOR) {
+            let part = SECTOR / ERASE_STEPS;
+            for step in 0..ERASE_STEPS {
+                let range = sector + step * part..sector + (step + 1) * part;
+                match self.burns() {
+                    None => {
+                        self.bytes[range.clone()].fill(erased);
+                        self.settle(range);
+                        continue;
+                    }
+                    Some(Cut::Before) => {}
+                    Some(Cut::Torn) => self.tear(range, |_| erased, false),
+                    Some(Cut::TornUnit) => self.tear(sector..sector + SECTOR, |_| erased, false),
+                    Some(Cut::Unstable) => self.tear(sector..sector + SECTOR, |_| erased, true),
+                }
+                return Err(PowerCut);
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), PowerCut> {
+        if self.dead {
+            return Err(PowerCut);
+        }
+        let start = offset as usize;
+        assert!(
+            start.is_multiple_of(WRITE) && bytes.len().is_multiple_of(WRITE),
+            "writes misaligned at {start}"
+        );
+        for (at, &byte) in (start..).zip(bytes) {
+            let blank = self.bytes[at] == self.erased && self.unstable.get(at).is_none_or(|&bits| bits == 0);
+            assert!(blank || byte == !self.erased, "byte {at} is written twice");
+        }
+        for (at, &byte) in (start..).zip(bytes) {
+            let unit = at / WRITE * WRITE;
+            let to = |at: usize| bytes[at - start];
+            match self.burns() {
+                None => {
+                    let worn = self.worn.filter(|&(worn, _)| worn == at).map_or(0, |(_, bits)| bits);
+                    self.bytes[at] = (byte & !worn) | (self.erased & worn);
+                    self.settle(at..at + 1);
+                    continue;
+                }
+                Some(Cut::Before) => {}
+                Some(Cut::Torn) => self.tear(at..at + 1, to, false),
+                Some(Cut::TornUnit) => self.tear(unit..unit + WRITE, to, false),
+                Some(Cut::Unstable) => self.tear(unit..unit + WRITE, to, true),
+            }
+            return Err(PowerCut);
+        }
+        Ok(())
+    }
+}

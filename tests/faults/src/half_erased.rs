@@ -1,0 +1,195 @@
+//! Flash that somebody stopped erasing, or wrote to past the store.
+
+use std::fmt;
+
+use calib_core::Erased;
+
+use crate::artifacts::{Recipe, crc32c};
+use crate::geometry::{Rig, for_every_geometry};
+use crate::scale::Scale;
+
+/// How many images were started, and what came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HalfErasedReport {
+    /// The images.
+    pub images: u64,
+    /// Of these, with one of the calibrators that were installed, to the last bit.
+    pub accepted: u64,
+    /// Of these, with none.
+    pub none: u64,
+    /// What should not have happened; the first few.
+    pub violations: Vec<String>,
+}
+
+/// What is done to an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Damage {
+    /// One slot is half erased.
+    OneSlot,
+    /// Both are.
+    BothSlots,
+    /// A few bits anywhere, such as a debug probe's slip.
+    FewBits,
+    /// A record that is whole, and of another artefact than the one beside it.
+    LyingRecord,
+}
+
+impl Damage {
+    const ALL: [Self; 4] = [Self::OneSlot, Self::BothSlots, Self::FewBits, Self::LyingRecord];
+}
+
+/// Starts devices on half-erased slots, each bit random or unstable, and on slots with a few wrong bits.
+pub fn half_erased(scale: Scale) -> HalfErasedReport {
+    let mut all = HalfErasedReport::default();
+    for report in for_every_geometry!(of_geometry, scale) {
+        all.images += report.images;
+        all.accepted += report.accepted;
+        all.none += report.none;
+        all.violations.extend(report.violations);
+    }
+    all
+}
+
+fn of_geometry<const WRITE: usize, const SECTOR: usize>(
+    erased: Erased,
+    seed: u64,
+    scale: Scale,
+) -> HalfErasedReport {
+    let artifacts = [Recipe::new(1, 5, 0), Recipe::new(2, 9, 0)].map(|recipe| recipe.artifact());
+    let known = [&artifacts[0], &artifacts[1]];
+    let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
+    for artifact in &artifacts {
+        prepared.run(|store| store.install(artifact.bytes())).expect("the power is on");
+    }
+    // Large sectors are slow to damage bit by bit, and no different: most images are of small ones.
+    let images = match SECTOR {
+        0..=1024 => scale.pick(40, 40_000, 400_000),
+        1025..=4096 => scale.pick(20, 16_000, 160_000),
+        _ => scale.pick(2, 1_000, 10_000),
+    };
+
+    let mut report = HalfErasedReport::default();
+    let mut generator = prepared.clone();
+    for image in 0..images {
+        let mut rig = prepared.clone();
+        let damage = Damage::ALL[image % Damage::ALL.len()];
+        spoil(&mut rig, damage, &mut || generator.flash.random());
+        report.images += 1;
+        match rig.boot(&known) {
+            Ok(Some(found)) => {
+                if found == 0 && is_whole(&prepared, &rig, 1) {
+                    report.note(format!("image {image}: the older of two whole calibrators is in force"));
+                }
+                // The artefact is the one that was installed; so is all around it.
+                if !is_whole(&prepared, &rig, found) && !rig.is_unstable(found) {
+                    report.note(format!("{damage:?}, image {image}: an altered slot is in force"));
+                }
+                report.accepted += 1;
+            }
+            Ok(None) if damage != Damage::BothSlots => {
+                report.note(format!(
+                    "write {WRITE}, sector {SECTOR}, image {image}: a whole slot is not in force"
+                ));
+            }
+            Ok(None) => report.none += 1,
+            Err(problem) => {
+                report.note(format!("write {WRITE}, sector {SECTOR}, {damage:?}, image {image}: {problem}"));
+            }
+        }
+    }
+    report
+}
+
+/// Whether a slot is as it was, to the last bit.
+fn is_whole<const WRITE: usize, const SECTOR: usize>(
+    before: &Rig<WRITE, SECTOR>,
+    after: &Rig<WRITE, SECTOR>,
+    slot: usize,
+) -> bool {
+    let range = after.range(slot);
+    !after.is_unstable(slot) && before.flash.raw()[range.clone()] == after.flash.raw()[range]
+}
+
+fn spoil<const WRITE: usize, const SECTOR: usize>(
+    rig: &mut Rig<WRITE, SECTOR>,
+    damage: Damage,
+    random: &mut impl FnMut() -> u64,
+) {
+    let slots: &[usize] = match damage {
+        Damage::BothSlots => &[0, 1],
+        _ if random().is_multiple_of(2) => &[0],
+        _ => &[1],
+    };
+    let len = rig.layout.len_bytes as usize;
+    for &slot in slots {
+        let start = rig.layout.offsets[slot] as usize;
+        if damage == Damage::LyingRecord {
+            let start = start + len - 64;
+            let record = &mut rig.flash.raw_mut()[start..start + 32];
+            // Counter, length or CRC is another artefact's; the record's own CRC is right.
+            let field = 8 + 4 * (random() as usize % 3);
+            record[field..field + 4].copy_from_slice(&(random() as u32 >> (random() % 32)).to_le_bytes());
+            let crc = crc32c(&[&record[..28]]);
+            record[28..].copy_from_slice(&crc.to_le_bytes());
+            continue;
+        }
+        if damage == Damage::FewBits {
+            // Where it hurts: in the artefact, the record and the mark.
+            for _ in 0..1 + random() % 6 {
+                let within = if random().is_multiple_of(2) {
+                    random() as usize % 256
+                } else {
+                    len - 1 - random() as usize % 64
+                };
+                rig.flash.raw_mut()[start + within] ^= 1 << (random() % 8);
+            }
+            continue;
+        }
+        // From nearly nothing erased to nearly everything, in one sector or in all.
+        let sparse = random() % 12;
+        let one_sector = random().is_multiple_of(2);
+        let sector = start + random() as usize % (len / SECTOR) * SECTOR;
+        let range = if one_sector { sector..sector + SECTOR } else { start..start + len };
+        let unstable = random().is_multiple_of(2);
+        let erased = rig.layout.erased.byte();
+        for at in range {
+            let programmed = rig.flash.raw()[at] ^ erased;
+            if programmed == 0 {
+                continue;
+            }
+            let mut bits = random();
+            for _ in 0..sparse {
+                bits &= random();
+            }
+            let bits = if random() % 16 == 0 { random() as u8 } else { bits as u8 } & programmed;
+            if bits == 0 {
+                continue;
+            }
+            rig.flash.raw_mut()[at] ^= bits;
+            if unstable {
+                rig.flash.make_unstable(at, bits);
+            }
+        }
+    }
+}
+
+impl HalfErasedReport {
+    fn note(&mut self, problem: String) {
+        if self.violations.len() < 5 {
+            self.violations.push(problem);
+        }
+    }
+}
+
+impl fmt::Display for HalfErasedReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "half-erased and damaged flash: {} images, {} with a calibrator as it was installed, {} with none; violations {}",
+            self.images,
+            self.accepted,
+            self.none,
+            self.violations.len()
+        )
+    }
+}

@@ -1,0 +1,125 @@
+//! Two power cuts, one after the other, at every pair of words.
+
+use std::fmt;
+
+use calib_core::Erased;
+
+use crate::artifacts::{Aligned, Recipe};
+use crate::flash::Cut;
+use crate::geometry::{Rig, for_every_geometry};
+use crate::scale::Scale;
+
+/// The smallest step between two cuts in bytes.
+const WORD: usize = 4;
+
+/// How many pairs of cuts there were, and what came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairReport {
+    /// The pairs.
+    pub pairs: u64,
+    /// How many starts followed a cut.
+    pub starts: u64,
+    /// What should not have happened; the first few.
+    pub violations: Vec<String>,
+}
+
+/// Interrupts an update, starts, and interrupts the next: of the same artefact, or of another.
+pub fn pairs(scale: Scale) -> PairReport {
+    let mut all = PairReport::default();
+    for report in for_every_geometry!(of_geometry, scale) {
+        all.pairs += report.pairs;
+        all.starts += report.starts;
+        all.violations.extend(report.violations);
+    }
+    all
+}
+
+fn of_geometry<const WRITE: usize, const SECTOR: usize>(
+    erased: Erased,
+    seed: u64,
+    scale: Scale,
+) -> PairReport {
+    let [held, offered, other] =
+        [Recipe::new(1, 3, 0), Recipe::new(2, 2, 0), Recipe::new(3, 2, 0)].map(|recipe| recipe.artifact());
+    let known = [&held, &offered, &other];
+    let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
+    prepared.run(|store| store.install(held.bytes())).expect("the power is on");
+    let stride = WORD.max(WRITE) * scale.pick(13, 1, 1);
+
+    let mut report = PairReport::default();
+    for cut in [Cut::Before, Cut::TornUnit, Cut::Unstable] {
+        for second in [&offered, &other] {
+            for first_step in (0..=steps(&prepared, &offered)).step_by(stride) {
+                let mut once = prepared.clone();
+                once.flash.cut_at(first_step, cut);
+                let acknowledged = once.run(|store| store.install(offered.bytes())).is_ok();
+                once.flash.restart();
+                for step in (0..=steps(&once, second)).step_by(stride) {
+                    let mut twice = once.clone();
+                    // Other bits are torn, and unstable bits read otherwise.
+                    for _ in 0..step % 5 {
+                        twice.flash.random();
+                    }
+                    report.pairs += 1;
+                    if let Err(problem) =
+                        second_cut(&mut twice, second, known, acknowledged, step, cut, &mut report)
+                        && report.violations.len() < 5
+                    {
+                        report.violations.push(format!(
+                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {cut:?} at steps {first_step} and {step}: {problem}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    report
+}
+
+/// How many steps an installation takes.
+fn steps<const WRITE: usize, const SECTOR: usize>(rig: &Rig<WRITE, SECTOR>, artifact: &Aligned) -> u64 {
+    let mut rig = rig.clone();
+    let before = rig.flash.steps();
+    rig.run(|store| store.install(artifact.bytes())).expect("the power is on");
+    rig.flash.steps() - before
+}
+
+fn second_cut<const WRITE: usize, const SECTOR: usize>(
+    rig: &mut Rig<WRITE, SECTOR>,
+    second: &Aligned,
+    known: [&Aligned; 3],
+    first_acknowledged: bool,
+    step: u64,
+    cut: Cut,
+    report: &mut PairReport,
+) -> Result<(), String> {
+    rig.flash.cut_at(step, cut);
+    let acknowledged = rig.run(|store| store.install(second.bytes())).is_ok();
+    for _ in 0..if cut == Cut::Unstable { 2 } else { 1 } {
+        report.starts += 1;
+        let Some(found) = rig.boot(&known)? else { return Err("no calibrator is left".into()) };
+        if acknowledged && known[found] != second {
+            return Err("an acknowledged calibrator is lost".into());
+        }
+        if first_acknowledged && found == 0 {
+            return Err("the first acknowledged calibrator is lost".into());
+        }
+    }
+    rig.run(|store| store.install(second.bytes())).map_err(|error| format!("cannot be repeated: {error}"))?;
+    match rig.boot(&known)? {
+        Some(found) if known[found] == second => Ok(()),
+        _ => Err("repeating it did not help".into()),
+    }
+}
+
+impl fmt::Display for PairReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "interrupted twice: {} pairs of cuts, {} starts; violations {}",
+            self.pairs,
+            self.starts,
+            self.violations.len()
+        )
+    }
+}

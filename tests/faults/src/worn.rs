@@ -1,0 +1,77 @@
+//! Flash that does not hold what is written to it.
+
+use std::fmt;
+
+use calib_core::{Erased, InstallError};
+
+use crate::artifacts::Recipe;
+use crate::geometry::{Rig, for_every_geometry};
+use crate::scale::Scale;
+
+/// How many bits were worn out, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WornReport {
+    /// Installations over a worn bit.
+    pub installs: u64,
+    /// Of these, refused with the place of the bit.
+    pub refused: u64,
+    /// What should not have happened; the first few.
+    pub violations: Vec<String>,
+}
+
+/// Installs over one worn bit after the other: what is not in flash is never acknowledged.
+pub fn worn(scale: Scale) -> WornReport {
+    let mut all = WornReport::default();
+    for report in for_every_geometry!(of_geometry, scale) {
+        all.installs += report.installs;
+        all.refused += report.refused;
+        all.violations.extend(report.violations);
+    }
+    all
+}
+
+fn of_geometry<const WRITE: usize, const SECTOR: usize>(
+    erased: Erased,
+    seed: u64,
+    scale: Scale,
+) -> WornReport {
+    let [held, offered] = [Recipe::new(1, 5, 0), Recipe::new(2, 5, 0)].map(|recipe| recipe.artifact());
+    let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
+    prepared.run(|store| store.install(held.bytes())).expect("the power is on");
+    let mut report = WornReport::default();
+    let slot = prepared.range(1);
+    let trailer = slot.end - 64..slot.end;
+    let places = (slot.start..slot.start + offered.bytes().len()).chain(trailer);
+    for at in places.step_by(scale.pick(31, 1, 1)) {
+        report.installs += 1;
+        let mut rig = prepared.clone();
+        rig.flash.wear(at, 1 << (at % 8));
+        let offset = (at - slot.start) as u32;
+        let outcome = rig.run(|store| store.install(offered.bytes()));
+        let in_force = rig.boot(&[&held, &offered]);
+        let problem = match (outcome, in_force) {
+            (Ok(_), Ok(Some(1))) => continue,
+            (Err(InstallError::ReadBack { offset: found }), Ok(Some(0))) if found == offset => {
+                report.refused += 1;
+                continue;
+            }
+            (outcome, in_force) => format!("{outcome:?}, then {in_force:?} is in force"),
+        };
+        if report.violations.len() < 5 {
+            report.violations.push(format!("write {WRITE}, sector {SECTOR}, offset {offset}: {problem}"));
+        }
+    }
+    report
+}
+
+impl fmt::Display for WornReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "worn bits: {} installations, {} refused at the bit's place; violations {}",
+            self.installs,
+            self.refused,
+            self.violations.len()
+        )
+    }
+}

@@ -1,0 +1,129 @@
+//! `cargo xtask faults`
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::mutants::{MUTANTS, Mutant};
+use crate::root;
+use crate::run::{cargo, run};
+
+/// The packages that a mutant is built from.
+const PARTS: [&str; 2] = ["calib-core", "tests/faults"];
+
+/// Cuts the power, wears flash out and forges artefacts against the slot store; then plants faults in calib-core, and
+/// checks that each is found.
+pub(crate) fn faults(long: bool, only_planted: bool) -> Result<()> {
+    let start = Instant::now();
+    if only_planted {
+        return planted();
+    }
+    let scale: &[&str] = if long { &["--", "--long"] } else { &[] };
+    run(cargo(&root())
+        .args(["run", "--quiet", "--locked", "--release", "--package", "calib-faults"])
+        .args(scale))?;
+    planted()?;
+    println!("faults: all clean ({:.0} s)", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Builds calib-core with one fault after the other, and shows each to the suite.
+fn planted() -> Result<()> {
+    let folder = root().join("target/mutants");
+    prepare(&folder)?;
+    ensure!(judge(&folder)?.is_none(), "the suite fails without a planted fault");
+    println!("planted faults");
+    let mut alive = Vec::new();
+    for mutant in MUTANTS {
+        let start = Instant::now();
+        let verdict = with(mutant, &folder, || judge(&folder))?;
+        let shown = verdict.as_deref().unwrap_or("NOT FOUND");
+        println!("  {:<54} {shown} ({:.0} s)", mutant.name, start.elapsed().as_secs_f64());
+        if verdict.is_none() {
+            alive.push(mutant.name);
+        }
+    }
+    ensure!(alive.is_empty(), "the suite does not find: {}", alive.join(", "));
+    println!("  {} planted, {} found", MUTANTS.len(), MUTANTS.len());
+    Ok(())
+}
+
+/// Copies what a mutant is built from.
+fn prepare(folder: &Path) -> Result<()> {
+    for part in PARTS {
+        let to = folder.join(part);
+        if to.exists() {
+            fs::remove_dir_all(&to).with_context(|| format!("cannot remove {}", to.display()))?;
+        }
+        copy(&root().join(part), &to)?;
+    }
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let members = manifest.lines().find(|line| line.starts_with("members")).context("no members")?;
+    let ours = PARTS.map(|part| format!("{part:?}")).join(", ");
+    // Optimised a little: they are built a dozen times, and each runs for a few seconds.
+    let profile = "\n[profile.release]\nopt-level = 1\ncodegen-units = 16\nincremental = true\n";
+    fs::write(
+        folder.join("Cargo.toml"),
+        manifest.replace(members, &format!("members = [{ours}]")) + profile,
+    )?;
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Plants a fault, works, and takes it out again.
+fn with<R>(mutant: &Mutant, folder: &Path, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    let mut originals = Vec::new();
+    for edit in mutant.edits {
+        let path = folder.join("calib-core/src").join(edit.file);
+        let source = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let found = source.matches(edit.from).count();
+        ensure!(found == 1, "{}: {} is there {found} times: {:?}", mutant.name, edit.file, edit.from);
+        fs::write(&path, source.replace(edit.from, edit.to))?;
+        originals.push((path, source));
+    }
+    let result = work();
+    for (path, source) in originals.into_iter().rev() {
+        fs::write(path, source)?;
+    }
+    result
+}
+
+/// Builds the suite and runs a sample of it; says how it failed, or `None` if it passed.
+fn judge(folder: &Path) -> Result<Option<String>> {
+    let built = cargo(folder)
+        .args(["build", "--quiet", "--release", "--package", "calib-faults"])
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .env("RUSTFLAGS", "--cap-lints allow")
+        .stdin(Stdio::null())
+        .output()?;
+    if !built.status.success() {
+        bail!("a mutant does not build\n{}", String::from_utf8_lossy(&built.stderr));
+    }
+    let suite = folder.join("target/release").join(format!("calib-faults{}", env::consts::EXE_SUFFIX));
+    let output = std::process::Command::new(suite).arg("--sample").stdin(Stdio::null()).output()?;
+    if output.status.success() {
+        return Ok(None);
+    }
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let violation = stdout.lines().find_map(|line| line.trim().strip_prefix("VIOLATION: "));
+    let panic = stderr.lines().skip_while(|line| !line.contains("panicked")).nth(1);
+    let reason = violation.or(panic).unwrap_or("failed").rsplit(": ").next().unwrap_or_default();
+    Ok(Some(format!("found: {reason}")))
+}
