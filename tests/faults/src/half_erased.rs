@@ -161,7 +161,7 @@ fn spoil<const WRITE: usize, const SECTOR: usize>(
             for _ in 0..sparse {
                 bits &= random();
             }
-            let bits = if random() % 16 == 0 { random() as u8 } else { bits as u8 } & programmed;
+            let bits = if random().is_multiple_of(16) { random() as u8 } else { bits as u8 } & programmed;
             if bits == 0 {
                 continue;
             }
