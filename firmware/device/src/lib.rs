@@ -77,4 +77,4 @@ pub use meter::Meter;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
 pub use serve::{ServeError, serve};
-pub use slot::{Calibration, Slot};
+pub use slot::{Calibration, Gives, Slot};
