@@ -37,11 +37,13 @@ pub enum SectionKind {
     IntegerSteps = 9,
     /// The bin of every 8-bit code.
     DirectTable = 10,
+    /// Step tables in 16-bit numbers.
+    CompactSteps = 11,
 }
 
 impl SectionKind {
     /// Every kind, in the order of their numbers, which begin with 1.
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -52,6 +54,7 @@ impl SectionKind {
         Self::Intervals,
         Self::IntegerSteps,
         Self::DirectTable,
+        Self::CompactSteps,
     ];
 }
 
