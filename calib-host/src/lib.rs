@@ -22,6 +22,7 @@ mod binned;
 mod binning;
 mod bootstrap;
 mod clopper_pearson;
+mod compact;
 mod compile;
 mod data;
 mod error;
