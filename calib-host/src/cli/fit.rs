@@ -43,7 +43,8 @@ pub(crate) struct Fit {
     #[arg(long)]
     intervals: bool,
     /// The numbers in the artefact's tables: u16 takes half the room, and the device then rounds scores to the nearest
-    /// 1/65535 and gives probabilities in steps of 1/32768. For methods that fit steps.
+    /// 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do.
+    /// For methods that fit steps.
     #[arg(long, value_enum, default_value_t = TableWidth::F32)]
     table: TableWidth,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.

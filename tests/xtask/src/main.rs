@@ -5,6 +5,7 @@ mod fuzz;
 mod papers;
 mod run;
 mod setup;
+mod side_by_side;
 mod test;
 
 use std::path::{Path, PathBuf};

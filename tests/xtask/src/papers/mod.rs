@@ -2,6 +2,8 @@
 
 mod coverage;
 mod histogram;
+mod imbalance;
+mod reductions;
 mod truth;
 mod validity;
 
@@ -43,7 +45,8 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
     coverage::coverage()?;
-    histogram::histogram()
+    histogram::histogram()?;
+    imbalance::imbalance()
 }
 
 impl Comparison {
@@ -211,6 +214,8 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
         Ok((input::vectors(&file("logits")?, VectorKind::Logits)?, labels))
     };
     let ((cal, cal_labels), (test, test_labels)) = (part("val")?, part("test")?);
+    let parts = reductions::Parts { cal: (&cal, &cal_labels), test: (&test, &test_labels) };
+    let class_wise = reductions::class_wise(table, &parts, refs)?;
     let in_f64 = |vectors: &Vectors, labels: &[i64]| {
         let (predicted, scores) = vectors.top_labels_f64().unzip();
         TopLabelData::new(predicted, scores, labels, vectors.classes())
@@ -257,6 +262,10 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                 ("tl_mce_bin", "TL_MCE_max_b_weighted_Delta_b"),
             ];
             compare_metrics(table, &title, &keys, reference, &metrics)?;
+            if title.ends_with("B15 ceil") {
+                let [tl_ece, tl_mce_bin] = [metrics[0].tl_ece.map(|e| e.value), metrics[0].tl_mce_bin];
+                class_wise.top_label_beats_temperature(tl_ece, tl_mce_bin)?;
+            }
         }
     }
     Ok(())
