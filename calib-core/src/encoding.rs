@@ -35,6 +35,9 @@ pub enum ScoreEncoding {
         /// The code of the score 0.
         zero_point: i32,
     },
+    /// An `f32` in `[0, 1]`, which the calibrator rounds to the nearest of the 65 536 scores `k / 65 535` before it looks
+    /// it up: for tables of 16-bit numbers.
+    RoundedF32,
 }
 
 /// A code of an integer encoding, checked once.
@@ -80,25 +83,25 @@ pub struct EncodingError {
 impl ScoreEncoding {
     /// Whether scores are integer codes.
     pub const fn is_quantized(&self) -> bool {
-        !matches!(self, Self::F32)
+        !matches!(self, Self::F32 | Self::RoundedF32)
     }
 
     /// The lowest and the highest code; `None` for floats.
     pub const fn code_range(&self) -> Option<(i32, i32)> {
         match self {
-            Self::F32 => None,
+            Self::F32 | Self::RoundedF32 => None,
             Self::U8 { .. } => Some((0, u8::MAX as i32)),
             Self::I8 { .. } => Some((i8::MIN as i32, i8::MAX as i32)),
             Self::U16 { .. } => Some((0, u16::MAX as i32)),
         }
     }
 
-    /// The highest key, which is the number of codes less one; `None` for floats.
+    /// The highest key, which is the number of codes less one; `None` for floats that are not rounded.
     pub(crate) const fn max_key(&self) -> Option<u16> {
         match self {
             Self::F32 => None,
             Self::U8 { .. } | Self::I8 { .. } => Some(u8::MAX as u16),
-            Self::U16 { .. } => Some(u16::MAX),
+            Self::U16 { .. } | Self::RoundedF32 => Some(u16::MAX),
         }
     }
 
@@ -114,7 +117,7 @@ impl ScoreEncoding {
 
     const fn affine(&self) -> Option<(f32, i32)> {
         match *self {
-            Self::F32 => None,
+            Self::F32 | Self::RoundedF32 => None,
             Self::U8 { scale, zero_point }
             | Self::I8 { scale, zero_point }
             | Self::U16 { scale, zero_point } => Some((scale, zero_point)),
@@ -184,6 +187,7 @@ impl fmt::Display for ScoreEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, scale, zero_point) = match self {
             Self::F32 => return f.write_str("f32"),
+            Self::RoundedF32 => return f.write_str("f32 rounded to 16 bits"),
             Self::U8 { scale, zero_point } => ("u8", scale, zero_point),
             Self::I8 { scale, zero_point } => ("i8", scale, zero_point),
             Self::U16 { scale, zero_point } => ("u16", scale, zero_point),

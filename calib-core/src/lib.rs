@@ -43,6 +43,7 @@ mod buffer;
 mod calibrator;
 mod class_wise;
 mod code_table;
+mod compact_table;
 mod crc32c;
 mod encoding;
 mod interpolated;
@@ -84,6 +85,7 @@ pub use calibrator::{
 };
 pub use class_wise::ClassWiseCalibrator;
 pub use code_table::CodeTable;
+pub use compact_table::CompactTable;
 pub use crc32c::crc32c;
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub use interpolated::InterpolatedTable;

@@ -90,6 +90,13 @@ impl Score {
         self.0
     }
 
+    /// The nearest of 65 536 evenly spaced keys: `k` stands for the score `k / 65 535`. Rounded in f32, with the same result
+    /// on every target; it never falls as the score rises.
+    #[inline]
+    pub const fn rounded_key(self) -> u16 {
+        (self.0 * u16::MAX as f32 + 0.5) as u16
+    }
+
     /// The bit pattern: an integer ordered like the scores.
     #[inline]
     pub const fn to_bits(self) -> u32 {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::crc32c::CRC_32C;
 use crate::{
-    AlarmRule, ClassifierId, CodeError, Guarantee, Identity, LogitsError, Method, Outcome, ParseError,
-    ProbsError, Reduction, Score, ScoreEncoding, ScoreError, SlotFault,
+    AlarmRule, ClassifierId, CodeError, Guarantee, Identity, LogitsError, MAX_TOP_K, Method, Outcome,
+    ParseError, ProbsError, Reduction, Score, ScoreEncoding, ScoreError, SlotFault,
 };
 
 pub use crate::wire_update::{Chunk, MAX_CHUNK, Slots, UpdateRefusal, UpdateStatus};
@@ -20,10 +20,14 @@ pub use crate::wire_update::{Chunk, MAX_CHUNK, Slots, UpdateRefusal, UpdateStatu
 /// The largest number of features, logits or probabilities in a request.
 pub const MAX_VALUES: usize = 128;
 /// The length of the longest frame in bytes, rounded up.
-pub const MAX_FRAME: usize = 640;
+pub const MAX_FRAME: usize = 704;
 
 /// Features, logits or probabilities.
 pub type Values = heapless::Vec<f32, MAX_VALUES>;
+/// A calibrated probability for every class, `None` for one that is uncalibrated.
+pub type ClassProbList = heapless::Vec<Option<f32>, MAX_VALUES>;
+/// The first few classes.
+pub type RankedList = heapless::Vec<Ranked, MAX_TOP_K>;
 /// A short name.
 pub type Name = heapless::String<32>;
 
@@ -103,11 +107,12 @@ pub struct Reply {
 /// The kinds of reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[expect(clippy::large_enum_variant, reason = "there is one reply at a time, and no allocator to box it")]
 #[non_exhaustive]
 pub enum ReplyBody {
     /// To [`RequestBody::Status`].
     Status(Status),
-    /// To every request for a calibrated result.
+    /// To every request for a calibrated result, from a calibrator that gives one probability, or if there is none.
     Prediction(Prediction),
     /// To [`RequestBody::Measure`].
     Measurement(Measurement),
@@ -117,6 +122,10 @@ pub enum ReplyBody {
     Slots(Slots),
     /// To [`RequestBody::Announce`], [`RequestBody::Chunk`] and [`RequestBody::Install`].
     Update(UpdateStatus),
+    /// To every request for a calibrated result, from a calibrator that gives the first few classes.
+    TopK(TopKPrediction),
+    /// To every request for a calibrated result, from a calibrator that gives a probability for every class.
+    Classes(ClassesPrediction),
 }
 
 /// A device and its calibrator.
@@ -190,6 +199,42 @@ pub struct Prediction {
     /// The random word that the calibrator was given: drawn by the device, or the host's. `None` if it is not
     /// randomised, or the device has no source of words.
     pub word: Option<u32>,
+}
+
+/// The first few classes with their calibrated probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TopKPrediction {
+    /// In descending order of score; as many as the calibrator has ranks.
+    pub ranked: RankedList,
+    /// Whether the alarm is raised: by the probability of the first.
+    pub alarm: bool,
+    /// The random word that the calibrator was given, for all ranks the same, as in [`Prediction::word`].
+    pub word: Option<u32>,
+}
+
+/// A class and its calibrated probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Ranked {
+    /// The class.
+    pub class: u16,
+    /// The classifier's score for it. Not a probability.
+    pub score: RawScore,
+    /// The calibrated probability, or why there is none.
+    pub outcome: Outcome,
+}
+
+/// Every class's calibrated probability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ClassesPrediction {
+    /// The class that the classifier predicts, with the evidence of its probability. The alarm is raised by that
+    /// probability, whether or not another class has a higher one. A random word is for all classes the same.
+    pub top: Prediction,
+    /// The probabilities in the order of the classes, `None` for one that is uncalibrated. Whether they sum to one the
+    /// calibrator's reduction says.
+    pub probs: ClassProbList,
 }
 
 /// A score as the calibrator was given it.
@@ -344,10 +389,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{BinFlags, Calibrated, ProbInterval};
 
     fn longest() -> Request {
         let features = core::iter::repeat_n(f32::MIN_POSITIVE, MAX_VALUES).collect();
         Request { id: u32::MAX, body: RequestBody::Measure { features, repeat: u16::MAX } }
+    }
+
+    /// The longest replies: every number takes as many bytes as any.
+    fn longest_replies() -> [Reply; 2] {
+        let interval = ProbInterval { lo: 0.25, hi: 0.75 };
+        let outcome = Outcome::Calibrated(Calibrated {
+            prob: 0.5,
+            bin: u16::MAX,
+            epsilon: Some(0.5),
+            flags: BinFlags::EMPTY,
+            interval: Some(interval),
+        });
+        let (class, score, word) = (u16::MAX, RawScore::F32(Score::ONE), Some(u32::MAX));
+        let top = Prediction { class, score, outcome, alarm: true, word };
+        let probs = core::iter::repeat_n(Some(f32::MIN_POSITIVE), MAX_VALUES).collect();
+        let ranked = core::iter::repeat_n(Ranked { class, score, outcome }, MAX_TOP_K).collect();
+        [
+            ReplyBody::Classes(ClassesPrediction { top, probs }),
+            ReplyBody::TopK(TopKPrediction { ranked, alarm: true, word }),
+        ]
+        .map(|body| Reply { id: u32::MAX, body })
     }
 
     fn feed(reader: &mut FrameReader, bytes: &[u8]) -> Vec<Result<Request, FrameError>> {
@@ -365,6 +432,11 @@ mod tests {
         let frame = encode(&chunk, &mut buf).unwrap();
         assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(chunk)]);
         assert_eq!(encode(&longest(), &mut [0; 100]), Err(FrameError::TooLong));
+        for reply in longest_replies() {
+            let mut frame = encode(&reply, &mut buf).unwrap().to_vec();
+            assert_eq!(frame.pop(), Some(0));
+            assert_eq!(decode(&mut frame), Ok(reply));
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! From a fit to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, ClassifierId, Header, HeaderFlags, Identity, InterpolatedTable,
-    ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding, StepTable, Table,
-    TableForm, VennAbersTable, WriteError,
+    Artifact, ArtifactWriter, BinFlags, ClassifierId, CompactTable, Header, HeaderFlags, Identity,
+    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
+    StepTable, Table, TableForm, VennAbersTable, WriteError,
 };
 use sha2::{Digest, Sha256};
 
+use crate::compact::edge_key;
 use crate::fit::{Fit, FittedTable};
 use crate::method::Model;
 use crate::scaling::{CLIP, ScalingModel};
@@ -34,12 +35,19 @@ pub enum CompileError {
     /// A parameter is not an `f32`, or out of the device's range: the fit is degenerate.
     #[error("a fitted parameter is too large for the device: the fit is degenerate")]
     Parameter,
+    /// A table is no step function, and only those have a form in 16-bit numbers.
+    #[error("only step functions have tables of 16-bit numbers")]
+    NotSteps,
+    /// Two edges are too near to each other, or one to 0, for a table of 16-bit numbers.
+    #[error("edge {0} is not told from its neighbour in 16 bits: use a table of f32")]
+    TooFine(f64),
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
+#[derive(Default)]
 struct Numbers {
     /// Inner edges, or knots.
     edges: Vec<f32>,
@@ -48,6 +56,8 @@ struct Numbers {
     values: Vec<f32>,
     /// Slopes between knots; for Venn-Abers values with label 1.
     more: Vec<f32>,
+    /// Edges and values in 16 bits.
+    halves: (Vec<u16>, Vec<u16>),
 }
 
 /// Compiles a fit into an artefact of format 1.
@@ -62,14 +72,15 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let numbers: Vec<Option<Numbers>> = fit
         .tables
         .iter()
-        .map(|table| table.as_ref().map(|table| Numbers::of(&table.model)).transpose())
+        .map(|table| table.as_ref().map(|table| Numbers::of(&table.model, fit.compact)).transpose())
         .collect::<Result<_, _>>()?;
     let tables: Vec<Option<Table<'_>>> = numbers
         .iter()
         .zip(&fit.tables)
         .map(|(numbers, fitted)| match (numbers, fitted) {
             (Some(numbers), Some(fitted)) => {
-                Ok(Some(Table { form: numbers.form(&fitted.model)?, epsilon: fitted.epsilon.map(round_up) }))
+                let form = numbers.form(&fitted.model, fit.compact)?;
+                Ok(Some(Table { form, epsilon: fitted.epsilon.map(round_up) }))
             }
             _ => Ok(None),
         })
@@ -82,10 +93,13 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     if !fit.unfitted.is_empty() {
         flags = flags.with(HeaderFlags::CLASS_UNCALIBRATED);
     }
+    if fit.compact {
+        flags = flags.with(HeaderFlags::COMPACT);
+    }
     let header = Header {
         method: fit.method,
         reduction: fit.reduction,
-        encoding: ScoreEncoding::F32,
+        encoding: if fit.compact { ScoreEncoding::RoundedF32 } else { ScoreEncoding::F32 },
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
         bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
             .map_err(|_| WriteError::TooLarge)?,
@@ -105,7 +119,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     };
 
     let longest =
-        |numbers: &Numbers| 4 + 3 * (numbers.edges.len() + numbers.values.len()) + 2 * numbers.values.len();
+        |n: &Numbers| 4 + 3 * (n.edges.len() + n.values.len()) + 2 * n.values.len() + 4 * n.halves.1.len();
     let words: usize = numbers.iter().flatten().map(longest).sum();
     let mut buf = vec![0u32; 256 + fit.parameters.len() + 4 * tables.len() + words];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
@@ -131,12 +145,22 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
 }
 
 impl Numbers {
-    fn of(model: &Model) -> Result<Self, CompileError> {
+    fn of(model: &Model, compact: bool) -> Result<Self, CompileError> {
         let exact = |edges: &[f64]| edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<Vec<_>, _>>();
         let nearest = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<_>>();
         let values = || model.bins().iter().map(|bin| bin.value as f32).collect::<Vec<_>>();
-        let none = Self { edges: Vec::new(), words: Vec::new(), values: Vec::new(), more: Vec::new() };
+        let none = Self::default();
         Ok(match model {
+            Model::Steps(steps) if compact => {
+                let edges = steps.edges.iter().map(|&e| edge_key(e).ok_or(CompileError::TooFine(e)));
+                let edges: Vec<u16> = edges.collect::<Result<_, _>>()?;
+                if let Some(same) = edges.windows(2).position(|pair| pair[0] == pair[1]) {
+                    return Err(CompileError::TooFine(steps.edges[same + 1]));
+                }
+                let values = steps.bins.iter().map(|bin| CompactTable::nearest(bin.value)).collect();
+                Self { halves: (edges, values), ..none }
+            }
+            _ if compact => return Err(CompileError::NotSteps),
             Model::Steps(steps) => Self { edges: exact(&steps.edges)?, values: values(), ..none },
             Model::Randomized(steps) => {
                 Self { edges: exact(&steps.edges)?, words: steps.words.clone(), values: values(), ..none }
@@ -157,9 +181,12 @@ impl Numbers {
     }
 
     /// The form that the device reads, checked as the device checks it.
-    fn form(&self, model: &Model) -> Result<TableForm<'_>, CompileError> {
-        let Self { edges, words, values, more } = self;
+    fn form(&self, model: &Model, compact: bool) -> Result<TableForm<'_>, CompileError> {
+        let Self { edges, words, values, more, halves } = self;
         let form = match model {
+            _ if compact => CompactTable::new(&halves.0, &halves.1, ScoreEncoding::RoundedF32)
+                .map(TableForm::Compact)
+                .ok(),
             Model::Steps(_) => StepTable::new(edges, values).map(TableForm::Steps).ok(),
             Model::Randomized(_) => {
                 RandomizedTable::new(edges, words, values).map(TableForm::Randomized).ok()

@@ -5,6 +5,7 @@ use calib_core::{
     ScoreVector, TopLabel,
 };
 
+use crate::compact::rounded;
 use crate::groups::{Group, group};
 
 /// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
@@ -175,6 +176,15 @@ impl BinaryData {
     pub fn on_device(mut self) -> Self {
         for row in &mut self.rows {
             row.0 = f64::from(row.0 as f32);
+        }
+        self
+    }
+
+    /// The same data as a device with a table of 16-bit numbers sees it: every score rounded to the nearest `k / 65535`.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        for row in &mut self.rows {
+            row.0 = rounded(row.0);
         }
         self
     }

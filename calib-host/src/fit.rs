@@ -42,6 +42,8 @@ pub struct Fit {
     pub guarantee: Option<Guarantee>,
     /// The parameters, as `name=value` separated by spaces.
     pub parameters: String,
+    /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
+    pub compact: bool,
 }
 
 /// A binary model and what is guaranteed for it.
@@ -246,6 +248,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
             epsilon,
         }),
         parameters: format!("alpha={alpha} {}", method.parameters()).trim_end().into(),
+        compact: false,
     })
 }
 
@@ -309,6 +312,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             epsilon,
         }),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
+        compact: false,
     })
 }
 

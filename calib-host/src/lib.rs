@@ -20,6 +20,7 @@ mod apply;
 mod assess;
 mod binned;
 mod clopper_pearson;
+mod compact;
 mod compile;
 mod data;
 mod error;

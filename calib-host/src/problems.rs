@@ -2,6 +2,7 @@
 
 use calib_core::{MAX_TOP_K, Reduction, TopLabel};
 
+use crate::compact::rounded;
 use crate::data::{DataError, TopLabelData, Vectors, check_labels};
 use crate::groups::{Group, group};
 
@@ -104,6 +105,18 @@ impl Problems {
             }
         };
         Ok(Self { reduction, classes, n, points })
+    }
+
+    /// The same problems as a device with a table of 16-bit numbers sees them: every score rounded to the nearest
+    /// `k / 65535`. Which class is first is decided before.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        let scores: &mut dyn Iterator<Item = &mut f64> = match &mut self.points {
+            Points::Listed(listed) => &mut listed.iter_mut().flatten().map(|point| &mut point.0),
+            Points::Columns { scores, .. } => &mut scores.iter_mut(),
+        };
+        scores.for_each(|score| *score = rounded(*score));
+        self
     }
 
     /// The reduction.

@@ -10,4 +10,4 @@ pub use board::Board;
 pub use case::{Case, Rows, SEED};
 pub use emulator::Emulator;
 pub use image::{ImageSize, build_firmware, build_firmware_for, image_size};
-pub use parity::{Parity, bare_scores, classified_rows};
+pub use parity::{Parity, bare_scores, classified_rows, vectors};

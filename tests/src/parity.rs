@@ -1,8 +1,10 @@
 //! The device against the host, bit for bit.
 
 use anyhow::{Result, bail};
-use calib_core::wire::{Prediction, RawScore, ReplyBody, RequestBody, Values};
-use calib_core::{Artifact, Calibrator, Logits, Outcome, Probs, Score, TopLabel};
+use calib_core::wire::{
+    ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, TopKPrediction, Values,
+};
+use calib_core::{Artifact, Calibrator, Logits, Outcome, Probs, Score, ScoreVector, TopLabel};
 use calib_firmware::{AlarmRule, Classifier, Kind, LinearModel};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,10 +14,30 @@ use crate::Emulator;
 /// How many predictions were compared, and where they differ.
 #[derive(Debug)]
 pub struct Parity {
-    /// The host's predictions, in order.
+    /// The host's replies, in order.
+    pub replies: Vec<ReplyBody>,
+    /// Their predictions: of the predicted class, or the first.
     pub predictions: Vec<Prediction>,
     /// A line for each that the device answered differently.
     pub differences: Vec<String>,
+}
+
+/// What a calibrator is to be given.
+enum Input {
+    Score(TopLabel),
+    Logits(Vec<f32>),
+    Probs(Vec<f32>),
+}
+
+impl Input {
+    /// The vector, if it is one.
+    fn vector(&self) -> Result<Option<ScoreVector<'_>>> {
+        Ok(match self {
+            Self::Score(_) => None,
+            Self::Logits(row) => Some(Logits::new(row)?.into()),
+            Self::Probs(row) => Some(Probs::new(row)?.into()),
+        })
+    }
 }
 
 /// Sends features to the device and compares class, score, probability, bin, epsilon, flags and alarm with what the
@@ -33,18 +55,18 @@ pub fn classified_rows(
     let mut questions = Vec::with_capacity(features.len());
     for row in features {
         let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
-        let top = match model.kind() {
-            Kind::Binary => TopLabel { class: 1, score: model.score(row).map_err(refused)? },
-            Kind::TopLabel { .. } => Logits::new(&model.logits(row).map_err(refused)?)?.top_label(),
+        let input = match model.kind() {
+            Kind::Binary => Input::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
+            Kind::TopLabel { .. } => Input::Logits(model.logits(row).map_err(refused)?),
         };
-        questions.push((RequestBody::Classify(values(row)), top));
+        questions.push((RequestBody::Classify(values(row)), input));
     }
     compare(emulator, model.parameters().alarm, artifact, questions)
 }
 
 /// Sends `count` bare scores, among them 0, 1, every edge of every table and its neighbours one ulp away, and compares
-/// the answers with the host's, bit for bit. For a top-label artefact the scores are those of a class in a vector of
-/// probabilities.
+/// the answers with the host's, bit for bit. For an artefact of several classes the scores are those of a class in a vector
+/// of probabilities.
 ///
 /// # Errors
 ///
@@ -73,19 +95,51 @@ pub fn bare_scores(
     for (table, value) in cases {
         questions.push(match artifact.calibrator() {
             Calibrator::Binary(_) => {
-                let top = TopLabel { class: 1, score: Score::new(value)? };
+                let input = Input::Score(TopLabel { class: 1, score: Score::new(value)? });
                 let score = value;
                 match artifact.is_randomized() {
-                    true => (RequestBody::ScoreWithWord { score, word: rng.random() }, top),
-                    false => (RequestBody::Score(score), top),
+                    true => (RequestBody::ScoreWithWord { score, word: rng.random() }, input),
+                    false => (RequestBody::Score(score), input),
                 }
             }
-            Calibrator::TopLabel(calibrator) => {
-                let row = vector(table, value, calibrator.classes());
-                (RequestBody::Probs(values(&row)), Probs::new(&row)?.top_label())
+            Calibrator::TopLabel(_) | Calibrator::TopK(_) | Calibrator::Vector(_) => {
+                let classes = usize::from(artifact.header().classes);
+                let row = vector(table % classes, value, classes);
+                (RequestBody::Probs(values(&row)), Input::Probs(row))
             }
             _ => bail!("the artefact does not take scores that are floats"),
         });
+    }
+    compare(emulator, rule, artifact, questions)
+}
+
+/// Sends `count` vectors of logits, and as many of probabilities, some of them with ties, and compares the answers with the
+/// host's, bit for bit.
+///
+/// # Errors
+///
+/// If the device does not answer.
+pub fn vectors(
+    emulator: &mut Emulator,
+    rule: AlarmRule,
+    artifact: &Artifact<'_>,
+    count: usize,
+    seed: u64,
+) -> Result<Parity> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut questions = Vec::with_capacity(2 * count);
+    for i in 0..count {
+        let spread = [0.5, 4.0, 30.0][i % 3];
+        let mut logits: Vec<f32> =
+            (0..artifact.header().classes).map(|_| rng.random_range(-spread..spread)).collect();
+        if i % 4 == 0 {
+            // Coarse logits, of which the largest are often equal.
+            logits.iter_mut().for_each(|logit| *logit = logit.round());
+        }
+        let mut probs = vec![0.0; logits.len()];
+        Logits::new(&logits)?.write_softmax(&mut probs)?;
+        questions.push((RequestBody::Logits(values(&logits)), Input::Logits(logits)));
+        questions.push((RequestBody::Probs(values(&probs)), Input::Probs(probs)));
     }
     compare(emulator, rule, artifact, questions)
 }
@@ -96,25 +150,59 @@ fn vector(class: usize, score: f32, classes: usize) -> Vec<f32> {
     (0..classes).map(|c| if c == class { score } else { other }).collect()
 }
 
-/// What the host computes for a prediction and the random word that the device was given or drew.
-fn prediction(
-    rule: AlarmRule,
-    artifact: &Artifact<'_>,
-    top: TopLabel,
-    word: Option<u32>,
-) -> Result<Prediction> {
-    let outcome = match (artifact.calibrator(), word) {
-        (Calibrator::Binary(c), None) => Outcome::Calibrated(c.calibrate(top.score)),
-        (Calibrator::Binary(c), Some(word)) => Outcome::Calibrated(c.calibrate_with(top.score, word)),
-        (Calibrator::TopLabel(c), None) => c.calibrate(top),
-        (Calibrator::TopLabel(c), Some(word)) => c.calibrate_with(top, word),
-        _ => bail!("the artefact does not take scores that are floats"),
-    };
-    let alarm = match outcome {
+/// What the host computes for an input and the random word that the device was given or drew.
+fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u32>) -> Result<ReplyBody> {
+    let alarm = |outcome: &Outcome| match outcome {
         Outcome::Calibrated(calibrated) => rule.is_raised_by(calibrated.prob),
         Outcome::Uncalibrated(_) => true,
     };
-    Ok(Prediction { class: top.class, score: RawScore::F32(top.score), outcome, alarm, word })
+    let prediction = |top: TopLabel, outcome: Outcome| Prediction {
+        class: top.class,
+        score: RawScore::F32(top.score),
+        outcome,
+        alarm: alarm(&outcome),
+        word,
+    };
+    Ok(match (artifact.calibrator(), input.vector()?) {
+        (Calibrator::Binary(calibrator), _) => {
+            let Input::Score(top) = *input else { bail!("a vector for a binary artefact") };
+            let outcome = Outcome::Calibrated(calibrator.calibrate_with(top.score, word));
+            ReplyBody::Prediction(prediction(top, outcome))
+        }
+        (Calibrator::TopLabel(calibrator), Some(vector)) => {
+            let top = vector.top_label();
+            ReplyBody::Prediction(prediction(top, calibrator.calibrate_with(top, word)))
+        }
+        (Calibrator::TopK(calibrator), Some(vector)) => {
+            let ranked: Vec<Ranked> = calibrator
+                .calibrate_all(vector, word)?
+                .map(|(top, outcome)| Ranked { class: top.class, score: RawScore::F32(top.score), outcome })
+                .collect();
+            let alarm = alarm(&ranked[0].outcome);
+            ReplyBody::TopK(TopKPrediction { ranked: ranked.into_iter().collect(), alarm, word })
+        }
+        (Calibrator::Vector(calibrator), Some(vector)) => {
+            let mut space = vec![0.0; calibrator.classes()];
+            let probs = calibrator.calibrate(vector, word, &mut space)?;
+            let top = vector.top_label();
+            let top = prediction(top, calibrator.outcome(top, word, probs));
+            ReplyBody::Classes(ClassesPrediction { top, probs: probs.iter().collect() })
+        }
+        _ => bail!("the artefact does not take such an input"),
+    })
+}
+
+/// The prediction of the predicted class, or the first.
+fn first(reply: &ReplyBody) -> Option<Prediction> {
+    match reply {
+        ReplyBody::Prediction(prediction) => Some(*prediction),
+        ReplyBody::TopK(TopKPrediction { ranked, alarm, word }) => {
+            let &Ranked { class, score, outcome } = ranked.first()?;
+            Some(Prediction { class, score, outcome, alarm: *alarm, word: *word })
+        }
+        ReplyBody::Classes(classes) => Some(classes.top),
+        _ => None,
+    }
 }
 
 fn values(row: &[f32]) -> Values {
@@ -125,33 +213,33 @@ fn compare(
     emulator: &mut Emulator,
     rule: AlarmRule,
     artifact: &Artifact<'_>,
-    questions: Vec<(RequestBody, TopLabel)>,
+    questions: Vec<(RequestBody, Input)>,
 ) -> Result<Parity> {
-    let (requests, tops): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
+    let (requests, inputs): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
     let replies = emulator.pipeline(requests.iter().cloned())?;
     if replies.len() != requests.len() {
         bail!("{} replies to {} requests", replies.len(), requests.len());
     }
-    let (mut predictions, mut differences) = (Vec::new(), Vec::new());
-    for (row, ((reply, request), top)) in replies.iter().zip(&requests).zip(tops).enumerate() {
-        let word = match (request, reply) {
-            (RequestBody::ScoreWithWord { word, .. }, _) => Some(*word),
+    let mut parity = Parity { replies: Vec::new(), predictions: Vec::new(), differences: Vec::new() };
+    for (row, ((got, request), input)) in replies.iter().zip(&requests).zip(inputs).enumerate() {
+        let word = match request {
+            RequestBody::ScoreWithWord { word, .. } => Some(*word),
             // A word that the device drew itself is its to tell.
-            (_, ReplyBody::Prediction(got)) if artifact.is_randomized() => got.word,
+            _ if artifact.is_randomized() => first(got).and_then(|prediction| prediction.word),
             _ => None,
         };
-        let expected = prediction(rule, artifact, top, word)?;
+        let expected = reply(rule, artifact, &input, word)?;
         // Frames are the same bytes exactly if every number has the same bits.
-        let same = matches!(reply, ReplyBody::Prediction(got) if bits(got) == bits(&expected));
-        if !same {
-            differences.push(format!("row {row}: host {expected:?}, device {reply:?}"));
+        if bits(got) != bits(&expected) {
+            parity.differences.push(format!("row {row}: host {expected:?}, device {got:?}"));
         }
-        predictions.push(expected);
+        parity.predictions.extend(first(&expected));
+        parity.replies.push(expected);
     }
-    Ok(Parity { predictions, differences })
+    Ok(parity)
 }
 
-fn bits(prediction: &Prediction) -> Vec<u8> {
+fn bits(reply: &ReplyBody) -> Vec<u8> {
     let mut buf = [0; calib_core::wire::MAX_FRAME];
-    calib_core::wire::encode(prediction, &mut buf).expect("a prediction fits a frame").to_vec()
+    calib_core::wire::encode(reply, &mut buf).expect("a reply fits a frame").to_vec()
 }

@@ -1,11 +1,11 @@
 //! The forms that a table can have, and how each lies in words.
 
 use super::error::TableFault;
-use super::pool::WordWriter;
+use super::pool::{HalfWriter, WordWriter};
 use super::section::SectionKind;
 use crate::{
-    CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding, StepTable,
-    VennAbersTable,
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
+    StepTable, VennAbersTable,
 };
 
 /// What a table of an artefact is; all tables of an artefact have one form.
@@ -25,6 +25,8 @@ pub enum TableForm<'a> {
     VennAbers(VennAbersTable<'a>),
     /// A probability per bin of integer codes.
     Codes(CodeTable<'a>),
+    /// A probability per bin, in 16-bit numbers.
+    Compact(CompactTable<'a>),
 }
 
 /// The words behind a table's epsilon, in their parts.
@@ -119,6 +121,19 @@ impl<'a> TableForm<'a> {
         }
     }
 
+    /// Reads and checks a table in 16-bit numbers.
+    pub(super) fn parse_halves(encoding: ScoreEncoding, halves: &'a [u16]) -> Result<Self, TableFault> {
+        let (edges, values) = halves_of(halves).ok_or(TableFault::Extent)?;
+        CompactTable::new(edges, values, encoding).map(Self::Compact).map_err(|_| TableFault::Content)
+    }
+
+    /// Reads a table in 16-bit numbers that was checked before.
+    #[inline(always)]
+    pub(super) fn trusted_halves(halves: &'a [u16]) -> Option<Self> {
+        let (edges, values) = halves_of(halves)?;
+        CompactTable::trusted(edges, values).map(Self::Compact)
+    }
+
     /// The kind of section that holds tables of this form.
     pub const fn section(&self) -> SectionKind {
         match self {
@@ -128,6 +143,7 @@ impl<'a> TableForm<'a> {
             Self::Scaling(_) => SectionKind::Scaling,
             Self::VennAbers(_) => SectionKind::VennAbers,
             Self::Codes(_) => SectionKind::IntegerSteps,
+            Self::Compact(_) => SectionKind::CompactSteps,
         }
     }
 
@@ -140,17 +156,18 @@ impl<'a> TableForm<'a> {
             Self::Scaling(_) => 0,
             Self::VennAbers(table) => table.bins(),
             Self::Codes(table) => table.bins(),
+            Self::Compact(table) => table.bins(),
         }
     }
 
-    /// The scores where bins or segments meet, ascending; none for a function, and for a table over codes.
+    /// The scores where bins or segments meet, ascending; none for a function, and for a table over keys.
     pub const fn edges(&self) -> &'a [f32] {
         match self {
             Self::Steps(table) => table.edges(),
             Self::Randomized(table) => table.edges(),
             Self::Interpolated(table) => table.x(),
             Self::VennAbers(table) => table.edges(),
-            Self::Scaling(_) | Self::Codes(_) => &[],
+            Self::Scaling(_) | Self::Codes(_) | Self::Compact(_) => &[],
         }
     }
 
@@ -160,6 +177,7 @@ impl<'a> TableForm<'a> {
             Self::Steps(table) => Some(table.value(bin)),
             Self::Randomized(table) => Some(table.value(bin)),
             Self::Codes(table) => Some(table.value(bin)),
+            Self::Compact(table) => Some(table.value(bin)),
             Self::Interpolated(_) | Self::Scaling(_) | Self::VennAbers(_) => None,
         }
     }
@@ -192,8 +210,23 @@ impl<'a> TableForm<'a> {
                 out.words(table.edges())?;
                 out.floats(table.values())
             }
+            // Never in words.
+            Self::Compact(_) => None,
         }
     }
+
+    /// Writes the halves that [`TableForm::parse_halves`] reads; `None` for another form.
+    pub(super) fn write_halves(&self, out: &mut HalfWriter<'_>) -> Option<()> {
+        let Self::Compact(table) = self else { return None };
+        table.edges().iter().try_for_each(|&edge| out.half(edge))?;
+        table.raw_values().try_for_each(|value| out.half(value))
+    }
+}
+
+/// Edges and values of a compact table: 2 B - 1 halves.
+#[inline(always)]
+fn halves_of(halves: &[u16]) -> Option<(&[u16], &[u16])> {
+    halves.split_at_checked(odd_half(halves.len())?)
 }
 
 fn floats(words: &[u32]) -> &[f32] {

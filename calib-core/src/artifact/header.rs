@@ -152,6 +152,8 @@ impl HeaderFlags {
     pub const CLASS_UNCALIBRATED: Self = Self(2);
     /// The calibration points had weights other than one, so nothing is guaranteed.
     pub const WEIGHTED: Self = Self(4);
+    /// The tables are of 16-bit numbers.
+    pub const COMPACT: Self = Self(8);
 
     /// Both sets of flags together.
     #[must_use]
@@ -165,7 +167,8 @@ impl HeaderFlags {
     }
 
     const fn known(self) -> bool {
-        self.0 & !(Self::TIES_MERGED.0 | Self::CLASS_UNCALIBRATED.0 | Self::WEIGHTED.0) == 0
+        let all = Self::TIES_MERGED.0 | Self::CLASS_UNCALIBRATED.0 | Self::WEIGHTED.0 | Self::COMPACT.0;
+        self.0 & !all == 0
     }
 }
 
@@ -243,22 +246,26 @@ impl<'a> Header<'a> {
 
     /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
-        let kind = self.method.table_section();
-        match (kind, self.encoding.is_quantized()) {
-            (SectionKind::Tables, true) => Some(SectionKind::IntegerSteps),
-            (_, true) => None,
-            (kind, false) => Some(kind),
+        let compact = self.flags.contains(HeaderFlags::COMPACT);
+        match (self.method.table_section(), self.encoding, compact) {
+            (kind, ScoreEncoding::F32, false) => Some(kind),
+            (_, ScoreEncoding::F32, true) | (_, ScoreEncoding::RoundedF32, false) => None,
+            (SectionKind::Tables, _, true) => Some(SectionKind::CompactSteps),
+            (SectionKind::Tables, _, false) => Some(SectionKind::IntegerSteps),
+            _ => None,
         }
     }
 
     /// Whether a section of this kind goes with the method and the score encoding.
     pub(super) fn takes(&self, kind: SectionKind) -> bool {
-        use SectionKind::{IntegerSteps, RandomizedSteps, Tables};
+        use SectionKind::{CompactSteps, IntegerSteps, RandomizedSteps, Tables};
         let tables = self.table_section();
         match kind {
             SectionKind::Header | SectionKind::Counter | SectionKind::Signature => true,
-            SectionKind::BinFlags => matches!(tables, Some(Tables | IntegerSteps)),
-            SectionKind::Intervals => matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps)),
+            SectionKind::BinFlags => matches!(tables, Some(Tables | IntegerSteps | CompactSteps)),
+            SectionKind::Intervals => {
+                matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
+            }
             SectionKind::DirectTable => {
                 tables == Some(IntegerSteps) && self.encoding.max_key() == Some(u8::MAX.into())
             }

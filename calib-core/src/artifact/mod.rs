@@ -17,22 +17,24 @@
 //! |---|---|---|
 //! | 1 | header, mandatory, first | [`Header`] in postcard |
 //! | 2 | steps | for each table of `B` bins: epsilon, `B - 1` inner edges, `B` values |
-//! | 3 | bin flags, optional, beside 2 and 9 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
+//! | 3 | bin flags, optional, beside 2, 9 and 11 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
 //! | 4 | randomized steps | epsilon, `B - 1` edges, the u32 words of the edges' ties, `B` values |
 //! | 5 | interpolated | epsilon, `K` knots' x, `K` knots' y, `K - 1` slopes |
 //! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip) |
 //! | 7 | Venn-Abers | epsilon, `B - 1` edges, `B` values p0, `B` values p1 |
-//! | 8 | intervals, optional, beside 2, 4 and 9 | for each table of `B` bins `B` pairs lo, hi; both NaN if a bin has none |
+//! | 8 | intervals, optional, beside 2, 4, 9 and 11 | for each table of `B` bins `B` pairs lo, hi; both NaN if a bin has none |
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
+//! | 11 | compact steps | epsilon in two halves, the lower first, `B - 1` u16 edges, `B` u16 values in units of 1/32768 |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //!
-//! Sections 2, 4, 5, 6, 7 and 9 hold the tables: each artefact has exactly one of them, the one that goes with its
-//! method and score encoding. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
+//! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artefact has exactly one of them, the one that goes with its
+//! method, its score encoding and its flags. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
-//! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of section 9 is a code less the
-//! lowest code of its encoding.
+//! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
+//! lowest code of its encoding, or a score rounded to the nearest `k / 65535`. Section 11 is a pool of u16 in place of u32,
+//! count and offsets as well.
 
 mod error;
 mod form;

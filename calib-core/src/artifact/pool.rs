@@ -1,27 +1,29 @@
 //! The ragged pool: how every section with tables keeps them, read in place.
 
+use bytemuck::AnyBitPattern;
+
 use super::error::TableFault;
 
-/// A number of tables in one array of words: a u32 count `T`, `T + 1` ascending u32 offsets in words, then the
-/// words. A table may be empty.
+/// A number of tables in one array of words: a count `T`, `T + 1` ascending offsets in words, then the words. A table
+/// may be empty. Count, offsets and words are all u32, or all u16.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub(super) struct Pool<'a> {
-    offsets: &'a [u32],
-    words: &'a [u32],
+pub(super) struct Pool<'a, W = u32> {
+    offsets: &'a [W],
+    words: &'a [W],
 }
 
-impl<'a> Pool<'a> {
+impl<'a, W: AnyBitPattern + Into<u32>> Pool<'a, W> {
     /// Reads a pool of `expected` tables. Whether an offset is above the next is found when the table is asked
     /// for.
     pub(super) fn parse(payload: &'a [u8], expected: usize) -> Result<Self, TableFault> {
-        let words: &[u32] = bytemuck::try_cast_slice(payload).map_err(|_| TableFault::Extent)?;
+        let words: &[W] = bytemuck::try_cast_slice(payload).map_err(|_| TableFault::Extent)?;
         let (&count, words) = words.split_first().ok_or(TableFault::Count)?;
-        if usize::try_from(count) != Ok(expected) {
+        if usize::try_from(count.into()) != Ok(expected) {
             return Err(TableFault::Count);
         }
         let (offsets, words) = words.split_at_checked(expected + 1).ok_or(TableFault::Extent)?;
-        let ends = (offsets.first().copied(), offsets.last().copied());
+        let ends = (offsets.first().map(|&w| w.into()), offsets.last().map(|&w| w.into()));
         if ends != (Some(0), u32::try_from(words.len()).ok()) {
             return Err(TableFault::Extent);
         }
@@ -35,16 +37,16 @@ impl<'a> Pool<'a> {
 
     /// The words of a table; `None` beyond the last table, and if its offsets are not in order.
     #[inline]
-    pub(super) fn words(&self, table: usize) -> Option<&'a [u32]> {
+    pub(super) fn words(&self, table: usize) -> Option<&'a [W]> {
         let start = self.start(table)?;
-        let end = *self.offsets.get(table.checked_add(1)?)?;
+        let end: u32 = (*self.offsets.get(table.checked_add(1)?)?).into();
         self.words.get(start..end as usize)
     }
 
     /// How many words lie before those of a table.
     #[inline]
     pub(super) fn start(&self, table: usize) -> Option<usize> {
-        self.offsets.get(table).map(|&start| start as usize)
+        self.offsets.get(table).map(|&start| Into::<u32>::into(start) as usize)
     }
 }
 
@@ -93,5 +95,44 @@ impl<'s> WordWriter<'s> {
 
     pub(super) fn floats(&mut self, floats: impl IntoIterator<Item = f32>) -> Option<()> {
         floats.into_iter().try_for_each(|float| self.word(float.to_bits()))
+    }
+}
+
+/// Writes 16-bit words one after the other.
+pub(super) struct HalfWriter<'s> {
+    space: &'s mut [u8],
+    len: usize,
+}
+
+impl<'s> HalfWriter<'s> {
+    pub(super) fn new(space: &'s mut [u8]) -> Self {
+        Self { space, len: 0 }
+    }
+
+    /// Writes a pool and returns its length in bytes; `None` also if there are more halves than offsets reach.
+    pub(super) fn pool<T>(
+        mut self,
+        tables: &[Option<T>],
+        mut put: impl FnMut(&T, &mut Self) -> Option<()>,
+    ) -> Option<usize> {
+        self.half(u16::try_from(tables.len()).ok()?)?;
+        let offsets_at = self.len;
+        (0..=tables.len()).try_for_each(|_| self.half(0))?;
+        let halves_at = self.len;
+        for (i, table) in tables.iter().enumerate() {
+            if let Some(table) = table {
+                put(table, &mut self)?;
+            }
+            let offset = u16::try_from((self.len - halves_at) / 2).ok()?;
+            let at = offsets_at + 2 * (i + 1);
+            *self.space.get_mut(at..)?.first_chunk_mut()? = offset.to_le_bytes();
+        }
+        Some(self.len)
+    }
+
+    pub(super) fn half(&mut self, half: u16) -> Option<()> {
+        *self.space.get_mut(self.len..)?.first_chunk_mut()? = half.to_le_bytes();
+        self.len += 2;
+        Some(())
     }
 }

@@ -41,6 +41,8 @@ pub enum SectionKind {
     IntegerSteps = 9,
     /// The bin of every 8-bit code.
     DirectTable = 10,
+    /// Step tables in 16-bit numbers.
+    CompactSteps = 11,
     /// How new the artefact is.
     Counter = 64,
     /// Who made it.
@@ -49,7 +51,7 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -60,6 +62,7 @@ impl SectionKind {
         Self::Intervals,
         Self::IntegerSteps,
         Self::DirectTable,
+        Self::CompactSteps,
         Self::Counter,
         Self::Signature,
     ];

@@ -12,12 +12,98 @@ use crate::{BinFlags, Calibrated, ProbInterval, QuantizedScore, Score};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tables<'a> {
     kind: SectionKind,
-    pool: Pool<'a>,
+    pool: TablePool<'a>,
     /// Empty, or one per bin.
     bin_flags: &'a [u8],
     intervals: Option<Pool<'a>>,
     /// Empty, or 256 per table.
     direct: &'a [u8],
+}
+
+/// What the tables lie in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+enum TablePool<'a> {
+    Words(Pool<'a>),
+    Halves(Pool<'a, u16>),
+}
+
+impl<'a> TablePool<'a> {
+    fn parse(kind: SectionKind, payload: &'a [u8], expected: usize) -> Result<Self, TableFault> {
+        match kind {
+            SectionKind::CompactSteps => Pool::parse(payload, expected).map(Self::Halves),
+            _ => Pool::parse(payload, expected).map(Self::Words),
+        }
+    }
+
+    const fn count(&self) -> usize {
+        match self {
+            Self::Words(pool) => pool.count(),
+            Self::Halves(pool) => pool.count(),
+        }
+    }
+
+    /// A table's epsilon and checked form; `None` if it is empty.
+    fn check(
+        &self,
+        kind: SectionKind,
+        header: &Header<'_>,
+        table: usize,
+    ) -> Result<Option<(f32, TableForm<'a>)>, TableFault> {
+        match self {
+            Self::Words(pool) => {
+                let words = pool.words(table).ok_or(TableFault::Extent)?;
+                let Some((&epsilon, words)) = words.split_first() else { return Ok(None) };
+                Ok(Some((f32::from_bits(epsilon), TableForm::parse(kind, header.encoding, words)?)))
+            }
+            Self::Halves(pool) => {
+                let halves = pool.words(table).ok_or(TableFault::Extent)?;
+                if halves.is_empty() {
+                    return Ok(None);
+                }
+                let (epsilon, halves) = halves.split_first_chunk().ok_or(TableFault::Extent)?;
+                Ok(Some((joined(*epsilon), TableForm::parse_halves(header.encoding, halves)?)))
+            }
+        }
+    }
+
+    /// A table that was checked.
+    #[inline(always)]
+    fn read(&self, kind: SectionKind, table: usize) -> Option<(f32, TableForm<'a>)> {
+        match self {
+            Self::Words(pool) => {
+                let (&epsilon, words) = pool.words(table)?.split_first()?;
+                Some((f32::from_bits(epsilon), TableForm::trusted(kind, words)?))
+            }
+            Self::Halves(pool) => {
+                let (epsilon, halves) = pool.words(table)?.split_first_chunk()?;
+                Some((joined(*epsilon), TableForm::trusted_halves(halves)?))
+            }
+        }
+    }
+
+    /// The number of bins of a table, and of all before it, of step tables over scores or keys.
+    #[inline]
+    fn step_bins(&self, table: usize) -> Option<(usize, usize)> {
+        match self {
+            // Two words a bin.
+            Self::Words(pool) => {
+                let (start, end) = (pool.start(table)?, pool.start(table.checked_add(1)?)?);
+                Some((start / 2, end.checked_sub(start)? / 2))
+            }
+            // Two halves a bin, and one more for a table that is not empty.
+            Self::Halves(pool) => {
+                let bins = |table| pool.words(table).map_or(0, |halves| halves.len() / 2);
+                Some(((0..table).map(bins).sum(), bins(table)))
+            }
+        }
+    }
+}
+
+/// An epsilon from its halves, the lower first.
+#[inline]
+fn joined([low, high]: [u16; 2]) -> f32 {
+    f32::from_bits(u32::from(low) | u32::from(high) << 16)
 }
 
 /// A table and what is guaranteed for it.
@@ -41,7 +127,7 @@ impl<'a> Tables<'a> {
             return Err(ParseError::UnexpectedSection(kind));
         }
         let expected = header.reduction.tables(header.classes).ok_or(ParseError::Header)?;
-        let pool = Pool::parse(sections.require(kind)?, expected).map_err(at)?;
+        let pool = TablePool::parse(kind, sections.require(kind)?, expected).map_err(at)?;
         let intervals = sections.get(SectionKind::Intervals).map(|payload| Pool::parse(payload, expected));
         let bin_flags = sections.get(SectionKind::BinFlags);
         let direct = sections.get(SectionKind::DirectTable);
@@ -75,17 +161,15 @@ impl<'a> Tables<'a> {
         let mut bins = 0usize;
         for table in 0..self.count() {
             let at = |fault| ParseError::Table { table, fault };
-            let words = self.pool.words(table).ok_or(at(TableFault::Extent))?;
-            let Some((&epsilon, words)) = words.split_first() else {
+            let Some((epsilon, form)) = self.pool.check(self.kind, header, table).map_err(at)? else {
                 if may_miss && self.count() > 1 {
                     missing = true;
                     continue;
                 }
                 return Err(at(TableFault::Missing));
             };
-            bins += TableForm::parse(self.kind, header.encoding, words).map_err(at)?.bins();
+            bins += form.bins();
             // NaN says that nothing is guaranteed; whatever is guaranteed is not above the header's.
-            let epsilon = f32::from_bits(epsilon);
             let guaranteed = header.guarantee.is_some_and(|g| is_epsilon(epsilon) && epsilon <= g.epsilon);
             if !(epsilon.is_nan() || guaranteed) {
                 return Err(at(TableFault::Epsilon));
@@ -152,9 +236,7 @@ impl<'a> Tables<'a> {
     /// [`Tables::get`], inlined for the two that calibrate: the form is matched once, not made and matched again.
     #[inline(always)]
     fn read(&self, table: usize) -> Option<Table<'a>> {
-        let (&epsilon, words) = self.pool.words(table)?.split_first()?;
-        let epsilon = f32::from_bits(epsilon);
-        let form = TableForm::trusted(self.kind, words)?;
+        let (epsilon, form) = self.pool.read(self.kind, table)?;
         Some(Table { form, epsilon: if epsilon.is_nan() { None } else { Some(epsilon) } })
     }
 
@@ -179,6 +261,8 @@ impl<'a> Tables<'a> {
                 let interval = Some(interval);
                 return Some(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval });
             }
+            // Of floats that are rounded; tables over codes are not asked for floats.
+            TableForm::Compact(steps) => steps.lookup_score(score),
             TableForm::Codes(_) => return None,
         };
         Some(self.evidence(table, bin, prob, epsilon))
@@ -188,7 +272,14 @@ impl<'a> Tables<'a> {
     /// scores.
     #[inline]
     pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Option<Calibrated> {
-        let Table { form: TableForm::Codes(codes), epsilon } = self.read(table)? else { return None };
+        let (codes, epsilon) = match self.read(table)? {
+            Table { form: TableForm::Codes(codes), epsilon } => (codes, epsilon),
+            Table { form: TableForm::Compact(steps), epsilon } => {
+                let (bin, prob) = steps.lookup(score);
+                return Some(self.evidence(table, bin, prob, epsilon));
+            }
+            _ => return None,
+        };
         let key = score.key();
         let direct = self.direct(table).and_then(|direct| direct.get(usize::from(key)));
         let bin = direct.map_or_else(|| codes.bin(key), |&bin| bin.into());
@@ -211,9 +302,8 @@ impl<'a> Tables<'a> {
         if self.bin_flags.is_empty() {
             return BinFlags::NONE;
         }
-        // Beside sections with two words a bin, so half an offset is the number of bins before it.
-        let extent = self.pool.start(table).zip(table.checked_add(1).and_then(|next| self.pool.start(next)));
-        let flags = extent.and_then(|(start, end)| self.bin_flags.get(start / 2..end / 2));
+        let extent = self.pool.step_bins(table);
+        let flags = extent.and_then(|(before, bins)| self.bin_flags.get(before..)?.get(..bins));
         let bits = flags.and_then(|flags| flags.get(usize::from(bin))).copied().unwrap_or_default();
         BinFlags::from_bits(bits).unwrap_or_default()
     }

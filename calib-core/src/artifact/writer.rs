@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::form::TableForm;
 use super::header::{Header, Identity};
-use super::pool::WordWriter;
+use super::pool::{HalfWriter, WordWriter};
 use super::prefix::{self, PREFIX_LEN};
 use super::section::{MANDATORY, SECTION_HEAD_LEN, SectionKind};
 use super::tables::{CODES, Table};
@@ -88,6 +88,17 @@ impl<'b> ArtifactWriter<'b> {
         let kind = self.tables.ok_or(WriteError::Form)?;
         if tables.iter().flatten().any(|table| table.form.section() != kind) {
             return Err(WriteError::Form);
+        }
+        if kind == SectionKind::CompactSteps {
+            let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+            let halves = HalfWriter::new(space).pool(tables, |table, out| {
+                let epsilon = table.epsilon.unwrap_or(f32::NAN).to_bits();
+                out.half(epsilon as u16)?;
+                out.half((epsilon >> 16) as u16)?;
+                table.form.write_halves(out)
+            });
+            let len = halves.ok_or(WriteError::TooLarge)?;
+            return self.close(kind as u16, MANDATORY, len).ok_or(WriteError::TooLarge);
         }
         self.pool(kind, MANDATORY, tables, |table, out| {
             out.word(table.epsilon.unwrap_or(f32::NAN).to_bits())?;

@@ -2,6 +2,7 @@
 
 mod forge;
 mod golden;
+mod golden_compact;
 mod golden_forms;
 mod properties;
 mod reductions;

@@ -9,7 +9,7 @@ use calib_host::{
     ArtifactOptions, DataError, Error, FitError, FittedTable, Model, Place, Problems, ScalingModel,
     artifact_bytes, fit_binary, fit_reduction, write_file,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::method::MethodOptions;
@@ -42,6 +42,11 @@ pub(crate) struct Fit {
     /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
     #[arg(long)]
     intervals: bool,
+    /// The numbers in the artefact's tables: u16 takes half the room, and the device then rounds scores to the nearest
+    /// 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do.
+    /// For methods that fit steps.
+    #[arg(long, value_enum, default_value_t = TableWidth::F32)]
+    table: TableWidth,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier)]
     classifier_id: Option<ClassifierId>,
@@ -60,8 +65,19 @@ pub(crate) struct Fit {
     json: bool,
 }
 
+/// The numbers in a table.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum TableWidth {
+    F32,
+    U16,
+}
+
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let compact = self.table == TableWidth::U16;
+        if compact {
+            self.method.check_steps("--table u16")?;
+        }
         let (fit, sources) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => {
@@ -77,6 +93,7 @@ impl Fit {
                         DataError::Reduction { .. } => usage(&cause.to_string()),
                         other => unreachable!("the rows were checked: {other}"),
                     })?;
+                let problems = if compact { problems.rounded() } else { problems };
                 question_kind(&sources[0], &vectors)?;
                 let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
@@ -89,6 +106,7 @@ impl Fit {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
         };
+        let fit = if compact { fit.compacted()? } else { fit };
         let options = ArtifactOptions {
             data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
             classifier: self.classifier_id,
@@ -111,6 +129,7 @@ impl Fit {
         };
         let scores = table.numbers(&self.score_column)?;
         let data = input::binary_data(&scores, &labels)?;
+        let data = if self.table == TableWidth::U16 { data.rounded() } else { data };
         let fit_error = |cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
             Error::fit(if one_class { labels.place().clone() } else { Place::file(sources[0].path()) }, cause)

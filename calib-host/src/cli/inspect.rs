@@ -92,7 +92,7 @@ impl Inspect {
                 continue;
             };
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
-            let (size, bytes) = (size(&table.form), 4 * words(&table.form));
+            let (size, bytes) = (size(&table.form), len_bytes(&table.form));
             writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
             for (row, line) in lines(&table.form).iter().enumerate() {
                 writeln!(out, "  {row:>4}  {line}")?;
@@ -107,7 +107,7 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
     let table = |index| {
         let table = artifact.tables().get(index)?;
         let mut value = form_json(&table.form);
-        value["len_bytes"] = (4 * words(&table.form)).into();
+        value["len_bytes"] = len_bytes(&table.form).into();
         value["epsilon"] = table.epsilon.into();
         Some(value)
     };
@@ -143,16 +143,18 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
     })
 }
 
-/// How many words a table takes, its epsilon among them.
-fn words(form: &TableForm<'_>) -> usize {
-    match form {
+/// How many bytes a table takes, its epsilon among them.
+fn len_bytes(form: &TableForm<'_>) -> usize {
+    let words = match form {
+        TableForm::Compact(table) => return 2 * (2 * table.bins() + 1),
         TableForm::Randomized(table) => 3 * table.bins() - 1,
         TableForm::Interpolated(table) => 3 * table.x().len(),
         TableForm::VennAbers(table) => 3 * table.bins(),
         // The epsilon, the kind and the parameters.
         TableForm::Scaling(function) => 2 + parameters(function.parameters()).len(),
         form => 2 * form.bins(),
-    }
+    };
+    4 * words
 }
 
 /// A table's size in words for people.
@@ -203,6 +205,11 @@ fn lines(form: &TableForm<'_>) -> Vec<String> {
                 t.values().map(|v| v.to_string()).collect(),
             )
         }
+        TableForm::Compact(t) => {
+            let edges = t.edges().iter().map(u16::to_string).collect();
+            let values = t.values().map(|v| v.to_string()).collect();
+            bins(edges, ("first key".into(), "last key".into()), values)
+        }
         _ => Vec::new(),
     }
 }
@@ -239,6 +246,9 @@ fn form_json(form: &TableForm<'_>) -> Value {
         }
         TableForm::Codes(t) => json!({
             "form": "codes", "bins": t.bins(), "edges": t.edges(), "values": all(&mut t.values()),
+        }),
+        TableForm::Compact(t) => json!({
+            "form": "compact", "bins": t.bins(), "edges": t.edges(), "values": all(&mut t.values()),
         }),
         _ => json!({}),
     }

@@ -161,6 +161,19 @@ impl MethodOptions {
         Ok(())
     }
 
+    /// Refuses an option that goes with step functions alone, if the method fits something else.
+    pub(crate) fn check_steps(&self, option: &str) -> Result<(), Error> {
+        use MethodName::{Beta, Platt, Temperature, UmdRandomized, VennAbers};
+        let other = matches!(self.method, Platt | Beta | Temperature | UmdRandomized | VennAbers);
+        if other || self.interpolate || self.ties == TiesName::Randomize {
+            let name = self.name();
+            return Err(Error::Usage(format!(
+                "{option} is for step functions, which {name} is not: leave it out"
+            )));
+        }
+        Ok(())
+    }
+
     fn with_bins(&self, bins: usize) -> BinaryMethod {
         let boundary = match self.boundary {
             BoundaryName::Ceil => Boundary::Ceil,

@@ -11,11 +11,7 @@ const CLASSES: usize = 4;
 
 /// Logits of four classes, the last of which is never predicted, and labels that follow the softmax.
 fn matrix() -> (Vec<f32>, Vec<i64>) {
-    let mut state = 7u64;
-    let mut random = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 24) as f32
-    };
+    let mut random = random();
     let (mut logits, mut labels) = (Vec::new(), Vec::new());
     for _ in 0..ROWS {
         let row = [3.0 * random(), 3.0 * random(), 3.0 * random(), -1.0 + 0.5 * random()];
@@ -28,6 +24,15 @@ fn matrix() -> (Vec<f32>, Vec<i64>) {
         logits.extend(row);
     }
     (logits, labels)
+}
+
+/// Numbers from 0 to 1.
+fn random() -> impl FnMut() -> f32 {
+    let mut state = 7u64;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    }
 }
 
 fn scores(row: &[f32]) -> impl Iterator<Item = f32> {
@@ -352,5 +357,58 @@ fn five_thousand_classes_work_on_the_host() {
         place.ok(&fit(&format!("--method umd --bins 2 --reduction {reduction} --quiet")));
         place.ok("calib apply cal.bin --logits logits.npy -o out.csv --force");
         assert_eq!(place.table("out.csv").1.len(), rows, "{reduction}");
+    }
+}
+
+/// Ten classes of 15 bins: what the tables take, and what 16 bits cost.
+#[test]
+fn tables_of_16_bits_take_half_the_room() {
+    let (rows, classes) = (4000, 10);
+    let logits = std::iter::repeat_with(random()).map(|share| 5.0 * share).take(rows * classes);
+    let place = Workplace::new()
+        .with("logits.npy", f32s(&[rows, classes], logits).bytes())
+        .with("labels.npy", i64s((0..rows as i64).map(|row| row % 10)).bytes());
+    for reduction in ["top-label", "class-wise"] {
+        let options =
+            format!("--method umd --bins 15 --reduction {reduction} --classifier-id 0123456789abcdef");
+        for (table, most) in [("f32", 1400), ("u16", 800)] {
+            let report = place.json(&format!("{} --table {table} --json", fit(&options)));
+            assert_eq!(report["bins"], 150, "{reduction}");
+            let inspected = place.json("calib inspect cal.bin --json");
+            let len = inspected["len_bytes"].as_u64().unwrap();
+            assert!(len < most, "{reduction}, {table}: {len} bytes");
+            let of_table = if table == "u16" { ("compact", 62) } else { ("steps", 120) };
+            assert_eq!(
+                (inspected["tables"][3]["form"].as_str(), inspected["tables"][3]["len_bytes"].as_u64()),
+                (Some(of_table.0), Some(of_table.1))
+            );
+            place.ok("calib inspect cal.bin");
+            place.ok(&format!("calib apply cal.bin --logits logits.npy -o {table}.csv --force"));
+            // What is reported is what the device has: the epsilon makes up for the rounding. Rounded scores may tie, so
+            // that there is none.
+            assert_eq!(inspected["guarantee"].is_object(), report["guarantee"].is_object());
+            assert!(reduction != "top-label" || report["guarantee"].is_object());
+            if let Some(epsilon) = report["guarantee"]["epsilon"].as_f64() {
+                let stored = inspected["guarantee"]["epsilon"].as_f64().unwrap();
+                assert!((0.0..1e-7).contains(&(stored - epsilon)));
+            }
+        }
+        let probs = |name: &str| -> Vec<f32> {
+            let (header, rows) = place.table(name);
+            let columns: Vec<usize> = (0..header.len()).filter(|&i| header[i].starts_with("prob")).collect();
+            rows.iter().flat_map(|row| columns.iter().map(|&i| row[i].parse().unwrap())).collect()
+        };
+        let (wide, narrow) = (probs("f32.csv"), probs("u16.csv"));
+        assert!(narrow.iter().all(|prob| (prob * 32_768.0).fract() == 0.0));
+        // Where rounded scores tie at a boundary, its points count where a lookup puts them; the rest is rounding.
+        let far = wide.iter().zip(&narrow).map(|(a, b)| (a - b).abs()).sum::<f32>() / wide.len() as f32;
+        assert!(far < 0.005, "{reduction}: {far}");
+    }
+    for (method, name) in
+        [("platt", "platt"), ("venn-abers", "venn-abers"), ("isotonic --interpolate", "isotonic")]
+    {
+        let run = place.run(&fit(&format!("--method {method} --reduction class-wise --table u16")));
+        let sentence = format!("--table u16 is for step functions, which {name} is not: leave it out");
+        assert_eq!((run.code, run.stderr), (2, format!("error: {sentence}\n")));
     }
 }

@@ -1,11 +1,11 @@
 //! The classifier that a device runs: a user puts their own in its place.
 
 use calib_core::wire::{MAX_VALUES, Refusal};
-use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score};
+use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score, ScoreVector};
 
 use crate::Features;
 
-/// Memory for a classifier's output vector, the device's own.
+/// Memory for a vector, a classifier's output or calibrated probabilities: the device's own.
 pub type Scratch = [f32; MAX_VALUES];
 
 /// Maps features to a score or a vector of scores.
@@ -73,7 +73,16 @@ impl Kind {
     }
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
+    /// The output of a classifier with several classes; `None` of a binary one.
+    pub const fn vector(self) -> Option<ScoreVector<'a>> {
+        match self {
+            Self::Logits(logits) => Some(ScoreVector::Logits(logits)),
+            Self::Probs(probs) => Some(ScoreVector::Probs(probs)),
+            Self::Binary(_) | Self::Code(_) => None,
+        }
+    }
+
     /// Whether a classifier of this kind gives such an output.
     pub fn is_of(&self, kind: Kind) -> bool {
         let got = match self {

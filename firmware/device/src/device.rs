@@ -3,13 +3,15 @@
 use core::hint::black_box;
 
 use calib_core::wire::{
-    MAX_VALUES, Measurement, Name, Prediction, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody,
-    Status, UpdateRefusal,
+    ClassProbList, ClassesPrediction, MAX_VALUES, Measurement, Name, Prediction, RankedList, RawScore,
+    Refusal, Reply, ReplyBody, Request, RequestBody, Status, TopKPrediction, UpdateRefusal,
 };
 use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
 
-use crate::{Alarm, Calibration, Classifier, Entropy, Features, Kind, Meter, Output, Scratch, Slot, log};
+use crate::{
+    Alarm, Calibration, Classifier, Entropy, Features, Gives, Kind, Meter, Output, Scratch, Slot, log,
+};
 
 /// A classifier, the calibrator in its slot, an alarm, a meter and a source of random words.
 #[derive(Debug)]
@@ -19,7 +21,10 @@ pub struct Device<'a, C, P, M, E> {
     alarm: Alarm<P>,
     meter: M,
     entropy: E,
+    /// For the classifier's output.
     scratch: Scratch,
+    /// For calibrated probabilities.
+    space: Scratch,
 }
 
 impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
@@ -34,7 +39,8 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
     /// Joins the parts with a slot that was read already, and logs what it holds.
     pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
         log::start(classifier.name(), slot.status());
-        Self { classifier, slot, alarm, meter, entropy, scratch: [0.0; MAX_VALUES] }
+        let scratch = [0.0; MAX_VALUES];
+        Self { classifier, slot, alarm, meter, entropy, scratch, space: scratch }
     }
 
     /// Gives the parts back but for the slot. The alarm stays as it is.
@@ -84,12 +90,21 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
             _ if self.slot.is_randomized() => self.entropy.word(),
             _ => None,
         };
-        match self.calibrate(question, word) {
-            Ok(Calibration { class, score, outcome }) => {
+        let body = match self.slot.gives() {
+            Gives::One => self.calibrate(question, word).map(|first| (first, Rest::None)),
+            Gives::TopK => self.calibrate_top_k(question, word),
+            Gives::Classes => self.calibrate_classes(question, word),
+        };
+        match body {
+            Ok((Calibration { class, score, outcome }, rest)) => {
                 let alarm = self.alarm.update(&outcome)?;
-                let prediction = Prediction { class, score, outcome, alarm, word };
-                log::prediction(&prediction);
-                Ok(ReplyBody::Prediction(prediction))
+                let top = Prediction { class, score, outcome, alarm, word };
+                log::prediction(&top);
+                Ok(match rest {
+                    Rest::None => ReplyBody::Prediction(top),
+                    Rest::TopK(ranked) => ReplyBody::TopK(TopKPrediction { ranked, alarm, word }),
+                    Rest::Classes(probs) => ReplyBody::Classes(ClassesPrediction { top, probs }),
+                })
             }
             Err(refusal) => {
                 self.alarm.raise()?;
@@ -122,8 +137,33 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         }
     }
 
+    fn calibrate_top_k(
+        &mut self,
+        question: &RequestBody,
+        word: Option<u32>,
+    ) -> Result<(Calibration, Rest), Refusal> {
+        let Self { classifier, slot, scratch, .. } = self;
+        let kind = Refusal::Kind { classes: classifier.kind().classes() };
+        let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
+        let ranked = slot.calibrate_top_k(vector, word)?;
+        // There is at least one rank.
+        Ok((*ranked.first().ok_or(kind)?, Rest::TopK(ranked)))
+    }
+
+    fn calibrate_classes(
+        &mut self,
+        question: &RequestBody,
+        word: Option<u32>,
+    ) -> Result<(Calibration, Rest), Refusal> {
+        let Self { classifier, slot, scratch, space, .. } = self;
+        let kind = Refusal::Kind { classes: classifier.kind().classes() };
+        let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
+        let (first, probs) = slot.calibrate_classes(vector, word, space)?;
+        Ok((first, Rest::Classes(probs.iter().collect())))
+    }
+
     fn measure(&mut self, features: &[f32], repeat: u16) -> Result<Measurement, Refusal> {
-        let Self { classifier, slot, meter, entropy, scratch, .. } = self;
+        let Self { classifier, slot, meter, entropy, scratch, space, .. } = self;
         let features = Features::new(features, classifier.feature_count())?;
         if repeat == 0 {
             return Err(Refusal::Measure);
@@ -138,12 +178,35 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         let output = classifier.classify(features, scratch)?;
         // Drawing it is the board's cost, not the calibrator's.
         let word = if slot.is_randomized() { entropy.word() } else { None };
-        slot.calibrate(output, word)?;
-        let calibrate_ticks = repeated(meter, repeat, || {
-            let _ = black_box(slot.calibrate(black_box(output), black_box(word)));
-        })?;
+        let calibrate_ticks = match (slot.gives(), output.vector()) {
+            (Gives::TopK, Some(vector)) => {
+                slot.calibrate_top_k(vector, word)?;
+                repeated(meter, repeat, || {
+                    let _ = black_box(slot.calibrate_top_k(black_box(vector), black_box(word)));
+                })?
+            }
+            (Gives::Classes, Some(vector)) => {
+                slot.calibrate_classes(vector, word, space)?;
+                repeated(meter, repeat, || {
+                    let _ = black_box(slot.calibrate_classes(black_box(vector), black_box(word), space));
+                })?
+            }
+            _ => {
+                slot.calibrate(output, word)?;
+                repeated(meter, repeat, || {
+                    let _ = black_box(slot.calibrate(black_box(output), black_box(word)));
+                })?
+            }
+        };
         Ok(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks })
     }
+}
+
+/// What a calibrator gives besides the first class.
+enum Rest {
+    None,
+    TopK(RankedList),
+    Classes(ClassProbList),
 }
 
 /// The ticks that `repeat` times `work` take.
@@ -194,14 +257,15 @@ fn fitting(text: &str) -> Name {
 mod tests {
     use calib_core::wire::{Missing, Values};
     use calib_core::{
-        ClassifierId, CodeError, LogitsError, ParseError, ProbsError, ScoreEncoding, ScoreError, Uncalibrated,
+        ClassifierId, CodeError, LogitsError, ParseError, ProbsError, Reduction, ScoreEncoding, ScoreError,
+        Uncalibrated,
     };
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;
     use crate::testing::{
         BINARY, Dice, ID, OTHER_ID, StopWatch, TERNARY, binary_artifact, calibrated, code_artifact,
-        randomized_artifact, top_label_artifact,
+        multi_class_artifact, randomized_artifact, top_label_artifact,
     };
     use crate::{AlarmRule, LinearClassifier, NoEntropy};
 
@@ -266,6 +330,78 @@ mod tests {
             }
         }
         device.alarm.free().done();
+    }
+
+    #[test]
+    fn a_calibrator_of_all_classes_gives_them_all_and_the_alarm_follows_the_predicted_one() {
+        for (reduction, sum) in [(Reduction::ClassWise, None), (Reduction::Normalized, Some(()))] {
+            let slot = multi_class_artifact(reduction);
+            let share = |probs: [f32; 2]| {
+                let sum = if sum.is_some() { probs[0] + probs[1] } else { 1.0 };
+                [Some(probs[0] / sum), Some(probs[1] / sum), None]
+            };
+            // The last class is uncalibrated, so that predicting it raises the alarm, whatever the others say.
+            let mut device = device(&TERNARY, slot.as_bytes(), &[State::High, State::Low, State::High]);
+            for (body, class, probs) in [
+                (RequestBody::Probs(values(&[0.25, 0.5, 0.25])), 1, [0.1, 0.8]),
+                (RequestBody::Probs(values(&[0.4, 0.3, 0.3])), 0, [0.1, 0.2]),
+                (RequestBody::Classify(values(&[-5.0, -5.0])), 2, [0.1, 0.2]),
+            ] {
+                let ReplyBody::Classes(prediction) = ask(&mut device, body) else {
+                    panic!("not all classes")
+                };
+                let expected = share(probs);
+                assert_eq!(prediction.probs, expected);
+                assert_eq!((prediction.top.class, prediction.top.alarm), (class, class != 0));
+                match expected[usize::from(class)] {
+                    Some(prob) => assert_eq!(calibrated(prediction.top.outcome), prob),
+                    None => assert_eq!(prediction.top.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
+                }
+            }
+            device.alarm.free().done();
+        }
+    }
+
+    #[test]
+    fn a_calibrator_of_the_first_classes_gives_pairs_and_the_alarm_follows_the_first() {
+        let slot = multi_class_artifact(Reduction::TopKConfidence { k: 3 });
+        let mut device = device(&TERNARY, slot.as_bytes(), &[State::High, State::Low]);
+        for (row, classes, probs, alarm) in [
+            ([0.125, 0.625, 0.25], [1, 2, 0], [Some(0.6), Some(0.2), None], true),
+            ([0.375, 0.25, 0.375], [0, 2, 1], [Some(0.1), Some(0.2), None], false),
+        ] {
+            let ReplyBody::TopK(prediction) = ask(&mut device, RequestBody::Probs(values(&row))) else {
+                panic!("no pairs")
+            };
+            assert_eq!((prediction.ranked.len(), prediction.alarm, prediction.word), (3, alarm, None));
+            for (ranked, (class, prob)) in prediction.ranked.iter().zip(classes.into_iter().zip(probs)) {
+                assert_eq!(ranked.class, class);
+                assert_eq!(ranked.score, RawScore::F32(Score::new(row[usize::from(class)]).unwrap()));
+                match prob {
+                    Some(prob) => assert_eq!(calibrated(ranked.outcome), prob),
+                    None => assert_eq!(ranked.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
+                }
+            }
+        }
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn every_kind_of_calibrator_is_measured_and_refuses_what_is_no_vector() {
+        for reduction in [Reduction::ClassWise, Reduction::Normalized, Reduction::TopKConfidence { k: 3 }] {
+            let slot = multi_class_artifact(reduction);
+            let mut device = device(&TERNARY, slot.as_bytes(), &[State::High; 2]);
+            let features = values(&[1.0, 2.0]);
+            let reply = ask(&mut device, RequestBody::Measure { features, repeat: 3 });
+            assert!(matches!(
+                reply,
+                ReplyBody::Measurement(Measurement { repeat: 3, calibrate_ticks: 40, .. })
+            ));
+            for body in [RequestBody::Score(0.5), RequestBody::Code(3)] {
+                assert_eq!(ask(&mut device, body), ReplyBody::Refused(Refusal::Kind { classes: 3 }));
+            }
+            device.alarm.free().done();
+        }
     }
 
     #[test]

@@ -80,5 +80,5 @@ pub use meter::Meter;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
 pub use serve::{ServeError, serve, serve_updatable};
-pub use slot::{Calibration, Slot};
+pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};

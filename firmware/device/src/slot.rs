@@ -1,12 +1,12 @@
 //! The place in flash that holds a calibrator.
 
-use calib_core::wire::{CalibratorStatus, Missing, RawScore, Refusal};
+use calib_core::wire::{CalibratorStatus, Missing, RankedList, RawScore, Refusal};
 use calib_core::{
-    Admitted, Artifact, Calibrator, ClassifierId, Outcome, ParseError, QuantizedScore, Refused,
-    ScoreEncoding, SlotFault, TopLabel, Uncalibrated,
+    Admitted, Artifact, Calibrator, ClassProbs, ClassifierId, Outcome, ParseError, QuantizedScore, Refused,
+    ScoreEncoding, ScoreVector, SlotFault, TopLabel, Uncalibrated,
 };
 
-use crate::{Kind, Output};
+use crate::{Kind, Output, Scratch};
 
 /// What a calibrator slot holds for a classifier: a calibrator that fits it, or why there is none.
 ///
@@ -24,15 +24,19 @@ struct Content<'a> {
     calibrator: Calibrator<'a>,
 }
 
-/// A calibrated output.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibration {
-    /// The class that score and probability are of: class 1 of a binary classifier, otherwise the predicted one.
-    pub class: u16,
-    /// The classifier's score for it.
-    pub score: RawScore,
-    /// The calibrated probability, or why there is none.
-    pub outcome: Outcome,
+/// A calibrated output: of class 1 of a binary classifier, otherwise of the predicted class.
+pub type Calibration = calib_core::wire::Ranked;
+
+/// How many probabilities a calibrator gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Gives {
+    /// One: [`Slot::calibrate`]. Or none, because there is no calibrator.
+    One,
+    /// One for each of the first few classes: [`Slot::calibrate_top_k`].
+    TopK,
+    /// One for each class: [`Slot::calibrate_classes`].
+    Classes,
 }
 
 impl<'a> Slot<'a> {
@@ -108,6 +112,15 @@ impl<'a> Slot<'a> {
         }
     }
 
+    /// How many probabilities the calibrator gives.
+    pub fn gives(&self) -> Gives {
+        match self.calibrator() {
+            Ok(Calibrator::TopK(_)) => Gives::TopK,
+            Ok(Calibrator::Vector(_)) => Gives::Classes,
+            _ => Gives::One,
+        }
+    }
+
     /// Calibrates an output; without a calibrator the outcome says why there is no probability.
     ///
     /// `word` is a random word for a calibrator that [is randomised](Slot::is_randomized). Without one it still
@@ -115,12 +128,12 @@ impl<'a> Slot<'a> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Kind`] if the output is not of the classifier's kind, [`Refusal::Encoding`] if its score is in
-    /// another encoding than the calibrator's.
+    /// [`Refusal::Kind`] if the output is not of the classifier's kind, or the calibrator gives more than
+    /// [one](Gives::One) probability; [`Refusal::Encoding`] if the score is in another encoding than the calibrator's.
     #[inline]
     pub fn calibrate(&self, output: Output<'_>, word: Option<u32>) -> Result<Calibration, Refusal> {
         if !output.is_of(self.kind) {
-            return Err(Refusal::Kind { classes: self.kind.classes() });
+            return Err(self.other_kind());
         }
         match output {
             Output::Binary(score) => self.score(TopLabel { class: 1, score }, word),
@@ -136,11 +149,12 @@ impl<'a> Slot<'a> {
             Ok(Content { artifact, calibrator }) => match calibrator {
                 Calibrator::Binary(binary) => Outcome::Calibrated(binary.calibrate_with(top.score, word)),
                 Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
+                Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind()),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             },
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
-        Ok(Calibration { class: top.class, score: RawScore::F32(top.score), outcome })
+        Ok(calibration(top, outcome))
     }
 
     #[inline]
@@ -159,6 +173,52 @@ impl<'a> Slot<'a> {
     }
 }
 
+impl Slot<'_> {
+    /// Calibrates the first few classes, in descending order of score.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Kind`] if the vector is not of the classifier's kind, or the calibrator [gives](Slot::gives) something
+    /// else.
+    pub fn calibrate_top_k(&self, vector: ScoreVector<'_>, word: Option<u32>) -> Result<RankedList, Refusal> {
+        let Ok(Calibrator::TopK(calibrator)) = self.calibrator() else { return Err(self.other_kind()) };
+        let ranked = calibrator.calibrate_all(vector, word).map_err(|_| self.other_kind())?;
+        Ok(ranked.map(|(top, outcome)| calibration(top, outcome)).collect())
+    }
+
+    /// Calibrates every class, into `space`, and says what is known of the predicted one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Slot::calibrate_top_k`].
+    pub fn calibrate_classes<'p>(
+        &self,
+        vector: ScoreVector<'_>,
+        word: Option<u32>,
+        space: &'p mut Scratch,
+    ) -> Result<(Calibration, ClassProbs<'p>), Refusal> {
+        let Ok(Calibrator::Vector(calibrator)) = self.calibrator() else { return Err(self.other_kind()) };
+        let probs = calibrator.calibrate(vector, word, space).map_err(|_| self.other_kind())?;
+        let top = vector.top_label();
+        Ok((calibration(top, calibrator.outcome(top, word, probs)), probs))
+    }
+
+    const fn calibrator(&self) -> Result<&Calibrator<'_>, Missing> {
+        match &self.content {
+            Ok(content) => Ok(&content.calibrator),
+            Err(missing) => Err(*missing),
+        }
+    }
+
+    const fn other_kind(&self) -> Refusal {
+        Refusal::Kind { classes: self.kind.classes() }
+    }
+}
+
+const fn calibration(top: TopLabel, outcome: Outcome) -> Calibration {
+    Calibration { class: top.class, score: RawScore::F32(top.score), outcome }
+}
+
 impl<'a> Content<'a> {
     /// The calibrator of an artefact; `None` if it is for another kind or number of scores.
     fn of(artifact: Artifact<'a>, kind: Kind) -> Option<Self> {
@@ -167,6 +227,8 @@ impl<'a> Content<'a> {
             Calibrator::Binary(_) | Calibrator::BinaryCode(_) => kind == Kind::Binary,
             Calibrator::TopLabel(top) => kind.has_classes(top.classes()),
             Calibrator::TopLabelCode(top) => kind.has_classes(top.classes()),
+            Calibrator::TopK(top) => kind.has_classes(top.classes()),
+            Calibrator::Vector(vector) => kind.has_classes(vector.classes()),
             _ => false,
         };
         fits.then_some(Self { artifact, calibrator })

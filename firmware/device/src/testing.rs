@@ -81,6 +81,14 @@ pub(crate) fn top_label_artifact(classifier: Option<ClassifierId>) -> Aligned {
     artifact(Reduction::TopLabel, 3, &[table(&[0.3]), table(&[0.8]), None], classifier)
 }
 
+/// Of three classes 0.1 and then 0.6, 0.2 and then 0.8, both from the score 0.5 on, and no table for the third; the same for
+/// the first three ranks.
+pub(crate) fn multi_class_artifact(reduction: Reduction) -> Aligned {
+    let steps = |values| TableForm::Steps(StepTable::new_const(&[0.5], values));
+    let table = |values| Some(Table { form: steps(values), epsilon: None });
+    artifact(reduction, 3, &[table(&[0.1, 0.6]), table(&[0.2, 0.8]), None], Some(ID))
+}
+
 /// 0.25 up to 0.5, then 0.75; scores of 0.5 are divided by the word 0x1800_0000.
 pub(crate) fn randomized_artifact() -> Aligned {
     let steps = RandomizedTable::new(&[0.5], &[0x1800_0000], &[0.25, 0.75]).unwrap();

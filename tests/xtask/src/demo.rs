@@ -18,6 +18,7 @@ use calib_tests::{
 use npyz::WriterBuilder;
 
 use crate::run::{cargo, run};
+use crate::side_by_side::{self, Column};
 use crate::{root, setup};
 
 /// The number of bare scores that are compared besides the rows of the data.
@@ -34,6 +35,8 @@ const USEFUL_EPSILON: f64 = 0.1;
 struct Plan {
     options: &'static [&'static str],
     top_label: bool,
+    /// Further calibrators of the same classifier, to be shown beside the first.
+    beside: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// Trains, calibrates, deploys and judges both cases.
@@ -45,9 +48,17 @@ pub(crate) fn demo() -> Result<()> {
     const LIGHT: [&str; 3] = ["--bin", "calib", "--no-default-features"];
     run(cargo(&root()).args(["build", "--quiet", "--locked", "--package", "calib-host"]).args(LIGHT))?;
     let start = Instant::now();
-    show(&Case::breast_cancer()?, &Plan { options: &["--method", "umd", "--bins", "5"], top_label: false })?;
-    const DIGITS: [&str; 6] = ["--method", "umd", "--reduction", "top-label", "--points-per-bin", "40"];
-    show(&Case::digits()?, &Plan { options: &DIGITS, top_label: true })?;
+    const CANCER: Plan = Plan { options: &["--method", "umd", "--bins", "5"], top_label: false, beside: &[] };
+    show(&Case::breast_cancer()?, &CANCER)?;
+    const DIGITS: Plan = Plan {
+        options: &["--method", "umd", "--reduction", "top-label", "--points-per-bin", "40"],
+        top_label: true,
+        beside: &[(
+            "class-wise",
+            &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"],
+        )],
+    };
+    show(&Case::digits()?, &DIGITS)?;
     eprintln!("both cases took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
@@ -65,7 +76,8 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
 
     let json = folder.join("classifier.json");
     model.save(&json)?;
-    let slot = fit(case, plan, &folder)?;
+    let data = write_data(case, plan, &folder)?;
+    let slot = fit(case, plan.options, &data, &folder.join("cal.bin"))?;
     let stored = StoredArtifact::read(&slot)?;
     let artifact = stored.artifact();
     let elf = build_firmware(&json)?;
@@ -86,22 +98,34 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     print_assessment(plan, &rows.predictions, test);
     print_guarantee(&artifact);
     print_cost(&artifact, size, measurement, &status);
-    Ok(())
+    if plan.beside.is_empty() {
+        return Ok(());
+    }
+    let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
+    for (name, options) in plan.beside {
+        let slot = fit(case, options, &data, &folder.join(format!("{name}.bin")))?;
+        let stored = StoredArtifact::read(&slot)?;
+        let mut device = Emulator::start(&elf, Some(&slot))?;
+        let rows = classified_rows(&mut device, model, &stored.artifact(), &test.features)?;
+        print_agreement(&format!("test rows ({name})"), &rows.differences, rows.predictions.len())?;
+        let measurement = measure(&mut device, model, test)?;
+        columns.push(Column { name, stored, rows, measurement });
+    }
+    side_by_side::print(case, &columns)
 }
 
-/// Writes the calibration data and runs `calib fit` on them.
-fn fit(case: &Case, plan: &Plan, folder: &Path) -> Result<PathBuf> {
-    let slot = folder.join("cal.bin");
-    let mut arguments: Vec<String> = plan.options.iter().map(|&option| option.to_owned()).collect();
-    for (option, path) in write_data(case, plan, folder)? {
-        arguments.extend([option.to_owned(), relative(&path)]);
+/// Runs `calib fit` on the calibration data.
+fn fit(case: &Case, options: &[&str], data: &[(&str, PathBuf)], slot: &Path) -> Result<PathBuf> {
+    let mut arguments: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+    for (option, path) in data {
+        arguments.extend([(*option).to_owned(), relative(path)]);
     }
     let id = case.model.id().to_string();
-    arguments.extend(["--classifier-id".into(), id, "--force".into(), "-o".into(), relative(&slot)]);
+    arguments.extend(["--classifier-id".into(), id, "--force".into(), "-o".into(), relative(slot)]);
     println!("  command      calib fit {}", arguments.join(" "));
     let calib = root().join("target/debug").join(format!("calib{}", std::env::consts::EXE_SUFFIX));
     run(std::process::Command::new(calib).current_dir(root()).arg("--quiet").arg("fit").args(&arguments))?;
-    Ok(slot)
+    Ok(slot.to_owned())
 }
 
 /// The scores are those that the device computes: the host runs the same code, and the parity below proves it.
@@ -269,14 +293,16 @@ fn print_cost(artifact: &Artifact<'_>, size: ImageSize, measurement: Measurement
         "  firmware     {} bytes of flash, {} bytes of static RAM, {} bytes of stack at most so far",
         size.flash_bytes, size.static_ram_bytes, status.stack_high_water_bytes
     );
-    let instructions = |ticks: u32| {
-        let net = f64::from(ticks) - f64::from(measurement.empty_ticks);
-        net * BOARD.instructions_per_tick() / f64::from(measurement.repeat)
-    };
     println!(
         "  instructions {:.1} per prediction, {:.1} per calibration (Cortex-M4F emulated, mean of {} runs)",
-        instructions(measurement.classify_ticks),
-        instructions(measurement.calibrate_ticks),
+        instructions(measurement, measurement.classify_ticks),
+        instructions(measurement, measurement.calibrate_ticks),
         measurement.repeat
     );
+}
+
+/// The instructions of one round, of which so many ticks were measured.
+pub(crate) fn instructions(measurement: Measurement, ticks: u32) -> f64 {
+    let net = f64::from(ticks) - f64::from(measurement.empty_ticks);
+    net * BOARD.instructions_per_tick() / f64::from(measurement.repeat)
 }

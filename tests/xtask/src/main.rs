@@ -7,6 +7,7 @@ mod mutants;
 mod papers;
 mod run;
 mod setup;
+mod side_by_side;
 mod test;
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 
 mod coverage;
 mod histogram;
+mod imbalance;
+mod reductions;
 mod truth;
 mod validity;
 
@@ -47,7 +49,8 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
     coverage::coverage()?;
-    histogram::histogram()
+    histogram::histogram()?;
+    imbalance::imbalance()
 }
 
 impl Comparison {
@@ -215,6 +218,8 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
         Ok((input::vectors(&file("logits")?, VectorKind::Logits)?, labels))
     };
     let ((cal, cal_labels), (test, test_labels)) = (part("val")?, part("test")?);
+    let parts = reductions::Parts { cal: (&cal, &cal_labels), test: (&test, &test_labels) };
+    let class_wise = reductions::class_wise(table, &parts, refs)?;
     let in_f64 = |vectors: &Vectors, labels: &[i64]| {
         let (predicted, scores) = vectors.top_labels_f64().unzip();
         TopLabelData::new(predicted, scores, labels, vectors.classes())
@@ -261,6 +266,11 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                 ("tl_mce_bin", "TL_MCE_max_b_weighted_Delta_b"),
             ];
             compare_metrics(table, &title, &keys, reference, &metrics)?;
+            if title.ends_with("B15 ceil") {
+                let [tl_ece, tl_mce_bin] =
+                    [metrics[0].tl_ece, metrics[0].tl_mce_bin].map(|estimate| estimate.map(|e| e.value));
+                class_wise.top_label_beats_temperature(tl_ece, tl_mce_bin)?;
+            }
         }
     }
     Ok(())

@@ -38,17 +38,20 @@ impl Truth {
 
     /// Draws points; scores are `f32`.
     pub(super) fn draw(&self, n: usize, rng: &mut Xoshiro256PlusPlus) -> BinaryData {
-        let mut scores = Vec::with_capacity(n);
-        let mut labels = Vec::with_capacity(n);
-        for _ in 0..n {
+        let (scores, labels) = self.points(n, rng).into_iter().unzip();
+        BinaryData::new(scores, labels).expect("scores are in [0, 1]").on_device()
+    }
+
+    /// The same as scores and labels.
+    pub(super) fn points(&self, n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<(f64, bool)> {
+        let mut point = || {
             let score = match self.atoms {
                 Some(atoms) => score(rng.random_range(0..atoms), atoms),
                 None => f64::from(rng.random::<f32>()),
             };
-            scores.push(score);
-            labels.push(rng.random::<f64>() < (self.prob)(score));
-        }
-        BinaryData::new(scores, labels).expect("scores are in [0, 1]").on_device()
+            (score, rng.random::<f64>() < (self.prob)(score))
+        };
+        std::iter::repeat_with(&mut point).take(n).collect()
     }
 
     /// The probability that (score, word) is below (`edge`, `word`), and that it is and Y = 1.

@@ -1,0 +1,137 @@
+//! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
+
+use std::fs;
+
+use calib_core::wire::ReplyBody;
+use calib_core::{ClassifierId, Outcome, Reduction};
+use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_host::{
+    ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, StoredArtifact, Umd,
+    VectorKind, Vectors, artifact_bytes, fit_reduction,
+};
+use calib_tests::{Emulator, bare_scores, build_firmware, vectors};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const ALARM: AlarmRule = AlarmRule::Below(0.5);
+/// Logits and probabilities: twice as many vectors.
+const VECTORS: usize = 500;
+
+/// A classifier that only counts its classes: these tests send its output.
+fn classifier(classes: usize) -> LinearModel {
+    LinearModel::new(LinearParameters {
+        name: format!("{classes}-classes"),
+        id: ClassifierId(*b"allkinds"),
+        mean: vec![0.0],
+        scale: vec![1.0],
+        weights: vec![vec![1.0]; classes],
+        bias: vec![0.0; classes],
+        alarm: ALARM,
+    })
+    .unwrap()
+}
+
+/// Random logits, and labels drawn from their softmax at half the logits: the classifier is overconfident.
+fn calibration_data(classes: usize, n: usize) -> (Vectors, Vec<i64>) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(classes as u64);
+    let logits: Vec<f32> = (0..n * classes).map(|_| rng.random_range(-4.0..4.0)).collect();
+    let label = |row: &[f32], mut draw: f32| {
+        let weights: Vec<f32> = row.iter().map(|logit| (logit / 2.0).exp()).collect();
+        draw *= weights.iter().sum::<f32>();
+        weights.iter().position(|weight| {
+            draw -= weight;
+            draw < 0.0
+        })
+    };
+    let labels =
+        logits.chunks_exact(classes).map(|row| label(row, rng.random()).unwrap_or(0) as i64).collect();
+    (Vectors::new(logits, classes, VectorKind::Logits).unwrap(), labels)
+}
+
+/// Fits, deploys, and demands the same bits for every vector.
+fn host_and_device_agree(classes: usize) {
+    let model = classifier(classes);
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("classifier.json");
+    model.save(&json).unwrap();
+    let elf = build_firmware(&json).unwrap_or_else(|error| panic!("{error:#}"));
+
+    let (data, labels) = calibration_data(classes, 3000);
+    let k = classes.min(5) as u16;
+    let umd = BinaryMethod::Umd(Umd::new(1));
+    let few = Isotonic { max_bins: Some(8), ..Isotonic::default() };
+    let cases = [
+        (Reduction::Confidence, umd),
+        (Reduction::TopLabel, umd),
+        (Reduction::ClassWise, umd),
+        (Reduction::ClassWise, BinaryMethod::UmdRandomized(Umd::new(1), 7)),
+        (Reduction::ClassWise, BinaryMethod::IsotonicInterpolated(few)),
+        (Reduction::Normalized, umd),
+        (Reduction::Normalized, BinaryMethod::Scaling(ScalingMethod::Beta)),
+        (Reduction::TopLabel, BinaryMethod::VennAbers),
+        (Reduction::TopKLabel { k: 2 }, BinaryMethod::Isotonic(few)),
+        (Reduction::TopKConfidence { k }, umd),
+    ];
+    let wide = cases.into_iter().map(|(reduction, method)| (reduction, method, false));
+    // In 16-bit numbers, for scores that the device rounds.
+    for (reduction, method, compact) in wide.chain([(Reduction::ClassWise, umd, true)]) {
+        let problems = Problems::new(&data, &labels, reduction).unwrap();
+        // Every row is a point of every class's problem, but only the predicted ones are of a predicted class's. With 100
+        // classes some have too few, and stay uncalibrated.
+        let all_rows = matches!(reduction, Reduction::ClassWise | Reduction::Normalized);
+        let points_per_bin = Some(if all_rows { 300 } else { 25 });
+        let options = ReductionOptions { method, points_per_bin };
+        let fit = match compact {
+            true => fit_reduction(&problems.rounded(), &options, 0.1).unwrap().compacted().unwrap(),
+            false => fit_reduction(&problems, &options, 0.1).unwrap(),
+        };
+        let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
+        assert!(bytes.len() <= 64 << 10, "{reduction}: {} bytes", bytes.len());
+        let slot = folder.path().join("cal.bin");
+        fs::write(&slot, &bytes).unwrap();
+        let stored = StoredArtifact::from_bytes(&bytes).unwrap();
+        let artifact = stored.artifact();
+        let mut device = Emulator::start(&elf, Some(&slot)).unwrap_or_else(|error| panic!("{error:#}"));
+
+        let sent = vectors(&mut device, ALARM, &artifact, VECTORS, 3).unwrap();
+        assert_eq!(sent.differences, [] as [&str; 0], "{reduction}");
+        assert!(sent.replies.len() >= 1000);
+        // With more classes there are thousands of edges, of the same few forms.
+        if classes <= 10 {
+            let edges = bare_scores(&mut device, ALARM, &artifact, 0, 3).unwrap();
+            assert_eq!(edges.differences, [] as [&str; 0], "{reduction}");
+        }
+
+        let calibrated = sent.predictions.iter().filter(|p| matches!(p.outcome, Outcome::Calibrated(_)));
+        assert!(calibrated.count() * 2 > sent.predictions.len(), "{reduction}");
+        for reply in &sent.replies {
+            let kind = match reply {
+                ReplyBody::Prediction(_) => {
+                    matches!(reduction, Reduction::TopLabel | Reduction::Confidence)
+                }
+                ReplyBody::TopK(reply) => reduction.top_k() == Some(reply.ranked.len()),
+                ReplyBody::Classes(reply) => {
+                    reply.probs.len() == classes
+                        && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
+                }
+                _ => false,
+            };
+            assert!(kind, "{reduction}: {reply:?}");
+        }
+    }
+}
+
+#[test]
+fn three_classes() {
+    host_and_device_agree(3);
+}
+
+#[test]
+fn ten_classes() {
+    host_and_device_agree(10);
+}
+
+#[test]
+fn a_hundred_classes() {
+    host_and_device_agree(100);
+}
