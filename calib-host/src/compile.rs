@@ -1,12 +1,13 @@
 //! From a fit to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, ClassifierId, Header, HeaderFlags, Identity, InterpolatedTable,
-    ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding, StepTable, Table,
-    TableForm, VennAbersTable, WriteError,
+    Artifact, ArtifactWriter, BinFlags, ClassifierId, CodeTable, Header, HeaderFlags, Identity,
+    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score,
+    ScoreEncoding, StepTable, Table, TableForm, VennAbersTable, WriteError,
 };
 use sha2::{Digest, Sha256};
 
+use crate::codes::CodesError;
 use crate::fit::{Fit, FittedTable};
 use crate::method::Model;
 use crate::scaling::{CLIP, ScalingModel};
@@ -20,6 +21,8 @@ pub struct ArtifactOptions {
     pub classifier: Option<ClassifierId>,
     /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any.
     pub intervals: bool,
+    /// Whether the bin of every 8-bit code goes to the device, at 264 bytes a table, so that it need not search.
+    pub direct_table: bool,
 }
 
 /// Why a fit has no form that a device can run.
@@ -32,6 +35,12 @@ pub enum CompileError {
     /// A parameter is not an `f32`, or out of the device's range: the fit is degenerate.
     #[error("a fitted parameter is too large for the device: the fit is degenerate")]
     Parameter,
+    /// The fit has no table over integer codes.
+    #[error(transparent)]
+    Codes(#[from] CodesError),
+    /// A direct table was asked for, and scores are not 8-bit codes.
+    #[error("scores in {0} have no direct table: only 8-bit codes have one")]
+    NoDirectTable(ScoreEncoding),
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -41,6 +50,7 @@ pub enum CompileError {
 struct Numbers {
     /// Inner edges, or knots.
     edges: Vec<f32>,
+    /// The words of ties, or edges that are codes.
     words: Vec<u32>,
     /// Values per bin or knot; for Venn-Abers those with label 0.
     values: Vec<f32>,
@@ -73,9 +83,16 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         })
         .collect::<Result<_, CompileError>>()?;
 
+    let encoding = fit.encoding();
+    if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
+        return Err(CompileError::NoDirectTable(encoding));
+    }
     let mut flags = HeaderFlags::NONE;
     if fit.tied_tables().next().is_some() {
         flags = flags.with(HeaderFlags::TIES_MERGED);
+    }
+    if fit.weighted {
+        flags = flags.with(HeaderFlags::WEIGHTED);
     }
     if fit.uncalibrated_classes().next().is_some() {
         flags = flags.with(HeaderFlags::CLASS_UNCALIBRATED);
@@ -83,7 +100,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let header = Header {
         method: fit.method,
         reduction: fit.reduction,
-        encoding: ScoreEncoding::F32,
+        encoding,
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
         bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
             .map_err(|_| WriteError::TooLarge)?,
@@ -103,7 +120,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     };
 
     let longest =
-        |numbers: &Numbers| 4 + 3 * (numbers.edges.len() + numbers.values.len()) + 2 * numbers.values.len();
+        |numbers: &Numbers| 80 + 3 * (numbers.edges.len() + numbers.values.len()) + 3 * numbers.values.len();
     let words: usize = numbers.iter().flatten().map(longest).sum();
     let mut buf = vec![0u32; 256 + fit.parameters.len() + 4 * tables.len() + words];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
@@ -119,6 +136,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if intervals.iter().flatten().flatten().any(Option::is_some) {
             writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
         }
+    }
+    if options.direct_table {
+        writer.direct_table(&tables)?;
     }
     let bytes = writer.finish(identity)?;
     debug_assert!(Artifact::parse(bytes).is_ok());
@@ -147,6 +167,9 @@ impl Numbers {
                 more: nearest(&table.p1),
                 ..none
             },
+            Model::Codes(codes) => {
+                Self { words: codes.edges.clone(), values: nearest(&codes.values), ..none }
+            }
             Model::Scaling(_) => none,
         })
     }
@@ -163,9 +186,20 @@ impl Numbers {
                 InterpolatedTable::new(edges, values, more).map(TableForm::Interpolated).ok()
             }
             Model::VennAbers(_) => VennAbersTable::new(edges, values, more).map(TableForm::VennAbers).ok(),
+            Model::Codes(codes) => CodeTable::new(words, values, codes.encoding).map(TableForm::Codes).ok(),
             Model::Scaling(scaling) => ScalingFunction::new(parameters(scaling)).map(TableForm::Scaling).ok(),
         };
         form.ok_or(CompileError::Parameter)
+    }
+}
+
+/// The probabilities that the device computes for scores with a function that is none of steps.
+pub(crate) fn prob_on_device(model: &Model, scores: &[Score]) -> Result<Vec<f32>, CompileError> {
+    let numbers = Numbers::of(model)?;
+    match numbers.form(model)? {
+        TableForm::Interpolated(table) => Ok(scores.iter().map(|&score| table.lookup(score).1).collect()),
+        TableForm::Scaling(function) => Ok(scores.iter().map(|&score| function.prob(score)).collect()),
+        _ => Err(CompileError::Parameter),
     }
 }
 

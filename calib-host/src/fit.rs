@@ -1,6 +1,6 @@
 //! Fitting: a binary method on its own, or under a reduction.
 
-use calib_core::{Method, Reduction, StepTable, Theorem};
+use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
 
 use crate::bootstrap::Interval;
 use crate::clopper_pearson::clopper_pearson;
@@ -38,6 +38,9 @@ pub struct Fit {
     pub guarantee: Option<Guarantee>,
     /// The parameters, as `name=value` separated by spaces.
     pub parameters: String,
+    /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
+    /// points, and nothing is guaranteed.
+    pub weighted: bool,
 }
 
 /// A binary model and what is guaranteed for it.
@@ -93,6 +96,9 @@ pub enum FitError {
         /// How many would do.
         needed: usize,
     },
+    /// The method counts points, or does not know what a real weight would mean.
+    #[error("{0} counts points, and real weights are no counts")]
+    RealWeights(&'static str),
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -101,7 +107,7 @@ pub enum FitError {
 impl FitError {
     /// Whether an option alone is wrong, whatever the data.
     pub(crate) fn is_about_options(&self) -> bool {
-        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_))
+        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_) | Self::RealWeights(_))
     }
 
     pub(crate) fn hint(&self) -> Option<String> {
@@ -116,6 +122,9 @@ impl FitError {
             Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
+            Self::RealWeights(_) => {
+                "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
+            }
             Self::BinCount(_) | Self::PointsPerBin(_) => return None,
         })
     }
@@ -190,6 +199,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
             epsilon,
         }),
         parameters: format!("alpha={alpha} {}", method.parameters()).trim_end().into(),
+        weighted: false,
     })
 }
 
@@ -244,6 +254,7 @@ pub fn fit_top_label(data: &TopLabelData, options: &TopLabelOptions, alpha: f64)
         tables,
         guarantee: theorem.zip(epsilon).map(|(theorem, epsilon)| Guarantee { theorem, alpha, epsilon }),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
+        weighted: false,
     })
 }
 
@@ -261,6 +272,11 @@ impl FittedTable {
 }
 
 impl Fit {
+    /// What kind of number the tables take.
+    pub fn encoding(&self) -> ScoreEncoding {
+        self.tables.iter().flatten().next().map_or(ScoreEncoding::F32, |table| table.model.encoding())
+    }
+
     /// The number of bins over all tables.
     pub fn bins(&self) -> usize {
         self.tables.iter().flatten().map(|table| table.model.len()).sum()

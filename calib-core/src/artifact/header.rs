@@ -24,7 +24,7 @@ pub struct Header<'a> {
     /// The classifier's number of classes, at least 2.
     pub classes: u16,
     /// The number of bins over all tables, at least 1: of segments, both constant ends included, if tables are
-    /// interpolated; 0 for scaling functions.
+    /// interpolated; 0 for scaling functions of floats.
     pub bins: u32,
     /// The number of calibration points, at least 1.
     pub n: u64,
@@ -221,7 +221,10 @@ impl<'a> Header<'a> {
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
         let kind = self.method.table_section();
         match (kind, self.encoding.is_quantized()) {
-            (SectionKind::Tables, true) => Some(SectionKind::IntegerSteps),
+            // Over codes every function of a score is a table of steps.
+            (SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling, true) => {
+                Some(SectionKind::IntegerSteps)
+            }
             (_, true) => None,
             (kind, false) => Some(kind),
         }

@@ -2,11 +2,13 @@
 
 mod apply;
 mod assess;
+mod codes;
 mod fit;
 mod inspect;
 mod method;
 mod options;
 mod plan;
+mod points;
 mod promise;
 
 use std::fmt::Display;

@@ -10,6 +10,9 @@ const USEFUL_EPSILON: f64 = 0.1;
 
 /// What is promised, under which assumptions, and what is not.
 pub(crate) fn promise(fit: &Fit) -> String {
+    if fit.weighted {
+        return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
+    }
     let Some(guarantee) = fit.guarantee else {
         return match fit.method {
             Method::Umd | Method::UmdOriginal => {

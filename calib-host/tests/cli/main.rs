@@ -3,11 +3,13 @@
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod codes;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod methods;
 mod npy;
+mod weights;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;
