@@ -100,9 +100,12 @@ fn check(method: &BinaryMethod) -> Result<(), FitError> {
     }))
 }
 
-/// The `e` with `2^e <= value < 2^(e+1)` of a positive number; -1022 for the subnormal ones below.
+/// The `e` with `2^e <= value < 2^(e+1)` of a positive finite number.
 fn exponent(value: f64) -> i32 {
-    ((value.to_bits() >> 52) as i32 - 1023).max(-1022)
+    if value < f64::MIN_POSITIVE {
+        return exponent(value * 2f64.powi(64)) - 64;
+    }
+    (value.to_bits() >> 52) as i32 - 1023
 }
 
 /// `value * 2^power`, in steps that a finite power of two can express.

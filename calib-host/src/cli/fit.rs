@@ -116,14 +116,14 @@ impl Fit {
         let names: Vec<&str> =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;
-        let scores = match encoding {
-            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
-            None => table.numbers(&self.score_column)?,
-        };
         let labels = match sources.get(1) {
             _ if self.points.counts_positives() => None,
             Some(labels) => Some(read_labels(labels, &self.label_column)?),
             None => Some(labels_beside(&table, &self.label_column)?),
+        };
+        let scores = match encoding {
+            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
+            None => table.numbers(&self.score_column)?,
         };
         let sample = self.points.sample(&table, &scores, labels.as_ref())?;
         let fit_error = |cause| {

@@ -17,19 +17,22 @@ fn table(codes: impl Iterator<Item = i32>) -> String {
 /// All 256 codes eight times, as 8-bit and as 16-bit codes.
 fn place() -> Workplace {
     let all = || (0..2048).map(|i| i * 37 % 256 - 128);
-    Workplace::new()
-        .with("cal.csv", table(all()))
-        .with("u16.csv", table(all().map(|code| code * 256 + 128 + 32_768)))
-        .with(
-            "floats.csv",
-            table(all()).lines().fold(String::new(), |text, line| match line.split_once(',') {
-                Some(("score", _)) => text + "score,label\n",
-                Some((code, label)) => {
-                    text + &format!("{},{label}\n", (f64::from(code.parse::<i32>().unwrap()) + 128.0) / 256.0)
-                }
-                None => text,
-            }),
-        )
+    let wide = table(all()).lines().fold(String::new(), |text, line| match line.split_once(',') {
+        Some((code, label)) if code != "score" => {
+            text + &format!("{},{label}\n", code.parse::<i32>().unwrap() * 256 + 128 + 32_768)
+        }
+        _ => text + line + "\n",
+    });
+    Workplace::new().with("cal.csv", table(all())).with("u16.csv", wide).with(
+        "floats.csv",
+        table(all()).lines().fold(String::new(), |text, line| match line.split_once(',') {
+            Some(("score", _)) => text + "score,label\n",
+            Some((code, label)) => {
+                text + &format!("{},{label}\n", (f64::from(code.parse::<i32>().unwrap()) + 128.0) / 256.0)
+            }
+            None => text,
+        }),
+    )
 }
 
 fn applied(place: &Workplace, artifact: &str, file: &str) -> Vec<Vec<String>> {
