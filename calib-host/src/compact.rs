@@ -1,6 +1,6 @@
 //! Fits for tables of 16-bit numbers.
 
-use calib_core::{CompactTable, Score};
+use calib_core::{CompactTable, Score, ScoreEncoding};
 
 use crate::compile::CompileError;
 use crate::fit::Fit;
@@ -30,6 +30,11 @@ pub(crate) fn edge_key(edge: f64) -> Option<u16> {
     (1.0..=STEPS).contains(&key).then_some(key as u16)
 }
 
+/// What kind of number a table of 16-bit numbers takes: codes as they are, a float rounded.
+pub(crate) fn in_compact_table(encoding: ScoreEncoding) -> ScoreEncoding {
+    if encoding == ScoreEncoding::F32 { ScoreEncoding::RoundedF32 } else { encoding }
+}
+
 impl Fit {
     /// The same fit with what a table of 16-bit numbers holds: probabilities are rounded to multiples of 1/32768, and
     /// epsilons are wider by the 2^-16 that this may cost. What is fitted for such a table must be fitted on scores that
@@ -41,12 +46,18 @@ impl Fit {
     /// If a table is no step function.
     pub fn compacted(mut self) -> Result<Self, CompileError> {
         for table in self.tables.iter_mut().flatten() {
-            let Model::Steps(steps) = &mut table.model else { return Err(CompileError::NotSteps) };
-            for bin in &mut steps.bins {
-                bin.value = CompactTable::prob(CompactTable::nearest(bin.value)).into();
-            }
+            let round = |value: &mut f64| *value = CompactTable::prob(CompactTable::nearest(*value)).into();
+            let bins = match &mut table.model {
+                Model::Steps(steps) => &mut steps.bins,
+                Model::Codes(codes) => {
+                    codes.values.iter_mut().for_each(round);
+                    &mut codes.bins
+                }
+                _ => return Err(CompileError::NotSteps),
+            };
+            bins.iter_mut().for_each(|bin| round(&mut bin.value));
             table.epsilon = table.epsilon.map(|epsilon| epsilon + ROUNDING);
-            for (bin, interval) in steps.bins.iter().zip(&mut table.intervals) {
+            for (bin, interval) in bins.iter().zip(&mut table.intervals) {
                 (interval.lo, interval.hi) = (interval.lo.min(bin.value), interval.hi.max(bin.value));
             }
         }
@@ -60,7 +71,7 @@ impl Fit {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{Artifact, Calibrator, ScoreEncoding};
+    use calib_core::{Artifact, Calibrator};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,13 +1,14 @@
 //! From a fit to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, ClassifierId, CompactTable, Header, HeaderFlags, Identity,
-    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
-    StepTable, Table, TableForm, VennAbersTable, WriteError,
+    Artifact, ArtifactWriter, BinFlags, ClassifierId, CodeTable, CompactTable, Header, HeaderFlags, Identity,
+    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score,
+    ScoreEncoding, StepTable, Table, TableForm, VennAbersTable, WriteError,
 };
 use sha2::{Digest, Sha256};
 
-use crate::compact::edge_key;
+use crate::codes::CodesError;
+use crate::compact::{edge_key, in_compact_table};
 use crate::fit::{Fit, FittedTable};
 use crate::method::Model;
 use crate::scaling::{CLIP, ScalingModel};
@@ -23,6 +24,8 @@ pub struct ArtifactOptions {
     pub intervals: bool,
     /// How new the artefact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
+    /// Whether the bin of every 8-bit code goes to the device, at 264 bytes a table, so that it need not search.
+    pub direct_table: bool,
 }
 
 /// Why a fit has no form that a device can run.
@@ -41,6 +44,12 @@ pub enum CompileError {
     /// Two edges are too near to each other, or one to 0, for a table of 16-bit numbers.
     #[error("edge {0} is not told from its neighbour in 16 bits: use a table of f32")]
     TooFine(f64),
+    /// The fit has no table over integer codes.
+    #[error(transparent)]
+    Codes(#[from] CodesError),
+    /// A direct table was asked for, and scores are not 8-bit codes.
+    #[error("scores in {0} have no direct table: only 8-bit codes have one")]
+    NoDirectTable(ScoreEncoding),
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -51,6 +60,7 @@ pub enum CompileError {
 struct Numbers {
     /// Inner edges, or knots.
     edges: Vec<f32>,
+    /// The words of ties, or edges that are codes.
     words: Vec<u32>,
     /// Values per bin or knot; for Venn-Abers those with label 0.
     values: Vec<f32>,
@@ -86,9 +96,16 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         })
         .collect::<Result<_, CompileError>>()?;
 
+    let encoding = fit.encoding();
+    if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
+        return Err(CompileError::NoDirectTable(encoding));
+    }
     let mut flags = HeaderFlags::NONE;
     if fit.tied_tables().next().is_some() {
         flags = flags.with(HeaderFlags::TIES_MERGED);
+    }
+    if fit.weighted {
+        flags = flags.with(HeaderFlags::WEIGHTED);
     }
     if !fit.unfitted.is_empty() {
         flags = flags.with(HeaderFlags::CLASS_UNCALIBRATED);
@@ -99,7 +116,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let header = Header {
         method: fit.method,
         reduction: fit.reduction,
-        encoding: if fit.compact { ScoreEncoding::RoundedF32 } else { ScoreEncoding::F32 },
+        encoding,
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
         bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
             .map_err(|_| WriteError::TooLarge)?,
@@ -119,7 +136,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     };
 
     let longest =
-        |n: &Numbers| 4 + 3 * (n.edges.len() + n.values.len()) + 2 * n.values.len() + 4 * n.halves.1.len();
+        |n: &Numbers| 80 + 3 * (n.edges.len() + n.values.len()) + 3 * n.values.len() + 4 * n.halves.1.len();
     let words: usize = numbers.iter().flatten().map(longest).sum();
     let mut buf = vec![0u32; 256 + fit.parameters.len() + 4 * tables.len() + words];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
@@ -135,6 +152,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if intervals.iter().flatten().flatten().any(Option::is_some) {
             writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
         }
+    }
+    if options.direct_table {
+        writer.direct_table(&tables)?;
     }
     if options.counter > 0 {
         writer.counter(options.counter)?;
@@ -160,6 +180,11 @@ impl Numbers {
                 let values = steps.bins.iter().map(|bin| CompactTable::nearest(bin.value)).collect();
                 Self { halves: (edges, values), ..none }
             }
+            Model::Codes(codes) if compact => {
+                let edges = codes.edges.iter().map(|&edge| edge as u16).collect();
+                let values = codes.values.iter().map(|&value| CompactTable::nearest(value)).collect();
+                Self { halves: (edges, values), ..none }
+            }
             _ if compact => return Err(CompileError::NotSteps),
             Model::Steps(steps) => Self { edges: exact(&steps.edges)?, values: values(), ..none },
             Model::Randomized(steps) => {
@@ -176,6 +201,9 @@ impl Numbers {
                 more: nearest(&table.p1),
                 ..none
             },
+            Model::Codes(codes) => {
+                Self { words: codes.edges.clone(), values: nearest(&codes.values), ..none }
+            }
             Model::Scaling(_) => none,
         })
     }
@@ -184,9 +212,10 @@ impl Numbers {
     fn form(&self, model: &Model, compact: bool) -> Result<TableForm<'_>, CompileError> {
         let Self { edges, words, values, more, halves } = self;
         let form = match model {
-            _ if compact => CompactTable::new(&halves.0, &halves.1, ScoreEncoding::RoundedF32)
-                .map(TableForm::Compact)
-                .ok(),
+            _ if compact => {
+                let encoding = in_compact_table(model.encoding());
+                CompactTable::new(&halves.0, &halves.1, encoding).map(TableForm::Compact).ok()
+            }
             Model::Steps(_) => StepTable::new(edges, values).map(TableForm::Steps).ok(),
             Model::Randomized(_) => {
                 RandomizedTable::new(edges, words, values).map(TableForm::Randomized).ok()
@@ -195,9 +224,20 @@ impl Numbers {
                 InterpolatedTable::new(edges, values, more).map(TableForm::Interpolated).ok()
             }
             Model::VennAbers(_) => VennAbersTable::new(edges, values, more).map(TableForm::VennAbers).ok(),
+            Model::Codes(codes) => CodeTable::new(words, values, codes.encoding).map(TableForm::Codes).ok(),
             Model::Scaling(scaling) => ScalingFunction::new(parameters(scaling)).map(TableForm::Scaling).ok(),
         };
         form.ok_or(CompileError::Parameter)
+    }
+}
+
+/// The probabilities that the device computes for scores with a function that is none of steps.
+pub(crate) fn prob_on_device(model: &Model, scores: &[Score]) -> Result<Vec<f32>, CompileError> {
+    let numbers = Numbers::of(model, false)?;
+    match numbers.form(model, false)? {
+        TableForm::Interpolated(table) => Ok(scores.iter().map(|&score| table.lookup(score).1).collect()),
+        TableForm::Scaling(function) => Ok(scores.iter().map(|&score| function.prob(score)).collect()),
+        _ => Err(CompileError::Parameter),
     }
 }
 

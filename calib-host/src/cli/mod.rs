@@ -3,12 +3,14 @@
 mod applied;
 mod apply;
 mod assess;
+mod codes;
 mod fit;
 mod inspect;
 mod keys;
 mod method;
 mod options;
 mod plan;
+mod points;
 mod promise;
 mod reduction;
 

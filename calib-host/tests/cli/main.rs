@@ -4,6 +4,7 @@ mod assess;
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod codes;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
@@ -11,6 +12,7 @@ mod methods;
 mod npy;
 mod reductions;
 mod signing;
+mod weights;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;
