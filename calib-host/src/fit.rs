@@ -4,10 +4,12 @@ use calib_core::{Method, Reduction, StepTable, Theorem};
 
 use crate::bootstrap::Interval;
 use crate::clopper_pearson::clopper_pearson;
-use crate::data::{BinaryData, TopLabelData};
+use crate::data::{BinaryData, Form, TopLabelData};
 use crate::groups::{Group, group, totals};
 use crate::guarantee::{Guarantee, gr22_theorem1};
+use crate::histogram::Counted;
 use crate::method::{BinaryMethod, Model};
+use crate::points::Points;
 use crate::scaling::ScalingError;
 
 /// How the top-label reduction sizes its binary problems.
@@ -169,15 +171,21 @@ impl TopLabelOptions {
 /// One class only, too few points, or a parameter out of range.
 pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
-    let groups = data.groups();
-    let (n, positives) = totals(&groups);
+    match data.form() {
+        Form::Packed(points) => fit_points(&Counted::new(&points[..])?, method, alpha),
+        Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
+    }
+}
+
+fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
+    let (n, positives) = points.totals();
     if positives == 0 || positives == n {
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
-    let model = method.fit(&groups)?;
+    let model = method.fit(points)?;
     let bins = method.bins().unwrap_or(0) as u64;
-    let epsilon = method.epsilon(&model, &groups, bins, alpha);
-    let table = FittedTable::new(model, &groups, epsilon, bins, alpha);
+    let epsilon = method.epsilon(&model, n, bins, alpha);
+    let table = FittedTable::new(model, n, epsilon, bins, alpha);
     Ok(Fit {
         method: method.method(),
         reduction: Reduction::Binary,
@@ -229,10 +237,11 @@ pub fn fit_top_label(data: &TopLabelData, options: &TopLabelOptions, alpha: f64)
             tables.push(None);
             continue;
         };
-        let model = method.fit(groups)?;
-        let own = method.epsilon(&model, groups, all_bins, alpha);
+        let points = totals(groups).0;
+        let model = method.fit(&groups[..])?;
+        let own = method.epsilon(&model, points, all_bins, alpha);
         let epsilon = own.map(|own| gr22.unwrap_or(own));
-        tables.push(Some(FittedTable::new(model, groups, epsilon, all_bins, alpha)));
+        tables.push(Some(FittedTable::new(model, points, epsilon, all_bins, alpha)));
     }
     let theorem = if gr22.is_some() { Some(Theorem::Gr22Theorem1) } else { options.method.theorem() };
     let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
@@ -248,7 +257,7 @@ pub fn fit_top_label(data: &TopLabelData, options: &TopLabelOptions, alpha: f64)
 }
 
 impl FittedTable {
-    fn new(model: Model, groups: &[Group], epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
+    fn new(model: Model, n: u64, epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
         let intervals = match epsilon {
             Some(_) => {
                 let exact = |bin: &crate::Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
@@ -256,7 +265,7 @@ impl FittedTable {
             }
             None => Vec::new(),
         };
-        Self { model, n: totals(groups).0, epsilon, intervals }
+        Self { model, n, epsilon, intervals }
     }
 }
 
@@ -371,6 +380,9 @@ mod tests {
                 BinaryMethod::IsotonicInterpolated(Isotonic::default()),
                 BinaryMethod::ScalingBinning(ScalingBinning { scaling, bins, split_seed: Some(seed) }),
                 BinaryMethod::Scaling(scaling),
+                BinaryMethod::Scaling(ScalingMethod::PlattProb),
+                BinaryMethod::Scaling(ScalingMethod::Beta),
+                BinaryMethod::Scaling(ScalingMethod::Temperature),
                 BinaryMethod::VennAbers,
             ];
             let data = |rows: &[(u32, bool)]| {
@@ -380,9 +392,15 @@ mod tests {
             let mut reordered = rows.clone();
             reordered.sort();
             reordered.reverse();
+            let mut counts: Vec<_> = rows.iter().map(|r| (f64::from(r.0 as f32 / 40.0), 1, r.1.into())).collect();
+            counts.push((0.5, 0, 0));
+            let counts = BinaryData::from_counts(counts).unwrap();
             for method in methods {
                 let fit = fit_binary(&data(&rows), &method, 0.1);
                 prop_assert_eq!(&fit, &fit_binary(&data(&reordered), &method, 0.1));
+                // Packed, and not.
+                prop_assert_eq!(&fit, &fit_binary(&data(&rows).on_device(), &method, 0.1));
+                prop_assert_eq!(&fit, &fit_binary(&counts, &method, 0.1));
             }
         }
     }
