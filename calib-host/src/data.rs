@@ -4,15 +4,26 @@ use calib_core::{
     Logits, LogitsError, MAX_CLASSES, MAX_TOP_K, Probs, ProbsError, Reduction, Score, ScoreError,
     ScoreVector, TopLabel,
 };
+use rayon::prelude::*;
 
 use crate::compact::rounded;
-use crate::groups::{Group, group};
+use crate::packed::{self, Packed};
 
 /// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
+///
+/// One point a row with its score in the device's `f32` takes 4 bytes; other rows take 24.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BinaryData {
-    /// (score, number of points, number of them with label 1), in row order.
-    rows: Vec<(f64, u64, u64)>,
+    form: Form,
+}
+
+/// What the points are kept as.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// One point a row, its score an `f32`.
+    Packed(Vec<Packed>),
+    /// (score, number of points, number of them with label 1).
+    Rows(Vec<(f64, u64, u64)>),
 }
 
 /// What a vector's entries are.
@@ -178,37 +189,73 @@ impl BinaryData {
             }
             total = total.checked_add(n).filter(|&total| total <= MAX_POINTS).ok_or(DataError::TooMany)?;
         }
-        if total == 0 { Err(DataError::Empty) } else { Ok(Self { rows }) }
+        if total == 0 { Err(DataError::Empty) } else { Ok(Self { form: Form::Rows(rows) }) }
+    }
+
+    /// Checks scores as the device sees them, and labels: the same as [`BinaryData::new`] for these scores, and quicker.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryData::new`].
+    pub fn from_device_scores(scores: &[f32], labels: &[bool]) -> Result<Self, DataError> {
+        check_lengths(scores.len(), labels.len())?;
+        let pack = |(&score, &label): (&f32, &bool)| Ok(packed::pack(Score::new(score)?, label));
+        let packed: Result<_, ScoreError> = scores.par_iter().zip(labels).map(pack).collect();
+        if let Ok(points) = packed {
+            return Ok(Self::from_packed(points));
+        }
+        let bad = scores.iter().map(|&score| Score::new(score)).enumerate();
+        let first = bad.filter_map(|(row, checked)| checked.err().map(|cause| (row, cause))).next();
+        let (row, cause) = first.expect("one of them was refused");
+        Err(DataError::Score { row, cause })
+    }
+
+    /// At least one packed point.
+    pub(crate) fn from_packed(points: Vec<Packed>) -> Self {
+        Self { form: Form::Packed(points) }
     }
 
     /// The same data as the device sees it: every score rounded to the nearest `f32`. What is fitted for a
     /// device must be fitted on this, so that no score changes its bin on the way.
     #[must_use]
     pub fn on_device(mut self) -> Self {
-        for row in &mut self.rows {
+        let Form::Rows(rows) = &mut self.form else { return self };
+        for row in rows.iter_mut() {
             row.0 = f64::from(row.0 as f32);
+        }
+        if rows.iter().all(|row| row.1 == 1) {
+            let pack = |&(score, _, positives): &(f64, u64, u64)| {
+                packed::pack(device_score(score).expect("checked before"), positives == 1)
+            };
+            self.form = Form::Packed(rows.iter().map(pack).collect());
         }
         self
     }
 
     /// The same data as a device with a table of 16-bit numbers sees it: every score rounded to the nearest `k / 65535`.
     #[must_use]
-    pub fn rounded(mut self) -> Self {
-        for row in &mut self.rows {
-            row.0 = rounded(row.0);
-        }
-        self
+    pub fn rounded(self) -> Self {
+        let rows = match self.form {
+            Form::Packed(points) => {
+                let row = |point| (rounded(packed::score(point)), 1, packed::label(point).into());
+                points.into_iter().map(row).collect()
+            }
+            Form::Rows(rows) => rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect(),
+        };
+        Self { form: Form::Rows(rows) }
     }
 
-    /// The points grouped by score, in ascending order.
-    pub(crate) fn groups(&self) -> Vec<Group> {
-        group(self.rows.clone())
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
     }
 
     /// The number of points, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> u64 {
-        self.rows.iter().map(|row| row.1).sum()
+        match &self.form {
+            Form::Packed(points) => points.len() as u64,
+            Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
+        }
     }
 }
 
@@ -429,7 +476,11 @@ mod tests {
         let rows = [(0.5, true), (0.5, false), (0.5, false), (0.9, true), (0.9, true)];
         let rows =
             BinaryData::new(rows.iter().map(|r| r.0).collect(), rows.iter().map(|r| r.1).collect()).unwrap();
-        assert_eq!((counts.len(), counts.groups()), (rows.len(), rows.groups()));
+        let groups = |data: &BinaryData| match data.form() {
+            Form::Rows(rows) => crate::groups::group(rows.clone()),
+            Form::Packed(_) => panic!("only scores for the device are packed"),
+        };
+        assert_eq!((counts.len(), groups(&counts)), (rows.len(), groups(&rows)));
         let refused = |row| BinaryData::from_counts(vec![row]);
         assert_eq!(refused((0.5, 1, 2)), Err(DataError::Positives { row: 0, positives: 2, n: 1 }));
         assert_eq!(refused((0.5, 0, 0)), Err(DataError::Empty));

@@ -5,10 +5,12 @@ use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
 use crate::assess::Interval;
 use crate::clopper_pearson::clopper_pearson;
 use crate::compact::in_compact_table;
-use crate::data::{BinaryData, TopLabelData};
-use crate::groups::{Group, totals};
+use crate::data::{BinaryData, Form, TopLabelData};
+use crate::groups::{group, totals};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
+use crate::histogram::Counted;
 use crate::method::{BinaryMethod, Model};
+use crate::points::Points;
 use crate::problems::Problems;
 use crate::scaling::ScalingError;
 
@@ -236,15 +238,21 @@ impl ReductionOptions {
 /// One class only, too few points, or a parameter out of range.
 pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
-    let groups = data.groups();
-    let (n, positives) = totals(&groups);
+    match data.form() {
+        Form::Packed(points) => fit_points(&Counted::new(&points[..])?, method, alpha),
+        Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
+    }
+}
+
+fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
+    let (n, positives) = points.totals();
     if positives == 0 || positives == n {
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
-    let model = method.fit(&groups)?;
+    let model = method.fit(points)?;
     let bins = method.bins().unwrap_or(0) as u64;
-    let epsilon = method.epsilon(&model, &groups, bins, alpha);
-    let table = FittedTable::new(model, &groups, epsilon, bins, alpha);
+    let epsilon = method.epsilon(&model, n, bins, alpha);
+    let table = FittedTable::new(model, n, epsilon, bins, alpha);
     Ok(Fit {
         method: method.method(),
         reduction: Reduction::Binary,
@@ -293,12 +301,13 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
     for (table, method) in methods.iter().enumerate() {
         match fit_table(problems, table, method.as_ref(), options)? {
-            Ok((method, model, groups)) => {
+            Ok((method, model)) => {
+                let n = problems.table_len(table) as u64;
                 let epsilon = promise.and_then(|promise| {
-                    let own = method.epsilon(&model, &groups, all_bins, alpha)?;
+                    let own = method.epsilon(&model, n, all_bins, alpha)?;
                     Some(promise.uniform.unwrap_or(own))
                 });
-                tables.push(Some(FittedTable::new(model, &groups, epsilon, all_bins, alpha)));
+                tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, alpha)));
             }
             Err(reason) => {
                 tables.push(None);
@@ -356,15 +365,13 @@ impl Promise {
     }
 }
 
-type FittedProblem<'m> = (&'m BinaryMethod, Model, Vec<Group>);
-
 /// Fits one problem, with the method that its number of points allows.
 fn fit_table<'m>(
     problems: &Problems,
     table: usize,
     method: Option<&'m BinaryMethod>,
     options: &ReductionOptions,
-) -> Result<Result<FittedProblem<'m>, UnfittedReason>, FitError> {
+) -> Result<Result<(&'m BinaryMethod, Model), UnfittedReason>, FitError> {
     let Some(method) = method else {
         let (n, needed) = (problems.table_len(table), options.fewest_points());
         return Ok(Err(UnfittedReason::TooFewPoints { n, needed }));
@@ -376,8 +383,8 @@ fn fit_table<'m>(
     if against_the_rest && (positives == 0 || positives == n) {
         return Ok(Err(UnfittedReason::OneLabel(positives == n)));
     }
-    match method.fit(&groups) {
-        Ok(model) => Ok(Ok((method, model, groups))),
+    match method.fit(&groups[..]) {
+        Ok(model) => Ok(Ok((method, model))),
         Err(FitError::Scaling(cause)) => Ok(Err(UnfittedReason::Scaling(cause))),
         Err(other) => Err(other),
     }
@@ -404,7 +411,7 @@ fn nothing_fitted(problems: &Problems, options: &ReductionOptions, unfitted: Vec
 }
 
 impl FittedTable {
-    fn new(model: Model, groups: &[Group], epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
+    fn new(model: Model, n: u64, epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
         let intervals = match epsilon {
             Some(_) => {
                 let exact = |bin: &crate::Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
@@ -412,7 +419,7 @@ impl FittedTable {
             }
             None => Vec::new(),
         };
-        Self { model, n: totals(groups).0, epsilon, intervals }
+        Self { model, n, epsilon, intervals }
     }
 }
 
@@ -545,6 +552,9 @@ mod tests {
                 BinaryMethod::IsotonicInterpolated(Isotonic::default()),
                 BinaryMethod::ScalingBinning(ScalingBinning { scaling, bins, split_seed: Some(seed) }),
                 BinaryMethod::Scaling(scaling),
+                BinaryMethod::Scaling(ScalingMethod::PlattProb),
+                BinaryMethod::Scaling(ScalingMethod::Beta),
+                BinaryMethod::Scaling(ScalingMethod::Temperature),
                 BinaryMethod::VennAbers,
             ];
             let data = |rows: &[(u32, bool)]| {
@@ -554,9 +564,15 @@ mod tests {
             let mut reordered = rows.clone();
             reordered.sort();
             reordered.reverse();
+            let mut counts: Vec<_> = rows.iter().map(|r| (f64::from(r.0 as f32 / 40.0), 1, r.1.into())).collect();
+            counts.push((0.5, 0, 0));
+            let counts = BinaryData::from_counts(counts).unwrap();
             for method in methods {
                 let fit = fit_binary(&data(&rows), &method, 0.1);
                 prop_assert_eq!(&fit, &fit_binary(&data(&reordered), &method, 0.1));
+                // Packed, and not.
+                prop_assert_eq!(&fit, &fit_binary(&data(&rows).on_device(), &method, 0.1));
+                prop_assert_eq!(&fit, &fit_binary(&counts, &method, 0.1));
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::binned::{Bin, BinnedModel};
 use crate::fit::FitError;
 use crate::groups::Group;
 use crate::irp::Irp;
+use crate::points::Points;
 
 /// Isotonic regression: the non-decreasing function with the least squared error. Equal scores are pooled first and
 /// neighbouring blocks of equal mean merged, so that the result is unique. There is no distribution-free guarantee.
@@ -40,16 +41,19 @@ pub struct InterpolatedModel {
 }
 
 impl Isotonic {
-    /// Fits groups in ascending order of score, as a step function with edges at the midpoints between blocks.
-    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
-        let blocks = self.blocks(groups)?;
+    /// Fits points, as a step function with edges at the midpoints between blocks.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        let blocks = self.blocks(points)?;
         Ok(self.steps(&blocks))
     }
 
-    /// Fits groups in ascending order of score, with values interpolated linearly between the ends of blocks, as
+    /// Fits points, with values interpolated linearly between the ends of blocks, as
     /// scikit-learn does.
-    pub(crate) fn fit_interpolated(&self, groups: &[Group]) -> Result<InterpolatedModel, FitError> {
-        let blocks = self.blocks(groups)?;
+    pub(crate) fn fit_interpolated(
+        &self,
+        points: &(impl Points + ?Sized),
+    ) -> Result<InterpolatedModel, FitError> {
+        let blocks = self.blocks(points)?;
         let mut model = InterpolatedModel { scores: Vec::new(), values: Vec::new() };
         for block in &blocks {
             let value = self.value(block);
@@ -70,10 +74,11 @@ impl Isotonic {
         BinnedModel { edges, bins: blocks.iter().map(bin).collect(), ties_merged: false }
     }
 
-    fn blocks(&self, groups: &[Group]) -> Result<Vec<Block>, FitError> {
+    fn blocks(&self, points: &(impl Points + ?Sized)) -> Result<Vec<Block>, FitError> {
         let blocks = match self.max_bins {
-            None => isotonic_blocks(groups),
-            some => Irp { max_bins: some }.blocks(groups),
+            // The fit is unique, and pooling may be done in any order.
+            None => pool(points.map_runs(|groups| pool_groups(groups))?.concat(), mean_is_below),
+            some => Irp { max_bins: some }.blocks(&points.groups()?),
         };
         let blocks = self.pool_smoothed(blocks);
         if blocks.len() > StepTable::MAX_BINS { Err(FitError::BinCount(blocks.len())) } else { Ok(blocks) }
@@ -95,10 +100,17 @@ impl Isotonic {
 /// Pools groups, in ascending order of score, into blocks of strictly increasing mean label (pool adjacent violators),
 /// in exact integer arithmetic.
 pub fn isotonic_blocks(groups: &[Group]) -> Vec<Block> {
-    let singles = groups.iter().map(|g| Block { lo: g.score, hi: g.score, n: g.n, positives: g.positives });
-    pool(singles, |below, above| {
-        u128::from(below.positives) * u128::from(above.n) < u128::from(above.positives) * u128::from(below.n)
-    })
+    pool_groups(groups.iter().copied())
+}
+
+fn pool_groups(groups: impl Iterator<Item = Group>) -> Vec<Block> {
+    let single =
+        |group: Group| Block { lo: group.score, hi: group.score, n: group.n, positives: group.positives };
+    pool(groups.map(single), mean_is_below)
+}
+
+fn mean_is_below(below: &Block, above: &Block) -> bool {
+    u128::from(below.positives) * u128::from(above.n) < u128::from(above.positives) * u128::from(below.n)
 }
 
 /// Pools neighbours until every block is below the next.
@@ -166,10 +178,10 @@ mod tests {
     #[test]
     fn the_fixture_with_a_tie() {
         let groups = group(vec![(0.2, 1, 0), (0.5, 1, 1), (0.5, 1, 0), (0.8, 1, 1)]);
-        let model = Isotonic::default().fit(&groups).unwrap();
+        let model = Isotonic::default().fit(&groups[..]).unwrap();
         assert_eq!(model.bins.iter().map(|bin| bin.value).collect::<Vec<_>>(), [0.0, 0.5, 1.0]);
         assert_eq!(model.edges, [f64::from(0.35f32), f64::from(0.65f32)]);
-        let interpolated = Isotonic::default().fit_interpolated(&groups).unwrap();
+        let interpolated = Isotonic::default().fit_interpolated(&groups[..]).unwrap();
         assert_eq!((interpolated.scores, interpolated.values), (vec![0.2, 0.5, 0.8], vec![0.0, 0.5, 1.0]));
     }
 
@@ -178,11 +190,11 @@ mod tests {
         // Means 0.6 of 1000 and 1 of 1; smoothed with a = 1: 0.5998 and 2/3.
         let groups = group(vec![(0.2, 1000, 600), (0.9, 1, 1)]);
         let smoothed = Isotonic { smoothing: 1.0, ..Isotonic::default() };
-        assert_eq!(smoothed.fit(&groups).unwrap().bins[1].value, 2.0 / 3.0);
+        assert_eq!(smoothed.fit(&groups[..]).unwrap().bins[1].value, 2.0 / 3.0);
         // Means 0.9 of 1000 and 1 of 1: smoothed the second would be below the first, so they are pooled.
         let groups = group(vec![(0.2, 1000, 900), (0.9, 1, 1)]);
         assert_eq!(
-            smoothed.fit(&groups).unwrap().bins,
+            smoothed.fit(&groups[..]).unwrap().bins,
             [Bin { value: 902.0 / 1003.0, n: 1001, positives: 901 }]
         );
     }

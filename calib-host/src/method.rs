@@ -5,9 +5,9 @@ use calib_core::{Method, ScoreEncoding, Theorem};
 use crate::binned::{Bin, BinnedModel, RandomizedModel};
 use crate::codes::CodeModel;
 use crate::fit::FitError;
-use crate::groups::{Group, totals};
 use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
 use crate::isotonic::{InterpolatedModel, Isotonic};
+use crate::points::Points;
 use crate::scaling::{ScalingMethod, ScalingModel};
 use crate::scaling_binning::ScalingBinning;
 use crate::umd::{Boundary, BoundaryPoints, Umd};
@@ -136,18 +136,18 @@ impl BinaryMethod {
         }
     }
 
-    /// Fits groups in ascending order of score.
-    pub(crate) fn fit(&self, groups: &[Group]) -> Result<Model, FitError> {
+    /// Fits points with both labels.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<Model, FitError> {
         Ok(match self {
-            Self::Umd(umd) => Model::Steps(umd.fit(groups)?),
-            Self::UmdRandomized(umd, seed) => Model::Randomized(umd.fit_randomized(groups, *seed)?),
-            Self::Ums(ums) => Model::Steps(ums.fit(groups)?),
-            Self::FixedWidth(fixed_width) => Model::Steps(fixed_width.fit(groups)?),
-            Self::Isotonic(isotonic) => Model::Steps(isotonic.fit(groups)?),
-            Self::IsotonicInterpolated(isotonic) => Model::Interpolated(isotonic.fit_interpolated(groups)?),
-            Self::ScalingBinning(scaling_binning) => Model::Steps(scaling_binning.fit(groups)?),
-            Self::Scaling(scaling) => Model::Scaling(scaling.fit(groups)?),
-            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(groups)),
+            Self::Umd(umd) => Model::Steps(umd.fit(points)?),
+            Self::UmdRandomized(umd, seed) => Model::Randomized(umd.fit_randomized(points, *seed)?),
+            Self::Ums(ums) => Model::Steps(ums.fit(points)?),
+            Self::FixedWidth(fixed_width) => Model::Steps(fixed_width.fit(points)?),
+            Self::Isotonic(isotonic) => Model::Steps(isotonic.fit(points)?),
+            Self::IsotonicInterpolated(isotonic) => Model::Interpolated(isotonic.fit_interpolated(points)?),
+            Self::ScalingBinning(scaling_binning) => Model::Steps(scaling_binning.fit(points)?),
+            Self::Scaling(scaling) => Model::Scaling(scaling.fit(points)?),
+            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?)),
         })
     }
 
@@ -162,9 +162,9 @@ impl BinaryMethod {
         }
     }
 
-    /// What the theorem guarantees for a fit, with a union bound over `all_bins` bins; `None` if it does not hold.
-    pub(crate) fn epsilon(&self, model: &Model, groups: &[Group], all_bins: u64, alpha: f64) -> Option<f64> {
-        let per_bin = |umd: &Umd| totals(groups).0 / umd.bins as u64;
+    /// What the theorem guarantees for a fit to `n` points, with a union bound over `all_bins` bins; `None` if it does not hold.
+    pub(crate) fn epsilon(&self, model: &Model, n: u64, all_bins: u64, alpha: f64) -> Option<f64> {
+        let per_bin = |umd: &Umd| n / umd.bins as u64;
         match (self, model) {
             (_, Model::Steps(BinnedModel { ties_merged: true, .. })) => None,
             (Self::Umd(umd), _) if umd.boundary_points == BoundaryPoints::Kept => {

@@ -1,8 +1,10 @@
 //! Scaling calibrators: smooth functions with few parameters, fitted to the log-loss.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
-use crate::groups::{Group, totals};
+use crate::fit::FitError;
+use crate::groups::Group;
+use crate::points::Points;
 
 /// Scores are clipped to `[CLIP, 1 - CLIP]` before a logarithm is taken: the largest `f32` below 1 is `1 - CLIP`.
 pub const CLIP: f64 = 1.0 / (1 << 24) as f64;
@@ -10,6 +12,9 @@ pub const CLIP: f64 = 1.0 / (1 << 24) as f64;
 /// The norm of the gradient, per point, at which a fit has converged.
 const GRADIENT_NORM: f64 = 1e-10;
 const MAX_STEPS: usize = 200;
+
+/// The error of a mean as it is summed, and some more.
+const SUM_ERROR: f64 = 4e-12;
 
 /// A scaling method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,34 +81,39 @@ pub enum ScalingError {
 }
 
 impl ScalingMethod {
-    /// Fits groups with both labels, in ascending order of score, by Newton's method on the mean log-loss.
-    pub(crate) fn fit(self, groups: &[Group]) -> Result<ScalingModel, ScalingError> {
-        if groups.len() == 1 {
-            return Err(ScalingError::AllEqual);
+    /// Fits points with both labels by Newton's method on the mean log-loss.
+    pub(crate) fn fit(self, points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
+        let [Some(negatives), Some(positives)] = points.ranges()? else {
+            unreachable!("both labels were seen")
+        };
+        if negatives == positives && negatives.0 == negatives.1 {
+            return Err(ScalingError::AllEqual.into());
         }
+        // Where a threshold divides the labels, a steeper slope always fits better; points on it do not change that.
+        // Without an intercept only the threshold 1/2 can.
         let separated = match self {
-            Self::Temperature => is_separated_at_one_half(groups),
-            _ => is_separated(groups) || is_separated_reversed(groups),
+            Self::Temperature => negatives.1 <= 0.5 && positives.0 >= 0.5,
+            _ => negatives.1 <= positives.0 || positives.1 <= negatives.0,
         };
         if separated {
-            return Err(ScalingError::Separated);
+            return Err(ScalingError::Separated.into());
         }
         Ok(match self {
             Self::PlattLogit => {
-                let fit = minimise(groups, &[|s| logit(s), |_| 1.0])?;
-                ScalingModel::PlattLogit { a: fit[0], b: fit[1] }
+                let [a, b] = minimise::<2, 6>(points, |s| [logit(s), 1.0])?;
+                ScalingModel::PlattLogit { a, b }
             }
             Self::PlattProb => {
-                let fit = minimise(groups, &[|s| s, |_| 1.0])?;
-                ScalingModel::PlattProb { a: fit[0], b: fit[1] }
+                let [a, b] = minimise::<2, 6>(points, |s| [s, 1.0])?;
+                ScalingModel::PlattProb { a, b }
             }
-            Self::Beta => beta(groups)?,
+            Self::Beta => beta(points)?,
             Self::Temperature => {
-                let fit = minimise(groups, &[|s| logit(s)])?;
-                if fit[0] <= 0.0 {
-                    return Err(ScalingError::Reversed);
+                let [inverse_t] = minimise::<1, 3>(points, |s| [logit(s)])?;
+                if inverse_t <= 0.0 {
+                    return Err(ScalingError::Reversed.into());
                 }
-                ScalingModel::Temperature { inverse_t: fit[0] }
+                ScalingModel::Temperature { inverse_t }
             }
         })
     }
@@ -122,113 +132,163 @@ impl ScalingModel {
 }
 
 /// Beta calibration: where a weight comes out negative, the optimum has it at 0.
-fn beta(groups: &[Group]) -> Result<ScalingModel, ScalingError> {
-    let free = minimise(groups, &[|s| clip(s).ln(), |s| -ln_complement(s), |_| 1.0])?;
-    let (a, b, c) = (free[0], free[1], free[2]);
+fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
+    let [a, b, c] = minimise::<3, 10>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
     if a >= 0.0 && b >= 0.0 {
         return Ok(ScalingModel::Beta { a, b, c });
     }
     // The objective is convex, so the constrained optimum lies on an edge of the feasible region; if not on the first,
     // then on the other, or in the corner.
-    let without_a = minimise(groups, &[|s| -ln_complement(s), |_| 1.0])?;
-    let without_b = minimise(groups, &[|s| clip(s).ln(), |_| 1.0])?;
-    let (n, positives) = totals(groups);
+    let without_a = minimise::<2, 6>(points, |s| [-ln_complement(s), 1.0])?;
+    let without_b = minimise::<2, 6>(points, |s| [clip(s).ln(), 1.0])?;
+    let (n, positives) = points.totals();
     let rate = positives as f64 / n as f64;
     let candidates = [
         (without_a[0] >= 0.0).then_some(ScalingModel::Beta { a: 0.0, b: without_a[0], c: without_a[1] }),
         (without_b[0] >= 0.0).then_some(ScalingModel::Beta { a: without_b[0], b: 0.0, c: without_b[1] }),
         Some(ScalingModel::Beta { a: 0.0, b: 0.0, c: (rate / (1.0 - rate)).ln() }),
     ];
-    let best =
-        candidates.into_iter().flatten().min_by(|x, y| log_loss(groups, x).total_cmp(&log_loss(groups, y)));
-    Ok(best.expect("the corner is always feasible"))
+    let mut best = None;
+    for model in candidates.into_iter().flatten() {
+        let loss = log_loss(points, &model)?;
+        if best.is_none_or(|(lowest, _)| loss < lowest) {
+            best = Some((loss, model));
+        }
+    }
+    let (_, model) = best.expect("the corner is always feasible");
+    Ok(model)
 }
 
 /// The mean log-loss of a model.
-fn log_loss(groups: &[Group], model: &ScalingModel) -> f64 {
-    let (n, _) = totals(groups);
-    let loss = |group: &Group| {
-        let prob = model.prob(group.score).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0);
-        let negatives = group.n - group.positives;
-        -(group.positives as f64 * prob.ln() + negatives as f64 * (1.0 - prob).ln())
-    };
-    groups.iter().map(loss).sum::<f64>() / n as f64
+fn log_loss(points: &(impl Points + ?Sized), model: &ScalingModel) -> Result<f64, FitError> {
+    let [loss] = points.means(|score, label| {
+        let prob = model.prob(score).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0);
+        [-if label { prob } else { 1.0 - prob }.ln()]
+    })?;
+    Ok(loss)
 }
 
-/// Minimises the mean log-loss of `sigmoid(weights . features(score))` by Newton's method with halved steps.
-fn minimise(groups: &[Group], features: &[fn(f64) -> f64]) -> Result<DVector<f64>, ScalingError> {
-    let (n, _) = totals(groups);
-    let columns = features.len();
-    let rows: Vec<(DVector<f64>, f64, f64)> = groups
-        .iter()
-        .map(|group| {
-            let row = DVector::from_iterator(columns, features.iter().map(|feature| feature(group.score)));
-            (row, group.n as f64 / n as f64, group.positives as f64 / n as f64)
-        })
-        .collect();
-    // -ln sigmoid(z) for positives, -ln sigmoid(-z) for negatives, without overflow.
-    let loss = |weights: &DVector<f64>| -> f64 {
-        rows.iter()
-            .map(|(row, n, k)| {
-                let z = row.dot(weights);
-                k * softplus(-z) + (n - k) * softplus(z)
-            })
-            .sum()
-    };
+/// The mean log-loss at some weights, its gradient and its Hessian.
+struct Loss<const C: usize> {
+    value: f64,
+    gradient: SVector<f64, C>,
+    hessian: SMatrix<f64, C, C>,
+}
 
-    let mut weights = DVector::zeros(columns);
-    let mut current = loss(&weights);
-    let mut norm = f64::INFINITY;
-    for _ in 0..MAX_STEPS {
-        let mut gradient = DVector::zeros(columns);
-        let mut hessian = DMatrix::zeros(columns, columns);
-        for (row, n, k) in &rows {
-            let prob = sigmoid(row.dot(&weights));
-            gradient.axpy(n * prob - k, row, 1.0);
-            hessian.ger(n * prob * (1.0 - prob), row, row, 1.0);
+/// Takes one pass over the points. `K` is 1 for the value, `C` for the gradient and `C (C + 1) / 2` for one half of the
+/// Hessian.
+fn loss<const C: usize, const K: usize>(
+    points: &(impl Points + ?Sized),
+    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    weights: &SVector<f64, C>,
+) -> Result<Loss<C>, FitError> {
+    const { assert!(K == 1 + C + C * (C + 1) / 2) }
+    let means: [f64; K] = points.means(|score, label| {
+        let row = features(score);
+        let z: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
+        let e = (-z.abs()).exp();
+        let higher = 1.0 / (1.0 + e);
+        let lower = e * higher;
+        let prob = if z >= 0.0 { higher } else { lower };
+        // -ln sigmoid(z) for positives, -ln sigmoid(-z) for negatives, without overflow.
+        let mut terms = [0.0; K];
+        terms[0] = (if label { -z } else { z }).max(0.0) + (1.0 + e).ln();
+        let residual = prob - f64::from(u8::from(label));
+        let curvature = higher * lower;
+        let mut next = 1 + C;
+        for i in 0..C {
+            terms[1 + i] = residual * row[i];
+            for j in 0..=i {
+                terms[next] = curvature * row[i] * row[j];
+                next += 1;
+            }
         }
-        norm = gradient.norm();
+        terms
+    })?;
+    Ok(Loss {
+        value: means[0],
+        gradient: SVector::from_fn(|i, _| means[1 + i]),
+        hessian: SMatrix::from_fn(|i, j| {
+            let (i, j) = (i.max(j), i.min(j));
+            means[1 + C + i * (i + 1) / 2 + j]
+        }),
+    })
+}
+
+/// Minimises the mean log-loss of `sigmoid(weights . features(score))`.
+///
+/// The points may be many: the search starts where it ends for the same points with their scores made coarse, so that
+/// few passes over all of them are left.
+fn minimise<const C: usize, const K: usize>(
+    points: &(impl Points + ?Sized),
+    features: impl Fn(f64) -> [f64; C] + Sync,
+) -> Result<[f64; C], FitError> {
+    let coarse = coarse(points)?;
+    let start = newton::<C, K>(&coarse[..], &features, SVector::zeros());
+    let found = newton::<C, K>(points, &features, start.unwrap_or_else(|_| SVector::zeros()))?;
+    Ok(found.into())
+}
+
+/// Newton's method with halved steps.
+fn newton<const C: usize, const K: usize>(
+    points: &(impl Points + ?Sized),
+    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    start: SVector<f64, C>,
+) -> Result<SVector<f64, C>, FitError> {
+    let mut weights = start;
+    let mut current = loss::<C, K>(points, features, &weights)?;
+    for _ in 0..MAX_STEPS {
+        let norm = current.gradient.norm();
         if norm <= GRADIENT_NORM {
             return Ok(weights);
         }
-        // Far from the optimum the curvature may underflow; a little of it keeps the step finite.
-        let ridge = 1e-14 * hessian.trace().max(f64::MIN_POSITIVE);
-        let damped = hessian + DMatrix::identity(columns, columns) * ridge;
-        let step = damped.cholesky().ok_or(ScalingError::NotConverged(norm))?.solve(&gradient);
+        // Far from the optimum the curvature may vanish, and where fewer scores than weights are distinct it does; rounded,
+        // it may even be negative. A little more of it keeps the step finite.
+        let ridge = C as f64 * SUM_ERROR;
+        let damped = current.hessian + SMatrix::identity() * ridge;
+        let step = solve(damped, current.gradient).ok_or(ScalingError::NotConverged(norm))?;
         let mut length = 1.0;
         loop {
-            let next = &weights - &step * length;
-            let value = loss(&next);
+            let next = weights - step * length;
+            let there = loss::<C, K>(points, features, &next)?;
             // Near the optimum the loss is flat to its last bits, and the full step is the right one.
-            if value <= current + 1e-14 * (1.0 + current.abs()) || length < 1e-10 {
-                (weights, current) = (next, value);
+            if there.value <= current.value + SUM_ERROR * (1.0 + current.value) || length < 1e-10 {
+                (weights, current) = (next, there);
                 break;
             }
             length /= 2.0;
         }
     }
-    Err(ScalingError::NotConverged(norm))
+    Err(ScalingError::NotConverged(current.gradient.norm()).into())
 }
 
-/// Whether all labels 0 lie at or below all labels 1, so that a steeper slope always fits better. Scores that carry
-/// both labels may only be at the boundary, which they are if there is at most one of them.
-fn is_separated(groups: &[Group]) -> bool {
-    let last_negative = groups.iter().rposition(|group| group.positives < group.n);
-    let first_positive = groups.iter().position(|group| group.positives > 0);
-    last_negative <= first_positive
+/// Solves a system whose matrix is positive definite; `None` if it is not.
+fn solve<const C: usize>(matrix: SMatrix<f64, C, C>, right: SVector<f64, C>) -> Option<SVector<f64, C>> {
+    let matrix = DMatrix::from_column_slice(C, C, matrix.as_slice());
+    let solution = matrix.cholesky()?.solve(&DVector::from_column_slice(right.as_slice()));
+    Some(SVector::from_column_slice(solution.as_slice()))
 }
 
-fn is_separated_reversed(groups: &[Group]) -> bool {
-    let last_positive = groups.iter().rposition(|group| group.positives > 0);
-    let first_negative = groups.iter().position(|group| group.positives < group.n);
-    last_positive <= first_negative
-}
-
-/// Without an intercept only the threshold 1/2 can separate.
-fn is_separated_at_one_half(groups: &[Group]) -> bool {
-    groups.iter().all(|group| {
-        (group.positives == 0 || group.score >= 0.5) && (group.positives == group.n || group.score <= 0.5)
-    })
+/// The points with their scores rounded to the middle of one of some hundred cells of about equal width on the scale of
+/// logits.
+fn coarse(points: &(impl Points + ?Sized)) -> Result<Vec<Group>, FitError> {
+    let edge = |i: i32| {
+        let edge = sigmoid(f64::from(i) / 16.0) as f32;
+        // Where counting is quickest: between two buckets of packed points.
+        f64::from(f32::from_bits(edge.to_bits() >> 15 << 15))
+    };
+    let mut edges: Vec<f64> = (-256..=256).map(edge).collect();
+    edges.dedup();
+    let below = points.below(&edges)?;
+    let highs = edges.into_iter().zip(below).chain([(1.0, points.totals())]);
+    let mut low = (0.0, (0, 0));
+    let group = |high: (f64, (u64, u64))| {
+        let (n, positives) = (high.1.0 - low.1.0, high.1.1 - low.1.1);
+        let score = (low.0 + high.0) / 2.0;
+        low = high;
+        Group { score, n, positives }
+    };
+    Ok(highs.map(group).filter(|group| group.n > 0).collect())
 }
 
 fn clip(score: f64) -> f64 {
@@ -240,17 +300,13 @@ fn ln_complement(score: f64) -> f64 {
 }
 
 fn logit(score: f64) -> f64 {
-    clip(score).ln() - ln_complement(score)
+    let score = clip(score);
+    (score / (1.0 - score)).ln()
 }
 
 fn sigmoid(z: f64) -> f64 {
     let e = (-z.abs()).exp();
     if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
-}
-
-/// `ln(1 + exp(z))`
-fn softplus(z: f64) -> f64 {
-    z.max(0.0) + (-z.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]
@@ -273,25 +329,25 @@ mod tests {
     #[test]
     fn recovers_known_parameters() {
         let Ok(ScalingModel::PlattLogit { a, b }) =
-            ScalingMethod::PlattLogit.fit(&exact(|s| sigmoid(0.7 * logit(s) - 0.3)))
+            ScalingMethod::PlattLogit.fit(&exact(|s| sigmoid(0.7 * logit(s) - 0.3))[..])
         else {
             panic!()
         };
         assert!((a - 0.7).abs() < 1e-6 && (b + 0.3).abs() < 1e-6, "{a} {b}");
         let Ok(ScalingModel::PlattProb { a, b }) =
-            ScalingMethod::PlattProb.fit(&exact(|s| sigmoid(6.0 * s - 2.5)))
+            ScalingMethod::PlattProb.fit(&exact(|s| sigmoid(6.0 * s - 2.5))[..])
         else {
             panic!()
         };
         assert!((a - 6.0).abs() < 1e-6 && (b + 2.5).abs() < 1e-6, "{a} {b}");
         let Ok(ScalingModel::Beta { a, b, c }) =
-            ScalingMethod::Beta.fit(&exact(|s| sigmoid(0.5 * s.ln() - 1.5 * (1.0 - s).ln() + 0.2)))
+            ScalingMethod::Beta.fit(&exact(|s| sigmoid(0.5 * s.ln() - 1.5 * (1.0 - s).ln() + 0.2))[..])
         else {
             panic!()
         };
         assert!((a - 0.5).abs() < 1e-6 && (b - 1.5).abs() < 1e-6 && (c - 0.2).abs() < 1e-6, "{a} {b} {c}");
         let Ok(ScalingModel::Temperature { inverse_t }) =
-            ScalingMethod::Temperature.fit(&exact(|s| sigmoid(logit(s) / 2.0)))
+            ScalingMethod::Temperature.fit(&exact(|s| sigmoid(logit(s) / 2.0))[..])
         else {
             panic!()
         };
@@ -304,19 +360,19 @@ mod tests {
         let separated = [group(0.1, 3, 0), group(0.4, 2, 1), group(0.9, 3, 3)];
         let reversed = [group(0.1, 3, 3), group(0.9, 3, 0)];
         for method in [ScalingMethod::PlattLogit, ScalingMethod::Beta, ScalingMethod::Temperature] {
-            assert_eq!(method.fit(&[group(0.5, 4, 2)]), Err(ScalingError::AllEqual));
+            assert_eq!(method.fit(&[group(0.5, 4, 2)][..]), Err(ScalingError::AllEqual.into()));
             if method != ScalingMethod::Temperature {
-                assert_eq!(method.fit(&separated), Err(ScalingError::Separated));
-                assert_eq!(method.fit(&reversed), Err(ScalingError::Separated));
+                assert_eq!(method.fit(&separated[..]), Err(ScalingError::Separated.into()));
+                assert_eq!(method.fit(&reversed[..]), Err(ScalingError::Separated.into()));
             }
         }
         // A temperature has no intercept: a threshold other than 1/2 leaves it finite.
-        assert!(ScalingMethod::Temperature.fit(&separated).is_ok());
+        assert!(ScalingMethod::Temperature.fit(&separated[..]).is_ok());
         let at_half = [group(0.1, 3, 0), group(0.5, 2, 1), group(0.9, 3, 3)];
-        assert_eq!(ScalingMethod::Temperature.fit(&at_half), Err(ScalingError::Separated));
+        assert_eq!(ScalingMethod::Temperature.fit(&at_half[..]), Err(ScalingError::Separated.into()));
         let anti = [group(0.1, 10, 9), group(0.9, 10, 1)];
-        assert_eq!(ScalingMethod::Temperature.fit(&anti), Err(ScalingError::Reversed));
-        let Ok(ScalingModel::Beta { a, b, .. }) = ScalingMethod::Beta.fit(&anti) else { panic!() };
+        assert_eq!(ScalingMethod::Temperature.fit(&anti[..]), Err(ScalingError::Reversed.into()));
+        let Ok(ScalingModel::Beta { a, b, .. }) = ScalingMethod::Beta.fit(&anti[..]) else { panic!() };
         assert_eq!((a, b), (0.0, 0.0));
     }
 
@@ -326,10 +382,10 @@ mod tests {
         fn the_fit_is_a_minimum(raw in proptest::collection::vec((1u32..99, any::<bool>()), 20..80)) {
             let points = raw.into_iter().map(|(s, y)| (f64::from(s) / 100.0, 1, u64::from(y))).collect();
             let groups = crate::groups::group(points);
-            let Ok(ScalingModel::PlattLogit { a, b }) = ScalingMethod::PlattLogit.fit(&groups) else {
+            let Ok(ScalingModel::PlattLogit { a, b }) = ScalingMethod::PlattLogit.fit(&groups[..]) else {
                 return Ok(());
             };
-            let (n, _) = totals(&groups);
+            let (n, _) = crate::groups::totals(&groups);
             let mut gradient = [0.0; 2];
             for group in &groups {
                 let z = a * logit(group.score) + b;

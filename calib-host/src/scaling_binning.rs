@@ -2,7 +2,8 @@
 
 use crate::binned::{Bin, BinnedModel};
 use crate::fit::FitError;
-use crate::groups::{Group, totals};
+use crate::groups::totals;
+use crate::points::Points;
 use crate::scaling::ScalingMethod;
 use crate::split::split;
 use crate::ums::uniform_mass_edges;
@@ -24,18 +25,19 @@ pub struct ScalingBinning {
 }
 
 impl ScalingBinning {
-    /// Fits groups in ascending order of score. Equal edges become one; a bin without points has the scaled value of its
+    /// Fits points. Equal edges become one; a bin without points has the scaled value of its
     /// midpoint and is empty.
-    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        let groups = points.groups()?;
         let parts = match self.split_seed {
-            Some(seed) => split(groups, 3, seed),
-            None => vec![groups.to_vec(); 3],
+            Some(seed) => split(&groups, 3, seed),
+            None => vec![groups; 3],
         };
         let [scaling_part, edges_part, values_part] = &parts[..] else {
             unreachable!("three parts were asked for")
         };
-        let scaling = self.scaling.fit(scaling_part)?;
-        let mut edges = uniform_mass_edges(edges_part, self.bins)?;
+        let scaling = self.scaling.fit(&scaling_part[..])?;
+        let mut edges = uniform_mass_edges(&edges_part[..], self.bins)?;
         edges.retain(|&edge| edge > 0.0);
 
         let mut rest = &values_part[..];

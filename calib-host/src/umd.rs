@@ -7,7 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::binned::{Bin, BinnedModel, RandomizedModel};
 use crate::fit::FitError;
-use crate::groups::{Group, totals};
+use crate::groups::Group;
+use crate::points::{Points, Ranked};
 
 /// Uniform-mass binning: boundaries at order statistics of the scores, values from the mean labels between them
 /// (Gupta and Ramdas 2021).
@@ -64,7 +65,7 @@ impl Umd {
         Self { bins, boundary: Boundary::Ceil, boundary_points: BoundaryPoints::LeftOut }
     }
 
-    /// Fits groups in ascending order of score.
+    /// Fits points.
     ///
     /// Where equal scores straddle a boundary, a lookup cannot tell them apart. They then share the bin above,
     /// boundaries that fall on the same score become one, every point counts in the bin that a lookup puts it
@@ -73,22 +74,17 @@ impl Umd {
     /// # Errors
     ///
     /// If there are fewer than `2 * bins` points, or no or too many bins.
-    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
-        let n = self.check(groups)?;
-        let places = places(groups, self.boundary.ranks(n, self.bins));
-        if places.iter().any(|place| groups[place.group].n > 1) {
-            let edges = places.iter().map(|place| groups[place.group].score);
-            return Ok(BinnedModel { ties_merged: true, ..lookup_means(groups, edges) });
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        let boundaries = points.at_ranks(&self.ranks(points)?)?;
+        let edges: Vec<f64> = boundaries.iter().map(|boundary| boundary.group.score).collect();
+        if boundaries.iter().any(|boundary| boundary.group.n > 1) {
+            return Ok(BinnedModel { ties_merged: true, ..lookup_means(points, edges)? });
         }
         let kept = self.boundary_points == BoundaryPoints::Kept;
-        let starts = std::iter::once(0).chain(places.iter().map(|place| place.group + 1));
-        let ends = places.iter().map(|place| place.group + usize::from(kept)).chain([groups.len()]);
-        let mean = |(start, end): (usize, usize)| {
-            let (n, positives) = totals(&groups[start..end]);
-            Bin::mean(n, positives)
-        };
-        let bins = starts.zip(ends).map(mean).collect();
-        let edges = places.iter().map(|place| groups[place.group].score).collect();
+        let starts = std::iter::once((0, 0)).chain(boundaries.iter().map(Ranked::through));
+        let end = |boundary: &Ranked| if kept { boundary.through() } else { boundary.below };
+        let ends = boundaries.iter().map(end).chain([points.totals()]);
+        let bins = starts.zip(ends).map(|(start, end)| Bin::mean(end.0 - start.0, end.1 - start.1)).collect();
         Ok(BinnedModel { edges, bins, ties_merged: false })
     }
 
@@ -102,46 +98,53 @@ impl Umd {
     /// # Errors
     ///
     /// As [`Umd::fit`].
-    pub(crate) fn fit_randomized(&self, groups: &[Group], seed: u64) -> Result<RandomizedModel, FitError> {
-        let n = self.check(groups)?;
+    pub(crate) fn fit_randomized(
+        &self,
+        points: &(impl Points + ?Sized),
+        seed: u64,
+    ) -> Result<RandomizedModel, FitError> {
+        let ranks = self.ranks(points)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let kept = self.boundary_points == BoundaryPoints::Kept;
         let mut model = RandomizedModel { edges: Vec::new(), words: Vec::new(), bins: Vec::new() };
-        // Points and positives since the last boundary, and what is left of the group that it lies in.
-        let (mut since, mut next_group) = ((0, 0), 0);
+        // Points and positives since the last boundary, what is left of the group that it lies in, and those up to and
+        // with that group.
+        let (mut since, mut through) = ((0, 0), (0, 0));
         let mut left = Left::default();
-        for place in places(groups, self.boundary.ranks(n, self.bins)) {
-            if place.group >= next_group {
-                let (n, positives) = totals(&groups[next_group..place.group]);
+        for (rank, boundary) in ranks.iter().zip(points.at_ranks(&ranks)?) {
+            if boundary.below >= through {
+                let (n, positives) = (boundary.below.0 - through.0, boundary.below.1 - through.1);
                 since = (since.0 + left.n + n, since.1 + left.positives + positives);
-                left = Left { taken: 0, below: 0.0, ..Left::of(groups[place.group]) };
-                next_group = place.group + 1;
+                left = Left::of(boundary.group);
+                through = boundary.through();
             }
-            let points_below = place.rank_in_group - 1 - left.taken;
+            let points_below = rank - boundary.below.0 - 1 - left.taken;
             let positives_below = left.take(points_below, &mut rng);
             let word = left.order_statistic(points_below, &mut rng);
             let boundary_positive = left.take(1, &mut rng);
             let counted = (since.0 + points_below, since.1 + positives_below);
             let kept = if kept { (1, boundary_positive) } else { (0, 0) };
             model.bins.push(Bin::mean(counted.0 + kept.0, counted.1 + kept.1));
-            model.edges.push(groups[place.group].score);
+            model.edges.push(boundary.group.score);
             model.words.push(word);
             since = (0, 0);
         }
-        let (n, positives) = totals(&groups[next_group..]);
+        let (n, positives) = points.totals();
+        let (n, positives) = (n - through.0, positives - through.1);
         model.bins.push(Bin::mean(since.0 + left.n + n, since.1 + left.positives + positives));
         Ok(model)
     }
 
-    fn check(&self, groups: &[Group]) -> Result<u64, FitError> {
-        let (n, _) = totals(groups);
+    /// The ranks of the boundaries.
+    fn ranks(&self, points: &(impl Points + ?Sized)) -> Result<Vec<u64>, FitError> {
+        let (n, _) = points.totals();
         if self.bins == 0 || self.bins > StepTable::MAX_BINS {
             return Err(FitError::BinCount(self.bins));
         }
         if n < 2 * self.bins as u64 {
             return Err(FitError::TooFewPoints { n, bins: self.bins });
         }
-        Ok(n)
+        Ok(self.boundary.ranks(n, self.bins).collect())
     }
 }
 
@@ -181,54 +184,36 @@ impl Left {
     }
 }
 
-/// Where a boundary's rank lies.
-struct Place {
-    group: usize,
-    /// 1-based.
-    rank_in_group: u64,
-}
-
-fn places(groups: &[Group], ranks: impl Iterator<Item = u64>) -> Vec<Place> {
-    let (mut group, mut before) = (0, 0);
-    ranks
-        .map(|rank| {
-            while before + groups[group].n < rank {
-                before += groups[group].n;
-                group += 1;
-            }
-            Place { group, rank_in_group: rank - before }
-        })
-        .collect()
-}
-
 /// The mean labels of the bins that a lookup puts every point in, for ascending edges. Equal edges become one, and one
 /// at the lowest score is dropped: its bin below would be empty.
-pub(crate) fn lookup_means(groups: &[Group], edges: impl Iterator<Item = f64>) -> BinnedModel {
-    let mut edges: Vec<f64> = edges.collect();
+pub(crate) fn lookup_means(
+    points: &(impl Points + ?Sized),
+    mut edges: Vec<f64>,
+) -> Result<BinnedModel, FitError> {
     edges.dedup();
-    edges.retain(|&edge| edge > groups[0].score);
-    let bins = bins_of(groups, &edges);
-    BinnedModel { edges, bins, ties_merged: false }
+    let below = points.below(&edges)?;
+    let empty = below.partition_point(|&(n, _)| n == 0);
+    edges.drain(..empty);
+    let bins = bins_between(points, &edges, &below[empty..]);
+    Ok(BinnedModel { edges, bins, ties_merged: false })
 }
 
 /// The bins that a lookup puts every point in, for strictly ascending edges. An empty one has its midpoint as value.
-pub(crate) fn bins_of(groups: &[Group], edges: &[f64]) -> Vec<Bin> {
-    let mut rest = groups;
-    let mut lo = 0.0;
-    edges
-        .iter()
-        .map(|&edge| (edge, false))
-        .chain([(1.0, true)])
-        .map(|(hi, last)| {
-            let split = if last { rest.len() } else { rest.partition_point(|group| group.score < hi) };
-            let (inside, above) = rest.split_at(split);
-            rest = above;
-            let (n, positives) = totals(inside);
-            let bin = if n > 0 { Bin::mean(n, positives) } else { Bin::empty(lo, hi) };
-            lo = hi;
-            bin
-        })
-        .collect()
+pub(crate) fn bins_of(points: &(impl Points + ?Sized), edges: &[f64]) -> Result<Vec<Bin>, FitError> {
+    Ok(bins_between(points, edges, &points.below(edges)?))
+}
+
+/// The bins between edges, given the points and positives below each.
+fn bins_between(points: &(impl Points + ?Sized), edges: &[f64], below: &[(u64, u64)]) -> Vec<Bin> {
+    let highs = edges.iter().copied().zip(below.iter().copied()).chain([(1.0, points.totals())]);
+    let mut low = (0.0, (0, 0));
+    let bin = |high: (f64, (u64, u64))| {
+        let (n, positives) = (high.1.0 - low.1.0, high.1.1 - low.1.1);
+        let bin = if n > 0 { Bin::mean(n, positives) } else { Bin::empty(low.0, high.0) };
+        low = high;
+        bin
+    };
+    highs.map(bin).collect()
 }
 
 #[cfg(test)]
@@ -236,10 +221,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::groups::group;
+    use crate::groups::{group, totals};
 
     fn fit(bins: usize, boundary: Boundary, points: &[(f64, bool)]) -> BinnedModel {
-        Umd { boundary, ..Umd::new(bins) }.fit(&grouped(points)).unwrap()
+        Umd { boundary, ..Umd::new(bins) }.fit(&grouped(points)[..]).unwrap()
     }
 
     fn grouped(points: &[(f64, bool)]) -> Vec<Group> {
@@ -273,8 +258,8 @@ mod tests {
     fn refuses_fewer_than_two_points_a_bin() {
         let points: Vec<_> = (0..19).map(|i| (f64::from(i) / 19.0, i % 2 == 0)).collect();
         let umd = Umd::new(10);
-        assert_eq!(umd.fit(&grouped(&points)), Err(FitError::TooFewPoints { n: 19, bins: 10 }));
-        assert_eq!(Umd::new(0).fit(&grouped(&points)), Err(FitError::BinCount(0)));
+        assert_eq!(umd.fit(&grouped(&points)[..]), Err(FitError::TooFewPoints { n: 19, bins: 10 }));
+        assert_eq!(Umd::new(0).fit(&grouped(&points)[..]), Err(FitError::BinCount(0)));
     }
 
     #[test]
@@ -311,7 +296,7 @@ mod tests {
     fn tie_words_are_order_statistics() {
         let points: Vec<_> = (0..999).map(|i| (0.5, i % 4 == 0)).collect();
         let words: Vec<f64> = (0..200)
-            .map(|seed| Umd::new(2).fit_randomized(&grouped(&points), seed).unwrap().words[0])
+            .map(|seed| Umd::new(2).fit_randomized(&grouped(&points)[..], seed).unwrap().words[0])
             .map(|word| f64::from(word) / 2f64.powi(32))
             .collect();
         let mean = words.iter().sum::<f64>() / 200.0;
@@ -334,8 +319,8 @@ mod tests {
             prop_assume!(sorted.len() >= 2 * bins);
             let boundary_points = if kept { BoundaryPoints::Kept } else { BoundaryPoints::LeftOut };
             let umd = Umd { boundary_points, ..Umd::new(bins) };
-            let model = umd.fit(&grouped(&sorted)).unwrap();
-            let randomized = umd.fit_randomized(&grouped(&sorted), seed).unwrap();
+            let model = umd.fit(&grouped(&sorted)[..]).unwrap();
+            let randomized = umd.fit_randomized(&grouped(&sorted)[..], seed).unwrap();
             let expected = literal(bins, &sorted, kept);
             prop_assert!(!model.ties_merged);
             prop_assert_eq!(model.bins.len(), bins);
@@ -389,7 +374,7 @@ mod tests {
         ) {
             let points: Vec<_> = scores.iter().enumerate().map(|(i, &s)| (f64::from(s) / 3.0, i % 2 == 0)).collect();
             let groups = grouped(&points);
-            let model = Umd::new(bins).fit_randomized(&groups, seed).unwrap();
+            let model = Umd::new(bins).fit_randomized(&groups[..], seed).unwrap();
             let n = points.len() as u64;
             let ranks: Vec<u64> = std::iter::once(0).chain(Boundary::Ceil.ranks(n, bins)).chain([n + 1]).collect();
             for (bin, pair) in model.bins.iter().zip(ranks.windows(2)) {
@@ -400,7 +385,7 @@ mod tests {
             prop_assert!(positives <= all && all - positives < bins as u64);
             let keys: Vec<_> = model.edges.iter().map(|e| e.to_bits()).zip(&model.words).collect();
             prop_assert!(keys.is_sorted());
-            prop_assert_eq!(&model, &Umd::new(bins).fit_randomized(&groups, seed).unwrap());
+            prop_assert_eq!(&model, &Umd::new(bins).fit_randomized(&groups[..], seed).unwrap());
         }
     }
 }

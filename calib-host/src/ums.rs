@@ -2,7 +2,8 @@
 
 use crate::binned::BinnedModel;
 use crate::fit::FitError;
-use crate::groups::{Group, totals};
+use crate::groups::totals;
+use crate::points::Points;
 use crate::split::split;
 use crate::umd::{Umd, bins_of, lookup_means};
 
@@ -24,37 +25,36 @@ pub struct FixedWidth {
 }
 
 impl Ums {
-    /// Fits groups in ascending order of score. Equal edges become one; a bin without points of the second half is empty.
-    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
-        let halves = split(groups, 2, self.seed);
+    /// Fits points. Equal edges become one; a bin without points of the second half is empty.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        let halves = split(&points.groups()?, 2, self.seed);
         let [edges_half, values_half] = &halves[..] else { unreachable!("two parts were asked for") };
         if totals(values_half).0 < 2 * self.bins as u64 {
-            return Err(FitError::TooFewPoints { n: totals(groups).0, bins: 2 * self.bins });
+            return Err(FitError::TooFewPoints { n: points.totals().0, bins: 2 * self.bins });
         }
         // A lookup needs strictly ascending edges above 0.
-        let mut edges = uniform_mass_edges(edges_half, self.bins)?;
+        let mut edges = uniform_mass_edges(&edges_half[..], self.bins)?;
         edges.retain(|&edge| edge > 0.0);
-        Ok(BinnedModel { bins: bins_of(values_half, &edges), edges, ties_merged: false })
+        Ok(BinnedModel { bins: bins_of(&values_half[..], &edges)?, edges, ties_merged: false })
     }
 }
 
 impl FixedWidth {
-    /// Fits groups in ascending order of score. A bin without points is empty.
-    pub(crate) fn fit(&self, groups: &[Group]) -> Result<BinnedModel, FitError> {
+    /// Fits points. A bin without points is empty.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
         if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {
             return Err(FitError::BinCount(self.bins));
         }
         let edges: Vec<f64> =
             (1..self.bins).map(|b| f64::from((b as f64 / self.bins as f64) as f32)).collect();
-        Ok(BinnedModel { bins: bins_of(groups, &edges), edges, ties_merged: false })
+        Ok(BinnedModel { bins: bins_of(points, &edges)?, edges, ties_merged: false })
     }
 }
 
 /// The scores at the boundaries of so many bins of equal mass, equal ones once.
-pub(crate) fn uniform_mass_edges(groups: &[Group], bins: usize) -> Result<Vec<f64>, FitError> {
-    let model = Umd::new(bins).fit(groups)?;
-    let edges = model.edges.into_iter();
-    Ok(lookup_means(groups, edges).edges)
+pub(crate) fn uniform_mass_edges(points: &(impl Points + ?Sized), bins: usize) -> Result<Vec<f64>, FitError> {
+    let model = Umd::new(bins).fit(points)?;
+    Ok(lookup_means(points, model.edges)?.edges)
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::groups::group;
+    use crate::groups::{Group, group};
 
     fn groups() -> impl Strategy<Value = Vec<Group>> {
         proptest::collection::vec((0u32..=1000, any::<bool>()), 60..200).prop_map(|raw| {
@@ -73,7 +73,7 @@ mod tests {
     proptest! {
         #[test]
         fn values_rest_on_one_half(groups in groups(), bins in 1usize..8, seed in any::<u64>()) {
-            let model = Ums { bins, seed }.fit(&groups).unwrap();
+            let model = Ums { bins, seed }.fit(&groups[..]).unwrap();
             let n = totals(&groups).0;
             prop_assert_eq!(model.bins.iter().map(|bin| bin.n).sum::<u64>(), n / 2);
             prop_assert!(model.edges.windows(2).all(|e| e[0] < e[1]));
@@ -81,7 +81,7 @@ mod tests {
 
         #[test]
         fn fixed_width_bins_hold_what_a_lookup_puts_there(groups in groups(), bins in 1usize..40) {
-            let model = FixedWidth { bins }.fit(&groups).unwrap();
+            let model = FixedWidth { bins }.fit(&groups[..]).unwrap();
             prop_assert_eq!(model.bins.len(), bins);
             let mut counts = vec![(0, 0); bins];
             for group in &groups {

@@ -6,6 +6,7 @@ use calib_core::ScoreError;
 
 use crate::data::{BinaryData, device_score};
 use crate::error::{Error, Place, Problem, Row};
+use crate::packed::pack;
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]
@@ -75,9 +76,8 @@ impl Column<i64> {
 pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, Error> {
     check_same_rows(scores, labels)?;
     labels.check_classes(2)?;
-    let scores = scores.scores()?.into_iter().map(|score| f64::from(score.get())).collect();
-    let labels = labels.values.iter().map(|&label| label == 1).collect();
-    Ok(BinaryData::new(scores, labels).expect("scores and labels were checked").on_device())
+    let points = scores.scores()?.into_iter().zip(&labels.values);
+    Ok(BinaryData::from_packed(points.map(|(score, &label)| pack(score, label == 1)).collect()))
 }
 
 /// Checks that a label column has as many rows as the scores in `other`.
