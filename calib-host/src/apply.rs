@@ -1,17 +1,19 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
 use calib_core::{
-    Artifact, BinFlags, Calibrator, Outcome, Score, ScoreVector, TopLabel, Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrator, EncodingError, Outcome, QuantizedScore, Score, ScoreVector, TopLabel,
+    Uncalibrated, VectorCalibrator,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::codes::clamped_score;
 use crate::data::Vectors;
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Applied {
-    /// The class that the probability is of, and its score.
+    /// The class that the probability is of, and its score; of a code the score nearest to what it stands for.
     pub top: TopLabel,
     /// The probability, or why there is none.
     pub outcome: Outcome,
@@ -89,6 +91,23 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
         Applied { top: TopLabel { class: 1, score }, outcome: Outcome::Calibrated(calibrated), word }
     };
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
+}
+
+/// Calibrates the codes of class 1's scores with a binary artefact over codes; `None` if the artefact is not of that kind.
+///
+/// # Errors
+///
+/// If a code is of another encoding than the artefact.
+pub fn apply_codes(
+    artifact: &Artifact<'_>,
+    codes: &[QuantizedScore],
+) -> Option<Result<Vec<Applied>, EncodingError>> {
+    let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { return None };
+    let apply = |&code: &QuantizedScore| {
+        let outcome = Outcome::Calibrated(calibrator.calibrate(code)?);
+        Ok(Applied { top: TopLabel { class: 1, score: clamped_score(code) }, outcome, word: None })
+    };
+    Some(codes.iter().map(apply).collect())
 }
 
 /// Calibrates vectors with an artefact for several classes, row by row; `None` if the artefact is not of that kind or

@@ -30,6 +30,11 @@ pub(crate) fn edge_key(edge: f64) -> Option<u16> {
     (1.0..=STEPS).contains(&key).then_some(key as u16)
 }
 
+/// Moves a probability to the nearest that a table holds.
+fn round(prob: &mut f64) {
+    *prob = CompactTable::prob(CompactTable::nearest(*prob)).into();
+}
+
 impl Fit {
     /// The same fit with what a table of 16-bit numbers holds: probabilities are rounded to multiples of 1/32768, and
     /// epsilons are wider by the 2^-16 that this may cost. What is fitted for such a table must be fitted on scores that
@@ -41,12 +46,16 @@ impl Fit {
     /// If a table is no step function.
     pub fn compacted(mut self) -> Result<Self, CompileError> {
         for table in self.tables.iter_mut().flatten() {
-            let Model::Steps(steps) = &mut table.model else { return Err(CompileError::NotSteps) };
-            for bin in &mut steps.bins {
-                bin.value = CompactTable::prob(CompactTable::nearest(bin.value)).into();
+            match &mut table.model {
+                Model::Steps(steps) => steps.bins.iter_mut().for_each(|bin| round(&mut bin.value)),
+                Model::Codes(codes) => {
+                    codes.bins.iter_mut().for_each(|bin| round(&mut bin.value));
+                    codes.values.iter_mut().for_each(round);
+                }
+                _ => return Err(CompileError::NotSteps),
             }
             table.epsilon = table.epsilon.map(|epsilon| epsilon + ROUNDING);
-            for (bin, interval) in steps.bins.iter().zip(&mut table.intervals) {
+            for (bin, interval) in table.model.bins().iter().zip(&mut table.intervals) {
                 (interval.lo, interval.hi) = (interval.lo.min(bin.value), interval.hi.max(bin.value));
             }
         }

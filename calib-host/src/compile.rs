@@ -1,12 +1,13 @@
 //! From a fit to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, ClassifierId, CompactTable, Header, HeaderFlags, Identity,
-    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
-    StepTable, Table, TableForm, VennAbersTable, WriteError,
+    Artifact, ArtifactWriter, BinFlags, ClassifierId, CodeTable, CompactTable, Header, HeaderFlags, Identity,
+    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score,
+    ScoreEncoding, StepTable, Table, TableForm, VennAbersTable, WriteError,
 };
 use sha2::{Digest, Sha256};
 
+use crate::codes::CodesError;
 use crate::compact::edge_key;
 use crate::fit::{Fit, FittedTable};
 use crate::method::Model;
@@ -21,6 +22,8 @@ pub struct ArtifactOptions {
     pub classifier: Option<ClassifierId>,
     /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any.
     pub intervals: bool,
+    /// Whether the bin of every 8-bit code goes to the device, at 264 bytes a table, so that it need not search.
+    pub direct_table: bool,
 }
 
 /// Why a fit has no form that a device can run.
@@ -39,6 +42,12 @@ pub enum CompileError {
     /// Two edges are too near to each other, or one to 0, for a table of 16-bit numbers.
     #[error("edge {0} is not told from its neighbour in 16 bits: use a table of f32")]
     TooFine(f64),
+    /// The fit has no table over integer codes.
+    #[error(transparent)]
+    Codes(#[from] CodesError),
+    /// A direct table was asked for, and scores are not 8-bit codes.
+    #[error("scores in {0} have no direct table: only 8-bit codes have one")]
+    NoDirectTable(ScoreEncoding),
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -49,6 +58,7 @@ pub enum CompileError {
 struct Numbers {
     /// Inner edges, or knots.
     edges: Vec<f32>,
+    /// The words of ties, or edges that are codes.
     words: Vec<u32>,
     /// Values per bin or knot; for Venn-Abers those with label 0.
     values: Vec<f32>,
@@ -84,9 +94,16 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         })
         .collect::<Result<_, CompileError>>()?;
 
+    let encoding = device_encoding(fit);
+    if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
+        return Err(CompileError::NoDirectTable(encoding));
+    }
     let mut flags = HeaderFlags::NONE;
     if fit.tied_tables().next().is_some() {
         flags = flags.with(HeaderFlags::TIES_MERGED);
+    }
+    if fit.weighted {
+        flags = flags.with(HeaderFlags::WEIGHTED);
     }
     if !fit.unfitted.is_empty() {
         flags = flags.with(HeaderFlags::CLASS_UNCALIBRATED);
@@ -97,7 +114,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let header = Header {
         method: fit.method,
         reduction: fit.reduction,
-        encoding: if fit.compact { ScoreEncoding::RoundedF32 } else { ScoreEncoding::F32 },
+        encoding,
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
         bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
             .map_err(|_| WriteError::TooLarge)?,
@@ -117,7 +134,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     };
 
     let longest =
-        |n: &Numbers| 4 + 3 * (n.edges.len() + n.values.len()) + 2 * n.values.len() + 4 * n.halves.1.len();
+        |n: &Numbers| 80 + 3 * (n.edges.len() + n.values.len()) + 3 * n.values.len() + 4 * n.halves.1.len();
     let words: usize = numbers.iter().flatten().map(longest).sum();
     let mut buf = vec![0u32; 256 + fit.parameters.len() + 4 * tables.len() + words];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
@@ -134,9 +151,20 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
             writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
         }
     }
+    if options.direct_table {
+        writer.direct_table(&tables)?;
+    }
     let bytes = writer.finish(identity)?;
     debug_assert!(Artifact::parse(bytes).is_ok());
     Ok(bytes.to_vec())
+}
+
+/// What kind of number a score is for the compiled fit.
+fn device_encoding(fit: &Fit) -> ScoreEncoding {
+    match fit.encoding() {
+        ScoreEncoding::F32 if fit.compact => ScoreEncoding::RoundedF32,
+        encoding => encoding,
+    }
 }
 
 impl Numbers {
@@ -155,6 +183,12 @@ impl Numbers {
                 let values = steps.bins.iter().map(|bin| CompactTable::nearest(bin.value)).collect();
                 Self { halves: (edges, values), ..none }
             }
+            Model::Codes(codes) if compact => {
+                let edges = codes.edges.iter().map(|&edge| u16::try_from(edge).ok());
+                let edges = edges.collect::<Option<_>>().ok_or(CompileError::Parameter)?;
+                let values = codes.values.iter().map(|&value| CompactTable::nearest(value)).collect();
+                Self { halves: (edges, values), ..none }
+            }
             _ if compact => return Err(CompileError::NotSteps),
             Model::Steps(steps) => Self { edges: exact(&steps.edges)?, values: values(), ..none },
             Model::Randomized(steps) => {
@@ -171,6 +205,9 @@ impl Numbers {
                 more: nearest(&table.p1),
                 ..none
             },
+            Model::Codes(codes) => {
+                Self { words: codes.edges.clone(), values: nearest(&codes.values), ..none }
+            }
             Model::Scaling(_) => none,
         })
     }
@@ -179,6 +216,9 @@ impl Numbers {
     fn form(&self, model: &Model, compact: bool) -> Result<TableForm<'_>, CompileError> {
         let Self { edges, words, values, more, halves } = self;
         let form = match model {
+            Model::Codes(codes) if compact => {
+                CompactTable::new(&halves.0, &halves.1, codes.encoding).map(TableForm::Compact).ok()
+            }
             _ if compact => CompactTable::new(&halves.0, &halves.1, ScoreEncoding::RoundedF32)
                 .map(TableForm::Compact)
                 .ok(),
@@ -190,9 +230,20 @@ impl Numbers {
                 InterpolatedTable::new(edges, values, more).map(TableForm::Interpolated).ok()
             }
             Model::VennAbers(_) => VennAbersTable::new(edges, values, more).map(TableForm::VennAbers).ok(),
+            Model::Codes(codes) => CodeTable::new(words, values, codes.encoding).map(TableForm::Codes).ok(),
             Model::Scaling(scaling) => ScalingFunction::new(parameters(scaling)).map(TableForm::Scaling).ok(),
         };
         form.ok_or(CompileError::Parameter)
+    }
+}
+
+/// The probabilities that the device computes for scores with a function that is none of steps.
+pub(crate) fn prob_on_device(model: &Model, scores: &[Score]) -> Result<Vec<f32>, CompileError> {
+    let numbers = Numbers::of(model, false)?;
+    match numbers.form(model, false)? {
+        TableForm::Interpolated(table) => Ok(scores.iter().map(|&score| table.lookup(score).1).collect()),
+        TableForm::Scaling(function) => Ok(scores.iter().map(|&score| function.prob(score)).collect()),
+        _ => Err(CompileError::Parameter),
     }
 }
 

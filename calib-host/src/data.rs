@@ -66,6 +66,17 @@ pub enum DataError {
         /// The number of points.
         n: u64,
     },
+    /// A weight is not a number from 0 on.
+    #[error("row {row}: the weight {weight} is not a number from 0 on")]
+    Weight {
+        /// The row.
+        row: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// All weights are 0.
+    #[error("all weights are 0")]
+    NoWeight,
     /// There are more than 2^53 points.
     #[error("more than 2^53 points")]
     TooMany,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use calib_core::ParseError;
+use calib_core::{ParseError, ScoreEncoding};
 
 use crate::compile::CompileError;
 use crate::fit::FitError;
@@ -106,6 +106,37 @@ pub enum Problem {
         label: i64,
         /// The number of classes.
         classes: usize,
+    },
+    /// The weight is below 0.
+    NegativeWeight(f64),
+    /// All weights are 0.
+    NoWeight,
+    /// The number of points is not a whole number from 0 on.
+    Count(f64),
+    /// There are more positives than points.
+    Positives {
+        /// The number of positives.
+        positives: f64,
+        /// The number of points.
+        n: f64,
+    },
+    /// The counts add up to more than 2^53.
+    TooManyPoints,
+    /// The code of a score is not a whole number.
+    CodeNotInteger(String),
+    /// The number is not a code of the encoding.
+    CodeOutOfRange {
+        /// The number.
+        code: i64,
+        /// The encoding.
+        encoding: ScoreEncoding,
+    },
+    /// The code stands for a score outside `[0, 1]`.
+    CodeScore {
+        /// The code.
+        code: i64,
+        /// The score.
+        score: f32,
     },
     /// All labels are the same.
     OneClass(u8),
@@ -225,6 +256,7 @@ impl Error {
                 format!("create the folder of {} first", path.display())
             }
             Self::Fit { cause, .. } => return cause.hint(),
+            Self::Compile(CompileError::Codes(cause)) => return cause.hint(),
             _ => return None,
         })
     }
@@ -235,6 +267,7 @@ impl Error {
             Self::Mismatch(_) => 1,
             Self::Usage(_) => 2,
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
+            Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
             Self::Output(_) | Self::Stdout(_) => 4,
         }
@@ -290,6 +323,19 @@ impl fmt::Display for Problem {
             Self::LabelNotInteger(text) => write!(f, "{} is not a whole number", quoted(text)),
             Self::LabelOutOfRange { label, classes } => {
                 write!(f, "the label {label} is out of range: the {classes} classes are 0 to {}", classes - 1)
+            }
+            Self::NegativeWeight(weight) => write!(f, "the weight {weight} is below 0"),
+            Self::NoWeight => f.write_str("all weights are 0"),
+            Self::Count(count) => write!(f, "{count} is not a whole number of points"),
+            Self::Positives { positives, n } => write!(f, "{positives} positives of {n} points"),
+            Self::TooManyPoints => f.write_str("the counts add up to more than 2^53 points"),
+            Self::CodeNotInteger(text) => write!(f, "{} is not a whole number", quoted(text)),
+            Self::CodeOutOfRange { code, encoding } => {
+                let (lowest, highest) = encoding.code_range().unwrap_or_default();
+                write!(f, "{code} is not a code: {encoding} has those from {lowest} to {highest}")
+            }
+            Self::CodeScore { code, score } => {
+                write!(f, "the code {code} stands for the score {score}, which is outside [0, 1]")
             }
             Self::OneClass(label) => write!(f, "all labels are {label}"),
             Self::MissingColumn(_) => f.write_str("there is no such column"),
@@ -374,6 +420,21 @@ impl Problem {
             Self::Text(_) => "write numbers as numbers, without quotes".into(),
             Self::LabelNotInteger(_) | Self::LabelOutOfRange { .. } => {
                 "labels are class indices from 0 on; for binary data 0 and 1".into()
+            }
+            Self::NegativeWeight(_) => "a weight is a number from 0 on".into(),
+            Self::NoWeight => "give at least one row a weight above 0".into(),
+            Self::Count(_) => {
+                "beside --positives-column, --weight-column holds the number of points of each row".into()
+            }
+            Self::Positives { .. } => {
+                "--weight-column is the number of points of a row, --positives-column how many of them have label 1".into()
+            }
+            Self::TooManyPoints => "divide the counts, or use a sample".into(),
+            Self::CodeNotInteger(_) | Self::CodeOutOfRange { .. } => {
+                "codes are the classifier's integer outputs, before they are multiplied by the scale".into()
+            }
+            Self::CodeScore { .. } => {
+                "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128".into()
             }
             Self::OneClass(_) => "the data must hold both labels, 0 and 1".into(),
             Self::MissingColumn(there) => {

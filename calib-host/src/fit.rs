@@ -1,6 +1,6 @@
 //! Fitting: a binary method on its own, or under a reduction.
 
-use calib_core::{Method, Reduction, StepTable, Theorem};
+use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
 
 use crate::bootstrap::Interval;
 use crate::clopper_pearson::clopper_pearson;
@@ -44,6 +44,9 @@ pub struct Fit {
     pub parameters: String,
     /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
     pub compact: bool,
+    /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
+    /// points, and nothing is guaranteed.
+    pub weighted: bool,
 }
 
 /// A binary model and what is guaranteed for it.
@@ -144,6 +147,9 @@ pub enum FitError {
         /// How many would do.
         needed: usize,
     },
+    /// The method counts points, or does not know what a real weight would mean.
+    #[error("{0} counts points, and real weights are no counts")]
+    RealWeights(&'static str),
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -152,7 +158,7 @@ pub enum FitError {
 impl FitError {
     /// Whether an option alone is wrong, whatever the data.
     pub(crate) fn is_about_options(&self) -> bool {
-        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_))
+        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_) | Self::RealWeights(_))
     }
 
     pub(crate) fn hint(&self) -> Option<String> {
@@ -173,6 +179,9 @@ impl FitError {
             Self::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
+            Self::RealWeights(_) => {
+                "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
+            }
             Self::BinCount(_) | Self::PointsPerBin(_) => return None,
         })
     }
@@ -249,6 +258,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
         }),
         parameters: format!("alpha={alpha} {}", method.parameters()).trim_end().into(),
         compact: false,
+        weighted: false,
     })
 }
 
@@ -313,6 +323,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         }),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
         compact: false,
+        weighted: false,
     })
 }
 
@@ -405,6 +416,11 @@ impl FittedTable {
 }
 
 impl Fit {
+    /// What kind of number the tables take.
+    pub fn encoding(&self) -> ScoreEncoding {
+        self.tables.iter().flatten().next().map_or(ScoreEncoding::F32, |table| table.model.encoding())
+    }
+
     /// The number of bins over all tables.
     pub fn bins(&self) -> usize {
         self.tables.iter().flatten().map(|table| table.model.len()).sum()

@@ -22,6 +22,7 @@ mod binned;
 mod binning;
 mod bootstrap;
 mod clopper_pearson;
+mod codes;
 mod compact;
 mod compile;
 mod data;
@@ -43,18 +44,20 @@ mod stored;
 mod umd;
 mod ums;
 mod venn_abers;
+mod weighted;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use apply::{Applied, AppliedClasses, AppliedVector, apply_scores, apply_vectors};
+pub use apply::{Applied, AppliedClasses, AppliedVector, apply_codes, apply_scores, apply_vectors};
 pub use assess::{Assessment, EstimateWithInterval, Prediction, assess};
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use binning::{Binning, Cell};
 pub use bootstrap::{Bootstrap, Interval};
 pub use clopper_pearson::clopper_pearson;
+pub use codes::{CodeModel, CodesError, MAX_CODE_STEPS};
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};
@@ -78,3 +81,4 @@ pub use stored::StoredArtifact;
 pub use umd::{Boundary, BoundaryPoints, Umd};
 pub use ums::{FixedWidth, Ums};
 pub use venn_abers::VennAbersModel;
+pub use weighted::{WeightedData, fit_weighted};

@@ -1,8 +1,9 @@
 //! The binary calibration methods.
 
-use calib_core::{Method, Theorem};
+use calib_core::{Method, ScoreEncoding, Theorem};
 
 use crate::binned::{Bin, BinnedModel, RandomizedModel};
+use crate::codes::CodeModel;
 use crate::fit::FitError;
 use crate::groups::{Group, totals};
 use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
@@ -54,6 +55,8 @@ pub enum Model {
     Scaling(ScalingModel),
     /// Two step functions, the ends of an interval.
     VennAbers(VennAbersModel),
+    /// A step function of integer codes.
+    Codes(CodeModel),
 }
 
 impl BinaryMethod {
@@ -191,6 +194,7 @@ impl Model {
         match self {
             Self::Steps(model) => &model.bins,
             Self::Randomized(model) => &model.bins,
+            Self::Codes(model) => &model.bins,
             _ => &[],
         }
     }
@@ -211,12 +215,25 @@ impl Model {
             Self::Interpolated(model) => model.scores.len(),
             Self::Scaling(_) => 0,
             Self::VennAbers(model) => model.p0.len(),
+            Self::Codes(model) => model.values.len(),
+        }
+    }
+
+    /// What kind of number the function takes.
+    pub fn encoding(&self) -> ScoreEncoding {
+        match self {
+            Self::Codes(model) => model.encoding,
+            _ => ScoreEncoding::F32,
         }
     }
 
     /// Whether equal scores straddled a boundary and were merged.
     pub(crate) fn ties_merged(&self) -> bool {
-        self.steps().is_some_and(|model| model.ties_merged)
+        match self {
+            Self::Steps(model) => model.ties_merged,
+            Self::Codes(model) => model.ties_merged,
+            _ => false,
+        }
     }
 }
 

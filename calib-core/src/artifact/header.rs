@@ -24,7 +24,7 @@ pub struct Header<'a> {
     /// The classifier's number of classes, at least 2.
     pub classes: u16,
     /// The number of bins over all tables, at least 1: of segments, both constant ends included, if tables are
-    /// interpolated; 0 for scaling functions.
+    /// interpolated; 0 for scaling functions of floats.
     pub bins: u32,
     /// The number of calibration points, at least 1.
     pub n: u64,
@@ -246,12 +246,18 @@ impl<'a> Header<'a> {
 
     /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
-        let compact = self.flags.contains(HeaderFlags::COMPACT);
-        match (self.method.table_section(), self.encoding, compact) {
+        // Over keys every function of a score is a table of steps.
+        let steps = match self.method.table_section() {
+            SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling => true,
+            _ => false,
+        };
+        match (self.method.table_section(), self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
             (kind, ScoreEncoding::F32, false) => Some(kind),
             (_, ScoreEncoding::F32, true) | (_, ScoreEncoding::RoundedF32, false) => None,
-            (SectionKind::Tables, _, true) => Some(SectionKind::CompactSteps),
-            (SectionKind::Tables, _, false) => Some(SectionKind::IntegerSteps),
+            (SectionKind::Tables, ScoreEncoding::RoundedF32, true) => Some(SectionKind::CompactSteps),
+            (_, ScoreEncoding::RoundedF32, true) => None,
+            (_, _, true) if steps => Some(SectionKind::CompactSteps),
+            (_, _, false) if steps => Some(SectionKind::IntegerSteps),
             _ => None,
         }
     }

@@ -159,11 +159,13 @@ fn a_header_has_bins_unless_it_has_functions() {
 }
 
 #[test]
-fn an_encoding_is_of_this_world_and_for_step_tables() {
+fn an_encoding_is_of_this_world_and_for_methods_that_are_steps_over_codes() {
     for method in METHODS {
         for encoding in [I8, U16] {
-            let steps = method_kind(method) == SectionKind::Tables;
-            assert_eq!(is_consistent(&Header { encoding, ..header(method) }), steps, "{method}");
+            let steps = !matches!(method, Method::UmdRandomized | Method::VennAbers);
+            let over_codes = Header { encoding, bins: 3, ..header(method) };
+            assert_eq!(is_consistent(&over_codes), steps, "{method}");
+            assert!(!is_consistent(&Header { bins: 0, ..over_codes }), "{method}");
         }
     }
     let u8 = |scale, zero_point| ScoreEncoding::U8 { scale, zero_point };

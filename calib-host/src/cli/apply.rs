@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::{Artifact, Reduction};
-use calib_host::input::{Source, Table};
-use calib_host::{AppliedVector, Error, StoredArtifact, apply_scores, apply_vectors, write_file};
+use calib_core::{Artifact, Calibrator, Reduction};
+use calib_host::input::{self, Source, Table};
+use calib_host::{
+    AppliedVector, Error, StoredArtifact, apply_codes, apply_scores, apply_vectors, write_file,
+};
 use clap::Args;
 
 use super::applied::{ADDED, Columns, INTERVAL, WORD};
@@ -18,7 +20,7 @@ pub(crate) struct Apply {
     artifact: PathBuf,
     #[command(flatten)]
     source: ScoreSource,
-    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// The column of scores in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
@@ -69,10 +71,16 @@ impl Apply {
         table.check_absent(&ADDED)?;
         table.check_absent(&INTERVAL)?;
         table.check_absent(&[WORD])?;
-        let scores = table.numbers(&self.score_column)?.scores()?;
-        let applied = apply_scores(artifact, &scores, self.seed)
-            .ok_or_else(|| self.mismatch(artifact, "binary scores"))?;
-        let shown = table.shown(scores.len());
+        let applied = if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
+            let codes = input::codes(&table.codes(&self.score_column)?, calibrator.encoding())?;
+            let applied = apply_codes(artifact, &codes).expect("the artefact is over codes");
+            applied.expect("the codes are in the artefact's encoding")
+        } else {
+            let scores = table.numbers(&self.score_column)?.scores()?;
+            apply_scores(artifact, &scores, self.seed)
+                .ok_or_else(|| self.mismatch(artifact, "binary scores"))?
+        };
+        let shown = table.shown(applied.len());
         let columns = Columns::of(artifact);
         self.write(|writer| {
             shown.header().try_for_each(|name| writer.write_field(name))?;

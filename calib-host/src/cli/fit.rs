@@ -4,16 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::ClassifierId;
-use calib_host::input::{self, Source, Table};
+use calib_host::input::{self, Sample, Source, Table};
 use calib_host::{
     ArtifactOptions, DataError, Error, FitError, FittedTable, Model, Place, Problems, ScalingModel,
-    artifact_bytes, fit_binary, fit_reduction, write_file,
+    artifact_bytes, fit_binary, fit_reduction, fit_weighted, write_file,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::codes::CodeOptions;
 use super::method::MethodOptions;
 use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, question_kind, read_labels, read_vectors};
+use super::points::PointOptions;
 use super::print_json;
 use super::promise::promise;
 use super::reduction::ReductionOption;
@@ -36,6 +38,10 @@ pub(crate) struct Fit {
     /// The column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
+    #[command(flatten)]
+    points: PointOptions,
+    #[command(flatten)]
+    codes: CodeOptions,
     /// The probability with which the guarantee may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
     alpha: f64,
@@ -71,8 +77,16 @@ enum TableWidth {
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let compact = self.table == TableWidth::U16;
-        if compact {
+        if compact && self.codes.direct_table {
+            return Err(usage("--direct-table goes with --table f32: leave one of them out"));
+        }
+        // Over codes every function is one of steps.
+        if compact && self.codes.encoding()?.is_none() {
             self.method.check_steps("--table u16")?;
+        }
+        if self.source.vectors().is_some() {
+            self.points.check_no_matrix()?;
+            self.codes.check_no_matrix()?;
         }
         let (fit, sources) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
@@ -107,6 +121,7 @@ impl Fit {
             data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
             classifier: self.classifier_id,
             intervals: self.intervals,
+            direct_table: self.codes.direct_table,
         };
         let bytes = artifact_bytes(&fit, &options)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
@@ -117,20 +132,49 @@ impl Fit {
         let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, !quiet)?;
-        let table = Table::read_only(&sources[0], &[&self.score_column, &self.label_column])?;
+        let encoding = self.codes.encoding()?;
+        let names: Vec<&str> =
+            [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
+        let table = Table::read_only(&sources[0], &names)?;
         let labels = match sources.get(1) {
-            Some(labels) => read_labels(labels, &self.label_column)?,
-            None => labels_beside(&table, &self.label_column)?,
+            _ if self.points.counts_positives() => None,
+            Some(labels) => Some(read_labels(labels, &self.label_column)?),
+            None => Some(labels_beside(&table, &self.label_column)?),
         };
-        let scores = table.numbers(&self.score_column)?;
-        let data = input::binary_data(&scores, &labels)?;
-        let data = if self.table == TableWidth::U16 { data.rounded() } else { data };
+        let scores = match encoding {
+            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
+            None => table.numbers(&self.score_column)?,
+        };
+        let sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        // Codes are looked up as they are.
+        let sample = match sample {
+            Sample::Points(data) if self.table == TableWidth::U16 && encoding.is_none() => {
+                Sample::Points(data.rounded())
+            }
+            Sample::Weighted(_) if self.table == TableWidth::U16 && encoding.is_none() => {
+                return Err(usage("--table u16 is for counted points, not for real weights: leave it out"));
+            }
+            sample => sample,
+        };
         let fit_error = |cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
-            Error::fit(if one_class { labels.place().clone() } else { Place::file(sources[0].path()) }, cause)
+            let file = Place::file(sources[0].path());
+            let labels = labels.as_ref().map(|labels| labels.place().clone());
+            Error::fit(labels.filter(|_| one_class).unwrap_or(file), cause)
         };
-        let method = self.method.binary(data.len(), &Place::file(sources[0].path()))?;
-        Ok((fit_binary(&data, &method, self.alpha).map_err(fit_error)?, sources))
+        let place = Place::file(sources[0].path());
+        let fit = match &sample {
+            Sample::Points(data) => fit_binary(data, &self.method.binary(data.len(), &place)?, self.alpha),
+            Sample::Weighted(data) => {
+                fit_weighted(data, &self.method.binary(data.len(), &place)?, self.alpha)
+            }
+        }
+        .map_err(fit_error)?;
+        let fit = match encoding {
+            Some(encoding) => fit.over_codes(encoding)?,
+            None => fit,
+        };
+        Ok((fit, sources))
     }
 
     fn report(&self, fit: &calib_host::Fit, len_bytes: usize, quiet: bool) -> Result<(), Error> {
@@ -142,6 +186,8 @@ impl Fit {
                 "method": fit.method.to_string(),
                 "reduction": fit.reduction.to_string(),
                 "n": fit.n,
+                "encoding": fit.encoding().to_string(),
+                "weighted": fit.weighted,
                 "bins": fit.bins(),
                 "guarantee": fit.guarantee.map(|g| json!({
                     "theorem": g.theorem.to_string(),
@@ -154,7 +200,7 @@ impl Fit {
                     "name": fit.table_name(unfitted.table),
                     "reason": unfitted.reason.to_string(),
                 })).collect::<Vec<_>>(),
-                "tables": fit.tables.iter().map(|table| table.as_ref().map(table_json)).collect::<Vec<_>>(),
+                "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
             }));
         }
         if quiet {
@@ -190,7 +236,7 @@ impl Fit {
 const SHOWN: usize = 8;
 
 /// A table's numbers, by their names.
-fn table_json(table: &FittedTable) -> Value {
+fn table_json(table: &FittedTable, weighted: bool) -> Value {
     let bins = table.model.bins();
     let values = || bins.iter().map(|bin| bin.value).collect::<Vec<_>>();
     let mut value = match &table.model {
@@ -199,6 +245,9 @@ fn table_json(table: &FittedTable) -> Value {
         }
         Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
         Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
+        Model::Codes(codes) => {
+            json!({"edges": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
+        }
         Model::VennAbers(table) => json!({"edges": table.edges, "p0": table.p0, "p1": table.p1}),
         Model::Scaling(ScalingModel::PlattLogit { a, b } | ScalingModel::PlattProb { a, b }) => {
             json!({"a": a, "b": b})
@@ -209,7 +258,10 @@ fn table_json(table: &FittedTable) -> Value {
     };
     value["n"] = table.n.into();
     value["epsilon"] = table.epsilon.into();
-    if !bins.is_empty() {
+    if weighted {
+        let total = bins.iter().map(|bin| bin.n).sum::<u64>() as f64;
+        value["weight_shares"] = bins.iter().map(|bin| bin.n as f64 / total).collect();
+    } else if !bins.is_empty() {
         value["counts"] = bins.iter().map(|bin| bin.n).collect();
         value["positives"] = bins.iter().map(|bin| bin.positives).collect();
     }

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::{Artifact, FORMAT_VERSION, HeaderFlags, Reduction, Scaling, TableForm};
+use calib_core::{
+    Artifact, FORMAT_VERSION, Header, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
+};
 use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};
@@ -71,6 +73,9 @@ impl Inspect {
             let missing = (0..tables.count()).filter(|&table| tables.get(table).is_none()).count();
             writeln!(out, "flags       {missing} of {} tables uncalibrated", tables.count())?;
         }
+        if header.flags.contains(HeaderFlags::WEIGHTED) {
+            writeln!(out, "flags       the calibration points had real weights")?;
+        }
         writeln!(out, "data        sha256 {}", hex::encode(header.provenance.data_sha256))?;
         if let Some(id) = header.provenance.classifier {
             writeln!(out, "classifier  {id}")?;
@@ -88,7 +93,11 @@ impl Inspect {
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
             let (size, bytes) = (size(&table.form), len_bytes(&table.form));
             writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
-            for (row, line) in lines(&table.form).iter().enumerate() {
+            if let Some(direct) = direct_table(header) {
+                let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
+                writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
+            }
+            for (row, line) in lines(&table.form, header.encoding).iter().enumerate() {
                 writeln!(out, "  {row:>4}  {line}")?;
             }
         }
@@ -101,7 +110,13 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
     let table = |index| {
         let table = artifact.tables().get(index)?;
         let mut value = form_json(&table.form);
-        value["len_bytes"] = len_bytes(&table.form).into();
+        if let TableForm::Codes(codes) = table.form {
+            let lowest = i64::from(header.encoding.code_range().map_or(0, |range| range.0));
+            value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
+            value["direct_table"] = json!(artifact.tables().has_direct_table());
+            value["direct_table_len_bytes"] = direct_table(header).into();
+        }
+        value["len_bytes"] = (len_bytes(&table.form)).into();
         value["epsilon"] = table.epsilon.into();
         Some(value)
     };
@@ -123,6 +138,7 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
         })),
         "flags": {
             "ties_merged": header.flags.contains(HeaderFlags::TIES_MERGED),
+            "weighted": header.flags.contains(HeaderFlags::WEIGHTED),
             "class_uncalibrated": header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED),
         },
         "provenance": {
@@ -133,6 +149,11 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     })
+}
+
+/// How many bytes a direct table takes, its section's head included; `None` if the encoding has none.
+fn direct_table(header: &Header<'_>) -> Option<usize> {
+    matches!(header.encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }).then_some(8 + 256)
 }
 
 /// How many bytes a table takes, its epsilon among them.
@@ -159,7 +180,7 @@ fn size(form: &TableForm<'_>) -> String {
 }
 
 /// A line for each bin, knot or parameter.
-fn lines(form: &TableForm<'_>) -> Vec<String> {
+fn lines(form: &TableForm<'_>, encoding: ScoreEncoding) -> Vec<String> {
     let bin = |lo: String, hi: String, last: bool, value: String| {
         let end = if last { ']' } else { ')' };
         format!("{:<28} {value}", format!("[{lo}, {hi}{end}"))
@@ -190,10 +211,11 @@ fn lines(form: &TableForm<'_>) -> Vec<String> {
             parameters(f.parameters()).iter().map(|(name, value)| format!("{name:<28} {value}")).collect()
         }
         TableForm::Codes(t) => {
-            let edges = t.edges().iter().map(u32::to_string).collect();
+            let (lowest, highest) = encoding.code_range().unwrap_or_default();
+            let code = |&key: &u32| (i64::from(lowest) + i64::from(key)).to_string();
             bins(
-                edges,
-                ("first code".into(), "last code".into()),
+                t.edges().iter().map(code).collect(),
+                (lowest.to_string(), highest.to_string()),
                 t.values().map(|v| v.to_string()).collect(),
             )
         }

@@ -3,11 +3,13 @@
 mod applied;
 mod apply;
 mod assess;
+mod codes;
 mod fit;
 mod inspect;
 mod method;
 mod options;
 mod plan;
+mod points;
 mod promise;
 mod reduction;
 

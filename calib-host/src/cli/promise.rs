@@ -10,6 +10,9 @@ const USEFUL_EPSILON: f64 = 0.1;
 
 /// What is promised, under which assumptions, and what is not.
 pub(crate) fn promise(fit: &Fit) -> String {
+    if fit.weighted {
+        return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
+    }
     let Some(guarantee) = fit.guarantee else { return no_promise(fit) };
     let percent =
         format!("{:.*}", decimals(guarantee.alpha).saturating_sub(2), 100.0 * (1.0 - guarantee.alpha));

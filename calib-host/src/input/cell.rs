@@ -91,6 +91,14 @@ impl<'t> Cell<&'t str> {
         }
     }
 
+    /// A whole number, as [`Cell::label`].
+    pub(super) fn code(self) -> Result<i64, Problem> {
+        self.label().map_err(|problem| match problem {
+            Problem::LabelNotInteger(text) => Problem::CodeNotInteger(text),
+            other => other,
+        })
+    }
+
     /// A whole number from 0 on; an empty field, of an uncalibrated row, is bin 0.
     pub(super) fn bin(self) -> Result<u32, Problem> {
         if self.is_gap() {

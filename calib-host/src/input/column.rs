@@ -85,12 +85,12 @@ pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryD
 /// # Errors
 ///
 /// If it has not.
-pub fn check_rows(labels: &Column<i64>, expected: usize, other: &Path) -> Result<(), Error> {
+pub fn check_rows<T>(labels: &Column<T>, expected: usize, other: &Path) -> Result<(), Error> {
     check_len(Place::file(&labels.place.file), labels.len(), Place::file(other), expected)
 }
 
 /// As [`check_rows`]; two arrays of one archive are told apart by their names.
-fn check_same_rows(scores: &Column<f64>, labels: &Column<i64>) -> Result<(), Error> {
+pub(super) fn check_same_rows<T>(scores: &Column<f64>, labels: &Column<T>) -> Result<(), Error> {
     if scores.place.file != labels.place.file {
         return check_rows(labels, scores.len(), &scores.place.file);
     }

@@ -9,6 +9,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod cell;
+mod codes;
 mod column;
 mod csv;
 mod format;
@@ -25,10 +26,13 @@ mod npz;
 mod parquet;
 mod source;
 mod table;
+mod weights;
 
+pub use codes::{codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use format::Format;
 pub use limit::MAX_UNPACKED_BYTES;
 pub use matrix::{vectors, vectors_named};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};
+pub use weights::{Sample, counted_data, weighted_data};

@@ -141,6 +141,16 @@ impl Table {
         self.column(name, Cell::label)
     }
 
+    /// A column of integer codes of scores.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is not a whole number.
+    pub fn codes(&self, name: &str) -> Result<Column<i64>, Error> {
+        self.check_lone("integers", is_integer)?;
+        self.column(name, Cell::code)
+    }
+
     /// A column of bin indices; an empty or missing cell, of an uncalibrated row, is bin 0.
     ///
     /// # Errors

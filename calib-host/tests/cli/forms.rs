@@ -137,7 +137,7 @@ fn umd_from_a_csv_table() {
     let epsilon = (200.0f64.ln() / 78.0).sqrt();
     let stored = got["guarantee"]["epsilon"].as_f64().unwrap();
     assert!(stored >= epsilon && stored - epsilon < 1e-7);
-    assert_eq!(got["flags"], json!({"ties_merged": false, "class_uncalibrated": false}));
+    assert_eq!(got["flags"], json!({"ties_merged": false, "weighted": false, "class_uncalibrated": false}));
     assert_eq!(got["provenance"]["parameters"], "alpha=0.1 bins=10 boundary=ceil");
     assert_eq!(got["provenance"]["classifier"], Value::Null);
 }

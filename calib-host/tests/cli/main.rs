@@ -3,12 +3,14 @@
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod codes;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod methods;
 mod npy;
 mod reductions;
+mod weights;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;

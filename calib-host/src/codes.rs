@@ -1,0 +1,137 @@
+//! From a fit to dequantised scores to a table over the codes themselves.
+
+use calib_core::{QuantizedScore, Reduction, Score, ScoreEncoding};
+
+use crate::binned::Bin;
+use crate::compile::{CompileError, prob_on_device};
+use crate::fit::{Fit, FittedTable};
+use crate::method::Model;
+
+/// A step function of the integer codes of an encoding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodeModel {
+    /// The encoding.
+    pub encoding: ScoreEncoding,
+    /// The inner edges as [keys](QuantizedScore::key), strictly ascending, one less than there are values.
+    pub edges: Vec<u32>,
+    /// The calibrated probability of each bin, in `[0, 1]`.
+    pub values: Vec<f64>,
+    /// The evidence of each bin; empty if the values come from a function that has no bins.
+    pub bins: Vec<Bin>,
+    /// Whether equal scores straddled a boundary, so that the boundary was moved to keep them together.
+    pub ties_merged: bool,
+}
+
+/// Why a fit has no table over codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodesError {
+    /// The encoding has no codes, or an impossible scale or zero point.
+    #[error("the scale is not a number above 0, or the zero point is not a code")]
+    Encoding,
+    /// A lookup of a code has no random word and no interval.
+    #[error("{0} has no table over integer codes")]
+    Method(&'static str),
+    /// A smooth function takes so many steps that a table of them is larger than [`MAX_CODE_STEPS`].
+    #[error("as a table over codes the function takes {0} steps, more than {MAX_CODE_STEPS}")]
+    TooManySteps(usize),
+}
+
+impl CodesError {
+    pub(crate) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Encoding => {
+                "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
+                    .into()
+            }
+            Self::Method(_) => {
+                "use a method that gives one probability per code, such as ums, isotonic or platt".into()
+            }
+            Self::TooManySteps(_) => {
+                "use a method with bins, such as umd or isotonic, or scaling-binning over the function".into()
+            }
+        })
+    }
+}
+
+/// The most steps that a function may take over codes: a table of 32 KiB.
+pub const MAX_CODE_STEPS: usize = 4096;
+
+/// The score that a code stands for, as `fit` and `apply` take it; `None` if the device's `f32` is outside `[0, 1]`.
+pub(crate) fn score_of_code(score: QuantizedScore) -> Option<Score> {
+    Score::new(score.dequantized()).ok()
+}
+
+/// The score nearest to what a code stands for.
+pub(crate) fn clamped_score(score: QuantizedScore) -> Score {
+    score_of_code(score).unwrap_or(if score.dequantized() > 0.5 { Score::ONE } else { Score::ZERO })
+}
+
+impl Fit {
+    /// The same function of codes: every code gets the bin of the score that it stands for, or the probability that the
+    /// device's arithmetic gives for it. A code that stands for a score outside `[0, 1]` gets that of 0 or 1. Bins that
+    /// hold no code are left out, with their evidence; what is guaranteed for the others stays.
+    ///
+    /// Scores rise strictly with codes, so that a fit to the one is a fit to the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`CodesError`] says.
+    ///
+    /// # Panics
+    ///
+    /// If the fit was made under another reduction than [`Reduction::Binary`].
+    pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+        assert_eq!(self.reduction, Reduction::Binary, "codes are scores of class 1");
+        for table in self.tables.iter_mut().flatten() {
+            *table = table.over_codes(encoding)?;
+        }
+        Ok(self)
+    }
+}
+
+impl FittedTable {
+    fn over_codes(&self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+        let scores: Vec<Score> = keys(encoding)?.map(clamped_score).collect();
+        let steps = match &self.model {
+            Model::Steps(steps) => steps,
+            Model::Scaling(_) | Model::Interpolated(_) => return self.function_over_codes(encoding, &scores),
+            Model::Randomized(_) => return Err(CodesError::Method("umd-randomized").into()),
+            Model::VennAbers(_) => return Err(CodesError::Method("venn-abers").into()),
+            Model::Codes(_) => return Ok(self.clone()),
+        };
+        let bins: Vec<usize> = scores.iter().map(|score| steps.bin(score.get().into())).collect();
+        let (edges, kept) = runs(&bins);
+        let bins: Vec<Bin> = kept.iter().map(|&bin| steps.bins[bin]).collect();
+        let intervals = kept.iter().filter_map(|&bin| self.intervals.get(bin).copied()).collect();
+        let values = bins.iter().map(|bin| bin.value).collect();
+        let ties_merged = steps.ties_merged;
+        let model = Model::Codes(CodeModel { encoding, edges, values, bins, ties_merged });
+        Ok(Self { model, intervals, ..self.clone() })
+    }
+
+    fn function_over_codes(&self, encoding: ScoreEncoding, scores: &[Score]) -> Result<Self, CompileError> {
+        let probs = prob_on_device(&self.model, scores)?;
+        let (edges, values) = runs(&probs);
+        if values.len() > MAX_CODE_STEPS {
+            return Err(CodesError::TooManySteps(values.len()).into());
+        }
+        let values = values.into_iter().map(f64::from).collect();
+        let model = CodeModel { encoding, edges, values, bins: Vec::new(), ties_merged: false };
+        Ok(Self { model: Model::Codes(model), ..self.clone() })
+    }
+}
+
+/// All scores of an encoding, in the order of their keys.
+fn keys(encoding: ScoreEncoding) -> Result<impl Iterator<Item = QuantizedScore>, CodesError> {
+    let (lowest, highest) = encoding.code_range().ok_or(CodesError::Encoding)?;
+    QuantizedScore::new(encoding, lowest).map_err(|_| CodesError::Encoding)?;
+    Ok((lowest..=highest).filter_map(move |code| QuantizedScore::new(encoding, code).ok()))
+}
+
+/// The places where a sequence changes, and its values between them.
+fn runs<T: Copy + PartialEq>(values: &[T]) -> (Vec<u32>, Vec<T>) {
+    let changes = values.windows(2).zip(1..).filter(|(pair, _)| pair[0] != pair[1]);
+    let edges = changes.map(|(_, at)| at).collect();
+    (edges, values.chunk_by(|a, b| a == b).map(|run| run[0]).collect())
+}

@@ -1,0 +1,108 @@
+//! Rows that stand for several points, or for a share of one.
+
+use super::Column;
+use super::column::check_same_rows;
+use crate::data::{BinaryData, DataError};
+use crate::error::{Error, Problem};
+use crate::weighted::WeightedData;
+
+/// Binary calibration data, with or without real weights.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sample {
+    /// Points, each as good as the other: what theorems are about.
+    Points(BinaryData),
+    /// Points with real weights.
+    Weighted(WeightedData),
+}
+
+/// Joins scores, weights and binary labels, mapping the scores to the device's `f32`. Weights that are all whole numbers
+/// are counts: the row stands for so many points with its label.
+///
+/// # Errors
+///
+/// Different numbers of rows, a score outside `[0, 1]`, a label other than 0 and 1, a weight that is no number from 0 on,
+/// weights that are all 0, or counts that add up to more than 2^53.
+pub fn weighted_data(
+    scores: &Column<f64>,
+    weights: &Column<f64>,
+    labels: &Column<i64>,
+) -> Result<Sample, Error> {
+    check_same_rows(scores, weights)?;
+    check_same_rows(scores, labels)?;
+    labels.check_classes(2)?;
+    check_weights(weights)?;
+    let values = || device_scores(scores).map(|scores| scores.into_iter().zip(&labels.values));
+    if weights.values.iter().all(|weight| weight.fract() == 0.0) {
+        let row = |((score, &label), &count): ((f64, &i64), &f64)| {
+            let n = count as u64;
+            (score, n, if label == 1 { n } else { 0 })
+        };
+        return points(values()?.zip(&weights.values).map(row).collect(), weights).map(Sample::Points);
+    }
+    let row = |((score, &label), &weight): ((f64, &i64), &f64)| (score, weight, label == 1);
+    let rows: Vec<_> = values()?.zip(&weights.values).map(row).collect();
+    Ok(Sample::Weighted(WeightedData::new(&rows).expect("scores and weights were checked")))
+}
+
+/// Joins a table aggregated by score: scores, numbers of points, and how many of them have label 1.
+///
+/// # Errors
+///
+/// Different numbers of rows, a score outside `[0, 1]`, a number that is no whole number from 0 on, more positives than
+/// points, no points at all, or more than 2^53.
+pub fn counted_data(
+    scores: &Column<f64>,
+    counts: &Column<f64>,
+    positives: &Column<f64>,
+) -> Result<BinaryData, Error> {
+    check_same_rows(scores, counts)?;
+    check_same_rows(scores, positives)?;
+    for column in [counts, positives] {
+        check_weights_but_zeros(column)?;
+        if let Some(row) = column.values.iter().position(|count| count.fract() != 0.0) {
+            return Err(Error::input(column.at(row), Problem::Count(column.values[row])));
+        }
+    }
+    let pairs = || counts.values.iter().zip(&positives.values);
+    if let Some(row) = pairs().position(|(n, positives)| positives > n) {
+        let problem = Problem::Positives { positives: positives.values[row], n: counts.values[row] };
+        return Err(Error::input(positives.at(row), problem));
+    }
+    let scores = device_scores(scores)?;
+    points(
+        scores.into_iter().zip(pairs()).map(|(score, (&n, &k))| (score, n as u64, k as u64)).collect(),
+        counts,
+    )
+}
+
+fn points(rows: Vec<(f64, u64, u64)>, counts: &Column<f64>) -> Result<BinaryData, Error> {
+    BinaryData::from_counts(rows).map_err(|cause| {
+        let problem = if cause == DataError::TooMany { Problem::TooManyPoints } else { Problem::NoWeight };
+        Error::input(counts.place().clone(), problem)
+    })
+}
+
+fn device_scores(scores: &Column<f64>) -> Result<Vec<f64>, Error> {
+    Ok(scores.scores()?.into_iter().map(|score| f64::from(score.get())).collect())
+}
+
+fn check_weights(weights: &Column<f64>) -> Result<(), Error> {
+    check_weights_but_zeros(weights)?;
+    if weights.values.iter().all(|&weight| weight == 0.0) {
+        return Err(Error::input(weights.place().clone(), Problem::NoWeight));
+    }
+    Ok(())
+}
+
+fn check_weights_but_zeros(weights: &Column<f64>) -> Result<(), Error> {
+    for (row, &weight) in weights.values.iter().enumerate() {
+        let problem = match weight {
+            w if w.is_nan() => Problem::NaN,
+            w if w.is_infinite() => Problem::Infinite,
+            w if w < 0.0 => Problem::NegativeWeight(w),
+            _ => continue,
+        };
+        return Err(Error::input(weights.at(row), problem));
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! Scores that are integer codes.
+
+use crate::bad_input::refused;
+use crate::workplace::{Run, Workplace};
+
+const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
+
+/// So many rows of codes: label 1 about as often as the score says.
+fn table(codes: impl Iterator<Item = i32>) -> String {
+    let rows: String = codes
+        .enumerate()
+        .map(|(row, code)| format!("{code},{}\n", u8::from((row * 97 % 256) as i32 - 128 < code)))
+        .collect();
+    format!("score,label\n{rows}")
+}
+
+/// All 256 codes eight times, as 8-bit and as 16-bit codes.
+fn place() -> Workplace {
+    let all = || (0..2048).map(|i| i * 37 % 256 - 128);
+    let wide = table(all()).lines().fold(String::new(), |text, line| match line.split_once(',') {
+        Some((code, label)) if code != "score" => {
+            text + &format!("{},{label}\n", code.parse::<i32>().unwrap() * 256 + 128 + 32_768)
+        }
+        _ => text + line + "\n",
+    });
+    Workplace::new().with("cal.csv", table(all())).with("u16.csv", wide).with(
+        "floats.csv",
+        table(all()).lines().fold(String::new(), |text, line| match line.split_once(',') {
+            Some(("score", _)) => text + "score,label\n",
+            Some((code, label)) => {
+                text + &format!("{},{label}\n", (f64::from(code.parse::<i32>().unwrap()) + 128.0) / 256.0)
+            }
+            None => text,
+        }),
+    )
+}
+
+fn applied(place: &Workplace, artifact: &str, file: &str) -> Vec<Vec<String>> {
+    place.ok(&format!("calib apply {artifact} --scores {file} -o out.csv --force"));
+    let (header, rows) = place.table("out.csv");
+    let from = header.iter().position(|name| name == "prob").unwrap();
+    let prob_epsilon_flags = |row: &Vec<String>| [0, 2, 3].map(|i| row[from + i].clone()).to_vec();
+    rows.iter().map(prob_epsilon_flags).collect()
+}
+
+#[test]
+fn a_fit_to_codes_is_the_fit_to_the_scores_they_stand_for() {
+    let place = place();
+    for (method, guaranteed) in [
+        ("umd --bins 5", false),
+        ("umd-original --bins 5", false),
+        ("ums --bins 5 --seed 3", true),
+        ("fixed-width --bins 10", true),
+        ("fixed-width --bins 1000", true),
+        ("isotonic", false),
+        ("isotonic --interpolate", false),
+        ("irp --max-bins 4", false),
+        ("scaling-binning --bins 5 --seed 3", false),
+        ("platt", false),
+        ("platt --platt-on prob", false),
+        ("beta", false),
+        ("temperature", false),
+    ] {
+        let fit = |options: &str| {
+            place
+                .ok(&format!("calib fit --method {method} {options} -o out.bin --intervals --force --quiet"));
+            place.inspect("out.bin")
+        };
+        fit("--scores floats.csv");
+        let expected = applied(&place, "out.bin", "floats.csv");
+        for direct in ["", "--direct-table"] {
+            let inspected = fit(&format!("--scores cal.csv {SOFTMAX} {direct}"));
+            assert_eq!(inspected["tables"][0]["form"], "codes", "{method}");
+            assert_eq!(inspected["tables"][0]["direct_table"], !direct.is_empty());
+            assert_eq!(inspected["encoding"], "i8 (scale 0.00390625, zero point -128)");
+            assert_eq!(inspected["guarantee"].is_object(), guaranteed, "{method}");
+            assert_eq!(applied(&place, "out.bin", "cal.csv"), expected, "{method} {direct}");
+            let assessed = place.json("calib assess --probs out.csv --json");
+            assert_eq!(assessed["n"], 2048);
+            let shown = place.ok("calib inspect out.bin").stdout;
+            let cost = if direct.is_empty() { "would take" } else { "takes" };
+            assert!(shown.contains(&format!("bytes, a direct table {cost} 264 more")), "{shown}");
+            assert!(shown.contains("[-128, ") && shown.contains(", 127]"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn sixteen_bits_take_steps_and_no_long_function() {
+    let place = place();
+    let encoding = "--score-encoding u16 --scale 1/65536 --zero-point 0";
+    let fit = |method: &str| {
+        place.run(&format!("calib fit --method {method} --scores u16.csv {encoding} -o out --force"))
+    };
+    for method in ["ums --bins 5", "isotonic", "scaling-binning --bins 5 --one-set", "fixed-width --bins 10"]
+    {
+        let run = fit(method);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(applied(&place, "out", "u16.csv").len(), 2048);
+        assert!(place.inspect("out")["tables"][0]["direct_table_len_bytes"].is_null());
+    }
+    let long = fit("platt");
+    assert_eq!(long.code, 2);
+    assert!(long.stderr.starts_with("error: as a table over codes the function takes "), "{}", long.stderr);
+    assert!(long.stderr.contains("hint: use a method with bins"), "{}", long.stderr);
+    let direct = fit("isotonic --direct-table");
+    assert_eq!(direct.code, 2);
+    assert!(direct.stderr.contains("only 8-bit codes have one"), "{}", direct.stderr);
+}
+
+#[test]
+fn what_codes_cannot_say_is_refused() {
+    let hint = "  hint: use a method that gives one probability per code, such as ums, isotonic or platt\n";
+    let place = place();
+    for (method, name) in [("umd-randomized --bins 4", "umd-randomized"), ("venn-abers", "venn-abers")] {
+        let run = place.run(&format!("calib fit --method {method} --scores cal.csv {SOFTMAX} -o none"));
+        let expected = format!("error: {name} has no table over integer codes\n{hint}");
+        assert_eq!((run.code, run.stderr), (2, expected));
+    }
+}
+
+#[test]
+fn bad_codes_are_refused_with_their_place() {
+    let fit = |rows: &str, encoding: &str, stderr: &str| {
+        let content = format!("score,label\n{rows}").into_bytes();
+        let line = format!("calib fit --method isotonic --scores bad.csv {encoding} -o out");
+        refused(&[("bad.csv", content)], &line, 3, stderr);
+    };
+    let outputs =
+        "  hint: codes are the classifier's integer outputs, before they are multiplied by the scale\n";
+    fit(
+        "5,1\n128,0\n",
+        SOFTMAX,
+        &format!(
+            "error: bad.csv, line 3, column score: 128 is not a code: i8 (scale 0.00390625, zero point -128) has those \
+             from -128 to 127\n{outputs}"
+        ),
+    );
+    fit(
+        "0.5,1\n1,0\n",
+        SOFTMAX,
+        &format!("error: bad.csv, line 2, column score: \"0.5\" is not a whole number\n{outputs}"),
+    );
+    let check = "  hint: a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax \
+                 they are 1/256 and -128\n";
+    fit(
+        "5,1\n-3,0\n",
+        "--score-encoding i8 --scale 0.01 --zero-point 0",
+        &format!(
+            "error: bad.csv, line 3, column score: the code -3 stands for the score -0.03, which is outside [0, 1]\n{check}"
+        ),
+    );
+}
+
+#[test]
+fn impossible_encodings_are_usage_errors() {
+    let place = place();
+    for (encoding, words) in [
+        ("--score-encoding i8 --scale 1/256", "--zero-point"),
+        ("--scale 1/256", "--score-encoding"),
+        ("--score-encoding i8 --scale 0 --zero-point 0", "the scale is a number above 0"),
+        ("--score-encoding i8 --scale 1/256 --zero-point 128", "the zero point is not a code"),
+        ("--direct-table", "--score-encoding"),
+    ] {
+        let Run { code, stderr, .. } =
+            place.run(&format!("calib fit --method isotonic --scores cal.csv {encoding} -o none"));
+        assert_eq!(code, 2, "{encoding}");
+        assert!(stderr.contains(words), "{encoding}: {stderr}");
+    }
+    let line = format!(
+        "calib fit --method isotonic --reduction top-label --logits logits.npy --labels labels.npy {SOFTMAX} -o out"
+    );
+    refused(&[], &line, 2, "error: --score-encoding goes with --scores: a matrix is of floats\n");
+}
+
+#[test]
+fn codes_that_do_not_occur_are_clamped() {
+    // Codes from 0 up only; those below stand for scores below 0.
+    let rows = table((0..400).map(|i| i % 101));
+    let place = Workplace::new().with("cal.csv", rows).with("new.csv", "score\n-100\n0\n100\n127\n");
+    place.ok("calib fit --method platt --platt-on prob --scores cal.csv --score-encoding i8 --scale 0.01 --zero-point 0 -o out");
+    let got = applied(&place, "out", "new.csv");
+    assert!(got[0] == got[1] && got[2] == got[3] && got[0] != got[3], "{got:?}");
+}
+
+#[test]
+fn heavy_ties_are_right_and_honest() {
+    let promise = |content: String, method: &str| {
+        let place = Workplace::new().with("cal.csv", content);
+        let fit = place
+            .json(&format!("calib fit --method {method} --scores cal.csv {SOFTMAX} -o out --json --quiet"));
+        let n: u64 = fit["tables"][0]["counts"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum();
+        (fit["guarantee"].is_object(), fit["bins"].as_u64().unwrap(), n)
+    };
+    // All codes as often as each other, one code only, and nine tenths on one.
+    let all = || table((0..2048).map(|i| i * 37 % 256 - 128));
+    let one = || table(std::iter::repeat_n(5, 400));
+    let most = || table((0..2000).map(|i| if i % 10 == 0 { i / 10 - 100 } else { 60 }));
+    for (method, expected) in [
+        // Equal codes straddle boundaries: no theorem, whatever the distribution.
+        ("umd --bins 8", [(false, 8, 2048), (false, 1, 400), (false, 2, 2000)]),
+        // Edges that the values' points did not choose: the actual counts are guaranteed.
+        ("fixed-width --bins 8", [(true, 8, 2048), (true, 8, 400), (true, 8, 2000)]),
+        ("isotonic", [(false, 0, 2048), (false, 1, 400), (false, 0, 2000)]),
+    ] {
+        for (got, expected) in
+            [all(), one(), most()].map(|content| promise(content, method)).into_iter().zip(expected)
+        {
+            assert_eq!((got.0, got.2), (expected.0, expected.2), "{method}");
+            // Pooling decides how many bins isotonic regression has.
+            assert!(expected.1 == 0 && got.1 > 1 || got.1 == expected.1, "{method}: {got:?} {expected:?}");
+        }
+    }
+}

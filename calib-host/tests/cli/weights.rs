@@ -1,0 +1,244 @@
+//! Rows that stand for several points, or for a share of one.
+
+use serde_json::Value;
+
+use crate::bad_input::{ROW, refused};
+use crate::workplace::Workplace;
+
+/// Distinct and tied scores with counts of labels 0 and 1.
+fn rows() -> Vec<(f32, u32, u32)> {
+    (0..60u32).map(|i| ((i as f32 + 0.5) / 60.0, i * 7 % 5, (i * 11 % 4) * (i / 15))).collect()
+}
+
+fn table(header: &str, row: impl Fn(&(f32, u32, u32)) -> String) -> String {
+    format!("{header}\n{}", rows().iter().map(row).collect::<String>())
+}
+
+/// The same points three times: a row each, a row for each score and label, a row for each score.
+fn place() -> Workplace {
+    let repeated = |&(score, zeros, ones): &(f32, u32, u32)| {
+        format!("{score},0\n").repeat(zeros as usize) + &format!("{score},1\n").repeat(ones as usize)
+    };
+    Workplace::new()
+        .with("rows.csv", table("score,label", repeated))
+        .with(
+            "labels.csv",
+            table("score,label,w", |(s, zeros, ones)| format!("{s},0,{zeros}\n{s},1,{ones}.0\n")),
+        )
+        .with("counts.csv", table("score,n,k", |(s, zeros, ones)| format!("{s},{},{ones}\n", zeros + ones)))
+        .with(
+            "counts.jsonl",
+            rows().iter().fold(String::new(), |text, (s, zeros, ones)| {
+                format!("{text}{{\"k\": {ones}, \"n\": {}, \"score\": {s}}}\n", zeros + ones)
+            }),
+        )
+}
+
+/// What a fit is, apart from the file that it came from.
+fn without_origin(mut inspected: Value) -> Value {
+    inspected["identity"].take();
+    inspected["provenance"]["data_sha256"].take();
+    inspected
+}
+
+#[test]
+fn counts_are_the_repeated_rows() {
+    let place = place();
+    for method in [
+        "umd --bins 4",
+        "umd-original --points-per-bin 40",
+        "umd-randomized --bins 4 --seed 2",
+        "ums --bins 4 --seed 2",
+        "fixed-width --bins 10",
+        "isotonic",
+        "isotonic --interpolate",
+        "irp --max-bins 3",
+        "scaling-binning --bins 4 --seed 2",
+        "platt",
+        "beta",
+        "temperature",
+        "venn-abers",
+    ] {
+        let fit = |file: &str, options: &str| {
+            place.ok(&format!(
+                "calib fit --method {method} --scores {file} {options} --intervals -o {file}.bin --force --quiet"
+            ));
+            without_origin(place.inspect(&format!("{file}.bin")))
+        };
+        let expected = fit("rows.csv", "");
+        assert_eq!(fit("labels.csv", "--weight-column w"), expected, "{method}");
+        assert_eq!(fit("counts.csv", "--weight-column n --positives-column k"), expected, "{method}");
+        assert_eq!(fit("counts.jsonl", "--weight-column n --positives-column k"), expected, "{method}");
+    }
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn counts_are_read_from_every_format_by_name() {
+    use crate::npy::{f32s, i64s};
+    use crate::written::{arrow_file, arrow_stream, batch, column, npz, parquet};
+    use arrow_array::{Float32Array, Int64Array, UInt16Array};
+
+    let n = || rows().into_iter().map(|(_, zeros, ones)| zeros + ones);
+    let k = || rows().into_iter().map(|row| row.2);
+    let record = batch(&[
+        ("score", column::<Float32Array>(rows().iter().map(|row| row.0).collect::<Vec<_>>())),
+        ("n", column::<UInt16Array>(n().map(|n| n as u16).collect::<Vec<_>>())),
+        ("k", column::<Int64Array>(k().map(i64::from).collect::<Vec<_>>())),
+    ]);
+    let arrays = [
+        ("score", f32s(&[60], rows().iter().map(|row| row.0))),
+        ("n", i64s(n().map(i64::from))),
+        ("k", i64s(k().map(i64::from))),
+    ];
+    let place = place()
+        .with("t.parquet", parquet(&record, parquet::basic::Compression::SNAPPY))
+        .with("t.arrow", arrow_file(&record, None))
+        .with("t.arrows", arrow_stream(&record, None))
+        .with("t.npz", npz(&arrays, zip::CompressionMethod::Deflated));
+    let fit = |file: &str| {
+        place.ok(&format!(
+            "calib fit --method isotonic --scores {file} --weight-column n --positives-column k -o {file}.bin"
+        ));
+        without_origin(place.inspect(&format!("{file}.bin")))
+    };
+    let expected = fit("counts.csv");
+    for file in ["t.parquet", "t.arrow", "t.arrows", "t.npz"] {
+        assert_eq!(fit(file), expected, "{file}");
+    }
+}
+
+#[test]
+fn real_weights_promise_nothing_and_say_so() {
+    let halves = table("score,label,w", |(s, zeros, ones)| {
+        format!("{s},0,{}\n{s},1,{}\n", f64::from(*zeros) / 2.0, f64::from(*ones) / 2.0)
+    });
+    let place = place().with("halves.csv", halves);
+    for method in ["isotonic", "irp --max-bins 3", "isotonic --interpolate", "platt", "beta", "temperature"] {
+        let fit = |options: &str| {
+            place.json(&format!("calib fit --method {method} {options} -o out.bin --force --json --quiet"))
+        };
+        let expected = fit("--scores rows.csv")["tables"][0].clone();
+        let fitted = fit("--scores halves.csv --weight-column w");
+        assert_eq!((&fitted["n"], &fitted["weighted"]), (&120.into(), &true.into()), "{method}");
+        assert!(fitted["guarantee"].is_null() && fitted["tables"][0]["counts"].is_null(), "{method}");
+        assert!(fitted["promise"].as_str().unwrap().contains("real weights"), "{method}");
+        for name in ["edges", "values", "scores"] {
+            assert_eq!(fitted["tables"][0][name], expected[name], "{method} {name}");
+        }
+        let inspected = place.inspect("out.bin");
+        assert_eq!((&inspected["flags"]["weighted"], &inspected["n"]), (&true.into(), &120.into()));
+        assert!(place.ok("calib inspect out.bin").stdout.contains("real weights"));
+    }
+    for (method, what) in [
+        ("umd --bins 4", "uniform-mass binning"),
+        ("umd-randomized --bins 4", "uniform-mass binning"),
+        ("fixed-width --bins 4", "fixed-width binning"),
+        ("scaling-binning --bins 4", "scaling-binning"),
+        ("venn-abers", "venn-abers"),
+        ("isotonic --smoothing 1", "smoothing"),
+    ] {
+        let run = place
+            .run(&format!("calib fit --method {method} --scores halves.csv --weight-column w -o none.bin"));
+        assert_eq!(
+            (run.code, run.stderr.as_str()),
+            (
+                2,
+                format!(
+                    "error: {what} counts points, and real weights are no counts\n  hint: use isotonic or irp without \
+                     smoothing, platt, beta or temperature, or give whole numbers of points\n"
+                )
+                .as_str()
+            )
+        );
+    }
+}
+
+#[test]
+fn bad_weights_are_refused_with_their_place() {
+    let weight = |content: &str, stderr: &str| {
+        let line = "calib fit --method isotonic --scores bad.csv --weight-column w -o out";
+        refused(&[("bad.csv", content.into())], line, 3, stderr);
+    };
+    let positive = "  hint: a weight is a number from 0 on\n";
+    weight(
+        "score,label,w\n0.1,0,1\n0.2,1,-0.5\n",
+        &format!("error: bad.csv, line 3, column w: the weight -0.5 is below 0\n{positive}"),
+    );
+    weight(
+        "score,label,w\n0.1,0,nan\n0.2,1,1\n",
+        &format!("error: bad.csv, line 2, column w: the value is NaN\n{ROW}"),
+    );
+    weight(
+        "score,label,w\n0.1,0,1\n0.2,1,inf\n",
+        &format!("error: bad.csv, line 3, column w: the value is infinite\n{ROW}"),
+    );
+    weight(
+        "score,label,w\n0.1,0,0\n0.2,1,0\n",
+        "error: bad.csv, column w: all weights are 0\n  hint: give at least one row a weight above 0\n",
+    );
+    weight(
+        "score,label,w\n0.1,0,many\n0.2,1,1\n",
+        &format!("error: bad.csv, line 2, column w: \"many\" is not a number\n{ROW}"),
+    );
+    weight(
+        "score,label,w\n0.1,0,9e15\n0.2,1,9e15\n",
+        "error: bad.csv, column w: the counts add up to more than 2^53 points\n  hint: divide the counts, or use a sample\n",
+    );
+    weight(
+        "score,label\n0.1,0\n0.2,1\n",
+        "error: bad.csv, column w: there is no such column\n  hint: the columns are \"score\", \"label\": choose with \
+         --score-column, --label-column or the like\n",
+    );
+}
+
+#[test]
+fn bad_counts_are_refused_with_their_place() {
+    let counts = |content: &str, stderr: &str| {
+        let line =
+            "calib fit --method isotonic --scores bad.csv --weight-column n --positives-column k -o out";
+        refused(&[("bad.csv", content.into())], line, 3, stderr);
+    };
+    counts(
+        "score,n,k\n0.1,2,1\n0.2,3,4\n",
+        "error: bad.csv, line 3, column k: 4 positives of 3 points\n  hint: --weight-column is the number of points of a \
+         row, --positives-column how many of them have label 1\n",
+    );
+    let whole = "  hint: beside --positives-column, --weight-column holds the number of points of each row\n";
+    counts(
+        "score,n,k\n0.1,2,0.5\n0.2,3,1\n",
+        &format!("error: bad.csv, line 2, column k: 0.5 is not a whole number of points\n{whole}"),
+    );
+    counts(
+        "score,n,k\n0.1,2,1\n0.2,3.5,1\n",
+        &format!("error: bad.csv, line 3, column n: 3.5 is not a whole number of points\n{whole}"),
+    );
+    counts(
+        "score,n,k\n0.1,2,-1\n0.2,3,1\n",
+        "error: bad.csv, line 2, column k: the weight -1 is below 0\n  hint: a weight is a number from 0 on\n",
+    );
+    counts(
+        "score,n,k\n0.1,0,0\n0.2,0,0\n",
+        "error: bad.csv, column n: all weights are 0\n  hint: give at least one row a weight above 0\n",
+    );
+}
+
+#[test]
+fn weights_need_a_table() {
+    let labels = "--labels labels.npy --weight-column w -o out";
+    refused(
+        &[],
+        &format!("calib fit --method isotonic --scores scores.npy {labels}"),
+        2,
+        "error: --weight-column needs a table: an array that is alone has no columns\n",
+    );
+    refused(
+        &[],
+        &format!("calib fit --method isotonic --reduction top-label --logits logits.npy {labels}"),
+        2,
+        "error: --weight-column goes with --scores: a matrix has no columns to weigh by\n",
+    );
+    let run = place().run("calib fit --method isotonic --scores counts.csv --positives-column k -o out");
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("--weight-column"), "{}", run.stderr);
+}
