@@ -247,10 +247,10 @@ impl<'a> Header<'a> {
     /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
         // Over keys every function of a score is a table of steps.
-        let steps = match self.method.table_section() {
-            SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling => true,
-            _ => false,
-        };
+        let steps = matches!(
+            self.method.table_section(),
+            SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling
+        );
         match (self.method.table_section(), self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
             (kind, ScoreEncoding::F32, false) => Some(kind),
             (_, ScoreEncoding::F32, true) | (_, ScoreEncoding::RoundedF32, false) => None,
