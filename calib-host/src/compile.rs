@@ -96,7 +96,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         })
         .collect::<Result<_, CompileError>>()?;
 
-    let encoding = fit.encoding();
+    let encoding = device_encoding(fit);
     if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
         return Err(CompileError::NoDirectTable(encoding));
     }
@@ -164,6 +164,14 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     Ok(bytes.to_vec())
 }
 
+/// What kind of number a score is for the compiled fit.
+fn device_encoding(fit: &Fit) -> ScoreEncoding {
+    match fit.encoding() {
+        ScoreEncoding::F32 if fit.compact => ScoreEncoding::RoundedF32,
+        encoding => encoding,
+    }
+}
+
 impl Numbers {
     fn of(model: &Model, compact: bool) -> Result<Self, CompileError> {
         let exact = |edges: &[f64]| edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<Vec<_>, _>>();
@@ -181,7 +189,8 @@ impl Numbers {
                 Self { halves: (edges, values), ..none }
             }
             Model::Codes(codes) if compact => {
-                let edges = codes.edges.iter().map(|&edge| edge as u16).collect();
+                let edges = codes.edges.iter().map(|&edge| u16::try_from(edge).ok());
+                let edges = edges.collect::<Option<_>>().ok_or(CompileError::Parameter)?;
                 let values = codes.values.iter().map(|&value| CompactTable::nearest(value)).collect();
                 Self { halves: (edges, values), ..none }
             }

@@ -246,14 +246,18 @@ impl<'a> Header<'a> {
 
     /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
-        use SectionKind::{CompactSteps, IntegerSteps, Interpolated, Scaling, Tables};
-        let compact = self.flags.contains(HeaderFlags::COMPACT);
-        match (self.method.table_section(), self.encoding, compact) {
+        // Over keys every function of a score is a table of steps.
+        let steps = matches!(
+            self.method.table_section(),
+            SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling
+        );
+        match (self.method.table_section(), self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
             (kind, ScoreEncoding::F32, false) => Some(kind),
             (_, ScoreEncoding::F32, true) | (_, ScoreEncoding::RoundedF32, false) => None,
-            (Tables, _, true) => Some(CompactSteps),
-            // Over codes every function of a score is a table of steps.
-            (Tables | Interpolated | Scaling, _, false) => Some(IntegerSteps),
+            (SectionKind::Tables, ScoreEncoding::RoundedF32, true) => Some(SectionKind::CompactSteps),
+            (_, ScoreEncoding::RoundedF32, true) => None,
+            (_, _, true) if steps => Some(SectionKind::CompactSteps),
+            (_, _, false) if steps => Some(SectionKind::IntegerSteps),
             _ => None,
         }
     }

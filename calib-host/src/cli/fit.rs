@@ -81,7 +81,11 @@ enum TableWidth {
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let compact = self.table == TableWidth::U16;
-        if compact {
+        if compact && self.codes.direct_table {
+            return Err(usage("--direct-table goes with --table f32: leave one of them out"));
+        }
+        // Over codes every function is one of steps.
+        if compact && self.codes.encoding()?.is_none() {
             self.method.check_steps("--table u16")?;
         }
         if self.source.vectors().is_some() {

@@ -3,12 +3,13 @@
 use core::hint::black_box;
 
 use calib_core::wire::{
-    ClassProbList, ClassesPrediction, MAX_VALUES, Measurement, Name, Prediction, RankedList, RawScore,
-    Refusal, Reply, ReplyBody, Request, RequestBody, Status, TopKPrediction, UpdateRefusal,
+    MAX_VALUES, Measurement, Name, Prediction, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody,
+    Status, UpdateRefusal,
 };
 use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
 
+use crate::rest::Rest;
 use crate::{
     Alarm, Calibration, Classifier, Entropy, Features, Gives, Kind, Meter, Output, Scratch, Slot, log,
 };
@@ -92,19 +93,14 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         };
         let body = match self.slot.gives() {
             Gives::One => self.calibrate(question, word).map(|first| (first, Rest::None)),
-            Gives::TopK => self.calibrate_top_k(question, word),
-            Gives::Classes => self.calibrate_classes(question, word),
+            Gives::TopK | Gives::Classes => self.calibrate_several(question, word),
         };
         match body {
             Ok((Calibration { class, score, outcome }, rest)) => {
                 let alarm = self.alarm.update(&outcome)?;
                 let top = Prediction { class, score, outcome, alarm, word };
                 log::prediction(&top);
-                Ok(match rest {
-                    Rest::None => ReplyBody::Prediction(top),
-                    Rest::TopK(ranked) => ReplyBody::TopK(TopKPrediction { ranked, alarm, word }),
-                    Rest::Classes(probs) => ReplyBody::Classes(ClassesPrediction { top, probs }),
-                })
+                Ok(rest.reply(top))
             }
             Err(refusal) => {
                 self.alarm.raise()?;
@@ -137,20 +133,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         }
     }
 
-    fn calibrate_top_k(
-        &mut self,
-        question: &RequestBody,
-        word: Option<u32>,
-    ) -> Result<(Calibration, Rest), Refusal> {
-        let Self { classifier, slot, scratch, .. } = self;
-        let kind = Refusal::Kind { classes: classifier.kind().classes() };
-        let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
-        let ranked = slot.calibrate_top_k(vector, word)?;
-        // There is at least one rank.
-        Ok((*ranked.first().ok_or(kind)?, Rest::TopK(ranked)))
-    }
-
-    fn calibrate_classes(
+    fn calibrate_several(
         &mut self,
         question: &RequestBody,
         word: Option<u32>,
@@ -158,8 +141,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         let Self { classifier, slot, scratch, space, .. } = self;
         let kind = Refusal::Kind { classes: classifier.kind().classes() };
         let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
-        let (first, probs) = slot.calibrate_classes(vector, word, space)?;
-        Ok((first, Rest::Classes(probs.iter().collect())))
+        Rest::calibrate(slot, vector, word, space)
     }
 
     fn measure(&mut self, features: &[f32], repeat: u16) -> Result<Measurement, Refusal> {
@@ -200,13 +182,6 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         };
         Ok(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks })
     }
-}
-
-/// What a calibrator gives besides the first class.
-enum Rest {
-    None,
-    TopK(RankedList),
-    Classes(ClassProbList),
 }
 
 /// The ticks that `repeat` times `work` take.

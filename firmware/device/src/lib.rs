@@ -62,6 +62,7 @@ mod log;
 mod meter;
 #[cfg(feature = "std")]
 mod model;
+mod rest;
 mod serve;
 mod slot;
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use calib_core::wire::{
-    self, CalibratorStatus, Measurement, Missing, Prediction, RawScore, Refusal, Reply, ReplyBody, Request,
-    RequestBody,
+    self, CalibratorStatus, ClassesPrediction, Measurement, Missing, Prediction, Ranked, RawScore, Refusal,
+    Reply, ReplyBody, Request, RequestBody, TopKPrediction,
 };
 use calib_core::{
-    AlarmRule, ArtifactWriter, BinFlags, Calibrated, ClassifierId, CodeTable, Guarantee, Header, HeaderFlags,
-    Identity, InterpolatedTable, Method, Outcome, ParseError, ProbInterval, Provenance, RandomizedTable,
-    Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, SectionKind, StepTable, Table, TableForm,
-    Theorem, Uncalibrated, VennAbersTable,
+    AlarmRule, ArtifactWriter, BinFlags, Calibrated, ClassifierId, CodeTable, CompactTable, Guarantee,
+    Header, HeaderFlags, Identity, InterpolatedTable, Method, Outcome, ParseError, ProbInterval, Provenance,
+    RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, SectionKind, StepTable,
+    Table, TableForm, Theorem, Uncalibrated, VennAbersTable,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -21,8 +21,9 @@ fn main() {
         ("binary", binary(Method::Umd, Some(0.25))),
         ("isotonic", binary(Method::Isotonic, None)),
         ("top_label", top_label()),
+        ("compact", compact()),
     ];
-    for (name, bytes) in artefacts.into_iter().chain(forms()) {
+    for (name, bytes) in artefacts.into_iter().chain(forms()).chain(reductions()) {
         write("parse", name, &bytes);
     }
     for (name, body) in requests() {
@@ -82,6 +83,37 @@ fn top_label() -> Vec<u8> {
     let table = |steps, epsilon| Some(Table { form: TableForm::Steps(steps), epsilon });
     let tables = [table(two, Some(0.25)), None, table(one, None)];
     artefact(&header, &tables, &[(SectionKind::BinFlags as u16, &[0, 1, 0]), (99, b"later")])
+}
+
+/// One artefact of every other reduction, of three classes or two ranks.
+fn reductions() -> Vec<(&'static str, Vec<u8>)> {
+    let steps = StepTable::new(&[0.5], &[0.4, 0.8]).unwrap();
+    let table = Some(Table { form: TableForm::Steps(steps), epsilon: None });
+    [
+        ("confidence", Reduction::Confidence),
+        ("class_wise", Reduction::ClassWise),
+        ("normalized", Reduction::Normalized),
+        ("top_k_label", Reduction::TopKLabel { k: 2 }),
+        ("top_k_confidence", Reduction::TopKConfidence { k: 2 }),
+    ]
+    .map(|(name, reduction)| {
+        let tables = vec![table; reduction.tables(3).unwrap()];
+        let mut header = header(Method::Umd, reduction);
+        header.classes = 3;
+        header.bins = 2 * tables.len() as u32;
+        (name, artefact(&header, &tables, &[]))
+    })
+    .into()
+}
+
+/// Two classes in 16-bit numbers.
+fn compact() -> Vec<u8> {
+    let encoding = ScoreEncoding::RoundedF32;
+    let steps = CompactTable::new(&[1 << 15], &[1 << 13, 1 << 15], encoding).unwrap();
+    let table = Some(Table { form: TableForm::Compact(steps), epsilon: None });
+    let mut header = header(Method::Umd, Reduction::ClassWise);
+    (header.encoding, header.flags, header.bins) = (encoding, HeaderFlags::COMPACT, 4);
+    artefact(&header, &[table; 2], &[])
 }
 
 /// One artefact of every other form.
@@ -200,7 +232,13 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         encoding: ScoreEncoding::F32,
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
+    let outcome = Outcome::Calibrated(calibrated);
+    let top = Prediction { class: 1, score, outcome, alarm: true, word: None };
+    let classes = ClassesPrediction { top, probs: [Some(0.25), Some(0.75), None].into_iter().collect() };
+    let ranked = [1, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect();
     vec![
+        ("reply_classes", ReplyBody::Classes(classes)),
+        ("reply_top_k", ReplyBody::TopK(TopKPrediction { ranked, alarm: false, word: Some(7) })),
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
         ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
         ("reply_code", predicted(RawScore::Code(200), Outcome::Calibrated(calibrated), None)),

@@ -2,8 +2,8 @@
 #![no_main]
 
 use calib_core::{
-    Artifact, ArtifactBuffer, Calibrated, Calibrator, Outcome, PREFIX_LEN, QuantizedScore, Score, Table,
-    TableForm, TopLabel,
+    Artifact, ArtifactBuffer, Calibrated, Calibrator, Outcome, PREFIX_LEN, Probs, QuantizedScore, Reduction,
+    Score, Table, TableForm, TopLabel, VectorCalibrator,
 };
 use crc::{CRC_32_ISCSI, Crc};
 use libfuzzer_sys::fuzz_target;
@@ -75,6 +75,12 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
         let top = TopLabel { class, score };
         match artifact.calibrator() {
             Calibrator::TopLabel(calibrator) => {
+                // One table may serve all classes, and there may be more of them than tables.
+                if usize::from(class) >= calibrator.classes() {
+                    assert!(matches!(calibrator.calibrate(top), Outcome::Uncalibrated(_)));
+                    continue;
+                }
+                let table = if tables.count() == 1 { tables.get(0) } else { table };
                 check_outcome(calibrator.calibrate(top), table, Key::Score(score, u32::MAX));
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Score(score, word));
             }
@@ -90,10 +96,38 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
                 check_calibrated(calibrator.calibrate(code).unwrap(), table, Key::Code(code));
             }
+            Calibrator::TopK(calibrator) => {
+                let classes = calibrator.classes();
+                let by_class = matches!(artifact.header().reduction, Reduction::TopKLabel { .. });
+                let index = usize::from(class);
+                let (rank, class) = if by_class { (index / classes, index % classes) } else { (index, 0) };
+                let top = TopLabel { class: class as u16, score };
+                let outcome = calibrator.calibrate(rank as u16, top, Some(word));
+                check_outcome(outcome, table, Key::Score(score, word));
+            }
+            Calibrator::Vector(VectorCalibrator::ClassWise(calibrator)) => {
+                check_outcome(calibrator.calibrate(class, score, Some(word)), table, Key::Score(score, word));
+            }
+            Calibrator::Vector(VectorCalibrator::Normalized(calibrator)) if class == 0 => {
+                normalized(artifact, calibrator.classes(), score, word);
+            }
+            Calibrator::Vector(_) => {}
             Calibrator::Binary(_) | Calibrator::BinaryCode(_) => assert!(table.is_none()),
             other => unreachable!("{other:?}"),
         }
     }
+}
+
+/// Probabilities of all classes sum to one over those that are calibrated, which at least one is.
+fn normalized(artifact: &Artifact<'_>, classes: usize, score: Score, word: u32) {
+    let Calibrator::Vector(calibrator) = artifact.calibrator() else { unreachable!("it was one") };
+    let rest = (1.0 - score.get()) / (classes - 1) as f32;
+    let row: Vec<f32> = (0..classes).map(|class| if class == 0 { score.get() } else { rest }).collect();
+    let Ok(vector) = Probs::new(&row) else { return };
+    let mut space = vec![0.0; classes];
+    let probs = calibrator.calibrate(vector.into(), Some(word), &mut space).unwrap();
+    let sum: f32 = probs.iter().flatten().sum();
+    assert!((sum - 1.0).abs() < 1e-3, "{sum}");
 }
 
 /// What a table was asked for.
@@ -139,6 +173,14 @@ fn check_calibrated(got: Calibrated, table: Option<Table<'_>>, key: Key) {
             assert_eq!((bins.p0().nth(bin), bins.p1().nth(bin)), (Some(interval.lo), Some(interval.hi)));
         }
         (TableForm::Scaling(_), Key::Score(..)) => assert_eq!(bin, 0),
+        (TableForm::Compact(steps), key) => {
+            let key = match key {
+                Key::Score(score, _) => score.rounded_key(),
+                Key::Code(code) => code.key(),
+            };
+            assert_eq!(bin, steps.edges().iter().filter(|&&edge| edge <= key).count());
+            assert_eq!(steps.values().nth(bin), Some(got.prob));
+        }
         (TableForm::Codes(codes), Key::Code(code)) => {
             let key = u32::from(code.key());
             assert_eq!(bin, codes.edges().iter().filter(|&&edge| edge <= key).count());

@@ -12,8 +12,10 @@ use serde_json::Value;
 use super::{Comparison, float, floats, steps};
 
 const BINS: usize = 15;
-/// The temperature that the reference was computed with, on logits in f32.
-const TEMPERATURE: f32 = 1.1;
+/// The temperature that the reference was computed with.
+const TEMPERATURE: f64 = 1.1;
+/// It was computed in f32.
+const SINGLE_PRECISION: f64 = 1e-8;
 
 /// Logits with their labels, to fit and to judge.
 pub(super) struct Parts<'a> {
@@ -119,7 +121,7 @@ fn temperature(table: &mut Comparison, parts: &Parts<'_>, refs: &Value) -> Resul
     let rows: Rows = test
         .rows()
         .map(|row| {
-            let cooled: Vec<f64> = row.iter().map(|&logit| f64::from(logit / TEMPERATURE).exp()).collect();
+            let cooled: Vec<f64> = row.iter().map(|&logit| (f64::from(logit) / TEMPERATURE).exp()).collect();
             let sum: f64 = cooled.iter().sum();
             cooled.into_iter().map(|share| (share / sum, 0)).collect()
         })
@@ -127,16 +129,18 @@ fn temperature(table: &mut Comparison, parts: &Parts<'_>, refs: &Value) -> Resul
     let equal_width = Binning::EqualWidth(BINS);
     let reference = &refs["equal_width"]["TS_T1.1"]["B15_left_closed"];
     let cw_ece = mean(&cw_ece(&rows, labels, equal_width));
-    table.value("CIFAR-10 temperature 1.1: cw_ece", float(&reference["CW_ECE"])?, cw_ece, None);
     let assessed = assess(&predictions(&rows, labels), PredictionKind::TopLabel, &binned_by(equal_width));
     let (tl_ece, tl_mce_bin) = assessed
         .tl_ece
         .map(|e| e.value)
         .zip(assessed.tl_mce_bin.map(|e| e.value))
         .context("a top-label assessment")?;
-    table.value("CIFAR-10 temperature 1.1: tl_ece", float(&reference["TL_ECE"])?, tl_ece, None);
-    let key = "TL_MCE_max_b_weighted_Delta_b";
-    table.value("CIFAR-10 temperature 1.1: tl_mce_bin", float(&reference[key])?, tl_mce_bin, None);
+    let pairs = [
+        (float(&reference["CW_ECE"])?, cw_ece),
+        (float(&reference["TL_ECE"])?, tl_ece),
+        (float(&reference["TL_MCE_max_b_weighted_Delta_b"])?, tl_mce_bin),
+    ];
+    table.values_within(SINGLE_PRECISION, "CIFAR-10 temperature 1.1: cw_ece, tl_ece, tl_mce_bin", pairs);
     Ok((cw_ece, Findings { temperature_tl_ece: tl_ece, temperature_tl_mce_bin: tl_mce_bin }))
 }
 
