@@ -40,6 +40,7 @@ mod buffer;
 mod calibrator;
 mod code_table;
 mod crc32c;
+mod decision_rule;
 mod encoding;
 mod interpolated;
 mod interval;
@@ -68,6 +69,7 @@ pub use calibrator::{
     TopLabelCodeCalibrator,
 };
 pub use code_table::CodeTable;
+pub use decision_rule::{Action, DecisionError, DecisionParts, DecisionRule};
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub use interpolated::InterpolatedTable;
 pub use interval::ProbInterval;

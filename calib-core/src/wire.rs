@@ -108,7 +108,7 @@ pub struct Status {
     pub features: u16,
     /// How many classes it tells apart.
     pub classes: u16,
-    /// Which probabilities raise the alarm.
+    /// Which probabilities raise the alarm, unless the calibrator has a decision rule of its own.
     pub alarm_rule: AlarmRule,
     /// The most stack used since the start, in bytes.
     pub stack_high_water_bytes: u32,
@@ -136,6 +136,8 @@ pub struct CalibratorStatus {
     pub guarantee: Option<Guarantee>,
     /// What kind of number it takes for a score.
     pub encoding: ScoreEncoding,
+    /// The number of actions of its decision rule, which then drives the alarm; 0 if it has none.
+    pub actions: u8,
 }
 
 /// Why a device is uncalibrated.
@@ -163,6 +165,9 @@ pub struct Prediction {
     /// The random word that the calibrator was given: drawn by the device, or the host's. `None` if it is not
     /// randomised, or the device has no source of words.
     pub word: Option<u32>,
+    /// What to do, by the calibrator's decision rule: the index of an action. `None` if it has no rule, or there is no
+    /// calibrator.
+    pub action: Option<u8>,
 }
 
 /// A score as the calibrator was given it.

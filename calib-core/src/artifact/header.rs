@@ -232,7 +232,7 @@ impl<'a> Header<'a> {
         use SectionKind::{IntegerSteps, RandomizedSteps, Tables};
         let tables = self.table_section();
         match kind {
-            SectionKind::Header => true,
+            SectionKind::Header | SectionKind::Decision => true,
             SectionKind::BinFlags => matches!(tables, Some(Tables | IntegerSteps)),
             SectionKind::Intervals => matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps)),
             SectionKind::DirectTable => {

@@ -25,6 +25,7 @@
 //! | 8 | intervals, optional, beside 2, 4 and 9 | for each table of `B` bins `B` pairs lo, hi; both NaN if a bin has none |
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
+//! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain); `A` names, a byte with the length before each |
 //!
 //! Sections 2, 4, 5, 6, 7 and 9 hold the tables: each artefact has exactly one of them, the one that goes with its
 //! method and score encoding. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
@@ -52,6 +53,7 @@ pub use section::SectionKind;
 pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};
 
+use crate::DecisionRule;
 use prefix::Prefix;
 use section::Payloads;
 
@@ -63,6 +65,7 @@ pub struct Artifact<'a> {
     len_bytes: usize,
     header: Header<'a>,
     tables: Tables<'a>,
+    decision: Option<DecisionRule<'a>>,
 }
 
 impl<'a> Artifact<'a> {
@@ -110,7 +113,9 @@ impl<'a> Artifact<'a> {
         let sections = Payloads::collect(body, prefix.section_count)?;
         let header = Header::parse(sections.require(SectionKind::Header)?)?;
         let tables = Tables::parse(&sections, &header)?;
-        Ok(Self { identity: prefix.identity, len_bytes: prefix.total_len, header, tables })
+        let decision = sections.get(SectionKind::Decision).map(DecisionRule::parse).transpose();
+        let decision = decision.map_err(ParseError::Decision)?;
+        Ok(Self { identity: prefix.identity, len_bytes: prefix.total_len, header, tables, decision })
     }
 
     /// The artefact's name: a hash of its content, checked by the host.
@@ -131,6 +136,11 @@ impl<'a> Artifact<'a> {
     /// The tables, one per binary problem of the reduction.
     pub const fn tables(&self) -> &Tables<'a> {
         &self.tables
+    }
+
+    /// Which action to take at which probability, if the artefact says so.
+    pub const fn decision(&self) -> Option<&DecisionRule<'a>> {
+        self.decision.as_ref()
     }
 }
 

@@ -37,11 +37,13 @@ pub enum SectionKind {
     IntegerSteps = 9,
     /// The bin of every 8-bit code.
     DirectTable = 10,
+    /// Which action to take at which probability.
+    Decision = 32,
 }
 
 impl SectionKind {
-    /// Every kind, in the order of their numbers, which begin with 1.
-    pub(super) const ALL: [Self; 10] = [
+    /// Every kind.
+    pub(super) const ALL: [Self; 11] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -52,7 +54,13 @@ impl SectionKind {
         Self::Intervals,
         Self::IntegerSteps,
         Self::DirectTable,
+        Self::Decision,
     ];
+
+    /// Where the kind of this number stands in [`SectionKind::ALL`].
+    fn position(number: u16) -> Option<usize> {
+        Self::ALL.iter().position(|&kind| kind as u16 == number)
+    }
 }
 
 /// The payloads of the sections whose kinds are known.
@@ -70,8 +78,7 @@ impl<'a> Payloads<'a> {
                 return Err(ParseError::MissingSection(SectionKind::Header));
             }
             found += 1;
-            let index = usize::from(section.kind).checked_sub(1);
-            let known = index.and_then(|index| payloads.0.get_mut(index));
+            let known = SectionKind::position(section.kind).and_then(|position| payloads.0.get_mut(position));
             if known.is_none() && section.is_mandatory() {
                 return Err(ParseError::UnknownSection(section.kind));
             }
@@ -88,7 +95,7 @@ impl<'a> Payloads<'a> {
 
     /// The payload of the section of this kind, if there is one.
     pub(super) fn get(&self, kind: SectionKind) -> Option<&'a [u8]> {
-        self.0.get((kind as usize).checked_sub(1)?).copied().flatten()
+        self.0.get(SectionKind::position(kind as u16)?).copied().flatten()
     }
 
     /// The payload of the section of this kind, which must be there.
