@@ -18,7 +18,7 @@ pub struct Parity {
     pub differences: Vec<String>,
 }
 
-/// Sends features to the device and compares class, score, probability, bin, epsilon, flags and alarm with what the
+/// Sends features to the device and compares class, score, probability, bin, epsilon, flags, alarm and action with what the
 /// host computes, bit for bit.
 ///
 /// # Errors
@@ -110,11 +110,14 @@ fn prediction(
         (Calibrator::TopLabel(c), Some(word)) => c.calibrate_with(top, word),
         _ => bail!("the artefact does not take scores that are floats"),
     };
-    let alarm = match outcome {
-        Outcome::Calibrated(calibrated) => rule.is_raised_by(calibrated.prob),
-        Outcome::Uncalibrated(_) => true,
+    // The artefact's own rule goes before the built-in one.
+    let alarm = match (artifact.decision(), outcome) {
+        (Some(decision), outcome) => decision.is_raised_by(&outcome),
+        (None, Outcome::Calibrated(calibrated)) => rule.is_raised_by(calibrated.prob),
+        (None, Outcome::Uncalibrated(_)) => true,
     };
-    Ok(Prediction { class: top.class, score: RawScore::F32(top.score), outcome, alarm, word })
+    let action = artifact.decision().map(|decision| decision.decide(&outcome));
+    Ok(Prediction { class: top.class, score: RawScore::F32(top.score), outcome, alarm, word, action })
 }
 
 fn values(row: &[f32]) -> Values {

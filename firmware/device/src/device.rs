@@ -71,8 +71,8 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         };
         match self.calibrate(question, word) {
             Ok(Calibration { class, score, outcome }) => {
-                let alarm = self.alarm.update(&outcome)?;
-                let prediction = Prediction { class, score, outcome, alarm, word };
+                let (alarm, action) = self.decide(&outcome)?;
+                let prediction = Prediction { class, score, outcome, alarm, word, action };
                 log::prediction(&prediction);
                 Ok(ReplyBody::Prediction(prediction))
             }
@@ -81,6 +81,15 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
                 log::refused(refusal);
                 Ok(ReplyBody::Refused(refusal))
             }
+        }
+    }
+
+    /// Sets the alarm by the calibrator's decision rule or else by the built-in one; returns whether it is raised, and
+    /// the action if a rule has one.
+    fn decide(&mut self, outcome: &Outcome) -> Result<(bool, Option<u8>), P::Error> {
+        match self.slot.decision() {
+            Some(rule) => Ok((self.alarm.follow(rule, outcome)?, Some(rule.decide(outcome)))),
+            None => Ok((self.alarm.update(outcome)?, None)),
         }
     }
 
@@ -186,7 +195,7 @@ mod tests {
     use super::*;
     use crate::testing::{
         BINARY, Dice, ID, OTHER_ID, StopWatch, TERNARY, binary_artifact, calibrated, code_artifact,
-        randomized_artifact, top_label_artifact,
+        deciding_artifact, randomized_artifact, top_label_artifact,
     };
     use crate::{AlarmRule, LinearClassifier, NoEntropy};
 
@@ -254,6 +263,24 @@ mod tests {
     }
 
     #[test]
+    fn the_calibrators_own_rule_replaces_the_built_in_one() {
+        // Of 0.3, 0.8 and no probability: act, leave, ask. The built-in rule would raise at 0.8 only; asking
+        // raises no alarm by itself, but having no probability does.
+        let slot = deciding_artifact();
+        let mut device = device(&TERNARY, slot.as_bytes(), &[State::High, State::Low, State::High]);
+        for (row, action, alarm) in
+            [([9.0, 0.0, 0.0], 2, true), ([0.0, 9.0, 0.0], 0, false), ([0.0, 0.0, 9.0], 1, true)]
+        {
+            let body = RequestBody::Logits(values(&row));
+            let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
+            assert_eq!((prediction.action, prediction.alarm), (Some(action), alarm), "{row:?}");
+        }
+        let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
+        assert_eq!(status.calibrator.unwrap().actions, 3);
+        device.alarm.free().done();
+    }
+
+    #[test]
     fn without_a_calibrator_there_is_never_a_number() {
         let mut damaged = binary_artifact(Some(ID));
         damaged.flip(300);
@@ -268,6 +295,7 @@ mod tests {
             for body in [RequestBody::Score(0.0), RequestBody::Classify(values(&[0.0, 0.0]))] {
                 let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
                 assert_eq!(prediction.outcome, Outcome::Uncalibrated(reason));
+                assert_eq!(prediction.action, None);
                 assert!(prediction.alarm);
             }
             device.alarm.free().done();
