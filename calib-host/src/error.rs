@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use calib_core::ParseError;
 
 use crate::compile::CompileError;
+use crate::decide::CostsError;
 use crate::fit::FitError;
 use crate::input::Format;
 use crate::output::OutputError;
@@ -199,6 +200,8 @@ pub enum Problem {
     Artifact(ParseError),
     /// The artefact's identity is not the hash of its content.
     Identity,
+    /// The costs file is not one.
+    Costs(CostsError),
 }
 
 impl Error {
@@ -349,6 +352,7 @@ impl fmt::Display for Problem {
             Self::Identity => {
                 f.write_str("the identity is not the hash of the content: the artefact was altered")
             }
+            Self::Costs(cause) => cause.fmt(f),
         }
     }
 }
@@ -418,6 +422,7 @@ impl Problem {
             Self::Artifact(_) | Self::Identity | Self::ArtifactTooLarge { .. } => {
                 "write the artefact again with `calib fit`".into()
             }
+            Self::Costs(cause) => return cause.hint().map(str::to_owned),
             _ => return None,
         })
     }

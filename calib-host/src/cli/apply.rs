@@ -22,7 +22,7 @@ pub(crate) struct Apply {
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags; for a matrix, class,
     /// prob, bin, epsilon and flags. The probability of an uncalibrated row is empty, and flags says so. An artefact with
-    /// intervals adds lo and hi, a randomised one the word that was drawn.
+    /// intervals adds lo and hi, a randomised one the word that was drawn, one with a decision rule the action.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace an existing output.
@@ -37,6 +37,8 @@ pub(crate) struct Apply {
 const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
 const INTERVAL: [&str; 2] = ["lo", "hi"];
 const WORD: &str = "word";
+/// What an artefact with a decision rule adds.
+const ACTION: &str = "action";
 
 impl Apply {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
@@ -66,6 +68,7 @@ impl Apply {
             table.check_absent(&ADDED)?;
             table.check_absent(&INTERVAL)?;
             table.check_absent(&[WORD])?;
+            table.check_absent(&[ACTION])?;
             let scores = table.numbers(&self.score_column)?.scores()?;
             let applied = apply_scores(&artifact, &scores, self.seed)
                 .ok_or_else(|| self.mismatch(header.reduction, header.classes, "binary scores"))?;
@@ -92,6 +95,9 @@ impl Apply {
             if has_words {
                 writer.write_field(WORD)?;
             }
+            if artifact.decision().is_some() {
+                writer.write_field(ACTION)?;
+            }
             writer.write_record(None::<&[u8]>)?;
             for (i, row) in applied.iter().enumerate() {
                 match &shown {
@@ -108,6 +114,10 @@ impl Apply {
                 }
                 if has_words {
                     writer.write_field(row.word.map_or(String::new(), |word| word.to_string()))?;
+                }
+                if let Some(rule) = artifact.decision() {
+                    let action = rule.action(rule.decide(&row.outcome));
+                    writer.write_field(action.map_or("", |action| action.name))?;
                 }
                 writer.write_record(None::<&[u8]>)?;
             }

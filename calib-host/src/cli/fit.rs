@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::ClassifierId;
+use calib_host::decide::{Costs, Envelope, Rule, read_costs, with_decision};
 use calib_host::input::{self, Source, Table};
 use calib_host::{
-    ArtifactOptions, Error, FitError, FittedTable, Model, Place, ScalingModel, TopLabelData, artifact_bytes,
-    fit_binary, fit_top_label, write_file,
+    ArtifactOptions, CompileError, Error, FitError, FittedTable, Model, Place, ScalingModel, StoredArtifact,
+    TopLabelData, artifact_bytes, fit_binary, fit_top_label, write_file,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -45,6 +46,9 @@ pub(crate) struct Fit {
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier)]
     classifier_id: Option<ClassifierId>,
+    /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
     /// Where to write the artefact.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -64,6 +68,7 @@ enum ReductionName {
 
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let costs = self.actions.as_deref().map(read_costs).transpose()?;
         let (fit, sources) = match (self.source.vectors(), self.reduction) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(ReductionName::TopLabel)) => {
@@ -92,7 +97,10 @@ impl Fit {
             classifier: self.classifier_id,
             intervals: self.intervals,
         };
-        let bytes = artifact_bytes(&fit, &options)?;
+        let mut bytes = artifact_bytes(&fit, &options)?;
+        if let Some(costs) = costs {
+            bytes = decide(&bytes, &costs)?;
+        }
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         self.report(&fit, bytes.len(), quiet)
     }
@@ -186,6 +194,21 @@ fn table_json(table: &FittedTable) -> Value {
         value["intervals"] = json!(table.intervals);
     }
     value
+}
+
+/// The artefact with the rule of a costs file.
+fn decide(artifact: &[u8], costs: &Costs) -> Result<Vec<u8>, Error> {
+    let rule = match &costs.stated {
+        Some(stated) => stated.clone(),
+        None if costs.actions.have_start_up() => {
+            return Err(usage(
+                "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
+            ));
+        }
+        None => Rule::bayes(&Envelope::new(&costs.actions, |_| true)),
+    };
+    let stored = StoredArtifact::from_bytes(artifact).expect("just written");
+    Ok(with_decision(&stored, &costs.actions, &rule).map_err(CompileError::from)?)
 }
 
 fn usage(text: &str) -> Error {

@@ -2,12 +2,15 @@
 
 mod apply;
 mod assess;
+mod decide;
+mod decided;
 mod fit;
 mod inspect;
 mod method;
 mod options;
 mod plan;
 mod promise;
+mod rule;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -32,6 +35,7 @@ enum Command {
     Fit(fit::Fit),
     Apply(apply::Apply),
     Assess(assess::Assess),
+    Decide(Box<decide::Decide>),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
 }
@@ -43,6 +47,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fit(fit) => fit.run(cli.quiet),
         Command::Apply(apply) => apply.run(cli.quiet),
         Command::Assess(assess) => assess.run(cli.quiet),
+        Command::Decide(decide) => decide.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
     };

@@ -1,6 +1,7 @@
 //! `cargo xtask papers`: ours against reference values that were computed independently.
 
 mod coverage;
+mod decide;
 mod histogram;
 mod truth;
 mod validity;
@@ -43,6 +44,7 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
     coverage::coverage()?;
+    decide::decide()?;
     histogram::histogram()
 }
 
