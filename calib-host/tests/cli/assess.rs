@@ -140,10 +140,11 @@ fn assess_before_and_after_an_artefact() {
     let before = place.json("calib assess --scores cal.csv --bootstrap 100 --json");
     let after = place.json("calib assess --probs out.csv --json");
     for name in ["accuracy", "brier", "log_loss", "conf_ece", "c_emp", "auc"] {
-        // Before is the score in the device's f32.
+        // The device's f32, of which a table shows the digits that give it back.
         let before = before[name]["value"].as_f64().unwrap();
         assert!((got["before"][name]["value"].as_f64().unwrap() - before).abs() < 1e-7, "{name}");
-        close(&got["after"][name]["value"], after[name]["value"].as_f64().unwrap());
+        let after = after[name]["value"].as_f64().unwrap();
+        assert!((got["after"][name]["value"].as_f64().unwrap() - after).abs() < 1e-7, "{name}");
         let change =
             got["after"][name]["value"].as_f64().unwrap() - got["before"][name]["value"].as_f64().unwrap();
         close(&got["change"][name]["value"], change);
