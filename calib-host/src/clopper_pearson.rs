@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use crate::bootstrap::Interval;
+use crate::assess::Interval;
 
 /// The Clopper-Pearson interval of a binomial proportion: covers the true one with probability at least `1 - alpha`,
 /// whatever it is. For `n = 0` it is `[0, 1]`.

@@ -233,6 +233,25 @@ impl Vectors {
         })
     }
 
+    /// The probabilities of all rows and classes, row-major, with the softmax computed in `f64`.
+    pub fn probs_f64(&self) -> Vec<f64> {
+        let mut probs = Vec::with_capacity(self.values.len());
+        for row in self.rows() {
+            let max = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+            let start = probs.len();
+            match self.kind {
+                // An f32 softmax may be off [0, 1] in its last bits.
+                VectorKind::Probs => probs.extend(row.iter().map(|&prob| f64::from(prob).clamp(0.0, 1.0))),
+                VectorKind::Logits => {
+                    probs.extend(row.iter().map(|&logit| (f64::from(logit) - max).exp()));
+                    let sum: f64 = probs[start..].iter().sum();
+                    probs[start..].iter_mut().for_each(|prob| *prob /= sum);
+                }
+            }
+        }
+        probs
+    }
+
     /// Every row's predicted class and score, with the softmax computed in `f64`: the reference for what
     /// `f32` costs. Ties go to the lowest class.
     pub fn top_labels_f64(&self) -> impl Iterator<Item = (u16, f64)> {

@@ -2,7 +2,7 @@
 
 use calib_core::{Method, Reduction, StepTable, Theorem};
 
-use crate::bootstrap::Interval;
+use crate::assess::Interval;
 use crate::clopper_pearson::clopper_pearson;
 use crate::data::{BinaryData, TopLabelData};
 use crate::groups::{Group, group, totals};

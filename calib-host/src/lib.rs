@@ -19,9 +19,6 @@
 mod apply;
 mod assess;
 mod binned;
-mod binning;
-mod bootstrap;
-mod c_emp;
 mod clopper_pearson;
 mod compile;
 mod data;
@@ -50,11 +47,14 @@ mod venn_abers;
 struct Readme;
 
 pub use apply::{Applied, apply_scores, apply_vectors};
-pub use assess::{Assessment, EstimateWithInterval, Prediction, assess};
+pub use assess::{
+    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, Bootstrap, BrierSplit, CEmpEstimate,
+    CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval, IntervalKind,
+    LpEstimate, Prediction, PredictionKind, ProbMatrix, ReliabilityBin, Roc, RocPoint, RocSummary,
+    TopKAssessment, Validity, ValidityStep, VectorAssessment, assess, assess_before_after, assess_top_k,
+    assess_vectors, c_emp, c_emp_interval, calibration_error, reliability,
+};
 pub use binned::{Bin, BinnedModel, RandomizedModel};
-pub use binning::{Binning, Cell};
-pub use bootstrap::{Bootstrap, Interval};
-pub use c_emp::{c_emp, c_emp_interval};
 pub use clopper_pearson::clopper_pearson;
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};

@@ -71,6 +71,33 @@ pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> R
     })
 }
 
+/// Whether a file holds a matrix rather than a column of this name: a NumPy array of two dimensions, or an archive with such
+/// an array and none of the name.
+///
+/// # Errors
+///
+/// If it is an archive that cannot be read.
+pub fn is_matrix(source: &Source, column: &str) -> Result<bool, Error> {
+    let two_dimensions = |shape: &[u64]| matches!(shape, [_, columns] if *columns != 1);
+    match source.format() {
+        Format::Npy => Ok(npy::shape(source.bytes()).is_some_and(|shape| two_dimensions(&shape))),
+        Format::Npz => {
+            let mut npz = Npz::open(source)?;
+            let names: Vec<String> = npz.names().map(str::to_owned).collect();
+            if names.iter().any(|name| name == column) {
+                return Ok(false);
+            }
+            for index in 0..names.len() {
+                if npz.shape(index)?.is_some_and(|shape| two_dimensions(&shape)) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        _ => Ok(false),
+    }
+}
+
 fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Place), Error> {
     let mut npz = Npz::open(source)?;
     let names: Vec<String> = npz.names().map(str::to_owned).collect();

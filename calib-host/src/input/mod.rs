@@ -29,6 +29,6 @@ mod table;
 pub use column::{Column, binary_data, check_rows};
 pub use format::Format;
 pub use limit::MAX_UNPACKED_BYTES;
-pub use matrix::{vectors, vectors_named};
+pub use matrix::{is_matrix, vectors, vectors_named};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};

@@ -66,9 +66,9 @@ pub(crate) const SHAPE: &str =
 pub(crate) const NUMPY: &str = "  hint: write it with numpy.save\n";
 const AGAIN: &str = "  hint: write the artefact again with `calib fit`\n";
 const ANOTHER: &str = "  hint: give a file that `calib fit` wrote\n";
-const MORE: &str = "\nFor more information, try '--help'.\n";
+pub(crate) const MORE: &str = "\nFor more information, try '--help'.\n";
 
-fn text(content: &str) -> Vec<u8> {
+pub(crate) fn text(content: &str) -> Vec<u8> {
     content.into()
 }
 
@@ -665,58 +665,6 @@ fn apply_adds_no_column_twice() {
         let line = "calib apply cal.bin --scores bad.csv -o out";
         refused(&[("bad.csv", text(&csv))], line, 3, &stderr);
     }
-}
-
-#[test]
-fn probabilities_that_cannot_be_assessed() {
-    let assess = |csv: &str, options: &str, stderr: &str| {
-        let stderr = format!("error: {stderr}\n");
-        refused(&[("bad.csv", text(csv))], &format!("calib assess --probs bad.csv {options}"), 3, &stderr);
-    };
-    let column = "  hint: name the column of probabilities with --prob-column";
-    for (prob, problem, hint) in [
-        ("1.5", "the probability 1.5 is outside [0, 1]", column),
-        ("-0.1", "the probability -0.1 is outside [0, 1]", column),
-        ("inf", "the probability inf is outside [0, 1]", column),
-        ("NaN", "the value is NaN", ROW.trim_end()),
-        ("high", "\"high\" is not a number", ROW.trim_end()),
-    ] {
-        let stderr = format!("bad.csv, line 3, column prob: {problem}\n{hint}");
-        assess(&format!("prob,label\n0.5,0\n{prob},1\n"), "", &stderr);
-    }
-    assess(
-        "prob,label\n,0\n,1\n",
-        "",
-        "bad.csv, column prob: no row has a probability: all are uncalibrated\n  \
-         hint: assess rows that a calibrated class was predicted for",
-    );
-    for (csv, column, there) in [
-        ("score,label\n0.5,0\n0.5,1\n", "prob", "\"score\", \"label\""),
-        ("prob\n0.5\n", "label", "\"prob\""),
-    ] {
-        assess(
-            csv,
-            "",
-            &format!(
-                "bad.csv, column {column}: there is no such column\n  \
-             hint: the columns are {there}: choose with --score-column, --label-column or the like"
-            ),
-        );
-    }
-    for bin in ["x", "-1", "0.5"] {
-        let stderr =
-            format!("bad.csv, line 3, column bin: \"{bin}\" is not a bin number\n{}", ROW.trim_end());
-        assess(&format!("prob,label,bin\n0.5,0,0\n0.5,1,{bin}\n"), "--bin-column bin", &stderr);
-    }
-    let classes = CLASSES.trim_end();
-    let stderr = format!(
-        "bad.csv, line 3, column label: the label 2 is out of range: the 2 classes are 0 to 1\n{classes}"
-    );
-    assess("prob,label\n0.5,0\n0.5,2\n", "", &stderr);
-    let stderr = format!("bad.csv, line 3, column class: \"a\" is not a whole number\n{classes}");
-    assess("prob,label,class\n0.5,0,0\n0.5,1,a\n", "--class-column class", &stderr);
-    let stderr = format!("labels.npy: 40 rows, but bad.csv has 2\n{}", EVERY_ROW.trim_end());
-    assess("prob,label\n0.5,0\n0.5,1\n", "--labels labels.npy", &stderr);
 }
 
 /// The limit on a file's size makes a write fail half-way, as a full disk does.

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::npy::{f32s, f64s, i64s, labels};
 use crate::workplace::{Run, Workplace};
 
-const UMD_FIT: &str = "calib fit --method umd --bins 10 --scores cal.csv --score-column score --label-column label \
+pub(crate) const UMD_FIT: &str = "calib fit --method umd --bins 10 --scores cal.csv --score-column score --label-column label \
                        --alpha 0.1 -o cal.bin";
-const TOP_FIT: &str = "calib fit --method umd --reduction top-label --points-per-bin 50 --logits val_logits.npy \
+pub(crate) const TOP_FIT: &str = "calib fit --method umd --reduction top-label --points-per-bin 50 --logits val_logits.npy \
                        --labels val_labels.npy -o top.bin";
 
 /// The classes of the multi-class data; the last one is rarely predicted.
@@ -30,15 +30,15 @@ fn csv(rows: &[(f32, u8)]) -> String {
 }
 
 /// `n` rows of logits, and what comes of them. No two rows of a class have the same score.
-struct Matrix {
-    predicted: Vec<usize>,
-    scores: Vec<f64>,
-    labels: Vec<u8>,
+pub(crate) struct Matrix {
+    pub(crate) predicted: Vec<usize>,
+    pub(crate) scores: Vec<f64>,
+    pub(crate) labels: Vec<u8>,
     logits: Vec<f32>,
-    probs: Vec<f32>,
+    pub(crate) probs: Vec<f32>,
 }
 
-fn matrix(n: usize) -> Matrix {
+pub(crate) fn matrix(n: usize) -> Matrix {
     let mut all = Matrix { predicted: vec![], scores: vec![], labels: vec![], logits: vec![], probs: vec![] };
     for row in 0..n {
         let class = if row % 40 == 39 { 2 } else { usize::from(row % 5 > 2) };
@@ -79,7 +79,7 @@ fn singles(array: &Value) -> Vec<f32> {
 }
 
 #[track_caller]
-fn close(got: &Value, expected: f64) {
+pub(crate) fn close(got: &Value, expected: f64) {
     let got = got.as_f64().expect("a number");
     assert!((got - expected).abs() < 1e-12, "{got} instead of {expected}");
 }
@@ -91,11 +91,11 @@ fn without_origin(mut inspected: Value) -> Value {
     inspected
 }
 
-fn binary_place() -> Workplace {
+pub(crate) fn binary_place() -> Workplace {
     Workplace::new().with("cal.csv", csv(&binary(400)))
 }
 
-fn matrix_place(n: usize) -> (Workplace, Matrix) {
+pub(crate) fn matrix_place(n: usize) -> (Workplace, Matrix) {
     let data = matrix(n);
     let place = Workplace::new()
         .with("val_logits.npy", f32s(&[n, CLASSES], data.logits.clone()).bytes())
@@ -425,74 +425,6 @@ fn apply_to_a_matrix() {
         assert_eq!(row[..3], [class.to_string(), row[1].clone(), bin.to_string()]);
         assert_eq!(row[1].parse::<f32>().unwrap(), numbers(&table["values"])[bin] as f32);
         assert_eq!(row[3].parse::<f32>().unwrap(), field("epsilon"));
-    }
-}
-
-#[test]
-fn assess_measures_what_a_hand_computes() {
-    // Fifteen bins of equal width: 0.125 twice, 0.5 twice, 0.875 once, 0 and 1 once each.
-    let place =
-        Workplace::new().with("out.csv", "prob,label\n0.125,0\n0.125,1\n0.5,1\n0.5,0\n0.875,1\n0,0\n1,1\n");
-    let got = place.json("calib assess --probs out.csv --prob-column prob --label-column label --json");
-    assert_eq!((&got["n"], &got["hits"], &got["uncalibrated"]), (&json!(7), &json!(4), &json!(0)));
-    close(&got["accuracy"]["value"], 5.0 / 7.0);
-    close(&got["brier"]["value"], (0.015_625 + 0.765_625 + 0.25 + 0.25 + 0.015_625) / 7.0);
-    let log_loss = -(0.875f64.ln() + 0.125f64.ln() + 2.0 * 0.5f64.ln() + 0.875f64.ln()) / 7.0;
-    close(&got["log_loss"]["value"], log_loss);
-    close(&got["conf_ece"]["value"], (2.0 * 0.375 + 2.0 * 0.0 + 0.125) / 7.0);
-    close(&got["conf_mce"], 0.375);
-    assert_eq!(got["log_loss_clipped"], 0);
-    assert_eq!(got["binning"], json!({"scheme": "equal-width", "bins": 15}));
-    let bins = json!([
-        {"bin": 0, "n": 1, "hits": 0, "mean_prob": 0.0},
-        {"bin": 1, "n": 2, "hits": 1, "mean_prob": 0.125},
-        {"bin": 7, "n": 2, "hits": 1, "mean_prob": 0.5},
-        {"bin": 13, "n": 1, "hits": 1, "mean_prob": 0.875},
-        {"bin": 14, "n": 1, "hits": 1, "mean_prob": 1.0},
-    ]);
-    assert_eq!(got["bins"], bins);
-    let words = place.ok("calib assess --probs out.csv").stdout;
-    assert_eq!(
-        words,
-        "7 predictions, 4 came true (57.1 %)\naccuracy   0.714286\nbrier      0.185268\nlog_loss   0.533257\n\
-         conf_ece   0.125000\n"
-    );
-}
-
-#[test]
-fn assess_top_label_predictions_with_labels_in_an_array() {
-    // The third row is uncalibrated and left out. Class 0 is off by 0.25, class 1 by -0.25.
-    let table = "class,prob,bin,epsilon,flags\n0,0.75,0,,\n0,0.75,0,,\n2,,,,uncalibrated-class\n1,0.75,3,,\n1,0.75,3,,\n";
-    let place = Workplace::new().with("out.csv", table).with("y.npy", i64s([0, 2, 2, 1, 1]).bytes());
-    let form = "calib assess --probs out.csv --labels y.npy --class-column class --json";
-    let got = place.json(form);
-    assert_eq!((&got["n"], &got["hits"], &got["uncalibrated"]), (&json!(4), &json!(3), &json!(1)));
-    close(&got["accuracy"]["value"], 0.75);
-    close(&got["conf_ece"]["value"], 0.0);
-    close(&got["tl_ece"]["value"], 0.25);
-    close(&got["tl_mce"], 0.25);
-    close(&got["tl_mce_bin"], 0.25);
-    let by_bin = place.json(&format!("{form} --bin-column bin"));
-    assert_eq!(by_bin["binning"], json!({"scheme": "by-bin", "bins": 2}));
-    close(&by_bin["conf_ece"]["value"], 0.25);
-    let words = place.ok("calib assess --probs out.csv --labels y.npy --class-column class").stdout;
-    assert!(
-        words.starts_with("4 predictions, 3 came true (75.0 %)\nleft out, because uncalibrated: 1\n"),
-        "{words}"
-    );
-}
-
-#[test]
-fn a_bootstrap_is_repeatable_and_surrounds_the_estimate() {
-    let place = binary_place();
-    let form = "calib assess --probs cal.csv --prob-column score --bootstrap 200 --seed 7 --alpha 0.1 --json";
-    let got = place.json(form);
-    assert_eq!(got, place.json(form));
-    assert_eq!(got["bootstrap"], json!({"kind": "percentile", "resamples": 200, "seed": 7, "alpha": 0.1}));
-    for name in ["accuracy", "brier", "log_loss"] {
-        let part = |key: &str| got[name]["interval"][key].as_f64().unwrap();
-        let value = got[name]["value"].as_f64().unwrap();
-        assert!(part("lo") < value && value < part("hi"), "{name}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `calib` command as its users meet it: the binary, real files, exit codes and words.
 
+mod assess;
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;

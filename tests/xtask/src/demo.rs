@@ -9,8 +9,8 @@ use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
 use calib_core::{Artifact, Outcome};
 use calib_firmware::{Classifier, LinearModel};
 use calib_host::{
-    Assessment, Binning, Bootstrap, EstimateWithInterval, Interval, Prediction, StoredArtifact, assess,
-    gr21_theorem3_smallest_n,
+    AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, Interval, IntervalKind,
+    Prediction, PredictionKind, StoredArtifact, assess_before_after, gr21_theorem3_smallest_n,
 };
 use calib_tests::{
     Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
@@ -27,7 +27,8 @@ const BARE_SCORES: usize = 10_000;
 const REPEAT: u16 = 4096;
 /// With `-icount shift=0` an instruction takes 1 ns, and the board's timer ticks every 40 ns.
 const INSTRUCTIONS_PER_TICK: f64 = 40.0;
-const BOOTSTRAP: Bootstrap = Bootstrap { resamples: 2000, seed: SEED, alpha: 0.05 };
+const BOOTSTRAP: Bootstrap =
+    Bootstrap { kind: IntervalKind::Percentile, resamples: 2000, seed: SEED, alpha: 0.05 };
 /// The epsilon that the sentence on a small calibration set aims at.
 const USEFUL_EPSILON: f64 = 0.1;
 
@@ -195,18 +196,20 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
         let left_out = predictions.len() - before.len();
         println!("  uncalibrated {left_out} test rows: their class has too few calibration points");
     }
-    let assess = |rows: &[Prediction]| assess(rows, plan.top_label, Binning::EqualWidth(15), Some(BOOTSTRAP));
-    let (score, prob) = (assess(&before), assess(&after));
+    let kind = if plan.top_label { PredictionKind::TopLabel } else { PredictionKind::Binary };
+    let options = AssessOptions { bootstrap: Some(BOOTSTRAP), ..AssessOptions::default() };
+    let BeforeAfter { before: score, after: prob, change } =
+        assess_before_after(&before, &after, kind, &options, &options);
     println!("  on {} test rows    {:<28} {:<28}", before.len(), "classifier's score", "calibrated");
     type Metric = fn(&Assessment) -> EstimateWithInterval;
     let mut metrics: Vec<(&str, Metric)> = vec![
         ("accuracy", |a| a.accuracy),
         ("Brier", |a| a.brier),
         ("log-loss", |a| a.log_loss),
-        ("ECE, 15 bins", |a| a.conf_ece),
+        ("ECE, 15 bins", |a| a.conf_ece.plugin()),
     ];
     if plan.top_label {
-        metrics.push(("top-label ECE", |a| a.tl_ece.expect("assessed as top-label")));
+        metrics.push(("top-label ECE", |a| a.tl_ece.expect("assessed as top-label").plugin()));
     }
     for (name, metric) in metrics {
         println!("    {name:<18} {:<28} {:<28}", with_interval(metric(&score)), with_interval(metric(&prob)));
@@ -218,17 +221,12 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
             "    {clipped} rows got a calibrated probability of 0 for what happened: the log-loss clips it to 2e-16"
         );
     }
-    print_verdict(&before, &after);
+    print_verdict(change.brier);
 }
 
 /// Says whether calibrating lowered the Brier score, by a paired bootstrap.
-fn print_verdict(before: &[Prediction], after: &[Prediction]) {
-    let loss = |p: &Prediction| (p.prob - f64::from(u8::from(p.hit))).powi(2);
-    let differences: Vec<f64> = before.iter().zip(after).map(|(b, a)| loss(a) - loss(b)).collect();
-    let n = differences.len() as f64;
-    let mean = differences.iter().sum::<f64>() / n;
-    let [Interval { lo, hi }] = BOOTSTRAP
-        .intervals(differences.len(), |rows| [rows.iter().map(|&row| differences[row]).sum::<f64>() / n]);
+fn print_verdict(change: EstimateWithInterval) {
+    let Interval { lo, hi } = change.interval.expect("the bootstrap gives one");
     let verdict = if hi < 0.0 {
         "calibrating helps"
     } else if lo > 0.0 {
@@ -236,6 +234,7 @@ fn print_verdict(before: &[Prediction], after: &[Prediction]) {
     } else {
         "calibrating shows no gain on data this small"
     };
+    let mean = change.value;
     println!("  verdict      {verdict}: the Brier score changes by {mean:+.4} [{lo:+.4}, {hi:+.4}]");
 }
 

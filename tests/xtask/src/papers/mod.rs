@@ -12,15 +12,19 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use calib_host::input::{self, Source, Table};
 use calib_host::{
-    Assessment, BinaryData, BinaryMethod, BinnedModel, Binning, Boundary, BoundaryPoints, Fit, Prediction,
-    TopLabelData, TopLabelOptions, Umd, VectorKind, Vectors, assess, fit_binary, fit_top_label,
-    gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1,
+    AssessOptions, Assessment, BinaryData, BinaryMethod, BinnedModel, Binning, Boundary, BoundaryPoints, Fit,
+    Prediction, PredictionKind, TopLabelData, TopLabelOptions, Umd, VectorKind, Vectors, assess, fit_binary,
+    fit_top_label, gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1,
 };
 use rand_mt::Mt;
 use serde_json::Value;
 
 /// The largest difference that f64 scores may show.
 const TOLERANCE: f64 = 1e-9;
+
+/// Groups by the calibrator's bins.
+const BY_BIN: AssessOptions =
+    AssessOptions { binning: Binning::ByBin, norm: 2.0, alpha: 0.05, bootstrap: None };
 
 /// Lines of the comparison: reference, ours, difference.
 #[derive(Default)]
@@ -165,7 +169,7 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                     }
                 })
                 .collect();
-            let ours = assess(&predictions, false, Binning::ByBin, None).conf_ece.value;
+            let ours = assess(&predictions, PredictionKind::Binary, &BY_BIN).conf_ece.value;
 
             let device = fit_binary(&calibration.clone().on_device(), &method, 0.1)?;
             let device = steps(&device, 0)?;
@@ -181,7 +185,7 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                     }
                 })
                 .collect();
-            let device = assess(&predictions, false, Binning::ByBin, None).conf_ece.value;
+            let device = assess(&predictions, PredictionKind::Binary, &BY_BIN).conf_ece.value;
             table.value(&title("l1-ECE"), float(&reference["l1_ECE"])?, ours, Some(device));
         }
     }
@@ -225,7 +229,7 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
             .rows()
             .map(|(class, prob, label)| Prediction { class, prob, bin: 0, hit: class == label })
             .collect();
-        assess(&rows, true, Binning::EqualWidth(15), None)
+        assess(&rows, PredictionKind::TopLabel, &AssessOptions::default())
     });
     let reference = &refs["equal_width"]["base"]["B15_left_closed"];
     let keys = [
@@ -290,7 +294,7 @@ fn binned(fit: &Fit, test: &TopLabelData) -> Result<Assessment> {
         let bin = model.bin(score);
         rows.push(Prediction { class, prob: model.bins[bin].value, bin: bin as u32, hit: class == label });
     }
-    Ok(assess(&rows, true, Binning::ByBin, None))
+    Ok(assess(&rows, PredictionKind::TopLabel, &BY_BIN))
 }
 
 fn compare_metrics(
@@ -305,8 +309,8 @@ fn compare_metrics(
             "accuracy" => Some(a.accuracy.value),
             "conf_ece" => Some(a.conf_ece.value),
             "tl_ece" => a.tl_ece.map(|estimate| estimate.value),
-            "tl_mce" => a.tl_mce,
-            "tl_mce_bin" => a.tl_mce_bin,
+            "tl_mce" => a.tl_mce.map(|estimate| estimate.value),
+            "tl_mce_bin" => a.tl_mce_bin.map(|estimate| estimate.value),
             _ => None,
         });
         let ours = f64_value.context("an assessment of top-label predictions has every metric")?;

@@ -1,6 +1,30 @@
 //! The empirical calibration measure of Gao et al. 2017.
 
-use crate::{Interval, Prediction};
+use super::bootstrap::Interval;
+use super::exact_sum::ExactSum;
+use super::prediction::Prediction;
+
+/// The extremes of the prefix sums of `probability - outcome`, taken where the probability changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PrefixRange {
+    sum: ExactSum,
+    min: ExactSum,
+    max: ExactSum,
+}
+
+impl PrefixRange {
+    /// Goes on past all predictions of one probability: the sum of their probabilities less the number that came true.
+    pub(crate) fn pass(&mut self, difference: ExactSum) {
+        self.sum += difference;
+        self.min = self.min.min(self.sum);
+        self.max = self.max.max(self.sum);
+    }
+
+    /// `c_emp` of `n` predictions: the difference of two prefix sums is the sum over an interval `(p1, p2]`.
+    pub(crate) fn c_emp(self, n: u64) -> f64 {
+        (self.max - self.min).value() / n as f64
+    }
+}
 
 /// The largest of `|sum of probabilities - number that came true| / n` over the predictions with a probability in any
 /// interval `(p1, p2]` (`c_emp`, Gao et al. 2017). In O(n log n).
@@ -12,14 +36,13 @@ pub fn c_emp(predictions: &[Prediction]) -> f64 {
     assert!(!predictions.is_empty(), "nothing to assess");
     let mut sorted: Vec<(f64, bool)> = predictions.iter().map(|p| (p.prob, p.hit)).collect();
     sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut sum, mut min, mut max) = (0.0, 0.0f64, 0.0f64);
+    let mut range = PrefixRange::default();
     for tied in sorted.chunk_by(|a, b| a.0 == b.0) {
-        // Only where the probability changes can an interval end. Equal rows are counted, so that their order is nothing.
-        let hits = tied.iter().filter(|row| row.1).count();
-        sum += tied[0].0 * tied.len() as f64 - hits as f64;
-        (min, max) = (min.min(sum), max.max(sum));
+        let mut difference = ExactSum::default();
+        tied.iter().for_each(|&(prob, hit)| difference.add(prob - f64::from(u8::from(hit))));
+        range.pass(difference);
     }
-    (max - min) / sorted.len() as f64
+    range.c_emp(sorted.len() as u64)
 }
 
 /// The interval that holds the true calibration measure `c(f)`, each end with probability `1 - delta`, for a model that was
@@ -52,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_constants_of_claim_4() {
+    fn the_constant_of_the_lower_bound() {
         let interval = c_emp_interval(0.5, 1_000_000, 0.1);
         assert!((interval.lo - (0.5 - 0.046)).abs() < 1e-3 && (interval.hi - 0.501_223_9).abs() < 1e-6);
         assert_eq!(c_emp_interval(0.1, 1000, 0.1).lo, 0.0);

@@ -1,0 +1,39 @@
+//! How good probabilities are, on data that nothing was fitted to.
+//!
+//! Everything here takes plain numbers: predictions of an event or of a class, or vectors of probabilities, with what came
+//! of them. Counts are integers and sums exact (in units of 2^-62), so that nothing depends on the order of the rows or on
+//! the number of threads.
+
+mod assessment;
+mod binning;
+mod bootstrap;
+mod c_emp;
+mod calibration_error;
+mod cells;
+mod column;
+mod exact_sum;
+mod figures;
+mod paired;
+mod prediction;
+mod proper;
+mod reliability;
+mod roc;
+mod validity;
+mod vectors;
+
+pub use assessment::{
+    AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
+    LpEstimate, RocSummary, assess,
+};
+pub use binning::Binning;
+pub use bootstrap::{Bootstrap, Interval, IntervalKind};
+pub use c_emp::{c_emp, c_emp_interval};
+pub use calibration_error::{CalibrationError, calibration_error};
+pub use cells::Cell;
+pub use paired::{BeforeAfter, Change, assess_before_after};
+pub use prediction::{Prediction, PredictionKind};
+pub use proper::BrierSplit;
+pub use reliability::{ReliabilityBin, reliability};
+pub use roc::{Roc, RocPoint};
+pub use validity::{Validity, ValidityStep};
+pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};

@@ -1,0 +1,326 @@
+//! `calib assess`: each of its forms, and what it refuses.
+
+use serde_json::{Value, json};
+
+use crate::bad_input::{CLASSES, EVERY_ROW, MORE, ROW, refused, text};
+use crate::forms::{TOP_FIT, UMD_FIT, binary_place, close, matrix_place};
+use crate::npy::{f32s, i64s};
+use crate::workplace::Workplace;
+
+#[test]
+fn assess_measures_what_a_hand_computes() {
+    // Fifteen bins of equal width: 0.125 twice, 0.5 twice, 0.875 once, 0 and 1 once each.
+    let place =
+        Workplace::new().with("out.csv", "prob,label\n0.125,0\n0.125,1\n0.5,1\n0.5,0\n0.875,1\n0,0\n1,1\n");
+    let got = place.json("calib assess --probs out.csv --prob-column prob --label-column label --json");
+    assert_eq!((&got["n"], &got["hits"], &got["uncalibrated"]), (&json!(7), &json!(4), &json!(0)));
+    close(&got["accuracy"]["value"], 5.0 / 7.0);
+    close(&got["brier"]["value"], (0.015_625 + 0.765_625 + 0.25 + 0.25 + 0.015_625) / 7.0);
+    let log_loss = -(0.875f64.ln() + 0.125f64.ln() + 2.0 * 0.5f64.ln() + 0.875f64.ln()) / 7.0;
+    close(&got["log_loss"]["value"], log_loss);
+    close(&got["conf_ece"]["value"], (2.0 * 0.375 + 2.0 * 0.0 + 0.125) / 7.0);
+    close(&got["conf_mce"]["value"], 0.375);
+    assert_eq!(got["log_loss_clipped"], 0);
+    assert_eq!(got["binning"], json!({"scheme": "equal-width", "bins": 15}));
+    // Squared: two at -.375, two at 0, one each at -.125, 0 and 0.
+    close(&got["lp_ce"]["squared"]["value"], (2.0 * 0.140_625 + 0.015_625) / 7.0);
+    close(&got["lp_ce"]["squared_debiased"]["value"], (2.0 * (0.140_625 - 0.25) + 2.0 * (0.0 - 0.25)) / 7.0);
+    close(&got["c_emp"]["value"], 0.875 / 7.0);
+    close(&got["auc"]["value"], 10.0 / 12.0);
+    assert_eq!(
+        got["roc"],
+        json!({"points": 6, "hull_points": 4, "hull_auc": 10.0 / 12.0, "isotonic_is_hull": true})
+    );
+    let counts = |name: &str| (got[name]["groups"].clone(), got[name]["singles"].clone());
+    assert_eq!(counts("conf_ece"), (json!(5), json!(3)));
+    let bins: Vec<_> =
+        got["bins"].as_array().unwrap().iter().map(|b| [&b["bin"], &b["n"], &b["hits"]]).collect();
+    assert_eq!(json!(bins), json!([[0, 1, 0], [1, 2, 1], [7, 2, 1], [13, 1, 1], [14, 1, 1]]));
+    let words = place.ok("calib assess --probs out.csv").stdout;
+    assert!(
+        words.starts_with("7 predictions, 4 came true (57.1 %)\naccuracy           0.714286\n"),
+        "{words}"
+    );
+    let ece = "conf_ece           0.125000, debiased";
+    assert!(
+        words.contains(ece) && words.contains("(15 bins of equal width, 5 groups occur, 3 of a single"),
+        "{words}"
+    );
+}
+
+#[test]
+fn assess_top_label_predictions_with_labels_in_an_array() {
+    // The third row is uncalibrated and left out. Class 0 is off by 0.25, class 1 by -0.25.
+    let table = "class,prob,bin,epsilon,flags\n0,0.75,0,,\n0,0.75,0,,\n2,,,,uncalibrated-class\n1,0.75,3,,\n1,0.75,3,,\n";
+    let place = Workplace::new().with("out.csv", table).with("y.npy", i64s([0, 2, 2, 1, 1]).bytes());
+    let form = "calib assess --probs out.csv --labels y.npy --class-column class --json";
+    let got = place.json(form);
+    assert_eq!((&got["n"], &got["hits"], &got["uncalibrated"]), (&json!(4), &json!(3), &json!(1)));
+    close(&got["accuracy"]["value"], 0.75);
+    close(&got["conf_ece"]["value"], 0.0);
+    close(&got["tl_ece"]["value"], 0.25);
+    close(&got["tl_mce"]["value"], 0.25);
+    close(&got["tl_mce_bin"]["value"], 0.25);
+    let by_bin = place.json(&format!("{form} --bin-column bin"));
+    assert_eq!(by_bin["binning"], json!({"scheme": "by-bin", "bins": 2}));
+    close(&by_bin["conf_ece"]["value"], 0.25);
+    let words = place.ok("calib assess --probs out.csv --labels y.npy --class-column class").stdout;
+    assert!(
+        words.starts_with("4 predictions, 3 came true (75.0 %)\nleft out, because uncalibrated: 1\n"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_bootstrap_is_repeatable_and_surrounds_the_estimate() {
+    let place = binary_place();
+    let form = "calib assess --probs cal.csv --prob-column score --bootstrap 200 --seed 7 --alpha 0.1 --json";
+    let got = place.json(form);
+    assert_eq!(got, place.json(form));
+    assert_eq!(got["bootstrap"], json!({"kind": "percentile", "resamples": 200, "seed": 7, "alpha": 0.1}));
+    for name in ["accuracy", "brier", "log_loss"] {
+        let part = |key: &str| got[name]["interval"][key].as_f64().unwrap();
+        let value = got[name]["value"].as_f64().unwrap();
+        assert!(part("lo") < value && value < part("hi"), "{name}");
+    }
+}
+
+/// A model as it is: the same numbers as a table of its top labels gives, and the class-wise ones beside them.
+#[test]
+fn assess_a_model_as_it_is() {
+    let (place, data) = matrix_place(400);
+    let lines = |(class, prob): (&usize, &f64)| format!("{class},{prob}\n");
+    let table: String = data.predicted.iter().zip(&data.scores).map(lines).collect();
+    let place = place
+        .with("top.csv", format!("class,prob\n{table}"))
+        .with("probs.npy", f32s(&[400, 3], data.probs.clone()).bytes());
+    let got = place.json("calib assess --logits val_logits.npy --labels val_labels.npy --top-k 2 --json");
+    let table =
+        place.json("calib assess --probs top.csv --class-column class --labels val_labels.npy --json");
+    assert_eq!((&got["kind"], &got["n"], &got["hits"]), (&json!("vector"), &table["n"], &table["hits"]));
+    for name in ["accuracy", "conf_ece", "conf_mce", "tl_ece", "tl_mce", "tl_mce_bin", "c_emp", "auc"] {
+        close(&got[name]["value"], table[name]["value"].as_f64().unwrap());
+    }
+    close(&got["top_label"]["brier"]["value"], table["brier"]["value"].as_f64().unwrap());
+    // Class-wise and joint metrics by their definitions.
+    let (mut brier, mut log_loss) = (0.0, 0.0);
+    for (row, &label) in data.probs.chunks(3).zip(&data.labels) {
+        let sum = row.iter().map(|&p| f64::from(p)).sum::<f64>();
+        let probs: Vec<f64> = row.iter().map(|&p| f64::from(p) / sum).collect();
+        brier +=
+            (0..3).map(|k| (probs[k] - f64::from(u8::from(k == usize::from(label)))).powi(2)).sum::<f64>();
+        log_loss -= probs[usize::from(label)].ln();
+    }
+    let near =
+        |value: &Value, expected: f64| assert!((value.as_f64().unwrap() - expected).abs() < 1e-6, "{value}");
+    near(&got["brier"]["value"], brier / 400.0);
+    near(&got["log_loss"]["value"], log_loss / 400.0);
+    let classes = got["class_wise"].as_array().unwrap();
+    let mean = classes.iter().map(|class| class["conf_ece"]["value"].as_f64().unwrap()).sum::<f64>() / 3.0;
+    close(&got["cw_ece"]["value"], mean);
+    assert_eq!((classes.len(), got["top_k"]["ranks"].as_array().unwrap().len()), (3, 2));
+    // The same from probabilities, up to their precision.
+    let probs = place.json("calib assess --probs probs.npy --labels val_labels.npy --json");
+    near(&probs["cw_ece"]["value"], mean);
+    let words = place.ok("calib assess --logits val_logits.npy --labels val_labels.npy --top-k 2").stdout;
+    for part in ["cw_ece", "marginal_ce", "the 2 most probable classes:", "class, against the rest"] {
+        assert!(words.contains(part), "{words}");
+    }
+}
+
+/// Before is the score as it is, after what `calib apply` gives, on the same rows.
+#[test]
+fn assess_before_and_after_an_artefact() {
+    let place = binary_place();
+    place.ok(UMD_FIT);
+    place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
+    let form = "calib assess cal.bin --scores cal.csv --bootstrap 100 --json";
+    let got = place.json(form);
+    assert_eq!(got, place.json(form));
+    let before = place.json("calib assess --scores cal.csv --bootstrap 100 --json");
+    let after = place.json("calib assess --probs out.csv --json");
+    for name in ["accuracy", "brier", "log_loss", "conf_ece", "c_emp", "auc"] {
+        // The device's f32, of which a table shows the digits that give it back.
+        let before = before[name]["value"].as_f64().unwrap();
+        assert!((got["before"][name]["value"].as_f64().unwrap() - before).abs() < 1e-7, "{name}");
+        let after = after[name]["value"].as_f64().unwrap();
+        assert!((got["after"][name]["value"].as_f64().unwrap() - after).abs() < 1e-7, "{name}");
+        let change =
+            got["after"][name]["value"].as_f64().unwrap() - got["before"][name]["value"].as_f64().unwrap();
+        close(&got["change"][name]["value"], change);
+    }
+    let brier = &got["change"]["brier"]["interval"];
+    assert!(
+        brier["hi"].as_f64().unwrap() < 0.0,
+        "calibrating helps on the calibration data themselves: {brier}"
+    );
+    assert_eq!(
+        place.json("calib assess cal.bin --scores cal.csv --binning by-bin --json")["binning"]["bins"],
+        10
+    );
+    let words = place.ok("calib assess cal.bin --scores cal.csv").stdout;
+    assert!(
+        words.contains("before       after        change") && words.contains("conf_ece debiased"),
+        "{words}"
+    );
+
+    let (place, _) = matrix_place(400);
+    place.ok(TOP_FIT);
+    let got = place.json("calib assess top.bin --logits val_logits.npy --labels val_labels.npy --json");
+    // Class 2 has 10 points, too few for a bin of 50.
+    assert_eq!((&got["uncalibrated"], &got["after"]["n"]), (&json!(10), &json!(390)));
+    assert!(got["change"]["tl_ece"]["value"].as_f64().unwrap() < 0.0);
+}
+
+#[test]
+fn assess_with_other_bins() {
+    let place = binary_place();
+    let assess = |options: &str| place.json(&format!("calib assess --scores cal.csv --json {options}"));
+    let got = assess("--binning equal-mass --bins 8");
+    assert_eq!(got["binning"], json!({"scheme": "equal-mass", "bins": 8}));
+    let counts: Vec<_> =
+        got["bins"].as_array().unwrap().iter().map(|bin| bin["n"].as_u64().unwrap()).collect();
+    assert_eq!(counts, [50; 8]);
+    // 400 distinct scores: every group by value is a single prediction, and the debiased square is 0.
+    let got = assess("--binning by-value --norm 2");
+    assert_eq!(got["conf_ece"]["singles"], 400);
+    close(&got["lp_ce"]["squared_debiased"]["value"], 0.0);
+    let one = assess("--norm 1");
+    assert_eq!(one["lp_ce"]["value"], one["conf_ece"]["value"]);
+    let corrected = assess("--bootstrap 50 --bca");
+    assert_eq!(corrected["bootstrap"]["kind"], "bca");
+    assert!(corrected["brier"]["interval"]["lo"].is_number());
+}
+
+/// Fewer rows than bins, one row, equal scores: honest numbers.
+#[test]
+fn assess_what_is_little() {
+    let place = Workplace::new()
+        .with("two.csv", "score,label\n0.25,0\n0.75,1\n")
+        .with("same.csv", "score,label\n0.5,0\n0.5,1\n0.5,1\n0.5,1\n");
+    let got = place.json("calib assess --scores two.csv --bins 100 --json");
+    assert_eq!((&got["conf_ece"]["groups"], &got["conf_ece"]["singles"]), (&json!(2), &json!(2)));
+    close(&got["conf_ece"]["value"], 0.25);
+    let got =
+        place.json("calib assess --scores same.csv --binning equal-mass --bins 3 --bootstrap 20 --json");
+    assert_eq!((&got["conf_ece"]["groups"], &got["binning"]["bins"]), (&json!(1), &json!(3)));
+    close(&got["auc"]["value"], 0.5);
+    close(&got["sharpness"]["value"], 0.0);
+    assert_eq!(got["roc"], json!({"points": 2, "hull_points": 2, "hull_auc": 0.5, "isotonic_is_hull": true}));
+    let place = place.with("one.npy", f32s(&[1, 2], [0.25, 0.75]).bytes()).with("y.npy", i64s([1]).bytes());
+    let got = place.json("calib assess --probs one.npy --labels y.npy --bootstrap 5 --json");
+    assert_eq!((&got["n"], &got["auc"], &got["roc"]), (&json!(1), &Value::Null, &Value::Null));
+}
+
+#[test]
+fn probabilities_that_cannot_be_assessed() {
+    let assess = |csv: &str, options: &str, stderr: &str| {
+        let stderr = format!("error: {stderr}\n");
+        refused(&[("bad.csv", text(csv))], &format!("calib assess --probs bad.csv {options}"), 3, &stderr);
+    };
+    let column = "  hint: name the column of probabilities with --prob-column";
+    for (prob, problem, hint) in [
+        ("1.5", "the probability 1.5 is outside [0, 1]", column),
+        ("-0.1", "the probability -0.1 is outside [0, 1]", column),
+        ("inf", "the probability inf is outside [0, 1]", column),
+        ("NaN", "the value is NaN", ROW.trim_end()),
+        ("high", "\"high\" is not a number", ROW.trim_end()),
+    ] {
+        let stderr = format!("bad.csv, line 3, column prob: {problem}\n{hint}");
+        assess(&format!("prob,label\n0.5,0\n{prob},1\n"), "", &stderr);
+    }
+    assess(
+        "prob,label\n,0\n,1\n",
+        "",
+        "bad.csv, column prob: no row has a probability: all are uncalibrated\n  \
+         hint: assess rows that a calibrated class was predicted for",
+    );
+    for (csv, column, there) in [
+        ("score,label\n0.5,0\n0.5,1\n", "prob", "\"score\", \"label\""),
+        ("prob\n0.5\n", "label", "\"prob\""),
+    ] {
+        assess(
+            csv,
+            "",
+            &format!(
+                "bad.csv, column {column}: there is no such column\n  \
+             hint: the columns are {there}: choose with --score-column, --label-column or the like"
+            ),
+        );
+    }
+    for bin in ["x", "-1", "0.5"] {
+        let stderr =
+            format!("bad.csv, line 3, column bin: \"{bin}\" is not a bin number\n{}", ROW.trim_end());
+        assess(&format!("prob,label,bin\n0.5,0,0\n0.5,1,{bin}\n"), "--bin-column bin", &stderr);
+    }
+    let classes = CLASSES.trim_end();
+    let stderr = format!(
+        "bad.csv, line 3, column label: the label 2 is out of range: the 2 classes are 0 to 1\n{classes}"
+    );
+    assess("prob,label\n0.5,0\n0.5,2\n", "", &stderr);
+    let stderr = format!("bad.csv, line 3, column class: \"a\" is not a whole number\n{classes}");
+    assess("prob,label,class\n0.5,0,0\n0.5,1,a\n", "--class-column class", &stderr);
+    let stderr = format!("labels.npy: 40 rows, but bad.csv has 2\n{}", EVERY_ROW.trim_end());
+    assess("prob,label\n0.5,0\n0.5,1\n", "--labels labels.npy", &stderr);
+}
+
+#[test]
+fn what_does_not_belong_together_is_not_assessed() {
+    let one = "error: cal.csv: all labels are 1\n  hint: the data must hold both labels, 0 and 1\n";
+    let all: String = (0..40).map(|row| format!("{},1\n", f64::from(row) / 40.0)).collect();
+    let one = one.replace("cal.csv", "bad.csv, column label");
+    let file = ("bad.csv", text(&format!("score,label\n{all}")));
+    refused(&[file], "calib assess --scores bad.csv", 3, &one);
+    let mismatch = |artifact: &str, takes: &str, scores: &str| {
+        format!(
+            "error: the artefact does not fit the scores\n  artefact  {artifact}: takes {takes}\n  scores    {scores}\n"
+        )
+    };
+    let binary = "binary scores: use --scores";
+    for (line, stderr) in [
+        (
+            "cal.bin --logits logits.npy --labels labels.npy",
+            mismatch("cal.bin", binary, "vectors of 3 classes"),
+        ),
+        (
+            "top.bin --scores cal.csv",
+            mismatch("top.bin", "vectors of 3 classes: use --logits or --probs", "binary scores"),
+        ),
+        (
+            "top.bin --logits four.npy --labels labels.npy",
+            mismatch("top.bin", "vectors of 3 classes: use --logits or --probs", "vectors of 4 classes"),
+        ),
+    ] {
+        let four = ("four.npy", f32s(&[40, 4], (0..160).map(|i| i as f32)).bytes());
+        refused(&[four], &format!("calib assess {line}"), 1, &stderr);
+    }
+    let short = ("short.npy", i64s([0, 1]).bytes());
+    let stderr = format!("error: short.npy: 2 rows, but logits.npy has 40\n{EVERY_ROW}");
+    refused(&[short], "calib assess --logits logits.npy --labels short.npy", 3, &stderr);
+    let other = ("other.npy", i64s((0..40).map(|row| row % 4)).bytes());
+    let stderr =
+        format!("error: other.npy, row 3: the label 3 is out of range: the 3 classes are 0 to 2\n{CLASSES}");
+    refused(&[other], "calib assess --logits logits.npy --labels other.npy", 3, &stderr);
+    for (options, problem) in [
+        ("--logits logits.npy", "--labels is needed beside a matrix"),
+        (
+            "--scores cal.csv --binning by-bin",
+            "--binning by-bin needs an artefact; for a table name its column with --bin-column",
+        ),
+        ("--scores cal.csv --bin-column bin", "--bin-column needs a table of probabilities: --probs"),
+        (
+            "--scores cal.csv --top-k 2",
+            "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)",
+        ),
+        (
+            "cal.bin --probs cal.csv",
+            "an artefact is applied to --scores, --logits or --probs of shape (n, classes), not to a table of probabilities",
+        ),
+    ] {
+        refused(&[], &format!("calib assess {options}"), 2, &format!("error: {problem}\n"));
+    }
+    let stderr = format!(
+        "error: invalid value '0.5' for '--norm <P>': the norm is a number from 1 on, such as 2\n{MORE}"
+    );
+    refused(&[], "calib assess --scores cal.csv --norm 0.5", 2, &stderr);
+}
