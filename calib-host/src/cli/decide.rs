@@ -1,6 +1,5 @@
 //! `calib decide`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::{Outcome, Score};
