@@ -99,7 +99,7 @@ fn start_up_costs_can_keep_an_action_out() {
     assert_eq!(run(0, ""), (true, None));
     assert_eq!(run(2, ""), (true, Some(38.0)));
     assert_eq!(run(3, ""), (false, Some(38.75)));
-    assert_eq!(run(3, "cases = 1000").0, true);
+    assert!(run(3, "cases = 1000").0);
     let place = place().with("c.toml", format!("uncalibrated = \"ask\"\n{}", costs(3)));
     let run = place.run("calib decide --actions c.toml");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
