@@ -17,13 +17,14 @@ use super::print_json;
 
 /// Find the cheapest action for every probability, and what it costs.
 ///
-/// The costs file is TOML: an [[action]] with name, positive (what it costs if the event happens), negative (if not), alarm
-/// (true or false), and if wanted abstain, start_up (the cost of using it at all), above and up_to (an interval of
-/// probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take without a
-/// probability, and cases the number of decisions over which start-up costs are spread.
+/// The costs file is TOML: a table `[[action]]` with name, positive (what it costs if the event happens), negative
+/// (if not), alarm (true or false), and if wanted abstain, start_up (the cost of using it at all), above and up_to (an
+/// interval of probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take
+/// without a probability, and cases the number of decisions over which start-up costs are spread.
 ///
-/// Without --probs or --scores only the thresholds are printed. With them, also the expected cost and the ROC curve: labels are
-/// not needed. How far they may be off follows from labelled data that the calibrator was not fitted to (--validation).
+/// Without --probs or --scores only the thresholds are printed. With them, also the expected cost and the ROC curve:
+/// labels are not needed. How far they may be off follows from labelled data that the calibrator was not fitted to
+/// (--validation).
 #[derive(Args)]
 pub(crate) struct Decide {
     /// An artefact to calibrate --scores with, and to put the rule into.
