@@ -9,6 +9,12 @@ pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
     ascending.partition_point(|&word| word <= key)
 }
 
+/// How many words are below `key`.
+#[inline]
+pub(crate) fn count_below(ascending: &[u32], key: u32) -> usize {
+    ascending.partition_point(|&word| word < key)
+}
+
 /// [`count_at_or_below`] among floats from 0 up, given the bit pattern of one.
 #[inline]
 pub(crate) fn count_floats_at_or_below(ascending: &[f32], key_bits: u32) -> usize {

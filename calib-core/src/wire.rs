@@ -142,7 +142,7 @@ pub struct Status {
     pub features: u16,
     /// How many classes it tells apart.
     pub classes: u16,
-    /// Which probabilities raise the alarm.
+    /// Which probabilities raise the alarm, unless the calibrator has a decision rule of its own.
     pub alarm_rule: AlarmRule,
     /// The most stack used since the start, in bytes.
     pub stack_high_water_bytes: u32,
@@ -170,6 +170,8 @@ pub struct CalibratorStatus {
     pub guarantee: Option<Guarantee>,
     /// What kind of number it takes for a score.
     pub encoding: ScoreEncoding,
+    /// The number of actions of its decision rule, which then drives the alarm; 0 if it has none.
+    pub actions: u8,
 }
 
 /// Why a device is uncalibrated.
@@ -199,6 +201,9 @@ pub struct Prediction {
     /// The random word that the calibrator was given: drawn by the device, or the host's. `None` if it is not
     /// randomised, or the device has no source of words.
     pub word: Option<u32>,
+    /// What to do, by the calibrator's decision rule: the index of an action. `None` if it has no rule, or there is no
+    /// calibrator.
+    pub action: Option<u8>,
 }
 
 /// The first few classes with their calibrated probabilities.
@@ -211,6 +216,8 @@ pub struct TopKPrediction {
     pub alarm: bool,
     /// The random word that the calibrator was given, for all ranks the same, as in [`Prediction::word`].
     pub word: Option<u32>,
+    /// The action of the calibrator's decision rule for the first, as in [`Prediction::action`].
+    pub action: Option<u8>,
 }
 
 /// A class and its calibrated probability.
@@ -407,12 +414,12 @@ mod tests {
             interval: Some(interval),
         });
         let (class, score, word) = (u16::MAX, RawScore::F32(Score::ONE), Some(u32::MAX));
-        let top = Prediction { class, score, outcome, alarm: true, word };
+        let top = Prediction { class, score, outcome, alarm: true, word, action: Some(u8::MAX) };
         let probs = core::iter::repeat_n(Some(f32::MIN_POSITIVE), MAX_VALUES).collect();
         let ranked = core::iter::repeat_n(Ranked { class, score, outcome }, MAX_TOP_K).collect();
         [
             ReplyBody::Classes(ClassesPrediction { top, probs }),
-            ReplyBody::TopK(TopKPrediction { ranked, alarm: true, word }),
+            ReplyBody::TopK(TopKPrediction { ranked, alarm: true, word, action: Some(u8::MAX) }),
         ]
         .map(|body| Reply { id: u32::MAX, body })
     }

@@ -37,6 +37,8 @@ pub enum AppliedVector {
 pub struct AppliedClasses {
     /// The class that the classifier predicts, and its score.
     pub top: TopLabel,
+    /// What is said of that class.
+    pub predicted: Outcome,
     /// The probabilities, `None` for an uncalibrated class.
     pub probs: Vec<Option<f32>>,
     /// Their evidence, where each class has its own; otherwise nothing.
@@ -153,8 +155,10 @@ fn apply_vector(
                 VectorCalibrator::ClassWise(c) => c.calibrate_all(vector, word).expect(SAME).collect(),
                 _ => Vec::new(),
             };
+            let top = vector.top_label();
             AppliedVector::Classes(AppliedClasses {
-                top: vector.top_label(),
+                top,
+                predicted: calibrator.outcome(top, word, probs),
                 probs: probs.iter().collect(),
                 outcomes,
                 bin: probs.bin(),

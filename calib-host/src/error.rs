@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use calib_core::{KeyId, ParseError, ScoreEncoding};
 
 use crate::compile::CompileError;
+use crate::decide::CostsError;
 use crate::fit::FitError;
 use crate::input::Format;
 use crate::output::OutputError;
@@ -240,6 +241,8 @@ pub enum Problem {
     },
     /// The artefact is signed already, with this key.
     Signed(KeyId),
+    /// The costs file is not one.
+    Costs(CostsError),
 }
 
 impl Error {
@@ -409,6 +412,7 @@ impl fmt::Display for Problem {
                 write!(f, "not a {} Ed25519 key in PEM", if *private { "private" } else { "public" })
             }
             Self::Signed(key) => write!(f, "the artefact is signed already, with key {key}"),
+            Self::Costs(cause) => cause.fmt(f),
         }
     }
 }
@@ -496,6 +500,7 @@ impl Problem {
             Self::Artifact(_) | Self::Identity | Self::ArtifactTooLarge { .. } => {
                 "write the artefact again with `calib fit`".into()
             }
+            Self::Costs(cause) => return cause.hint().map(str::to_owned),
             _ => return None,
         })
     }

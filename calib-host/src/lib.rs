@@ -24,6 +24,7 @@ mod codes;
 mod compact;
 mod compile;
 mod data;
+pub mod decide;
 mod error;
 mod fit;
 mod groups;

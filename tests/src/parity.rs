@@ -40,7 +40,7 @@ impl Input {
     }
 }
 
-/// Sends features to the device and compares class, score, probability, bin, epsilon, flags and alarm with what the
+/// Sends features to the device and compares class, score, probability, bin, epsilon, flags, alarm and action with what the
 /// host computes, bit for bit.
 ///
 /// # Errors
@@ -152,16 +152,21 @@ fn vector(class: usize, score: f32, classes: usize) -> Vec<f32> {
 
 /// What the host computes for an input and the random word that the device was given or drew.
 fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u32>) -> Result<ReplyBody> {
-    let alarm = |outcome: &Outcome| match outcome {
-        Outcome::Calibrated(calibrated) => rule.is_raised_by(calibrated.prob),
-        Outcome::Uncalibrated(_) => true,
+    // The artefact's own rule goes before the built-in one.
+    let decision = artifact.decision();
+    let alarm = |outcome: &Outcome| match (&decision, outcome) {
+        (Some(decision), outcome) => decision.is_raised_by(outcome),
+        (None, Outcome::Calibrated(calibrated)) => rule.is_raised_by(calibrated.prob),
+        (None, Outcome::Uncalibrated(_)) => true,
     };
+    let action = |outcome: &Outcome| decision.as_ref().map(|decision| decision.decide(outcome));
     let prediction = |top: TopLabel, outcome: Outcome| Prediction {
         class: top.class,
         score: RawScore::F32(top.score),
         outcome,
         alarm: alarm(&outcome),
         word,
+        action: action(&outcome),
     };
     Ok(match (artifact.calibrator(), input.vector()?) {
         (Calibrator::Binary(calibrator), _) => {
@@ -178,8 +183,8 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
                 .calibrate_all(vector, word)?
                 .map(|(top, outcome)| Ranked { class: top.class, score: RawScore::F32(top.score), outcome })
                 .collect();
-            let alarm = alarm(&ranked[0].outcome);
-            ReplyBody::TopK(TopKPrediction { ranked: ranked.into_iter().collect(), alarm, word })
+            let (alarm, action) = (alarm(&ranked[0].outcome), action(&ranked[0].outcome));
+            ReplyBody::TopK(TopKPrediction { ranked: ranked.into_iter().collect(), alarm, word, action })
         }
         (Calibrator::Vector(calibrator), Some(vector)) => {
             let mut space = vec![0.0; calibrator.classes()];
@@ -196,9 +201,9 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
 fn first(reply: &ReplyBody) -> Option<Prediction> {
     match reply {
         ReplyBody::Prediction(prediction) => Some(*prediction),
-        ReplyBody::TopK(TopKPrediction { ranked, alarm, word }) => {
+        ReplyBody::TopK(TopKPrediction { ranked, alarm, word, action }) => {
             let &Ranked { class, score, outcome } = ranked.first()?;
-            Some(Prediction { class, score, outcome, alarm: *alarm, word: *word })
+            Some(Prediction { class, score, outcome, alarm: *alarm, word: *word, action: *action })
         }
         ReplyBody::Classes(classes) => Some(classes.top),
         _ => None,

@@ -148,7 +148,7 @@ fn scores(edges: &[f32]) -> Vec<f32> {
 
 fn prediction(score: RawScore, calibrated: Calibrated, word: Option<u32>) -> Prediction {
     let alarm = ALARM.is_raised_by(calibrated.prob);
-    Prediction { class: 1, score, outcome: Outcome::Calibrated(calibrated), alarm, word }
+    Prediction { class: 1, score, outcome: Outcome::Calibrated(calibrated), alarm, word, action: None }
 }
 
 /// Frames are the same bytes exactly if every number has the same bits.

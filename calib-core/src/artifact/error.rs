@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prefix::FORMAT_VERSION;
 use super::section::SectionKind;
+use crate::DecisionError;
 
 /// Why bytes were refused. Offsets and lengths are in bytes from the start of the artefact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +70,8 @@ pub enum ParseError {
     },
     /// A section of this kind is there, which does not go with the header's method and score encoding.
     UnexpectedSection(SectionKind),
+    /// The decision rule contradicts itself.
+    Decision(DecisionError),
 }
 
 /// What is wrong with a table of an artefact.
@@ -130,6 +133,7 @@ impl fmt::Display for ParseError {
             Self::UnexpectedSection(kind) => {
                 write!(f, "the {kind:?} section does not go with the header's method and score encoding")
             }
+            Self::Decision(cause) => write!(f, "the decision rule: {cause}"),
         }
     }
 }

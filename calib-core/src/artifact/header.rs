@@ -267,7 +267,9 @@ impl<'a> Header<'a> {
         use SectionKind::{CompactSteps, IntegerSteps, RandomizedSteps, Tables};
         let tables = self.table_section();
         match kind {
-            SectionKind::Header | SectionKind::Counter | SectionKind::Signature => true,
+            SectionKind::Header | SectionKind::Decision | SectionKind::Counter | SectionKind::Signature => {
+                true
+            }
             SectionKind::BinFlags => matches!(tables, Some(Tables | IntegerSteps | CompactSteps)),
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))

@@ -26,6 +26,7 @@
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
 //! | 11 | compact steps | epsilon in two halves, the lower first, `B - 1` u16 edges, `B` u16 values in units of 1/32768 |
+//! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain); `A` names, a byte with the length before each |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //!
@@ -58,6 +59,7 @@ pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};
 pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};
 
+use crate::DecisionRule;
 use prefix::Prefix;
 use section::Payloads;
 
@@ -71,6 +73,7 @@ pub struct Artifact<'a> {
     tables: Tables<'a>,
     counter: u32,
     signature: Option<Signature<'a>>,
+    decision: Option<DecisionRule<'a>>,
 }
 
 impl<'a> Artifact<'a> {
@@ -118,12 +121,15 @@ impl<'a> Artifact<'a> {
         let sections = Payloads::collect(body, prefix.section_count)?;
         let header = Header::parse(sections.require(SectionKind::Header)?)?;
         let tables = Tables::parse(&sections, &header)?;
+        let decision = sections.get(SectionKind::Decision).map(DecisionRule::parse).transpose();
+        let decision = decision.map_err(ParseError::Decision)?;
         let counter = sections.get(SectionKind::Counter).and_then(|payload| array_at(payload, 0));
         Ok(Self {
             identity: prefix.identity,
             len_bytes: prefix.total_len,
             header,
             tables,
+            decision,
             counter: counter.map_or(0, u32::from_le_bytes),
             signature: sections.get(SectionKind::Signature).and_then(Signature::parse),
         })
@@ -165,6 +171,11 @@ impl<'a> Artifact<'a> {
     /// The tables, one per binary problem of the reduction.
     pub const fn tables(&self) -> &Tables<'a> {
         &self.tables
+    }
+
+    /// Which action to take at which probability, if the artefact says so.
+    pub const fn decision(&self) -> Option<&DecisionRule<'a>> {
+        self.decision.as_ref()
     }
 }
 

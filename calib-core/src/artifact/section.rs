@@ -43,6 +43,8 @@ pub enum SectionKind {
     DirectTable = 10,
     /// Step tables in 16-bit numbers.
     CompactSteps = 11,
+    /// Which action to take at which probability.
+    Decision = 32,
     /// How new the artefact is.
     Counter = 64,
     /// Who made it.
@@ -51,7 +53,7 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -63,6 +65,7 @@ impl SectionKind {
         Self::IntegerSteps,
         Self::DirectTable,
         Self::CompactSteps,
+        Self::Decision,
         Self::Counter,
         Self::Signature,
     ];

@@ -8,7 +8,7 @@ use super::pool::{HalfWriter, WordWriter};
 use super::prefix::{self, PREFIX_LEN};
 use super::section::{MANDATORY, SECTION_HEAD_LEN, SectionKind};
 use super::tables::{CODES, Table};
-use crate::{BinFlags, ProbInterval};
+use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, ProbInterval};
 
 /// Writes an artefact section by section into a buffer.
 ///
@@ -56,6 +56,8 @@ pub enum WriteError {
     /// A table is not of the form that goes with the header's method and score encoding, or the header is not there
     /// yet.
     Form,
+    /// The parts are not a decision rule.
+    Decision(DecisionError),
 }
 
 impl<'b> ArtifactWriter<'b> {
@@ -161,6 +163,23 @@ impl<'b> ArtifactWriter<'b> {
         self.section(SectionKind::Counter as u16, false, &counter.to_le_bytes())
     }
 
+    /// Writes the decision rule. It is mandatory: a device that knows nothing of decisions refuses the artefact, rather
+    /// than decide by itself.
+    ///
+    /// # Errors
+    ///
+    /// If the parts are no rule, or do not fit.
+    pub fn decision(&mut self, parts: &DecisionParts<'_>) -> Result<(), WriteError> {
+        if parts.intervals.len() != parts.thresholds.len().saturating_add(1) {
+            return Err(WriteError::Decision(DecisionError::Length));
+        }
+        let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+        let len = parts.write(space).ok_or(WriteError::TooLarge)?;
+        let payload = space.get(..len).unwrap_or_default();
+        DecisionRule::check(payload).map_err(WriteError::Decision)?;
+        self.close(SectionKind::Decision as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
+    }
+
     /// Writes a section of any kind; the payload's meaning is the caller's.
     ///
     /// # Errors
@@ -231,11 +250,12 @@ impl<'b> ArtifactWriter<'b> {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooLarge => "the artefact is too large",
-            Self::Header => "the header contradicts itself",
-            Self::Form => "a table's form does not go with the header",
-        })
+        match self {
+            Self::TooLarge => f.write_str("the artefact is too large"),
+            Self::Header => f.write_str("the header contradicts itself"),
+            Self::Form => f.write_str("a table's form does not go with the header"),
+            Self::Decision(cause) => write!(f, "the decision rule: {cause}"),
+        }
     }
 }
 

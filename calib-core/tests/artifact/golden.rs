@@ -85,7 +85,7 @@ pub(crate) fn hex(listing: &str) -> Vec<u8> {
     digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-fn binary_header() -> Header<'static> {
+pub(crate) fn binary_header() -> Header<'static> {
     Header {
         method: Method::Umd,
         reduction: Reduction::Binary,

@@ -1,5 +1,6 @@
 //! The artefact format, from outside: pinned bytes, damage, contradictions, and the laws of use.
 
+mod decisions;
 mod forge;
 mod golden;
 mod golden_compact;

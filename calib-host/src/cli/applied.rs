@@ -2,26 +2,30 @@
 
 use std::io::Write;
 
-use calib_core::{Artifact, Outcome};
+use calib_core::{Artifact, DecisionRule, Outcome};
 use calib_host::{Applied, AppliedClasses};
 
 /// What every calibrated probability has, what intervals add, and what a randomised artefact does.
 pub(crate) const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
 pub(crate) const INTERVAL: [&str; 2] = ["lo", "hi"];
 pub(crate) const WORD: &str = "word";
+/// What an artefact with a decision rule adds.
+pub(crate) const ACTION: &str = "action";
 
 type Writer<'w> = csv::Writer<&'w mut dyn Write>;
 
 /// Which columns an artefact's results have.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns {
+pub(crate) struct Columns<'a> {
     intervals: bool,
     words: bool,
+    decision: Option<DecisionRule<'a>>,
 }
 
-impl Columns {
-    pub(crate) fn of(artifact: &Artifact<'_>) -> Self {
-        Self { intervals: artifact.tables().has_intervals(), words: artifact.is_randomized() }
+impl<'a> Columns<'a> {
+    pub(crate) fn of(artifact: &Artifact<'a>) -> Self {
+        let (intervals, words) = (artifact.tables().has_intervals(), artifact.is_randomized());
+        Self { intervals, words, decision: artifact.decision().copied() }
     }
 
     /// The names of a probability's columns, each with this behind it.
@@ -77,17 +81,30 @@ impl Columns {
         writer.write_field(row.flags())
     }
 
-    pub(crate) fn write_word_header(self, writer: &mut Writer<'_>) -> csv::Result<()> {
+    /// The names of what every row ends with.
+    pub(crate) fn write_end_header(self, writer: &mut Writer<'_>) -> csv::Result<()> {
         if self.words {
             writer.write_field(WORD)?;
+        }
+        if self.decision.is_some() {
+            writer.write_field(ACTION)?;
         }
         writer.write_record(None::<&[u8]>)
     }
 
-    /// The row's random word, and its end.
-    pub(crate) fn write_word(self, word: Option<u32>, writer: &mut Writer<'_>) -> csv::Result<()> {
+    /// The row's random word, the action for its first probability, and its end.
+    pub(crate) fn write_end(
+        self,
+        word: Option<u32>,
+        first: &Outcome,
+        writer: &mut Writer<'_>,
+    ) -> csv::Result<()> {
         if self.words {
             writer.write_field(shown(word))?;
+        }
+        if let Some(rule) = self.decision {
+            let action = rule.action(rule.decide(first));
+            writer.write_field(action.map_or("", |action| action.name))?;
         }
         writer.write_record(None::<&[u8]>)
     }

@@ -10,7 +10,7 @@ use calib_host::{
 };
 use clap::Args;
 
-use super::applied::{ADDED, Columns, INTERVAL, WORD};
+use super::applied::{ACTION, ADDED, Columns, INTERVAL, WORD};
 use super::options::{SCORE_COLUMN, ScoreSource, question_kind, read_vectors};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
@@ -26,7 +26,8 @@ pub(crate) struct Apply {
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
     /// prob_0 to the last class's, and flags, as the artefact's reduction says. What is uncalibrated is empty, and flags
-    /// says so. An artefact with intervals adds lo and hi, a randomised one the word that was drawn.
+    /// says so. An artefact with intervals adds lo and hi, a randomised one the word that was drawn,
+    /// one with a decision rule the action, of the predicted class where there are several.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
@@ -70,7 +71,7 @@ impl Apply {
         let table = Table::read(source)?;
         table.check_absent(&ADDED)?;
         table.check_absent(&INTERVAL)?;
-        table.check_absent(&[WORD])?;
+        table.check_absent(&[WORD, ACTION])?;
         let applied = if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
             let codes = input::codes(&table.codes(&self.score_column)?, calibrator.encoding())?;
             let applied = apply_codes(artifact, &codes).expect("the artefact is over codes");
@@ -85,11 +86,11 @@ impl Apply {
         self.write(|writer| {
             shown.header().try_for_each(|name| writer.write_field(name))?;
             columns.write_header("", writer)?;
-            columns.write_word_header(writer)?;
+            columns.write_end_header(writer)?;
             for (i, row) in applied.iter().enumerate() {
                 shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?;
                 columns.write(row, writer)?;
-                columns.write_word(row.word, writer)?;
+                columns.write_end(row.word, &row.outcome, writer)?;
             }
             Ok(())
         })
@@ -117,24 +118,25 @@ impl Apply {
             }
             _ => columns.write_classes_header(header.classes, self.evidence, writer)?,
         }
-        columns.write_word_header(writer)?;
+        columns.write_end_header(writer)?;
         for row in applied {
             match row {
                 AppliedVector::TopLabel(row) => {
                     writer.write_field(row.top.class.to_string())?;
                     columns.write(&row, writer)?;
-                    columns.write_word(row.word, writer)?;
+                    columns.write_end(row.word, &row.outcome, writer)?;
                 }
                 AppliedVector::TopK(pairs) => {
                     for row in &pairs {
                         writer.write_field(row.top.class.to_string())?;
                         columns.write(row, writer)?;
                     }
-                    columns.write_word(pairs.first().and_then(|row| row.word), writer)?;
+                    let first = pairs.first().expect("there is at least one rank");
+                    columns.write_end(first.word, &first.outcome, writer)?;
                 }
                 AppliedVector::Classes(row) => {
                     columns.write_classes(&row, self.evidence, writer)?;
-                    columns.write_word(row.word, writer)?;
+                    columns.write_end(row.word, &row.predicted, writer)?;
                 }
             }
         }

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::ClassifierId;
+use calib_host::decide::{Costs, Envelope, Rule, read_costs, with_decision};
 use calib_host::input::{self, Sample, Source, Table};
 use calib_host::{
-    ArtifactOptions, DataError, Error, FitError, FittedTable, Model, Place, Problems, ScalingModel,
-    artifact_bytes, fit_binary, fit_reduction, fit_weighted, write_file,
+    ArtifactOptions, CompileError, DataError, Error, FitError, FittedTable, Model, Place, Problems,
+    ScalingModel, StoredArtifact, artifact_bytes, fit_binary, fit_reduction, fit_weighted, write_file,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -60,6 +61,9 @@ pub(crate) struct Fit {
     /// calibrators must not come back.
     #[arg(long, default_value_t = 0, value_name = "N")]
     counter: u32,
+    /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
     /// Where to write the artefact.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -80,6 +84,7 @@ enum TableWidth {
 
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let costs = self.actions.as_deref().map(read_costs).transpose()?;
         let compact = self.table == TableWidth::U16;
         if compact && self.codes.direct_table {
             return Err(usage("--direct-table goes with --table f32: leave one of them out"));
@@ -128,7 +133,10 @@ impl Fit {
             counter: self.counter,
             direct_table: self.codes.direct_table,
         };
-        let bytes = artifact_bytes(&fit, &options)?;
+        let mut bytes = artifact_bytes(&fit, &options)?;
+        if let Some(costs) = costs {
+            bytes = decide(&bytes, &costs)?;
+        }
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         self.report(&fit, bytes.len(), quiet)
     }
@@ -266,6 +274,21 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
         value["intervals"] = json!(table.intervals);
     }
     value
+}
+
+/// The artefact with the rule of a costs file.
+fn decide(artifact: &[u8], costs: &Costs) -> Result<Vec<u8>, Error> {
+    let rule = match &costs.stated {
+        Some(stated) => stated.clone(),
+        None if costs.actions.have_start_up() => {
+            return Err(usage(
+                "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
+            ));
+        }
+        None => Rule::bayes(&Envelope::new(&costs.actions, |_| true)),
+    };
+    let stored = StoredArtifact::from_bytes(artifact).expect("just written");
+    Ok(with_decision(&stored, &costs.actions, &rule).map_err(CompileError::from)?)
 }
 
 fn usage(text: &str) -> Error {

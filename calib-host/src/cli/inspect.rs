@@ -10,6 +10,7 @@ use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::rule::{print_rule, rule_json};
 use super::{decimals, print_json};
 
 /// Check an artefact and show what it holds.
@@ -87,6 +88,9 @@ impl Inspect {
             writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
         }
         writeln!(out, "written by  calib {}", header.provenance.tool_version)?;
+        if let Some(rule) = artifact.decision() {
+            print_rule(&mut out, rule)?;
+        }
         for index in 0..artifact.tables().count() {
             let name = match header.reduction {
                 Reduction::Binary | Reduction::Confidence => String::new(),
@@ -155,6 +159,7 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
             "parameters": header.provenance.parameters,
             "classifier": header.provenance.classifier.map(|id| id.to_string()),
         },
+        "decision": artifact.decision().map(rule_json),
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     })
 }

@@ -4,6 +4,8 @@ mod applied;
 mod apply;
 mod assess;
 mod codes;
+mod decide;
+mod decided;
 mod fit;
 mod inspect;
 mod keys;
@@ -13,6 +15,7 @@ mod plan;
 mod points;
 mod promise;
 mod reduction;
+mod rule;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -37,6 +40,7 @@ enum Command {
     Fit(fit::Fit),
     Apply(apply::Apply),
     Assess(assess::Assess),
+    Decide(Box<decide::Decide>),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     Keygen(keys::Keygen),
@@ -51,6 +55,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fit(fit) => fit.run(cli.quiet),
         Command::Apply(apply) => apply.run(cli.quiet),
         Command::Assess(assess) => assess.run(cli.quiet),
+        Command::Decide(decide) => decide.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
         Command::Keygen(keygen) => keygen.run(cli.quiet),

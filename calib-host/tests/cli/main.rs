@@ -5,6 +5,7 @@ mod assess;
 mod bad_formats;
 mod bad_input;
 mod codes;
+mod decide;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;

@@ -1,12 +1,12 @@
 //! The alarm: what a calibrated probability is for.
 
-use calib_core::{AlarmRule, Outcome};
+use calib_core::{AlarmRule, DecisionRule, Outcome};
 use embedded_hal::digital::OutputPin;
 
 /// A pin that is high while attention is needed.
 ///
-/// It is low only while the last request for a prediction gave a calibrated probability that the rule lets
-/// pass. It is high from the start, and when there is no calibrated probability: a score that nobody
+/// It is low only while the last request for a prediction gave a calibrated probability that the rule, the
+/// calibrator's own or else the built-in one, lets pass. It is high from the start, and when there is no calibrated probability: a score that nobody
 /// calibrated neither raises nor clears it.
 #[derive(Debug)]
 pub struct Alarm<P> {
@@ -40,6 +40,18 @@ impl<P: OutputPin> Alarm<P> {
         Ok(raised)
     }
 
+    /// Raises or clears the alarm as a calibrator's own decision rule says, in place of the built-in one, and returns
+    /// whether it is raised. Without a calibrated probability it is.
+    ///
+    /// # Errors
+    ///
+    /// The pin's.
+    pub fn follow(&mut self, rule: &DecisionRule<'_>, outcome: &Outcome) -> Result<bool, P::Error> {
+        let raised = rule.is_raised_by(outcome);
+        self.pin.set_state(raised.into())?;
+        Ok(raised)
+    }
+
     /// Raises the alarm because there is nothing to go by.
     ///
     /// # Errors
@@ -49,7 +61,7 @@ impl<P: OutputPin> Alarm<P> {
         self.pin.set_high()
     }
 
-    /// The rule.
+    /// The built-in rule.
     pub const fn rule(&self) -> AlarmRule {
         self.rule
     }

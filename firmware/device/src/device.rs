@@ -97,8 +97,8 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         };
         match body {
             Ok((Calibration { class, score, outcome }, rest)) => {
-                let alarm = self.alarm.update(&outcome)?;
-                let top = Prediction { class, score, outcome, alarm, word };
+                let (alarm, action) = self.decide(&outcome)?;
+                let top = Prediction { class, score, outcome, alarm, word, action };
                 log::prediction(&top);
                 Ok(rest.reply(top))
             }
@@ -107,6 +107,15 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
                 log::refused(refusal);
                 Ok(ReplyBody::Refused(refusal))
             }
+        }
+    }
+
+    /// Sets the alarm by the calibrator's decision rule or else by the built-in one; returns whether it is raised, and
+    /// the action if a rule has one.
+    fn decide(&mut self, outcome: &Outcome) -> Result<(bool, Option<u8>), P::Error> {
+        match self.slot.decision() {
+            Some(rule) => Ok((self.alarm.follow(rule, outcome)?, Some(rule.decide(outcome)))),
+            None => Ok((self.alarm.update(outcome)?, None)),
         }
     }
 
@@ -240,7 +249,7 @@ mod tests {
     use super::*;
     use crate::testing::{
         BINARY, Dice, ID, OTHER_ID, StopWatch, TERNARY, binary_artifact, calibrated, code_artifact,
-        multi_class_artifact, randomized_artifact, top_label_artifact,
+        deciding_artifact, multi_class_artifact, randomized_artifact, top_label_artifact,
     };
     use crate::{AlarmRule, LinearClassifier, NoEntropy};
 
@@ -362,6 +371,24 @@ mod tests {
     }
 
     #[test]
+    fn the_calibrators_own_rule_replaces_the_built_in_one() {
+        // Of 0.3, 0.8 and no probability: act, leave, ask. The built-in rule would raise at 0.8 only; asking
+        // raises no alarm by itself, but having no probability does.
+        let slot = deciding_artifact();
+        let mut device = device(&TERNARY, slot.as_bytes(), &[State::High, State::Low, State::High]);
+        for (row, action, alarm) in
+            [([9.0, 0.0, 0.0], 2, true), ([0.0, 9.0, 0.0], 0, false), ([0.0, 0.0, 9.0], 1, true)]
+        {
+            let body = RequestBody::Logits(values(&row));
+            let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
+            assert_eq!((prediction.action, prediction.alarm), (Some(action), alarm), "{row:?}");
+        }
+        let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
+        assert_eq!(status.calibrator.unwrap().actions, 3);
+        device.alarm.free().done();
+    }
+
+    #[test]
     fn every_kind_of_calibrator_is_measured_and_refuses_what_is_no_vector() {
         for reduction in [Reduction::ClassWise, Reduction::Normalized, Reduction::TopKConfidence { k: 3 }] {
             let slot = multi_class_artifact(reduction);
@@ -394,6 +421,7 @@ mod tests {
             for body in [RequestBody::Score(0.0), RequestBody::Classify(values(&[0.0, 0.0]))] {
                 let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
                 assert_eq!(prediction.outcome, Outcome::Uncalibrated(reason));
+                assert_eq!(prediction.action, None);
                 assert!(prediction.alarm);
             }
             device.alarm.free().done();

@@ -36,10 +36,10 @@ impl Rest {
 
     /// The reply, given what there is besides.
     pub(crate) fn reply(self, top: Prediction) -> ReplyBody {
-        let Prediction { alarm, word, .. } = top;
+        let Prediction { alarm, word, action, .. } = top;
         match self {
             Self::None => ReplyBody::Prediction(top),
-            Self::TopK(ranked) => ReplyBody::TopK(TopKPrediction { ranked, alarm, word }),
+            Self::TopK(ranked) => ReplyBody::TopK(TopKPrediction { ranked, alarm, word, action }),
             Self::Classes(probs) => ReplyBody::Classes(ClassesPrediction { top, probs }),
         }
     }

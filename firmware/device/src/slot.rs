@@ -2,8 +2,8 @@
 
 use calib_core::wire::{CalibratorStatus, Missing, RankedList, RawScore, Refusal};
 use calib_core::{
-    Admitted, Artifact, Calibrator, ClassProbs, ClassifierId, Outcome, ParseError, QuantizedScore, Refused,
-    ScoreEncoding, ScoreVector, SlotFault, TopLabel, Uncalibrated,
+    Admitted, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
+    QuantizedScore, Refused, ScoreEncoding, ScoreVector, SlotFault, TopLabel, Uncalibrated,
 };
 
 use crate::{Kind, Output, Scratch};
@@ -92,12 +92,19 @@ impl<'a> Slot<'a> {
             n: header.n,
             guarantee: header.guarantee,
             encoding: header.encoding,
+            // A rule has at most 16 actions.
+            actions: artifact.decision().map_or(0, |rule| rule.action_count() as u8),
         })
     }
 
     /// Whether the calibrator is to be given a random word with every output.
     pub fn is_randomized(&self) -> bool {
         self.content.as_ref().is_ok_and(|content| content.artifact.is_randomized())
+    }
+
+    /// The calibrator's own decision rule, if there is a calibrator and it has one.
+    pub fn decision(&self) -> Option<&DecisionRule<'a>> {
+        self.content.as_ref().ok()?.artifact.decision()
     }
 
     /// What kind of number the calibrator takes for a score.

@@ -3,8 +3,9 @@
 use std::vec::Vec;
 
 use calib_core::{
-    ArtifactWriter, ClassifierId, CodeTable, Guarantee, Header, HeaderFlags, Identity, Method, Outcome,
-    Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table, TableForm, Theorem,
+    Action, ArtifactWriter, ClassifierId, CodeTable, DecisionParts, Guarantee, Header, HeaderFlags, Identity,
+    Method, Outcome, Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table, TableForm,
+    Theorem,
 };
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
@@ -89,6 +90,17 @@ pub(crate) fn multi_class_artifact(reduction: Reduction) -> Aligned {
     artifact(reduction, 3, &[table(&[0.1, 0.6]), table(&[0.2, 0.8]), None], Some(ID))
 }
 
+/// [`top_label_artifact`] with a rule: up to 0.5 act, which raises the alarm, above leave; without a probability ask.
+pub(crate) fn deciding_artifact() -> Aligned {
+    let form = |values| TableForm::Steps(StepTable::new_const(&[], values));
+    let table = |values| Some(Table { form: form(values), epsilon: None });
+    let tables = [table(&[0.3]), table(&[0.8]), None];
+    let action = |name, alarm, abstain| Action { name, alarm, abstain };
+    let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
+    let parts = DecisionParts { thresholds: &[0.5], intervals: &[2, 0], uncalibrated: 1, actions: &actions };
+    write_with(&header(Reduction::TopLabel, 3, &tables, Some(ID)), &tables, Some(&parts))
+}
+
 /// 0.25 up to 0.5, then 0.75; scores of 0.5 are divided by the word 0x1800_0000.
 pub(crate) fn randomized_artifact() -> Aligned {
     let steps = RandomizedTable::new(&[0.5], &[0x1800_0000], &[0.25, 0.75]).unwrap();
@@ -136,10 +148,21 @@ fn header(
 }
 
 fn write(header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Aligned {
+    write_with(header, tables, None)
+}
+
+fn write_with(
+    header: &Header<'_>,
+    tables: &[Option<Table<'_>>],
+    decision: Option<&DecisionParts<'_>>,
+) -> Aligned {
     let mut words = std::vec![0; 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
     writer.header(header).unwrap();
     writer.tables(tables).unwrap();
+    if let Some(parts) = decision {
+        writer.decision(parts).unwrap();
+    }
     let len_bytes = writer.finish(|_| Identity([1; 8])).unwrap().len();
     words.truncate(len_bytes / 4);
     Aligned(words)

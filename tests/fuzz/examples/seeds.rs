@@ -8,10 +8,10 @@ use calib_core::wire::{
     Reply, ReplyBody, Request, RequestBody, TopKPrediction,
 };
 use calib_core::{
-    AlarmRule, ArtifactWriter, BinFlags, Calibrated, ClassifierId, CodeTable, CompactTable, Guarantee,
-    Header, HeaderFlags, Identity, InterpolatedTable, Method, Outcome, ParseError, ProbInterval, Provenance,
-    RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, SectionKind, StepTable,
-    Table, TableForm, Theorem, Uncalibrated, VennAbersTable,
+    Action, AlarmRule, ArtifactWriter, BinFlags, Calibrated, ClassifierId, CodeTable, CompactTable,
+    DecisionParts, Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Method, Outcome, ParseError,
+    ProbInterval, Provenance, RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding,
+    SectionKind, StepTable, Table, TableForm, Theorem, Uncalibrated, VennAbersTable,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -22,6 +22,7 @@ fn main() {
         ("isotonic", binary(Method::Isotonic, None)),
         ("top_label", top_label()),
         ("compact", compact()),
+        ("decision", decision()),
     ];
     for (name, bytes) in artefacts.into_iter().chain(forms()).chain(reductions()) {
         write("parse", name, &bytes);
@@ -70,6 +71,23 @@ fn binary(method: Method, epsilon: Option<f32>) -> Vec<u8> {
     header.provenance.classifier = Some(ClassifierId([7; 8]));
     let steps = StepTable::new(&[0.25, 0.75], &[0.1, 0.5, 0.9]).unwrap();
     artefact(&header, &[Some(Table { form: TableForm::Steps(steps), epsilon })], &[])
+}
+
+/// Two bins and three actions.
+fn decision() -> Vec<u8> {
+    let mut header = header(Method::Isotonic, Reduction::Binary);
+    header.bins = 2;
+    let steps = StepTable::new(&[0.5], &[0.1, 0.9]).unwrap();
+    let action = |name, alarm, abstain| Action { name, alarm, abstain };
+    let actions = [action("wait", false, false), action("ask", false, true), action("act", true, false)];
+    let mut buf = [0; 1024];
+    let mut writer = ArtifactWriter::new(&mut buf);
+    writer.header(&header).unwrap();
+    writer.tables(&[Some(Table { form: TableForm::Steps(steps), epsilon: None })]).unwrap();
+    let parts =
+        DecisionParts { thresholds: &[0.1, 0.5], intervals: &[0, 1, 2], uncalibrated: 1, actions: &actions };
+    writer.decision(&parts).unwrap();
+    finish(writer)
 }
 
 /// Three classes, the second uncalibrated, with an empty bin and a section of the future.
@@ -206,7 +224,15 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
     let calibrated = Calibrated { prob: 0.75, bin: 2, epsilon: Some(0.1), flags: BinFlags::NONE, interval };
     let score = RawScore::F32(Score::new(0.9).unwrap());
     let predicted = |score, outcome, word| {
-        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word })
+        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word, action: None })
+    };
+    let decided = Prediction {
+        class: 1,
+        score,
+        outcome: Outcome::Calibrated(calibrated),
+        alarm: true,
+        word: None,
+        action: Some(2),
     };
     let prediction = |outcome| predicted(score, outcome, None);
     let status = |calibrator| {
@@ -230,6 +256,7 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         n: 300,
         guarantee: guarantee(Theorem::Gr21Theorem3),
         encoding: ScoreEncoding::F32,
+        actions: 3,
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
     let outcome = Outcome::Calibrated(calibrated);
@@ -241,6 +268,7 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         ("reply_top_k", ReplyBody::TopK(TopKPrediction { ranked, alarm: false, word: Some(7) })),
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
         ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
+        ("reply_decided", ReplyBody::Prediction(decided)),
         ("reply_code", predicted(RawScore::Code(200), Outcome::Calibrated(calibrated), None)),
         ("reply_uncalibrated", prediction(Outcome::Uncalibrated(Uncalibrated::Class))),
         ("reply_status", status(Ok(calibrator))),

@@ -36,6 +36,7 @@ fn check(bytes: &[u8], data: &[u8]) {
     }
     let Ok(artifact) = slot else { return };
     assert!(artifact.len_bytes() <= bytes.len());
+    check_decision(&artifact, data);
     // There are no more scores than that.
     for (score, word) in scores(data).zip(words(data).chain([0, u32::MAX])) {
         use_all(&artifact, score, word);
@@ -65,6 +66,20 @@ fn scores(data: &[u8]) -> impl Iterator<Item = Score> + '_ {
 /// The last words.
 fn words(data: &[u8]) -> impl Iterator<Item = u32> + '_ {
     data.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).rev().take(64)
+}
+
+/// Decides at every word, and compares with a scan of the thresholds.
+fn check_decision(artifact: &Artifact<'_>, data: &[u8]) {
+    let Some(rule) = artifact.decision() else { return };
+    assert_eq!(rule.actions().count(), rule.action_count());
+    for prob in words(data).map(f32::from_bits).chain(rule.thresholds().iter().copied()) {
+        let expected = match rule.thresholds().iter().filter(|&&threshold| threshold < prob).count() {
+            interval if (0.0..=1.0).contains(&prob) => rule.intervals()[interval],
+            _ => rule.uncalibrated(),
+        };
+        assert_eq!(rule.action_at(prob), expected, "{prob}");
+        assert!(rule.action(expected).is_some());
+    }
 }
 
 /// Calibrates with every table and one too many, and compares with a scan of the table.

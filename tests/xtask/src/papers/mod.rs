@@ -1,6 +1,7 @@
 //! `cargo xtask papers`: ours against reference values that were computed independently.
 
 mod coverage;
+mod decide;
 mod histogram;
 mod imbalance;
 mod reductions;
@@ -48,6 +49,7 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
+    decide::decide()?;
     coverage::coverage()?;
     histogram::histogram()?;
     imbalance::imbalance()

@@ -1,0 +1,327 @@
+//! Decisions: costs files right and wrong, what is printed, and what goes into the artefact.
+
+use crate::bad_input::{File, good, refused};
+use crate::workplace::Workplace;
+
+/// Three actions with thresholds at 5/100 and 4/19; the last raises the alarm.
+const COSTS: &str = "
+[[action]]
+name = \"wait\"
+positive = 100
+negative = 0
+alarm = false
+
+[[action]]
+name = \"ask\"
+positive = 5
+negative = 5
+alarm = false
+abstain = true
+
+[[action]]
+name = \"treat\"
+positive = 1
+negative = 6
+alarm = true
+";
+
+/// 0.0625 four times with no positive, 0.5 twice with one, 0.75 four times with three: calibrated but for the first.
+const PROBS: &str =
+    "prob,label\n0.0625,0\n0.5,1\n0.75,1\n0.0625,0\n0.75,0\n0.75,1\n0.0625,0\n0.5,0\n0.75,1\n0.0625,0\n";
+
+fn place() -> Workplace {
+    Workplace::new().with("costs.toml", COSTS).with("probs.csv", PROBS)
+}
+
+#[test]
+fn thresholds_need_no_data() {
+    let json = place().json("calib decide --actions costs.toml --json");
+    let pieces = json["rule"]["intervals"].as_array().unwrap();
+    let names: Vec<_> = pieces.iter().map(|piece| piece["action"].as_str().unwrap()).collect();
+    assert_eq!(names, ["wait", "ask", "treat"]);
+    assert_eq!(json["rule"]["kind"], "bayes");
+    assert_eq!(json["uncalibrated"], "ask");
+    // 5 (1 - p) = 95 p; 1 - p = 4 p.
+    assert_eq!(
+        (pieces[1]["above"].as_f64().unwrap() as f32, pieces[2]["above"].as_f64().unwrap() as f32),
+        (0.05f32.next_down(), 0.2f32.next_down())
+    );
+    assert_eq!(json["expected_cost"], serde_json::Value::Null);
+}
+
+#[test]
+fn the_expected_cost_needs_no_labels_and_the_actual_one_does() {
+    let place = place();
+    let unlabelled = place.json("calib decide --actions costs.toml --probs probs.csv --json");
+    // 0.0625: ask, 5; 0.5: treat, 3.5; 0.75: treat, 2.25.
+    assert_eq!(unlabelled["expected_cost"], (4.0 * 5.0 + 2.0 * 3.5 + 4.0 * 2.25) / 10.0);
+    assert!(unlabelled["interval"].is_null() && unlabelled["actual_cost"].is_null());
+    let labelled =
+        place.json("calib decide --actions costs.toml --probs probs.csv --label-column label --json");
+    assert_eq!(labelled["actual_cost"], (4.0 * 5.0 + 7.0 + 9.0) / 10.0);
+    let validation = &labelled["validation"];
+    assert!((validation["c_emp"].as_f64().unwrap() - 0.025).abs() < 1e-15);
+    assert_eq!((&validation["same_rows"], &validation["c_lower_is_vacuous"]), (&true.into(), &true.into()));
+    // 3.6 give or take 0.025 (100 + 0 + 5); ten points promise little.
+    let ends = |name: &str| ["lo", "hi"].map(|end| labelled["interval"][name][end].as_f64().unwrap());
+    let [lo, hi] = ends("deviation");
+    assert!((lo - 0.975).abs() < 1e-12 && (hi - 6.225).abs() < 1e-12, "[{lo}, {hi}]");
+    assert!(ends("guaranteed")[0] == 0.0 && ends("guaranteed")[1] > 20.0);
+    let text = place.ok("calib decide --actions costs.toml --probs probs.csv --validation probs.csv").stdout;
+    for words in [
+        "without a calibrated probability: ask",
+        "expected cost of a decision 3.6",
+        "at least 0 (vacuous)",
+        "estimated ROC curve",
+    ] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+}
+
+#[test]
+fn uncalibrated_rows_are_counted_and_left_out() {
+    let place = place().with("gaps.csv", "prob\n0.5\n\n0.5\n".replace("\n\n", "\n\"\"\n"));
+    let json = place.json("calib decide --actions costs.toml --probs gaps.csv --json");
+    assert_eq!((&json["n"], &json["uncalibrated_rows"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn start_up_costs_can_keep_an_action_out() {
+    let costs = |start_up: u32| COSTS.replace("abstain = true", &format!("start_up = {start_up}"));
+    let run = |start_up, cases: &str| {
+        let costs = format!("uncalibrated = \"treat\"\n{cases}\n{}", costs(start_up));
+        let json =
+            place().with("c.toml", costs).json("calib decide --actions c.toml --probs probs.csv --json");
+        let used = json["rule"]["intervals"].as_array().unwrap().iter().any(|piece| piece["action"] == "ask");
+        (used, json["start_up"]["total"].as_f64())
+    };
+    // Asking four times saves 4 * (5.6875 - 5) on these ten rows, as treating costs 5.6875 there.
+    assert_eq!(run(0, ""), (true, None));
+    assert_eq!(run(2, ""), (true, Some(38.0)));
+    assert_eq!(run(3, ""), (false, Some(38.75)));
+    assert!(run(3, "cases = 1000").0);
+    let place = place().with("c.toml", format!("uncalibrated = \"ask\"\n{}", costs(3)));
+    let run = place.run("calib decide --actions c.toml");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("give them with --probs or --scores"), "{}", run.stderr);
+}
+
+#[test]
+fn stated_intervals_replace_bayes_rule() {
+    let costs = COSTS
+        .replace("name = \"wait\"", "name = \"wait\"\nup_to = 0.1")
+        .replace("name = \"ask\"", "name = \"ask\"\nabove = 0.1\nup_to = 0.6")
+        .replace("name = \"treat\"", "name = \"treat\"\nabove = 0.6");
+    let place = place().with("c.toml", costs);
+    let json = place.json("calib decide --actions c.toml --probs probs.csv --json");
+    assert_eq!(json["rule"]["kind"], "stated");
+    assert_eq!(json["expected_cost"], (4.0 * 6.25 + 2.0 * 5.0 + 4.0 * 2.25) / 10.0);
+    assert_eq!(json["expected_cost_bayes"], 3.6);
+}
+
+#[test]
+fn a_useless_action_is_named() {
+    let costs =
+        format!("{COSTS}\n[[action]]\nname = \"pray\"\npositive = 101\nnegative = 7\nalarm = false\n");
+    let place = place().with("c.toml", costs);
+    let json = place.json("calib decide --actions c.toml --json");
+    assert_eq!(json["left_out"][0]["action"], "pray");
+    assert_eq!(json["left_out"][0]["beaten_by"], "wait");
+    let text = place.ok("calib decide --actions c.toml").stdout;
+    assert!(text.contains("pray is left out: it never costs less than wait"), "{text}");
+}
+
+#[test]
+fn the_artefact_holds_the_rule_and_apply_follows_it() {
+    // Of every 40 points those with a score of s have 40 s^3 positives or so.
+    let label = |i: u32| u32::from(f64::from(i % 40) < 40.0 * (f64::from(i) / 2000.0).powi(3));
+    let rows: String = (0..2000).map(|i| format!("{},{}\n", f64::from(i) / 2000.0, label(i))).collect();
+    let place = good().with("costs.toml", COSTS).with("many.csv", format!("score,label\n{rows}"));
+    place.ok("calib fit --method umd --bins 20 --scores many.csv -o many.bin");
+    place.ok("calib decide --actions costs.toml many.bin --scores many.csv -o rule.bin");
+    place.ok("calib fit --method umd --bins 20 --scores many.csv --actions costs.toml -o fitted.bin");
+    assert_eq!(place.bytes("rule.bin"), place.bytes("fitted.bin"));
+
+    let rule = &place.inspect("rule.bin")["decision"];
+    assert_eq!(rule["intervals"], serde_json::json!([0, 1, 2]));
+    assert_eq!((&rule["uncalibrated"], &rule["actions"][2]["alarm"]), (&1.into(), &true.into()));
+    assert!(place.inspect("cal.bin")["decision"].is_null());
+    assert!(
+        place
+            .ok("calib inspect rule.bin")
+            .stdout
+            .contains("decision    3 actions, without a probability: ask")
+    );
+
+    place.ok("calib apply rule.bin --scores many.csv -o out.csv");
+    let (header, rows) = place.table("out.csv");
+    assert_eq!(header.last().unwrap(), "action");
+    let prob = header.iter().position(|name| name == "prob").unwrap();
+    for row in &rows {
+        let expected = match row[prob].parse::<f32>().unwrap() {
+            prob if prob <= 0.05 => "wait",
+            prob if prob < 0.2 => "ask",
+            _ => "treat",
+        };
+        assert_eq!(row.last().unwrap(), expected);
+    }
+    for action in ["wait", "ask", "treat"] {
+        assert!(rows.iter().filter(|row| row.last().unwrap() == action).count() >= 100, "{action}");
+    }
+    // A matrix of a top-label artefact, too: an uncalibrated class is asked about.
+    place.ok("calib decide --actions costs.toml top.bin -o toprule.bin");
+    place.ok("calib apply toprule.bin --logits logits.npy -o topout.csv");
+    assert_eq!(place.table("topout.csv").0.last().unwrap(), "action");
+    // Applying twice would give two columns of that name.
+    let again = place.run("calib apply rule.bin --scores out.csv -o again.csv");
+    assert_eq!(again.code, 3);
+}
+
+#[test]
+fn the_points_that_were_fitted_to_prove_nothing() {
+    let place = good().with("costs.toml", COSTS);
+    let line = "calib decide --actions costs.toml cal.bin --scores cal.csv --label-column label";
+    let json = place.json(&format!("{line} --json"));
+    assert_eq!(json["fitted_to_labelled_rows"], true);
+    assert!(json["interval"].is_null() && json["validation"].is_null());
+    assert!(place.ok(line).stdout.contains("those that the calibrator was fitted to"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_in_any_order() {
+    let lines: Vec<&str> = PROBS.lines().collect();
+    let reversed: String =
+        std::iter::once(&lines[0]).chain(lines[1..].iter().rev()).map(|line| format!("{line}\n")).collect();
+    let place = place().with("reversed.csv", reversed);
+    let run = |name: &str| {
+        place
+            .ok(&format!("calib decide --actions costs.toml --probs {name} --label-column label --json"))
+            .stdout
+    };
+    assert_eq!(run("probs.csv"), run("reversed.csv"));
+}
+
+/// A costs file that is refused, with the sentence after `error: costs.toml`.
+#[track_caller]
+fn costs_refused(costs: &str, stderr: &str) {
+    let files: [File; 1] = [("costs.toml", costs.into())];
+    refused(
+        &files,
+        "calib decide --actions costs.toml cal.bin -o out",
+        3,
+        &format!("error: costs.toml{stderr}"),
+    );
+}
+
+const KEYS: &str = "  hint: an [[action]] has name, positive, negative and alarm, and may have abstain, start_up, above and up_to\n";
+const COVER: &str =
+    "  hint: the intervals (above, up_to] cover 0 to 1 once; without any, they follow from the costs\n";
+const TWO: &str = "  hint: state two or more [[action]]s\n";
+
+#[test]
+fn what_is_no_costs_file() {
+    costs_refused("", ": the file is empty\n  hint: give a file with at least one row of data\n");
+    costs_refused("cases = 5\n", &format!(": there are no actions\n{TWO}"));
+    let missing = COSTS.replacen("negative = 5\n", "", 1);
+    costs_refused(&missing, &format!(", line 8: missing field `negative`\n{KEYS}"));
+    let unknown = COSTS.replacen("negative = 5\n", "negative = 5\ncolour = 3\n", 1);
+    costs_refused(
+        &unknown,
+        &format!(
+            ", line 12: unknown field `colour`, expected one of `name`, `positive`, `negative`, `alarm`, `abstain`, `start_up`, `above`, `up_to`\n{KEYS}"
+        ),
+    );
+    let single = COSTS.split("[[action]]").nth(1).unwrap();
+    costs_refused(
+        &format!("\n[[action]]{single}"),
+        &format!(", line 3: a single action leaves nothing to decide\n{TWO}"),
+    );
+    let twice = COSTS.replace("\"treat\"", "\"wait\"");
+    costs_refused(&twice, ", line 16: two actions are called \"wait\"\n  hint: rename one of the two\n");
+    let long = COSTS.replace("\"treat\"", "\"treat as soon as possible\"");
+    costs_refused(
+        &long,
+        ", line 16: the name \"treat as soon as possible\" is not 1 to 24 bytes of plain text\n",
+    );
+}
+
+#[test]
+fn what_is_no_cost() {
+    let number = "  hint: write a number from 0 to 1e9\n";
+    let with = |cost: &str| COSTS.replacen("positive = 5", &format!("positive = {cost}"), 1);
+    costs_refused(&with("nan"), &format!(", line 10: positive: a cost of NaN is no number\n{number}"));
+    costs_refused(&with("inf"), &format!(", line 10: positive: a cost of inf is no number\n{number}"));
+    costs_refused(
+        &with("-5"),
+        ", line 10: positive: the cost -5 is negative\n  hint: add the same amount to every action's cost: the thresholds stay as they are\n",
+    );
+    let unit = "  hint: count in another unit: costs are from 0 to 1e9 with up to six decimals\n";
+    costs_refused(&with("1e10"), &format!(", line 10: positive: the cost 10000000000 is above 1e9\n{unit}"));
+    costs_refused(
+        &with("0.0000001"),
+        &format!(", line 10: positive: the cost 0.0000001 has more than six decimals\n{unit}"),
+    );
+    costs_refused(
+        &format!("cases = 0\n{COSTS}"),
+        ", line 1: cases = 0: start-up costs are spread over at least one decision\n  hint: leave cases out to take the number of rows\n",
+    );
+}
+
+#[test]
+fn what_to_do_without_a_probability_must_be_clear() {
+    let hint = "  hint: add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true\n";
+    let unclear = COSTS.replace("abstain = true", "").replace("alarm = true", "alarm = false");
+    costs_refused(&unclear, &format!(": nothing says what to do without a calibrated probability\n{hint}"));
+    costs_refused(
+        &format!("uncalibrated = \"panic\"\n{COSTS}"),
+        ", line 1: there is no action \"panic\" to take without a calibrated probability\n  hint: name one of the actions\n",
+    );
+}
+
+#[test]
+fn intervals_that_overlap_or_leave_something_out() {
+    let with = |wait: &str, ask: &str, treat: &str| {
+        COSTS
+            .replace("name = \"wait\"", &format!("name = \"wait\"\n{wait}"))
+            .replace("name = \"ask\"", &format!("name = \"ask\"\n{ask}"))
+            .replace("name = \"treat\"", &format!("name = \"treat\"\n{treat}"))
+    };
+    costs_refused(
+        &with("up_to = 0.3", "above = 0.2\nup_to = 0.7", "above = 0.7"),
+        &format!(
+            ", line 10: the interval of \"ask\" overlaps that of \"wait\" (line 3) from 0.2 to 0.3\n{COVER}"
+        ),
+    );
+    costs_refused(
+        &with("up_to = 0.2", "above = 0.3\nup_to = 0.7", "above = 0.7"),
+        &format!(", line 10: \"ask\": no action is stated from 0.2 to 0.3\n{COVER}"),
+    );
+    costs_refused(
+        &with("up_to = 0.2", "above = 0.2\nup_to = 0.7", ""),
+        &format!(
+            ", line 19: \"treat\" has no interval, but \"wait\" has: state one for every action, or for none\n{COVER}"
+        ),
+    );
+    costs_refused(
+        &with("up_to = 0.2", "above = 0.2\nup_to = 0.7", "above = 0.7\nup_to = 1.5"),
+        &format!(", line 19: \"treat\": the interval (0.7, 1.5] is not one within 0 and 1\n{COVER}"),
+    );
+}
+
+#[test]
+fn usage() {
+    let line = |args: &str| place().run(&format!("calib decide --actions costs.toml {args}"));
+    for args in
+        ["--scores probs.csv", "-o out.bin", "--label-column label", "--validation probs.csv", "--delta 10"]
+    {
+        let run = line(args);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}");
+    }
+    let files: [File; 1] = [("costs.toml", COSTS.into())];
+    refused(
+        &files,
+        "calib decide --actions costs.toml top.bin --scores cal.csv -o out",
+        1,
+        "error: the artefact does not take binary scores: calibrate with `calib apply`, and use --probs\n",
+    );
+}
