@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use calib_core::{Calibrator, Outcome, Reduction};
-use calib_host::input::{self, Source, Table};
+use calib_host::input::{self, Shown, Source, Table};
 use calib_host::{Applied, Error, StoredArtifact, apply_codes, apply_scores, apply_vectors, write_file};
 use clap::Args;
 
@@ -21,7 +21,8 @@ pub(crate) struct Apply {
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags; for a matrix, class,
-    /// prob, bin, epsilon and flags. The probability of an uncalibrated row is empty, and flags says so. An artefact with
+    /// prob, bin, epsilon and flags. Columns that a CSV table cannot hold (lists, objects, arrays of another length or of
+    /// more than one dimension) are left out, and standard error names them. The probability of an uncalibrated row is empty, and flags says so. An artefact with
     /// intervals adds lo and hi, a randomised one the word that was drawn.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -75,7 +76,11 @@ impl Apply {
                 apply_scores(&artifact, &scores, self.seed)
                     .ok_or_else(|| self.mismatch(header.reduction, header.classes, "binary scores"))?
             };
-            (Some(table.shown(applied.len())), applied)
+            let shown = table.shown(applied.len());
+            if !quiet {
+                self.name_left_out(&shown)?;
+            }
+            (Some(shown), applied)
         };
 
         let interval = |row: &Applied| match row.outcome {
@@ -121,6 +126,17 @@ impl Apply {
         };
         write_file(&self.output, self.force, |out| write_rows(out).map_err(io_cause))?;
         Ok(())
+    }
+
+    /// No column goes missing unsaid.
+    fn name_left_out(&self, shown: &Shown<'_>) -> io::Result<()> {
+        let names: Vec<&str> = shown.left_out().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let output = self.output.display();
+        let names = names.join(", ");
+        writeln!(io::stderr(), "left out of {output}, which has one value a row and column: {names}")
     }
 
     fn mismatch(&self, reduction: Reduction, classes: u16, got: &str) -> Error {
