@@ -122,6 +122,10 @@ fn a_plan_answers_what_is_missing() {
     assert_eq!(answer("calib plan --bins 10 --epsilon 0.1 --json")["n"], 2660);
     assert_eq!(answer("calib plan --n 5000 --epsilon 0.08 --json")["bins"], 11);
     assert_eq!(answer("calib plan --n 5000 --points-per-bin 500 --json")["bins"], 10);
+    assert_eq!(answer("calib plan --bins 10 --points-per-bin 500 --json")["n"], 5000);
+    // 0.05 exp(2 * 499 * 0.1^2) = 1079.5
+    let most = answer("calib plan --points-per-bin 500 --epsilon 0.1 --json");
+    assert_eq!((&most["bins"], &most["n"]), (&1079.into(), &539_500.into()));
     assert!(answer("calib plan --n 5000 --json").is_null());
     let epsilon = answer("calib plan --n 1000 --bins 5 --json")["epsilon"].as_f64().unwrap();
     assert!((epsilon - 0.107_567_557_199).abs() < 1e-12);
@@ -133,12 +137,22 @@ fn a_plan_answers_what_is_missing() {
     assert_eq!((again.code, again.stderr.lines().next()), (4, Some("error: plan.svg exists already")));
 
     for (line, sentence) in [
-        ("calib plan --epsilon 0.1", "give --n, or --bins with --epsilon"),
+        ("calib plan --epsilon 0.1", "give --n, or two of --n, --bins, --points-per-bin and --epsilon"),
         ("calib plan --n 10 --bins 9", "10 points are fewer than two a bin"),
+        ("calib plan --n 10 --points-per-bin 11", "10 points are fewer than one bin of 11"),
+        ("calib plan --n 200000 --points-per-bin 2", "100000 bins: a table has 1 to 65536"),
         ("calib plan --n 10 --epsilon 0.1", "10 points give no epsilon below 0.4080, not even with one bin"),
         (
+            "calib plan --points-per-bin 10 --epsilon 0.1",
+            "10 points a bin give no epsilon below 0.4080, not even with one bin",
+        ),
+        (
             "calib plan --n 9 --bins 3 --epsilon 0.1",
-            "--n, --bins and --epsilon leave nothing to answer: leave one out",
+            "--n, --bins and --epsilon leave nothing to answer: give two of them",
+        ),
+        (
+            "calib plan --n 900 --points-per-bin 30 --epsilon 0.1",
+            "--n, --points-per-bin and --epsilon leave nothing to answer: give two of them",
         ),
     ] {
         let run = place.run(line);
