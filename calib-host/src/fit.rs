@@ -77,6 +77,14 @@ pub enum FitError {
         /// The number of bins.
         bins: usize,
     },
+    /// There are fewer points than were asked for in each bin.
+    #[error("{n} calibration points are too few for a bin of {points_per_bin}")]
+    LessThanABin {
+        /// The number of points.
+        n: u64,
+        /// The points per bin.
+        points_per_bin: usize,
+    },
     /// The number of bins is 0, or more than a table holds.
     #[error("{0} bins: a table has 1 to 65536")]
     BinCount(usize),
@@ -118,7 +126,10 @@ impl FitError {
             Self::NoClass { most, .. } if *most >= 2 => {
                 format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
             }
-            Self::TooFewPoints { .. } | Self::NoClass { .. } => "add calibration data".into(),
+            Self::LessThanABin { n, .. } if *n >= 2 => {
+                format!("use --points-per-bin {n} or less, or add calibration data")
+            }
+            Self::TooFewPoints { .. } | Self::NoClass { .. } | Self::LessThanABin { .. } => "add calibration data".into(),
             Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),

@@ -18,8 +18,8 @@ pub(crate) struct MethodOptions {
     /// The number of bins; with top-label, of every class.
     #[arg(long, value_name = "B", conflicts_with = "points_per_bin")]
     bins: Option<usize>,
-    /// The calibration points per bin: the number of bins follows from the data, with top-label for each class. A
-    /// class with fewer points stays uncalibrated.
+    /// The calibration points per bin: the number of bins follows from the data, with top-label for each class. With
+    /// fewer points a class stays uncalibrated, and a binary problem is an error.
     #[arg(long, value_name = "K")]
     points_per_bin: Option<usize>,
     /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
@@ -114,16 +114,19 @@ impl MethodOptions {
     /// The method for `n` points of a binary problem.
     pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
         self.check()?;
-        let bins = match (self.bins, self.points_per_bin) {
-            (Some(bins), _) => bins,
-            (None, Some(k @ 0..2)) => return Err(Error::fit(place.clone(), FitError::PointsPerBin(k))),
-            (None, Some(k)) => usize::try_from(n / k as u64).unwrap_or(usize::MAX).max(1),
-            (None, None) => 1,
-        };
         if self.points_per_bin.is_some() && !self.has_bins() {
             return Err(self.chooses_bins_itself("--points-per-bin"));
         }
-        Ok(self.with_bins(bins))
+        let bins = match (self.bins, self.points_per_bin) {
+            (Some(bins), _) => Ok(bins),
+            (None, Some(points_per_bin @ 0..2)) => Err(FitError::PointsPerBin(points_per_bin)),
+            (None, Some(points_per_bin)) => match n / points_per_bin as u64 {
+                0 => Err(FitError::LessThanABin { n, points_per_bin }),
+                bins => Ok(usize::try_from(bins).unwrap_or(usize::MAX)),
+            },
+            (None, None) => Ok(1),
+        };
+        Ok(self.with_bins(bins.map_err(|cause| Error::fit(place.clone(), cause))?))
     }
 
     /// The method for each class under top-label.
