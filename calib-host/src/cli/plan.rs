@@ -207,8 +207,10 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> Result<String, Box<dyn std:
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
         }
         if let Some(plan) = answer {
+            // A deviation that no two probabilities have is not in the drawing.
+            let dot = (plan.epsilon <= 1.05 * top).then_some((plan.bins as f64, plan.epsilon));
             chart
-                .draw_series([Circle::new((plan.bins as f64, plan.epsilon), 5, BLACK.filled())])?
+                .draw_series(dot.map(|at| Circle::new(at, 5, BLACK.filled())))?
                 .label(format!("{} bins of {} points: {:.4}", plan.bins, plan.points_per_bin, plan.epsilon))
                 .legend(|(x, y)| Circle::new((x + 9, y), 5, BLACK.filled()));
         }
