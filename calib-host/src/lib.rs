@@ -32,6 +32,7 @@ mod guarantee;
 pub mod input;
 mod irp;
 mod isotonic;
+mod least_squares;
 mod method;
 mod output;
 mod plan;
@@ -66,6 +67,7 @@ pub use guarantee::{
     gr22_theorem1, sample_split,
 };
 pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
+pub use least_squares::Loss;
 pub use method::{BinaryMethod, Model, Seed};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;

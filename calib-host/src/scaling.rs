@@ -70,7 +70,10 @@ pub enum ScalingError {
     /// All scores are equal.
     #[error("all scores are equal: no slope can be fitted")]
     AllEqual,
-    /// Newton's method did not converge.
+    /// Ever steeper slopes lower the squared loss.
+    #[error("the squared loss falls for ever steeper slopes, which the labels hardly contradict")]
+    NoLeastSquares,
+    /// The search did not converge.
     #[error("the fit did not converge: the gradient's norm is {0:e}")]
     NotConverged(f64),
 }
@@ -231,15 +234,15 @@ fn is_separated_at_one_half(groups: &[Group]) -> bool {
     })
 }
 
-fn clip(score: f64) -> f64 {
+pub(crate) fn clip(score: f64) -> f64 {
     score.clamp(CLIP, 1.0 - CLIP)
 }
 
-fn ln_complement(score: f64) -> f64 {
+pub(crate) fn ln_complement(score: f64) -> f64 {
     (-clip(score)).ln_1p()
 }
 
-fn logit(score: f64) -> f64 {
+pub(crate) fn logit(score: f64) -> f64 {
     clip(score).ln() - ln_complement(score)
 }
 

@@ -28,7 +28,12 @@ fn every_method_is_fitted_and_applied() {
         ("irp", "irp", false),
         ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
         ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
+        ("scaling-binning --bins 5 --loss squared", "scaling-binning", false),
         ("platt", "platt", false),
+        ("platt --loss squared", "platt", false),
+        ("platt --loss squared --platt-on prob", "platt", false),
+        ("beta --loss squared", "beta", false),
+        ("temperature --loss squared", "temperature", false),
         ("platt --platt-on prob", "platt", false),
         ("beta", "beta", false),
         ("temperature", "temperature", false),
@@ -40,6 +45,12 @@ fn every_method_is_fitted_and_applied() {
         ));
         let inspected = place.json("calib inspect cal.bin --json");
         assert_eq!(inspected["method"], name, "{options}");
+        let parameters = inspected["provenance"]["parameters"].as_str().unwrap();
+        assert_eq!(
+            parameters.contains(" loss=squared"),
+            options.contains("--loss squared"),
+            "{options}: {parameters}"
+        );
         assert_eq!(inspected["guarantee"].is_object(), guaranteed, "{options}");
         let form = match name {
             "umd-randomized" => "randomized",
@@ -90,6 +101,7 @@ fn a_method_refuses_what_it_does_not_take() {
         ("platt --interpolate", "platt has no --interpolate: leave it out"),
         ("beta --smoothing 1", "beta has no --smoothing: leave it out"),
         ("ums --bins 5 --ties randomize", "ums has no --ties randomize: leave it out"),
+        ("isotonic --loss squared", "isotonic has no --loss squared: leave it out"),
         ("platt --one-set", "platt has no --one-set: leave it out"),
         ("fixed-width", "fixed-width needs --bins or --points-per-bin"),
     ] {
@@ -112,6 +124,21 @@ fn separated_labels_have_no_slope() {
         run.stderr,
         "error: cal.csv: a threshold on the score separates the labels: the best slope is infinite\n  \
          hint: use a method that fits no slope, such as umd or isotonic\n"
+    );
+}
+
+#[test]
+fn the_squared_loss_may_have_no_minimum() {
+    let label = |i| u8::from(i >= 20 && i != 39);
+    let rows: String = (0..40).map(|i| format!("{},{}\n", f64::from(i) / 40.0, label(i))).collect();
+    let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
+    place.ok("calib fit --method platt --scores cal.csv -o cal.bin");
+    let run = place.run("calib fit --method platt --loss squared --scores cal.csv -o squared.bin");
+    assert_eq!(run.code, 3);
+    assert_eq!(
+        run.stderr,
+        "error: cal.csv: the squared loss falls for ever steeper slopes, which the labels hardly contradict\n  \
+         hint: use --loss log, or a method that fits no slope, such as umd or isotonic\n"
     );
 }
 
