@@ -2,6 +2,7 @@
 
 mod forge;
 mod golden;
+mod golden_codes;
 mod golden_forms;
 mod properties;
 mod refusal_forms;
