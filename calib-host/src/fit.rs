@@ -181,6 +181,9 @@ impl FitError {
             Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
             Self::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
+            Self::Scaling(ScalingError::NoLeastSquares) => {
+                "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
+            }
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
             Self::RealWeights(_) => {
                 "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
@@ -475,6 +478,7 @@ mod tests {
     use super::*;
     use crate::guarantee::gr21_theorem3;
     use crate::isotonic::Isotonic;
+    use crate::least_squares::Loss;
     use crate::scaling::ScalingMethod;
     use crate::scaling_binning::ScalingBinning;
     use crate::umd::{BoundaryPoints, Umd};
@@ -540,7 +544,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let original = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(bins) };
-            let scaling = ScalingMethod::PlattLogit;
+            let (scaling, loss) = (ScalingMethod::PlattLogit, Loss::Squared);
             let methods = [
                 umd(bins),
                 BinaryMethod::Umd(original),
@@ -550,11 +554,12 @@ mod tests {
                 BinaryMethod::Isotonic(Isotonic::default()),
                 BinaryMethod::Isotonic(Isotonic { max_bins: Some(bins), smoothing: 0.5 }),
                 BinaryMethod::IsotonicInterpolated(Isotonic::default()),
-                BinaryMethod::ScalingBinning(ScalingBinning { scaling, bins, split_seed: Some(seed) }),
+                BinaryMethod::ScalingBinning(ScalingBinning { scaling, loss, bins, split_seed: Some(seed) }),
                 BinaryMethod::Scaling(scaling),
                 BinaryMethod::Scaling(ScalingMethod::PlattProb),
                 BinaryMethod::Scaling(ScalingMethod::Beta),
                 BinaryMethod::Scaling(ScalingMethod::Temperature),
+                BinaryMethod::LeastSquares(ScalingMethod::Beta),
                 BinaryMethod::VennAbers,
             ];
             let data = |rows: &[(u32, bool)]| {

@@ -33,6 +33,7 @@ mod histogram;
 pub mod input;
 mod irp;
 mod isotonic;
+mod least_squares;
 mod method;
 mod output;
 mod packed;
@@ -80,6 +81,7 @@ pub use guarantee::{
     gr22_theorem1, gr22_theorem2, sample_split,
 };
 pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
+pub use least_squares::Loss;
 pub use method::{BinaryMethod, Model, Seed};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;

@@ -7,6 +7,7 @@ use crate::codes::CodeModel;
 use crate::fit::FitError;
 use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
 use crate::isotonic::{InterpolatedModel, Isotonic};
+use crate::least_squares::Loss;
 use crate::points::Points;
 use crate::scaling::{ScalingMethod, ScalingModel};
 use crate::scaling_binning::ScalingBinning;
@@ -32,8 +33,10 @@ pub enum BinaryMethod {
     IsotonicInterpolated(Isotonic),
     /// Binned means of a scaling function.
     ScalingBinning(ScalingBinning),
-    /// A scaling function.
+    /// A scaling function, fitted to the log-loss.
     Scaling(ScalingMethod),
+    /// A scaling function, fitted to the squared loss.
+    LeastSquares(ScalingMethod),
     /// Venn-Abers prediction.
     VennAbers,
 }
@@ -72,9 +75,11 @@ impl BinaryMethod {
             Self::Isotonic(_) => Method::Isotonic,
             Self::IsotonicInterpolated(_) => Method::IsotonicInterpolated,
             Self::ScalingBinning(_) => Method::ScalingBinning,
-            Self::Scaling(ScalingMethod::PlattLogit | ScalingMethod::PlattProb) => Method::Platt,
-            Self::Scaling(ScalingMethod::Beta) => Method::Beta,
-            Self::Scaling(ScalingMethod::Temperature) => Method::Temperature,
+            Self::Scaling(scaling) | Self::LeastSquares(scaling) => match scaling {
+                ScalingMethod::PlattLogit | ScalingMethod::PlattProb => Method::Platt,
+                ScalingMethod::Beta => Method::Beta,
+                ScalingMethod::Temperature => Method::Temperature,
+            },
             Self::VennAbers => Method::VennAbers,
         }
     }
@@ -90,11 +95,15 @@ impl BinaryMethod {
             Self::FixedWidth(FixedWidth { bins }) => format!("bins={bins}"),
             Self::Isotonic(isotonic) => format!("edges=midpoint{}", isotonic.parameters()),
             Self::IsotonicInterpolated(isotonic) => format!("edges=interpolated{}", isotonic.parameters()),
-            Self::ScalingBinning(ScalingBinning { scaling, bins, split_seed }) => match split_seed {
-                Some(seed) => format!("scaling={} bins={bins} split=3 seed={seed}", scaling.name()),
-                None => format!("scaling={} bins={bins} split=1", scaling.name()),
-            },
-            Self::Scaling(scaling) => format!("scaling={}", scaling.name()),
+            Self::ScalingBinning(ScalingBinning { scaling, loss, bins, split_seed }) => {
+                let scaling = scaling.parameters(*loss);
+                match split_seed {
+                    Some(seed) => format!("{scaling} bins={bins} split=3 seed={seed}"),
+                    None => format!("{scaling} bins={bins} split=1"),
+                }
+            }
+            Self::Scaling(scaling) => scaling.parameters(Loss::Log),
+            Self::LeastSquares(scaling) => scaling.parameters(Loss::Squared),
             Self::VennAbers => String::new(),
         }
     }
@@ -146,7 +155,8 @@ impl BinaryMethod {
             Self::Isotonic(isotonic) => Model::Steps(isotonic.fit(points)?),
             Self::IsotonicInterpolated(isotonic) => Model::Interpolated(isotonic.fit_interpolated(points)?),
             Self::ScalingBinning(scaling_binning) => Model::Steps(scaling_binning.fit(points)?),
-            Self::Scaling(scaling) => Model::Scaling(scaling.fit(points)?),
+            Self::Scaling(scaling) => Model::Scaling(Loss::Log.fit(*scaling, points)?),
+            Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
             Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?)),
         })
     }
@@ -256,6 +266,15 @@ impl Boundary {
 }
 
 impl ScalingMethod {
+    /// The loss is the log-loss unless something else is said.
+    fn parameters(self, loss: Loss) -> String {
+        let loss = match loss {
+            Loss::Log => "",
+            Loss::Squared => " loss=squared",
+        };
+        format!("scaling={}{loss}", self.name())
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::PlattLogit => "platt-logit",

@@ -1,6 +1,11 @@
 //! Planning: how many points, how many bins, how wide an epsilon.
 
+use calib_core::StepTable;
+
 use crate::guarantee::{gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal};
+
+/// What a table on the device holds.
+const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 
 /// A choice of bins for so many points, and what the theorems then guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -46,18 +51,31 @@ impl Plan {
     pub fn most_bins(n: u64, alpha: f64, epsilon: f64) -> Option<Self> {
         // Epsilon grows with the number of bins: there are more of them, and fewer points in each.
         let meets = |bins: u64| Self::new(n, bins, alpha).is_some_and(|plan| plan.epsilon <= epsilon);
-        let (mut lo, mut hi) = (0, n / 2 + 1);
-        while hi - lo > 1 {
-            let middle = lo + (hi - lo) / 2;
-            if meets(middle) { lo = middle } else { hi = middle }
-        }
-        Self::new(n, lo, alpha)
+        Self::new(n, last((n / 2).min(MAX_BINS), meets), alpha)
+    }
+
+    /// The most bins of so many points each that have Theorem 3's epsilon at most this; `None` if not even one does.
+    pub fn most_bins_of(points_per_bin: u64, alpha: f64, epsilon: f64) -> Option<Self> {
+        let plan = |bins: u64| Self::new(bins.checked_mul(points_per_bin)?, bins, alpha);
+        // The union bound is over more bins.
+        let meets = |bins: u64| plan(bins).is_some_and(|plan| plan.epsilon <= epsilon);
+        plan(last(MAX_BINS, meets))
     }
 
     /// The fewest points with which so many bins have Theorem 3's epsilon at most this.
     pub fn fewest_points(bins: u64, alpha: f64, epsilon: f64) -> Option<Self> {
         Self::new(gr21_theorem3_smallest_n(bins, alpha, epsilon), bins, alpha)
     }
+}
+
+/// The last of `1..=most` that meets a condition, which then all before it do; 0 if none does.
+fn last(most: u64, meets: impl Fn(u64) -> bool) -> u64 {
+    let (mut lo, mut hi) = (0, most + 1);
+    while hi - lo > 1 {
+        let middle = lo + (hi - lo) / 2;
+        if meets(middle) { lo = middle } else { hi = middle }
+    }
+    lo
 }
 
 #[cfg(test)]
@@ -84,6 +102,14 @@ mod tests {
                 assert_eq!(most, brute, "{n} {epsilon}");
             }
         }
+        for (points_per_bin, epsilon) in
+            [(2, 0.5), (100, 0.12), (100, 0.2), (250, 0.1), (500, 0.1), (9000, 0.3)]
+        {
+            let plan = |bins| Plan::new(points_per_bin * bins, bins, 0.1);
+            let brute = (1..=MAX_BINS).filter_map(plan).rfind(|plan| plan.epsilon <= epsilon);
+            assert_eq!(Plan::most_bins_of(points_per_bin, 0.1, epsilon), brute, "{points_per_bin} {epsilon}");
+        }
+        assert_eq!(Plan::most_bins_of(u64::MAX, 0.1, 0.1).unwrap().bins, 1);
         let fewest = Plan::fewest_points(10, 0.1, 0.1).unwrap();
         assert_eq!(fewest.n, 2660);
         assert!(Plan::new(2659, 10, 0.1).unwrap().epsilon > 0.1);

@@ -75,7 +75,10 @@ pub enum ScalingError {
     /// All scores are equal.
     #[error("all scores are equal: no slope can be fitted")]
     AllEqual,
-    /// Newton's method did not converge.
+    /// Ever steeper slopes lower the squared loss.
+    #[error("the squared loss falls for ever steeper slopes, which the labels hardly contradict")]
+    NoLeastSquares,
+    /// The search did not converge.
     #[error("the fit did not converge: the gradient's norm is {0:e}")]
     NotConverged(f64),
 }
@@ -84,7 +87,8 @@ impl ScalingMethod {
     /// Fits points with both labels by Newton's method on the mean log-loss.
     pub(crate) fn fit(self, points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
         let [Some(negatives), Some(positives)] = points.ranges()? else {
-            unreachable!("both labels were seen")
+            // One label only: a part of a split, or the predictions of a class that is always right.
+            return Err(ScalingError::Separated.into());
         };
         if negatives == positives && negatives.0 == negatives.1 {
             return Err(ScalingError::AllEqual.into());
@@ -291,15 +295,15 @@ fn coarse(points: &(impl Points + ?Sized)) -> Result<Vec<Group>, FitError> {
     Ok(highs.map(group).filter(|group| group.n > 0).collect())
 }
 
-fn clip(score: f64) -> f64 {
+pub(crate) fn clip(score: f64) -> f64 {
     score.clamp(CLIP, 1.0 - CLIP)
 }
 
-fn ln_complement(score: f64) -> f64 {
+pub(crate) fn ln_complement(score: f64) -> f64 {
     (-clip(score)).ln_1p()
 }
 
-fn logit(score: f64) -> f64 {
+pub(crate) fn logit(score: f64) -> f64 {
     let score = clip(score);
     (score / (1.0 - score)).ln()
 }

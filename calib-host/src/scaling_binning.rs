@@ -2,9 +2,10 @@
 
 use crate::binned::{Bin, BinnedModel};
 use crate::fit::FitError;
-use crate::groups::totals;
+use crate::groups::{Group, totals};
+use crate::least_squares::Loss;
 use crate::points::Points;
-use crate::scaling::ScalingMethod;
+use crate::scaling::{ScalingMethod, ScalingModel};
 use crate::split::split;
 use crate::ums::uniform_mass_edges;
 
@@ -17,6 +18,8 @@ use crate::ums::uniform_mass_edges;
 pub struct ScalingBinning {
     /// The scaling function.
     pub scaling: ScalingMethod,
+    /// What the scaling function is fitted to; the paper's analysis is of the squared loss.
+    pub loss: Loss,
     /// The number of bins, at least 1.
     pub bins: usize,
     /// The seed of a split into three parts, one for each step, as the theorem has it; `None` uses all points for each
@@ -36,11 +39,26 @@ impl ScalingBinning {
         let [scaling_part, edges_part, values_part] = &parts[..] else {
             unreachable!("three parts were asked for")
         };
-        let scaling = self.scaling.fit(&scaling_part[..])?;
-        let mut edges = uniform_mass_edges(&edges_part[..], self.bins)?;
+        let scaling = self.loss.fit(self.scaling, &scaling_part[..])?;
+        Self::fit_parts(&scaling, self.bins, edges_part, values_part)
+    }
+
+    /// Bins the outputs of a scaling function that was fitted elsewhere, with parts that were split elsewhere, each in
+    /// ascending order of score: edges from the one, values from the other, which may be the same.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two points a bin for the edges, or no bins.
+    pub fn fit_parts(
+        scaling: &ScalingModel,
+        bins: usize,
+        edges: &[Group],
+        values: &[Group],
+    ) -> Result<BinnedModel, FitError> {
+        let mut edges = uniform_mass_edges(edges, bins)?;
         edges.retain(|&edge| edge > 0.0);
 
-        let mut rest = &values_part[..];
+        let mut rest = values;
         let bounds = |b: usize| {
             let lo = if b == 0 { 0.0 } else { edges[b - 1] };
             (lo, edges.get(b).copied())

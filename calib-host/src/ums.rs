@@ -2,7 +2,7 @@
 
 use crate::binned::BinnedModel;
 use crate::fit::FitError;
-use crate::groups::totals;
+use crate::groups::{Group, totals};
 use crate::points::Points;
 use crate::split::split;
 use crate::umd::{Umd, bins_of, lookup_means};
@@ -32,10 +32,20 @@ impl Ums {
         if totals(values_half).0 < 2 * self.bins as u64 {
             return Err(FitError::TooFewPoints { n: points.totals().0, bins: 2 * self.bins });
         }
+        Self::fit_parts(self.bins, edges_half, values_half)
+    }
+
+    /// Fits to parts that were split elsewhere, each in ascending order of score: edges from the one, values from the
+    /// other.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two points a bin for the edges, or no bins.
+    pub fn fit_parts(bins: usize, edges: &[Group], values: &[Group]) -> Result<BinnedModel, FitError> {
         // A lookup needs strictly ascending edges above 0.
-        let mut edges = uniform_mass_edges(&edges_half[..], self.bins)?;
+        let mut edges = uniform_mass_edges(edges, bins)?;
         edges.retain(|&edge| edge > 0.0);
-        Ok(BinnedModel { bins: bins_of(&values_half[..], &edges)?, edges, ties_merged: false })
+        Ok(BinnedModel { bins: bins_of(values, &edges)?, edges, ties_merged: false })
     }
 }
 

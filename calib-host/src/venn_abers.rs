@@ -122,6 +122,8 @@ fn mean_is_below(a: (u64, u64), b: (u64, u64)) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
     use crate::groups::group;
@@ -134,6 +136,37 @@ mod tests {
         let blocks = isotonic_blocks(&group(points));
         let block = blocks.iter().find(|b| b.lo <= score && score <= b.hi).unwrap();
         block.positives as f64 / block.n as f64
+    }
+
+    /// Of the two probabilities, the one for the label that comes true is perfectly calibrated, whatever the score's
+    /// distribution: among the test points for which it is about `p`, a share of about `p` has label 1. The other one is
+    /// not.
+    #[test]
+    fn the_probability_for_the_true_label_is_calibrated() {
+        const DRAWS: usize = 40_000;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        // The sums over draws of the label minus the probability, and its variance, by the probability's fifth.
+        let mut right = [(0.0, 0.0); 5];
+        let mut wrong = [(0.0, 0.0); 5];
+        for _ in 0..DRAWS {
+            let mut draw = || {
+                let score = f64::from(rng.random_range(0u8..30)) / 32.0;
+                (score, rng.random_bool(0.2 + 0.6 * score * score))
+            };
+            let points = (0..25).map(|_| draw()).map(|(score, label)| (score, 1, label.into())).collect();
+            let (score, label) = draw();
+            let model = VennAbersModel::fit(&group(points));
+            let bin = model.edges.partition_point(|&edge| edge <= score);
+            let ends = if label { [model.p1[bin], model.p0[bin]] } else { [model.p0[bin], model.p1[bin]] };
+            for (sums, prob) in [&mut right, &mut wrong].into_iter().zip(ends) {
+                let sum = &mut sums[((5.0 * prob) as usize).min(4)];
+                *sum = (sum.0 + f64::from(u8::from(label)) - prob, sum.1 + prob * (1.0 - prob));
+            }
+        }
+        let deviations =
+            |sums: [(f64, f64); 5]| sums.map(|(sum, variance)| sum.abs() / variance.max(1.0).sqrt());
+        assert!(deviations(right).into_iter().all(|deviation| deviation < 4.0), "{:?}", deviations(right));
+        assert!(deviations(wrong).into_iter().any(|deviation| deviation > 10.0), "{:?}", deviations(wrong));
     }
 
     proptest! {

@@ -90,7 +90,7 @@ pub fn fit_weighted(data: &WeightedData, method: &BinaryMethod, alpha: f64) -> R
 
 fn check(method: &BinaryMethod) -> Result<(), FitError> {
     Err(FitError::RealWeights(match method {
-        BinaryMethod::Scaling(..) => return Ok(()),
+        BinaryMethod::Scaling(..) | BinaryMethod::LeastSquares(..) => return Ok(()),
         BinaryMethod::Isotonic(isotonic) | BinaryMethod::IsotonicInterpolated(isotonic) => {
             if isotonic.smoothing == 0.0 {
                 return Ok(());

@@ -4,9 +4,9 @@ use std::fs;
 
 use calib_core::{Artifact, Outcome};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, ReductionOptions,
-    ScalingBinning, ScalingMethod, StoredArtifact, TopLabelData, Umd, Ums, VectorKind, Vectors,
-    artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, Loss,
+    ReductionOptions, ScalingBinning, ScalingMethod, StoredArtifact, TopLabelData, Umd, Ums, VectorKind,
+    Vectors, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Case, Emulator, bare_scores, build_firmware, classified_rows};
 
@@ -69,9 +69,15 @@ fn every_binary_method() {
         BinaryMethod::FixedWidth(FixedWidth { bins: 20 }),
         BinaryMethod::Isotonic(irp),
         BinaryMethod::IsotonicInterpolated(Isotonic::default()),
-        BinaryMethod::ScalingBinning(ScalingBinning { scaling, bins: 5, split_seed: None }),
+        BinaryMethod::ScalingBinning(ScalingBinning {
+            scaling,
+            loss: Loss::Squared,
+            bins: 5,
+            split_seed: None,
+        }),
         BinaryMethod::Scaling(ScalingMethod::PlattLogit),
         BinaryMethod::Scaling(ScalingMethod::PlattProb),
+        BinaryMethod::LeastSquares(ScalingMethod::PlattLogit),
         BinaryMethod::Scaling(ScalingMethod::Beta),
         BinaryMethod::Scaling(ScalingMethod::Temperature),
         BinaryMethod::VennAbers,

@@ -3,6 +3,7 @@
 mod decisions;
 mod forge;
 mod golden;
+mod golden_codes;
 mod golden_compact;
 mod golden_forms;
 mod properties;

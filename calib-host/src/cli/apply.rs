@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use calib_core::{Artifact, Calibrator, Reduction};
-use calib_host::input::{self, Source, Table};
+use calib_host::input::{self, Shown, Source, Table};
 use calib_host::{
     AppliedVector, Error, StoredArtifact, apply_codes, apply_scores, apply_vectors, write_file,
 };
@@ -25,7 +25,9 @@ pub(crate) struct Apply {
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
-    /// prob_0 to the last class's, and flags, as the artefact's reduction says. What is uncalibrated is empty, and flags
+    /// prob_0 to the last class's, and flags, as the artefact's reduction says. Columns of a table of
+    /// scores that a CSV table cannot hold (lists, objects, arrays of another length or of more than one dimension) are left
+    /// out, and standard error names them. What is uncalibrated is empty, and flags
     /// says so. An artefact with intervals adds lo and hi, a randomised one the word that was drawn,
     /// one with a decision rule the action, of the predicted class where there are several.
     #[arg(short, long, value_name = "FILE")]
@@ -62,12 +64,12 @@ impl Apply {
                 question_kind(&source, &vectors)?;
                 self.write(|writer| self.vectors(&artifact, applied, writer))
             }
-            None => self.scores(&artifact, &source),
+            None => self.scores(&artifact, &source, quiet),
         }
     }
 
     /// The columns of a table of scores, and what is added to them.
-    fn scores(&self, artifact: &Artifact<'_>, source: &Source) -> Result<(), Error> {
+    fn scores(&self, artifact: &Artifact<'_>, source: &Source, quiet: bool) -> Result<(), Error> {
         let table = Table::read(source)?;
         table.check_absent(&ADDED)?;
         table.check_absent(&INTERVAL)?;
@@ -82,6 +84,9 @@ impl Apply {
                 .ok_or_else(|| self.mismatch(artifact, "binary scores"))?
         };
         let shown = table.shown(applied.len());
+        if !quiet {
+            self.name_left_out(&shown)?;
+        }
         let columns = Columns::of(artifact);
         self.write(|writer| {
             shown.header().try_for_each(|name| writer.write_field(name))?;
@@ -141,6 +146,17 @@ impl Apply {
             }
         }
         Ok(())
+    }
+
+    /// No column goes missing unsaid.
+    fn name_left_out(&self, shown: &Shown<'_>) -> io::Result<()> {
+        let names: Vec<&str> = shown.left_out().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let output = self.output.display();
+        let names = names.join(", ");
+        writeln!(io::stderr(), "left out of {output}, which has one value a row and column: {names}")
     }
 
     fn write(

@@ -1,8 +1,8 @@
 //! The options that choose a method.
 
 use calib_host::{
-    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, Place, ReductionOptions,
-    ScalingBinning, ScalingMethod, Umd, Ums,
+    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, Loss, Place,
+    ReductionOptions, ScalingBinning, ScalingMethod, Umd, Ums,
 };
 use clap::{Args, ValueEnum};
 
@@ -19,7 +19,7 @@ pub(crate) struct MethodOptions {
     #[arg(long, value_name = "B", conflicts_with = "points_per_bin")]
     bins: Option<usize>,
     /// The calibration points per bin: the number of bins follows from the data, with a reduction for each of its tables.
-    /// A class (or rank) with fewer points stays uncalibrated.
+    /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
     #[arg(long, value_name = "K")]
     points_per_bin: Option<usize>,
     /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
@@ -43,6 +43,9 @@ pub(crate) struct MethodOptions {
     /// What the Platt scaling function is fitted to.
     #[arg(long, value_enum, default_value_t = PlattOn::Logit)]
     platt_on: PlattOn,
+    /// What a scaling function is fitted to, on its own or under scaling-binning.
+    #[arg(long, value_enum, default_value_t = LossName::Log)]
+    loss: LossName,
     /// Scaling-binning: use all points for each of its three steps, instead of a third each.
     #[arg(long)]
     one_set: bool,
@@ -110,20 +113,32 @@ enum PlattOn {
     Prob,
 }
 
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum LossName {
+    /// The log-loss: convex, with one optimum.
+    Log,
+    /// The squared loss (Brier score), which bounds what a single label costs: the minimum that is reached downhill from
+    /// the log-loss's optimum. There may be none.
+    Squared,
+}
+
 impl MethodOptions {
     /// The method for `n` points of a binary problem.
     pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
         self.check()?;
-        let bins = match (self.bins, self.points_per_bin) {
-            (Some(bins), _) => bins,
-            (None, Some(k @ 0..2)) => return Err(Error::fit(place.clone(), FitError::PointsPerBin(k))),
-            (None, Some(k)) => usize::try_from(n / k as u64).unwrap_or(usize::MAX).max(1),
-            (None, None) => 1,
-        };
         if self.points_per_bin.is_some() && !self.has_bins() {
             return Err(self.chooses_bins_itself("--points-per-bin"));
         }
-        Ok(self.with_bins(bins))
+        let bins = match (self.bins, self.points_per_bin) {
+            (Some(bins), _) => Ok(bins),
+            (None, Some(points_per_bin @ 0..2)) => Err(FitError::PointsPerBin(points_per_bin)),
+            (None, Some(points_per_bin)) => match n / points_per_bin as u64 {
+                0 => Err(FitError::FewerThanABin { n, needed: points_per_bin }),
+                bins => Ok(usize::try_from(bins).unwrap_or(usize::MAX)),
+            },
+            (None, None) => Ok(1),
+        };
+        Ok(self.with_bins(bins.map_err(|cause| Error::fit(place.clone(), cause))?))
     }
 
     /// The method for each binary problem of a reduction.
@@ -139,7 +154,9 @@ impl MethodOptions {
 
     /// Refuses options that the method does not have.
     fn check(&self) -> Result<(), Error> {
-        use MethodName::{Irp, Isotonic, Umd, UmdOriginal, UmdRandomized};
+        use MethodName::{
+            Beta, Irp, Isotonic, Platt, ScalingBinning, Temperature, Umd, UmdOriginal, UmdRandomized,
+        };
         let name = self.name();
         let refuse = |given: bool, allowed: bool, option: &str| match given && !allowed {
             true => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
@@ -154,7 +171,9 @@ impl MethodOptions {
         refuse(self.interpolate, isotonic, "--interpolate")?;
         refuse(self.smoothing != 0.0, isotonic, "--smoothing")?;
         refuse(self.ties == TiesName::Randomize, umd, "--ties randomize")?;
-        refuse(self.one_set, self.method == MethodName::ScalingBinning, "--one-set")?;
+        let scaling = matches!(self.method, Platt | Beta | Temperature | ScalingBinning);
+        refuse(self.loss == LossName::Squared, scaling, "--loss squared")?;
+        refuse(self.one_set, self.method == ScalingBinning, "--one-set")?;
         if self.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
             return Err(Error::Usage(format!("{name} needs --bins or --points-per-bin")));
         }
@@ -195,6 +214,10 @@ impl MethodOptions {
                 BinaryMethod::Isotonic(isotonic)
             }
         };
+        let scaling = |method| match self.loss {
+            LossName::Log => BinaryMethod::Scaling(method),
+            LossName::Squared => BinaryMethod::LeastSquares(method),
+        };
         let max_bins = self.max_bins.map(|max| max as usize);
         match self.method {
             MethodName::Umd | MethodName::UmdRandomized => umd(BoundaryPoints::LeftOut),
@@ -209,12 +232,16 @@ impl MethodOptions {
                     ScalingName::Beta => ScalingMethod::Beta,
                     ScalingName::Temperature => ScalingMethod::Temperature,
                 },
+                loss: match self.loss {
+                    LossName::Log => Loss::Log,
+                    LossName::Squared => Loss::Squared,
+                },
                 bins,
                 split_seed: (!self.one_set).then_some(self.seed),
             }),
-            MethodName::Platt => BinaryMethod::Scaling(self.platt()),
-            MethodName::Beta => BinaryMethod::Scaling(ScalingMethod::Beta),
-            MethodName::Temperature => BinaryMethod::Scaling(ScalingMethod::Temperature),
+            MethodName::Platt => scaling(self.platt()),
+            MethodName::Beta => scaling(ScalingMethod::Beta),
+            MethodName::Temperature => scaling(ScalingMethod::Temperature),
             MethodName::VennAbers => BinaryMethod::VennAbers,
         }
     }

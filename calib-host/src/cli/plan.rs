@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use calib_core::StepTable;
 use calib_host::{Error, Plan, write_file};
 use clap::Args;
 use plotters::prelude::*;
@@ -10,10 +11,13 @@ use serde_json::json;
 
 use super::print_json;
 
-/// Plan a calibration set: of points, bins and epsilon, give what you know, and the rest is answered.
+/// What a table on the device holds.
+const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
+
+/// Plan a calibration set: of points, bins, points per bin and epsilon, give two, and the others are answered.
 ///
-/// Give --n alone for a table over bins; --n and one of --bins, --points-per-bin and --epsilon; or --bins and --epsilon
-/// for the number of points.
+/// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
+/// bins with that many points each. --n alone gives a table over bins.
 #[derive(Args)]
 pub(crate) struct PlanCommand {
     /// The number of calibration points.
@@ -23,10 +27,10 @@ pub(crate) struct PlanCommand {
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = super::parse_alpha)]
     alpha: f64,
     /// The number of bins.
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..=65_536), conflicts_with = "points_per_bin")]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..=65_536))]
     bins: Option<u64>,
     /// The calibration points per bin.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..1 << 53), conflicts_with = "epsilon")]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..1 << 53))]
     points_per_bin: Option<u64>,
     /// The largest deviation that is acceptable.
     #[arg(long, value_name = "E", value_parser = parse_epsilon)]
@@ -84,28 +88,60 @@ impl PlanCommand {
     /// The plan that was asked for; `None` if only the curve was.
     fn answer(&self) -> Result<Option<Plan>, Error> {
         let alpha = self.alpha;
-        let too_few = |n: u64| Error::Usage(format!("{n} points are fewer than two a bin"));
-        match (self.n, self.bins, self.points_per_bin, self.epsilon) {
-            (Some(n), Some(bins), _, None) => Plan::new(n, bins, alpha).ok_or(too_few(n)).map(Some),
-            (Some(n), None, Some(k), _) => Plan::new(n, n / k, alpha).ok_or(too_few(n)).map(Some),
+        let too_few = |n: u64| usage(format!("{n} points are fewer than two a bin"));
+        // What one bin of `n` points has.
+        let too_small = |n: u64, what: &str| {
+            let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
+            usage(format!("{n} points{what} give no epsilon below {least:.4}, not even with one bin"))
+        };
+        let plan = match (self.n, self.bins, self.points_per_bin, self.epsilon) {
+            (Some(_), None, None, None) => return Ok(None),
+            (Some(n), Some(bins), None, None) => Plan::new(n, bins, alpha).ok_or_else(|| too_few(n))?,
+            (Some(n), None, Some(k), None) => Plan::new(n, n / k, alpha)
+                .ok_or_else(|| usage(format!("{n} points are fewer than one bin of {k}")))?,
             (Some(n), None, None, Some(epsilon)) => {
-                Plan::most_bins(n, alpha, epsilon).map(Some).ok_or_else(|| {
-                    let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
-                    Error::Usage(format!(
-                        "{n} points give no epsilon below {least:.4}, not even with one bin"
-                    ))
-                })
+                Plan::most_bins(n, alpha, epsilon).ok_or_else(|| too_small(n, ""))?
             }
-            (None, Some(bins), _, Some(epsilon)) => {
-                Plan::fewest_points(bins, alpha, epsilon).map(Some).ok_or_else(|| too_few(0))
+            (None, Some(bins), Some(k), None) => bins
+                .checked_mul(k)
+                .and_then(|n| Plan::new(n, bins, alpha))
+                .ok_or_else(|| usage(format!("{bins} bins of {k} points are more than can be counted")))?,
+            (None, Some(bins), None, Some(epsilon)) => {
+                Plan::fewest_points(bins, alpha, epsilon).ok_or_else(|| too_few(0))?
             }
-            (Some(_), None, None, None) => Ok(None),
-            (Some(_), Some(_), _, Some(_)) => {
-                Err(Error::Usage("--n, --bins and --epsilon leave nothing to answer: leave one out".into()))
+            (None, None, Some(k), Some(epsilon)) => {
+                Plan::most_bins_of(k, alpha, epsilon).ok_or_else(|| too_small(k, " a bin"))?
             }
-            (None, ..) => Err(Error::Usage("give --n, or --bins with --epsilon".into())),
+            _ => return Err(self.not_two()),
+        };
+        if plan.bins > MAX_BINS {
+            return Err(usage(format!("{} bins: a table has 1 to {MAX_BINS}", plan.bins)));
         }
+        Ok(Some(plan))
     }
+
+    /// Why there is no answer to fewer than two numbers, or to more.
+    fn not_two(&self) -> Error {
+        let given: Vec<&str> = [
+            (self.n.is_some(), "--n"),
+            (self.bins.is_some(), "--bins"),
+            (self.points_per_bin.is_some(), "--points-per-bin"),
+            (self.epsilon.is_some(), "--epsilon"),
+        ]
+        .into_iter()
+        .filter_map(|(is_given, name)| is_given.then_some(name))
+        .collect();
+        usage(match &given[..] {
+            [start @ .., last] if given.len() > 2 => {
+                format!("{} and {last} leave nothing to answer: give two of them", start.join(", "))
+            }
+            _ => "give --n, or two of --n, --bins, --points-per-bin and --epsilon".into(),
+        })
+    }
+}
+
+fn usage(sentence: String) -> Error {
+    Error::Usage(sentence)
 }
 
 /// Numbers of bins from 1 to n/2, about evenly on a logarithmic scale, the answer's among them.
@@ -143,7 +179,16 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> Result<String, Box<dyn std:
             .x_label_area_size(44)
             .y_label_area_size(60)
             .build_cartesian_2d(0.0..most as f64, 0.0..top * 1.05)?;
-        chart.configure_mesh().x_desc("bins").y_desc("epsilon").light_line_style(WHITE).draw()?;
+        // Half a bin has no tick, and all of epsilon's have the same decimals.
+        let decimals = (10.0 / top).log10().ceil().max(1.0) as usize;
+        chart
+            .configure_mesh()
+            .x_desc("number of bins")
+            .y_desc("epsilon, a difference of probabilities")
+            .x_label_formatter(&|bins| if bins.fract() == 0.0 { bins.to_string() } else { String::new() })
+            .y_label_formatter(&|epsilon| format!("{epsilon:.decimals$}"))
+            .light_line_style(WHITE)
+            .draw()?;
         let curves: [Curve; 3] = [
             ("umd, every bin (Theorem 3)", RGBColor(0, 90, 160), |plan| plan.epsilon),
             ("umd-original (Corollary 1)", RGBColor(190, 80, 0), |plan| plan.epsilon_original),
@@ -162,7 +207,12 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> Result<String, Box<dyn std:
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
         }
         if let Some(plan) = answer {
-            chart.draw_series([Circle::new((plan.bins as f64, plan.epsilon), 5, BLACK.filled())])?;
+            // A deviation that no two probabilities have is not in the drawing.
+            let dot = (plan.epsilon <= 1.05 * top).then_some((plan.bins as f64, plan.epsilon));
+            chart
+                .draw_series(dot.map(|at| Circle::new(at, 5, BLACK.filled())))?
+                .label(format!("{} bins of {} points: {:.4}", plan.bins, plan.points_per_bin, plan.epsilon))
+                .legend(|(x, y)| Circle::new((x + 9, y), 5, BLACK.filled()));
         }
         chart
             .configure_series_labels()

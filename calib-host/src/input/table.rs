@@ -179,11 +179,12 @@ impl Table {
     }
 
     /// The columns that can be shown as text beside `rows` rows: lists and the like cannot, nor arrays of another
-    /// length that happen to be in the same archive.
+    /// length that happen to be in the same archive. [`Shown::left_out`] names those.
     pub fn shown(&self, rows: usize) -> Shown<'_> {
-        let shown =
-            |column: &'_ NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.len() == rows);
-        Shown { table: self, columns: self.columns.iter().filter(|column| shown(column)).collect() }
+        let can_be_shown =
+            |column: &&NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.len() == rows);
+        let (columns, left_out) = self.columns.iter().partition(can_be_shown);
+        Shown { table: self, columns, left_out }
     }
 
     fn column<'t, T>(
@@ -248,12 +249,18 @@ fn is_integer(cell: Cell<Span>) -> bool {
 pub struct Shown<'t> {
     table: &'t Table,
     columns: Vec<&'t NamedColumn>,
+    left_out: Vec<&'t NamedColumn>,
 }
 
 impl<'t> Shown<'t> {
     /// Their names.
     pub fn header(&self) -> impl Iterator<Item = &'t str> {
         self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The names of the columns that are not among them.
+    pub fn left_out(&self) -> impl Iterator<Item = &'t str> {
+        self.left_out.iter().map(|column| column.name.as_str())
     }
 
     /// The text of their cells in a row. Text is as it is in the file; a float has the digits that give it back.

@@ -5,7 +5,8 @@ use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type};
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float16Array, Float32Array,
     Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, StringArray,
-    StringViewArray, TimestampMillisecondArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    StringViewArray, StructArray, TimestampMillisecondArray, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
 };
 use arrow_ipc::CompressionType;
 use parquet::basic::{Compression as Codec, GzipLevel, ZstdLevel};
@@ -284,11 +285,19 @@ fn applier() -> Workplace {
     place
 }
 
+/// Applies to every row and leaves nothing out but these columns, which it names unless it shall be quiet.
 #[track_caller]
-fn applied(bytes: impl AsRef<[u8]>, expected: &str) {
+fn applied(bytes: impl AsRef<[u8]>, expected: &str, left_out: &str) {
     let place = applier().with("new", bytes);
-    place.ok("calib apply iso.bin --scores new -o out.csv");
-    assert_eq!(String::from_utf8(place.bytes("out.csv")).unwrap(), expected);
+    let named = match left_out {
+        "" => String::new(),
+        names => format!("left out of out.csv, which has one value a row and column: {names}\n"),
+    };
+    for (options, named) in [("--quiet", ""), ("--force", &named)] {
+        let run = place.ok(&format!("calib apply iso.bin --scores new -o out.csv {options}"));
+        assert_eq!(run.stderr, named);
+        assert_eq!(String::from_utf8(place.bytes("out.csv")).unwrap(), expected);
+    }
 }
 
 #[test]
@@ -298,11 +307,13 @@ fn apply_shows_the_scalar_columns_of_arrow_and_parquet() {
         None,
         Some(vec![]),
     ]);
+    let pairs = StructArray::from(batch(&[("left", column::<Int8Array>(vec![1, 2, 3]))]));
     let categories: DictionaryArray<Int8Type> = vec![Some("a, b"), None, Some("c")].into_iter().collect();
     let times = TimestampMillisecondArray::from(vec![Some(0), Some(1_700_000_000_250), None]);
     let table = batch(&[
         ("id", column::<UInt64Array>(vec![Some(u64::MAX), None, Some(0)])),
         ("list", column::<arrow_array::ListArray>(lists)),
+        ("pair", column::<StructArray>(pairs)),
         ("text", column::<StringArray>(vec![Some("é"), Some(""), None])),
         ("large", column::<LargeStringArray>(vec![Some("x"), None, Some("y")])),
         ("view", column::<StringViewArray>(vec![Some("longer than twelve bytes"), None, Some("z")])),
@@ -321,9 +332,9 @@ fn apply_shows_the_scalar_columns_of_arrow_and_parquet() {
          ,,,,,false,0.5,,2023-11-14T22:13:20.250Z,2023-11-14T22:13:20.250,,0.5,1,,\n\
          0,,y,z,c,,1,1970-01-01,,,,1,2,,\n"
     );
-    applied(arrow_file(&table, Some(CompressionType::LZ4_FRAME)), &expected);
-    applied(arrow_stream(&table, None), &expected);
-    applied(parquet(&table, Codec::SNAPPY), &expected);
+    applied(arrow_file(&table, Some(CompressionType::LZ4_FRAME)), &expected, "list, pair");
+    applied(arrow_stream(&table, None), &expected, "list, pair");
+    applied(parquet(&table, Codec::SNAPPY), &expected, "list, pair");
 }
 
 #[test]
@@ -336,8 +347,8 @@ fn apply_keeps_the_text_of_json() {
         "id,score,note,ok,{HEADER}\n\
          12345678901234567890123,0.10,\"a \"\"b\"\"é\",,0,0,,\n-0,5e-1,,true,0.5,1,,\n,1,,,1,2,,\n"
     );
-    applied(lines, &expected);
-    applied(format!("\u{feff}{lines}"), &expected);
+    applied(lines, &expected, "tags");
+    applied(format!("\u{feff}{lines}"), &expected, "tags");
 }
 
 /// Beside the columns an archive may hold anything; a lone array needs no name.
@@ -345,7 +356,7 @@ fn apply_keeps_the_text_of_json() {
 fn apply_to_archives() {
     let scores = f64s(&[3], [0.1, 0.35, 1.0]);
     let alone = npz(&[("arr_0", scores.clone())], CompressionMethod::Deflated);
-    applied(alone, &format!("score,{HEADER}\n0.1,0,0,,\n0.35,0.5,1,,\n1,1,2,,\n"));
+    applied(alone, &format!("score,{HEADER}\n0.1,0,0,,\n0.35,0.5,1,,\n1,1,2,,\n"), "");
 
     let several = npz(
         &[
@@ -362,6 +373,7 @@ fn apply_to_archives() {
     applied(
         several,
         &format!("id,score,seen,{HEADER}\n7,0.1,true,0,0,,\n8,0.35,false,0.5,1,,\n9,1,true,1,2,,\n"),
+        "weights, classes, other, empty",
     );
 }
 

@@ -28,7 +28,12 @@ fn every_method_is_fitted_and_applied() {
         ("irp", "irp", false),
         ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
         ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
+        ("scaling-binning --bins 5 --loss squared", "scaling-binning", false),
         ("platt", "platt", false),
+        ("platt --loss squared", "platt", false),
+        ("platt --loss squared --platt-on prob", "platt", false),
+        ("beta --loss squared", "beta", false),
+        ("temperature --loss squared", "temperature", false),
         ("platt --platt-on prob", "platt", false),
         ("beta", "beta", false),
         ("temperature", "temperature", false),
@@ -40,6 +45,12 @@ fn every_method_is_fitted_and_applied() {
         ));
         let inspected = place.json("calib inspect cal.bin --json");
         assert_eq!(inspected["method"], name, "{options}");
+        let parameters = inspected["provenance"]["parameters"].as_str().unwrap();
+        assert_eq!(
+            parameters.contains(" loss=squared"),
+            options.contains("--loss squared"),
+            "{options}: {parameters}"
+        );
         assert_eq!(inspected["guarantee"].is_object(), guaranteed, "{options}");
         let form = match name {
             "umd-randomized" => "randomized",
@@ -90,6 +101,7 @@ fn a_method_refuses_what_it_does_not_take() {
         ("platt --interpolate", "platt has no --interpolate: leave it out"),
         ("beta --smoothing 1", "beta has no --smoothing: leave it out"),
         ("ums --bins 5 --ties randomize", "ums has no --ties randomize: leave it out"),
+        ("isotonic --loss squared", "isotonic has no --loss squared: leave it out"),
         ("platt --one-set", "platt has no --one-set: leave it out"),
         ("fixed-width", "fixed-width needs --bins or --points-per-bin"),
     ] {
@@ -116,12 +128,31 @@ fn separated_labels_have_no_slope() {
 }
 
 #[test]
+fn the_squared_loss_may_have_no_minimum() {
+    let label = |i| u8::from(i >= 20 && i != 39);
+    let rows: String = (0..40).map(|i| format!("{},{}\n", f64::from(i) / 40.0, label(i))).collect();
+    let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
+    place.ok("calib fit --method platt --scores cal.csv -o cal.bin");
+    let run = place.run("calib fit --method platt --loss squared --scores cal.csv -o squared.bin");
+    assert_eq!(run.code, 3);
+    assert_eq!(
+        run.stderr,
+        "error: cal.csv: the squared loss falls for ever steeper slopes, which the labels hardly contradict\n  \
+         hint: use --loss log, or a method that fits no slope, such as umd or isotonic\n"
+    );
+}
+
+#[test]
 fn a_plan_answers_what_is_missing() {
     let place = Workplace::new();
     let answer = |line: &str| place.json(line)["answer"].clone();
     assert_eq!(answer("calib plan --bins 10 --epsilon 0.1 --json")["n"], 2660);
     assert_eq!(answer("calib plan --n 5000 --epsilon 0.08 --json")["bins"], 11);
     assert_eq!(answer("calib plan --n 5000 --points-per-bin 500 --json")["bins"], 10);
+    assert_eq!(answer("calib plan --bins 10 --points-per-bin 500 --json")["n"], 5000);
+    // 0.05 exp(2 * 499 * 0.1^2) = 1079.5
+    let most = answer("calib plan --points-per-bin 500 --epsilon 0.1 --json");
+    assert_eq!((&most["bins"], &most["n"]), (&1079.into(), &539_500.into()));
     assert!(answer("calib plan --n 5000 --json").is_null());
     let epsilon = answer("calib plan --n 1000 --bins 5 --json")["epsilon"].as_f64().unwrap();
     assert!((epsilon - 0.107_567_557_199).abs() < 1e-12);
@@ -133,12 +164,22 @@ fn a_plan_answers_what_is_missing() {
     assert_eq!((again.code, again.stderr.lines().next()), (4, Some("error: plan.svg exists already")));
 
     for (line, sentence) in [
-        ("calib plan --epsilon 0.1", "give --n, or --bins with --epsilon"),
+        ("calib plan --epsilon 0.1", "give --n, or two of --n, --bins, --points-per-bin and --epsilon"),
         ("calib plan --n 10 --bins 9", "10 points are fewer than two a bin"),
+        ("calib plan --n 10 --points-per-bin 11", "10 points are fewer than one bin of 11"),
+        ("calib plan --n 200000 --points-per-bin 2", "100000 bins: a table has 1 to 65536"),
         ("calib plan --n 10 --epsilon 0.1", "10 points give no epsilon below 0.4080, not even with one bin"),
         (
+            "calib plan --points-per-bin 10 --epsilon 0.1",
+            "10 points a bin give no epsilon below 0.4080, not even with one bin",
+        ),
+        (
             "calib plan --n 9 --bins 3 --epsilon 0.1",
-            "--n, --bins and --epsilon leave nothing to answer: leave one out",
+            "--n, --bins and --epsilon leave nothing to answer: give two of them",
+        ),
+        (
+            "calib plan --n 900 --points-per-bin 30 --epsilon 0.1",
+            "--n, --points-per-bin and --epsilon leave nothing to answer: give two of them",
         ),
     ] {
         let run = place.run(line);

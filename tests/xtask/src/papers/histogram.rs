@@ -1,7 +1,7 @@
 //! Histogram binning against scaling-binning (Kumar, Liang and Ma 2019, appendix E).
 
 use anyhow::{Context, Result};
-use calib_host::{BinaryMethod, ScalingBinning, ScalingMethod, Umd, fit_binary};
+use calib_host::{BinaryMethod, Loss, ScalingBinning, ScalingMethod, Umd, fit_binary};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -49,7 +49,12 @@ pub(super) fn histogram() -> Result<()> {
 }
 
 fn scaling_binning(bins: usize, split_seed: Option<u64>) -> BinaryMethod {
-    BinaryMethod::ScalingBinning(ScalingBinning { scaling: ScalingMethod::PlattLogit, bins, split_seed })
+    BinaryMethod::ScalingBinning(ScalingBinning {
+        scaling: ScalingMethod::PlattLogit,
+        loss: Loss::Log,
+        bins,
+        split_seed,
+    })
 }
 
 /// The mean squared calibration error and the mean's standard error, over calibration sets.

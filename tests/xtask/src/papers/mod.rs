@@ -45,6 +45,7 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     theory(&mut table, &json(refs, "theory_tables.json")?)?;
     credit(&mut table, data, &json(refs, "credit_fixed_cases.json")?)?;
     let (scores, labels) = credit_scores(data)?;
+    validity::fixed_cases(&mut table, &scores, &labels, &json(refs, "credit_fixed_cases.json")?)?;
     validity::validity(&mut table, &scores, &labels, &json(refs, "credit_validity_plattprob.json")?)?;
     cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
