@@ -3,6 +3,7 @@
 use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, TopLabel, Uncalibrated};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 
 use crate::data::Vectors;
 
@@ -42,6 +43,16 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
         Applied { top: TopLabel { class: 1, score }, outcome: Outcome::Calibrated(calibrated), word }
     };
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
+}
+
+/// The probabilities that [`apply_scores`] finds, and nothing else: for many scores, on all processors.
+pub fn apply_probs(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<f32>> {
+    let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
+    if artifact.is_randomized() {
+        let prob = |(&score, word): (&Score, Option<u32>)| calibrator.calibrate_with(score, word).prob;
+        return Some(scores.iter().zip(words(artifact, seed)).map(prob).collect());
+    }
+    Some(scores.par_iter().map(|&score| calibrator.calibrate(score).prob).collect())
 }
 
 /// Calibrates the predictions in vectors with a top-label artefact; `None` if the artefact is not of that kind or

@@ -1,9 +1,12 @@
 //! Calibration data, checked once.
 
+use std::sync::Arc;
+
 use calib_core::{Logits, LogitsError, MAX_CLASSES, Probs, ProbsError, Score, ScoreError, TopLabel};
 use rayon::prelude::*;
 
 use crate::packed::{self, Packed};
+use crate::spill::{Collected, Spill};
 
 /// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
 ///
@@ -18,6 +21,8 @@ pub struct BinaryData {
 pub(crate) enum Form {
     /// One point a row, its score an `f32`.
     Packed(Vec<Packed>),
+    /// The same, as many as do not fit into memory.
+    Spilled(Arc<Spill>),
     /// (score, number of points, number of them with label 1).
     Rows(Vec<(f64, u64, u64)>),
 }
@@ -202,6 +207,16 @@ impl BinaryData {
         self
     }
 
+    /// At least one packed point.
+    pub(crate) fn from_collected(points: Collected) -> Self {
+        Self {
+            form: match points {
+                Collected::Memory(points) => Form::Packed(points),
+                Collected::Spill(spill) => Form::Spilled(spill.into()),
+            },
+        }
+    }
+
     pub(crate) fn form(&self) -> &Form {
         &self.form
     }
@@ -211,6 +226,7 @@ impl BinaryData {
     pub fn len(&self) -> u64 {
         match &self.form {
             Form::Packed(points) => points.len() as u64,
+            Form::Spilled(points) => points.len(),
             Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
         }
     }
@@ -383,7 +399,7 @@ mod tests {
             BinaryData::new(rows.iter().map(|r| r.0).collect(), rows.iter().map(|r| r.1).collect()).unwrap();
         let groups = |data: &BinaryData| match data.form() {
             Form::Rows(rows) => crate::groups::group(rows.clone()),
-            Form::Packed(_) => panic!("only scores for the device are packed"),
+            Form::Packed(_) | Form::Spilled(_) => panic!("only scores for the device are packed"),
         };
         assert_eq!((counts.len(), groups(&counts)), (rows.len(), groups(&rows)));
         let refused = |row| BinaryData::from_counts(vec![row]);

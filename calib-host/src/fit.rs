@@ -95,6 +95,9 @@ pub enum FitError {
         /// How many would do.
         needed: usize,
     },
+    /// The temporary file of points that do not fit into memory cannot be read.
+    #[error("the temporary file of points cannot be read: {0}")]
+    Spill(std::io::ErrorKind),
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -118,7 +121,7 @@ impl FitError {
             Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
-            Self::BinCount(_) | Self::PointsPerBin(_) => return None,
+            Self::BinCount(_) | Self::PointsPerBin(_) | Self::Spill(_) => return None,
         })
     }
 }
@@ -173,6 +176,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
     check_alpha(alpha)?;
     match data.form() {
         Form::Packed(points) => fit_points(&Counted::new(&points[..])?, method, alpha),
+        Form::Spilled(points) => fit_points(&Counted::new(&**points)?, method, alpha),
         Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
     }
 }

@@ -40,6 +40,7 @@ mod plan;
 mod points;
 mod scaling;
 mod scaling_binning;
+mod spill;
 mod split;
 mod stored;
 mod sums;
@@ -52,7 +53,7 @@ mod venn_abers;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use apply::{Applied, apply_scores, apply_vectors};
+pub use apply::{Applied, apply_probs, apply_scores, apply_vectors};
 pub use assess::{Assessment, EstimateWithInterval, Prediction, assess};
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use binning::{Binning, Cell};

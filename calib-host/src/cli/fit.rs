@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::ClassifierId;
-use calib_host::input::{self, Source, Table};
+use calib_host::input::{self, BinaryFiles, Source};
 use calib_host::{
     ArtifactOptions, Error, FitError, FittedTable, Model, Place, ScalingModel, TopLabelData, artifact_bytes,
     fit_binary, fit_top_label, write_file,
@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::method::MethodOptions;
-use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, read_labels, read_vectors};
+use super::options::{SCORE_COLUMN, ScoreSource, read_labels, read_vectors};
 use super::print_json;
 use super::promise::{list, promise};
 
@@ -64,7 +64,7 @@ enum ReductionName {
 
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let (fit, sources) = match (self.source.vectors(), self.reduction) {
+        let (fit, data_sha256) = match (self.source.vectors(), self.reduction) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(ReductionName::TopLabel)) => {
                 let labels =
@@ -78,7 +78,7 @@ impl Fit {
                     TopLabelData::from_vectors(&vectors, &labels.values).expect("the rows were checked");
                 let fit = fit_top_label(&data, &self.method.top_label()?, self.alpha)
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
-                (fit, sources)
+                (fit, input::sha256(&sources.iter().collect::<Vec<_>>()))
             }
             (Some(_), None) => {
                 return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label"));
@@ -87,33 +87,28 @@ impl Fit {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
         };
-        let options = ArtifactOptions {
-            data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
-            classifier: self.classifier_id,
-            intervals: self.intervals,
-        };
+        let options =
+            ArtifactOptions { data_sha256, classifier: self.classifier_id, intervals: self.intervals };
         let bytes = artifact_bytes(&fit, &options)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         self.report(&fit, bytes.len(), quiet)
     }
 
-    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, Vec<Source>), Error> {
-        let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
-        let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, !quiet)?;
-        let table = Table::read_only(&sources[0], &[&self.score_column, &self.label_column])?;
-        let labels = match sources.get(1) {
-            Some(labels) => read_labels(labels, &self.label_column)?,
-            None => labels_beside(&table, &self.label_column)?,
+    /// Fits scores and labels, and gives the hash of their files.
+    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+        let files = BinaryFiles {
+            scores: self.source.scores.as_deref().expect("clap asks for one of the sources"),
+            labels: self.labels.as_deref(),
+            score_column: &self.score_column,
+            label_column: &self.label_column,
         };
-        let scores = table.numbers(&self.score_column)?;
-        let data = input::binary_data(&scores, &labels)?;
-        let fit_error = |cause| {
+        let input = files.read(!quiet)?;
+        let method = self.method.binary(input.data.len(), &input.scores)?;
+        let fit = fit_binary(&input.data, &method, self.alpha).map_err(|cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
-            Error::fit(if one_class { labels.place().clone() } else { Place::file(sources[0].path()) }, cause)
-        };
-        let method = self.method.binary(data.len(), &Place::file(sources[0].path()))?;
-        Ok((fit_binary(&data, &method, self.alpha).map_err(fit_error)?, sources))
+            Error::fit(if one_class { input.labels } else { input.scores }, cause)
+        })?;
+        Ok((fit, input.sha256))
     }
 
     fn report(&self, fit: &calib_host::Fit, len_bytes: usize, quiet: bool) -> Result<(), Error> {

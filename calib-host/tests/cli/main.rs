@@ -8,6 +8,8 @@ mod formats;
 mod forms;
 mod methods;
 mod npy;
+#[cfg(feature = "arrow")]
+mod pieces;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;
