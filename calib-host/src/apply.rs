@@ -6,6 +6,7 @@ use calib_core::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 
 use crate::codes::clamped_score;
 use crate::data::Vectors;
@@ -93,6 +94,16 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
         Applied { top: TopLabel { class: 1, score }, outcome: Outcome::Calibrated(calibrated), word }
     };
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
+}
+
+/// The probabilities that [`apply_scores`] finds, and nothing else: for many scores, on all processors.
+pub fn apply_probs(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<f32>> {
+    let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
+    if artifact.is_randomized() {
+        let prob = |(&score, word): (&Score, Option<u32>)| calibrator.calibrate_with(score, word).prob;
+        return Some(scores.iter().zip(words(artifact, seed)).map(prob).collect());
+    }
+    Some(scores.par_iter().map(|&score| calibrator.calibrate(score).prob).collect())
 }
 
 /// Calibrates the codes of class 1's scores with a binary artefact over codes; `None` if the artefact is not of that kind.

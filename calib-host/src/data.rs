@@ -1,5 +1,8 @@
 //! Calibration data, checked once.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use calib_core::{
     Logits, LogitsError, MAX_CLASSES, MAX_TOP_K, Probs, ProbsError, Reduction, Score, ScoreError,
     ScoreVector, TopLabel,
@@ -8,6 +11,8 @@ use rayon::prelude::*;
 
 use crate::compact::rounded;
 use crate::packed::{self, Packed};
+use crate::passes::Passes;
+use crate::spill::{Collected, Spill};
 
 /// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
 ///
@@ -22,6 +27,8 @@ pub struct BinaryData {
 pub(crate) enum Form {
     /// One point a row, its score an `f32`.
     Packed(Vec<Packed>),
+    /// The same, as many as do not fit into memory.
+    Spilled(Arc<Spill>),
     /// (score, number of points, number of them with label 1).
     Rows(Vec<(f64, u64, u64)>),
 }
@@ -233,6 +240,10 @@ impl BinaryData {
     }
 
     /// The same data as a device with a table of 16-bit numbers sees it: every score rounded to the nearest `k / 65535`.
+    ///
+    /// # Panics
+    ///
+    /// If points that do not fit into memory cannot be read back from their temporary file.
     #[must_use]
     pub fn rounded(self) -> Self {
         let rows = match self.form {
@@ -240,9 +251,29 @@ impl BinaryData {
                 let row = |point| (rounded(packed::score(point)), 1, packed::label(point).into());
                 points.into_iter().map(row).collect()
             }
+            Form::Spilled(points) => {
+                let add = |counts: &mut HashMap<u64, (u64, u64)>, part: &[Packed]| {
+                    for &point in part {
+                        let count = counts.entry(rounded(packed::score(point)).to_bits()).or_default();
+                        *count = (count.0 + 1, count.1 + u64::from(packed::label(point)));
+                    }
+                };
+                let counts = points.fold(HashMap::new, add, |_, _| ()).expect("the temporary file is there");
+                counts.into_iter().map(|(bits, (n, k))| (f64::from_bits(bits), n, k)).collect()
+            }
             Form::Rows(rows) => rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect(),
         };
         Self { form: Form::Rows(rows) }
+    }
+
+    /// At least one packed point.
+    pub(crate) fn from_collected(points: Collected) -> Self {
+        Self {
+            form: match points {
+                Collected::Memory(points) => Form::Packed(points),
+                Collected::Spill(spill) => Form::Spilled(spill.into()),
+            },
+        }
     }
 
     pub(crate) fn form(&self) -> &Form {
@@ -254,6 +285,7 @@ impl BinaryData {
     pub fn len(&self) -> u64 {
         match &self.form {
             Form::Packed(points) => points.len() as u64,
+            Form::Spilled(points) => points.len(),
             Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
         }
     }
@@ -478,7 +510,7 @@ mod tests {
             BinaryData::new(rows.iter().map(|r| r.0).collect(), rows.iter().map(|r| r.1).collect()).unwrap();
         let groups = |data: &BinaryData| match data.form() {
             Form::Rows(rows) => crate::groups::group(rows.clone()),
-            Form::Packed(_) => panic!("only scores for the device are packed"),
+            Form::Packed(_) | Form::Spilled(_) => panic!("only scores for the device are packed"),
         };
         assert_eq!((counts.len(), groups(&counts)), (rows.len(), groups(&rows)));
         let refused = |row| BinaryData::from_counts(vec![row]);

@@ -46,6 +46,14 @@ pub enum Error {
         /// Why not.
         cause: FitError,
     },
+    /// The temporary file of points that do not fit into memory cannot be written or read.
+    #[error("cannot keep the points in a temporary file in {}: {source}", folder.display())]
+    Spill {
+        /// Where it is.
+        folder: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
     /// The fit has no form that a device can run.
     #[error(transparent)]
     Compile(#[from] CompileError),
@@ -174,6 +182,16 @@ pub enum Problem {
         /// The limit.
         max: u64,
     },
+    /// The file, which has to be read as a whole, is larger than this number of bytes.
+    FileTooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// The file promises more rows than this.
+    TooManyRows {
+        /// The limit.
+        max: u64,
+    },
     /// The value is null, or the field is not in the object.
     Missing,
     /// The value is text in a format that tells numbers from text.
@@ -253,7 +271,15 @@ impl Error {
 
     /// A failure of a fit to the data at a place.
     pub fn fit(place: Place, cause: FitError) -> Self {
-        Self::Fit { place: Box::new(place), cause }
+        match cause {
+            FitError::Spill(kind) => Self::spill(kind.into()),
+            cause => Self::Fit { place: Box::new(place), cause },
+        }
+    }
+
+    /// A failure of the temporary file of points.
+    pub(crate) fn spill(source: io::Error) -> Self {
+        Self::Spill { folder: std::env::temp_dir(), source }
     }
 
     /// What to do about it.
@@ -268,6 +294,7 @@ impl Error {
             Self::Output(OutputError::Io { path, source }) if source.kind() == io::ErrorKind::NotFound => {
                 format!("create the folder of {} first", path.display())
             }
+            Self::Spill { .. } => "set TMPDIR to a folder on a disk with 4 bytes a row to spare".into(),
             Self::Fit { cause, .. } => return cause.hint(),
             Self::Compile(CompileError::Codes(cause)) => return cause.hint(),
             _ => return None,
@@ -282,7 +309,7 @@ impl Error {
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
-            Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
+            Self::Output(_) | Self::Random(_) | Self::Stdout(_) | Self::Spill { .. } => 4,
         }
     }
 }
@@ -367,6 +394,10 @@ impl fmt::Display for Problem {
             Self::Codec(codec) => {
                 write!(f, "the data are compressed with {}, which is not read", one_line(codec))
             }
+            Self::FileTooLarge { max } => {
+                write!(f, "larger than {} GiB, which is the most that is read as a whole", max >> 30)
+            }
+            Self::TooManyRows { max } => write!(f, "more than {max} rows"),
             Self::TooLarge { max } => {
                 write!(f, "unpacked, the data are larger than {} GiB", max >> 30)
             }
@@ -489,6 +520,10 @@ impl Problem {
                 "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()
             }
             Self::Codec(_) => "compress them with snappy, lz4, zstd or gzip".into(),
+            Self::FileTooLarge { .. } => {
+                "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
+            }
+            Self::TooManyRows { .. } => "aggregate the rows by score".into(),
             Self::TooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
             Self::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
             Self::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {

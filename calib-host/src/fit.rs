@@ -153,6 +153,9 @@ pub enum FitError {
     /// The method counts points, or does not know what a real weight would mean.
     #[error("{0} counts points, and real weights are no counts")]
     RealWeights(&'static str),
+    /// The temporary file of points that do not fit into memory cannot be read.
+    #[error("the temporary file of points cannot be read: {0}")]
+    Spill(std::io::ErrorKind),
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
@@ -188,7 +191,7 @@ impl FitError {
             Self::RealWeights(_) => {
                 "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
             }
-            Self::BinCount(_) | Self::PointsPerBin(_) => return None,
+            Self::BinCount(_) | Self::PointsPerBin(_) | Self::Spill(_) => return None,
         })
     }
 }
@@ -243,6 +246,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
     check_alpha(alpha)?;
     match data.form() {
         Form::Packed(points) => fit_points(&Counted::new(&points[..])?, method, alpha),
+        Form::Spilled(points) => fit_points(&Counted::new(&**points)?, method, alpha),
         Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
     }
 }

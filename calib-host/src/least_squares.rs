@@ -372,7 +372,9 @@ mod tests {
             })
             .collect();
         for loss in [Loss::Log, Loss::Squared] {
-            let Ok(ScalingModel::Beta { a, b, c }) = loss.fit(ScalingMethod::Beta, &groups[..]) else { panic!() };
+            let Ok(ScalingModel::Beta { a, b, c }) = loss.fit(ScalingMethod::Beta, &groups[..]) else {
+                panic!()
+            };
             assert!(
                 (a - 0.5).abs() < 1e-6 && (b - 1.5).abs() < 1e-6 && (c - 0.2).abs() < 1e-6,
                 "{a} {b} {c}"

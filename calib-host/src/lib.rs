@@ -44,6 +44,7 @@ mod problems;
 mod scaling;
 mod scaling_binning;
 mod signing;
+mod spill;
 mod split;
 mod stored;
 mod sums;
@@ -57,7 +58,9 @@ mod weighted;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use apply::{Applied, AppliedClasses, AppliedVector, apply_codes, apply_scores, apply_vectors};
+pub use apply::{
+    Applied, AppliedClasses, AppliedVector, apply_codes, apply_probs, apply_scores, apply_vectors,
+};
 pub use assess::{
     AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, Bootstrap, BrierSplit, CEmpEstimate,
     CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval, IntervalKind,

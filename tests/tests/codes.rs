@@ -104,7 +104,8 @@ fn host_and_device_agree(
         }
         let alarm = ALARM.is_raised_by(calibrated.prob);
         let score = RawScore::Code(key);
-        let expected = Prediction { class: 1, score, outcome: applied.outcome, alarm, word: None, action: None };
+        let expected =
+            Prediction { class: 1, score, outcome: applied.outcome, alarm, word: None, action: None };
         let ReplyBody::Prediction(got) = reply else { panic!("{name}: {reply:?}") };
         assert_eq!(bits(got), bits(&expected), "{name}: host {expected:?}, device {got:?}");
     }

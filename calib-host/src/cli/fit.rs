@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::ClassifierId;
+use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::decide::{Costs, Envelope, Rule, read_costs, with_decision};
-use calib_host::input::{self, Sample, Source, Table};
+use calib_host::input::{self, BinaryFiles, Sample, Source, Table};
 use calib_host::{
     ArtifactOptions, CompileError, DataError, Error, FitError, FittedTable, Model, Place, Problems,
     ScalingModel, StoredArtifact, artifact_bytes, fit_binary, fit_reduction, fit_weighted, write_file,
@@ -97,7 +97,7 @@ impl Fit {
             self.points.check_no_matrix()?;
             self.codes.check_no_matrix()?;
         }
-        let (fit, sources) = match (self.source.vectors(), self.reduction.get()?) {
+        let (fit, data_sha256) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => {
                 let labels =
@@ -116,7 +116,7 @@ impl Fit {
                 question_kind(&sources[0], &vectors)?;
                 let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
-                (fit, sources)
+                (fit, input::sha256(&sources.iter().collect::<Vec<_>>()))
             }
             (Some(_), None) => {
                 return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label"));
@@ -127,7 +127,7 @@ impl Fit {
         };
         let fit = if compact { fit.compacted()? } else { fit };
         let options = ArtifactOptions {
-            data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
+            data_sha256,
             classifier: self.classifier_id,
             intervals: self.intervals,
             counter: self.counter,
@@ -141,11 +141,38 @@ impl Fit {
         self.report(&fit, bytes.len(), quiet)
     }
 
-    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, Vec<Source>), Error> {
+    /// Fits scores and labels, and gives the hash of their files.
+    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+        // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
+        let encoding = self.codes.encoding()?;
+        if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
+            let (fit, sources) = self.aggregated(encoding, quiet)?;
+            return Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())));
+        }
+        let files = BinaryFiles {
+            scores: self.source.scores.as_deref().expect("clap asks for one of the sources"),
+            labels: self.labels.as_deref(),
+            score_column: &self.score_column,
+            label_column: &self.label_column,
+        };
+        let input = files.read(!quiet)?;
+        let method = self.method.binary(input.data.len(), &input.scores)?;
+        let fit = fit_binary(&input.data, &method, self.alpha).map_err(|cause| {
+            let one_class = matches!(cause, FitError::OneClass { .. });
+            Error::fit(if one_class { input.labels } else { input.scores }, cause)
+        })?;
+        Ok((fit, input.sha256))
+    }
+
+    /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
+    fn aggregated(
+        &self,
+        encoding: Option<ScoreEncoding>,
+        quiet: bool,
+    ) -> Result<(calib_host::Fit, Vec<Source>), Error> {
         let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, !quiet)?;
-        let encoding = self.codes.encoding()?;
         let names: Vec<&str> =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;

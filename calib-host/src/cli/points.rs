@@ -25,6 +25,11 @@ impl PointOptions {
         self.weight_column.iter().chain(&self.positives_column).map(String::as_str)
     }
 
+    /// Whether rows stand for more or less than a point.
+    pub(crate) fn are_weighted(&self) -> bool {
+        self.weight_column.is_some()
+    }
+
     /// Whether a column of positives takes the place of labels.
     pub(crate) fn counts_positives(&self) -> bool {
         self.positives_column.is_some()

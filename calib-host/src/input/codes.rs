@@ -33,5 +33,10 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
         })
     };
     let values = codes(column, encoding)?.into_iter().enumerate().map(score).collect::<Result<_, _>>()?;
-    Ok(Column { values, place: column.place.clone(), lines: column.lines.clone() })
+    Ok(Column {
+        values,
+        place: column.place.clone(),
+        lines: column.lines.clone(),
+        first_row: column.first_row,
+    })
 }

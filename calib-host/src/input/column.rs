@@ -14,6 +14,8 @@ pub struct Column<T> {
     /// The values, in row order.
     pub values: Vec<T>,
     pub(super) place: Place,
+    /// The number of the first row in its file.
+    pub(super) first_row: usize,
     /// The line of each value in a text file; empty for arrays.
     pub(super) lines: Vec<u64>,
 }
@@ -21,8 +23,7 @@ pub struct Column<T> {
 impl<T> Column<T> {
     /// The place of a row.
     pub fn at(&self, row: usize) -> Place {
-        let row = self.lines.get(row).map_or(Row::Index(row), |&line| Row::Line(line));
-        self.place.clone().row(row)
+        self.place.clone().row(row_at(row, self.first_row, &self.lines))
     }
 
     /// The column as a whole.
@@ -74,7 +75,7 @@ impl Column<i64> {
 ///
 /// Different numbers of rows, a score outside `[0, 1]`, or a label other than 0 and 1.
 pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, Error> {
-    check_same_rows(scores, labels)?;
+    check_same_len(&labels.place, labels.len(), &scores.place, scores.len())?;
     labels.check_classes(2)?;
     let points = scores.scores()?.into_iter().zip(&labels.values);
     Ok(BinaryData::from_packed(points.map(|(score, &label)| pack(score, label == 1)).collect()))
@@ -91,10 +92,26 @@ pub fn check_rows<T>(labels: &Column<T>, expected: usize, other: &Path) -> Resul
 
 /// As [`check_rows`]; two arrays of one archive are told apart by their names.
 pub(super) fn check_same_rows<T>(scores: &Column<f64>, labels: &Column<T>) -> Result<(), Error> {
-    if scores.place.file != labels.place.file {
-        return check_rows(labels, scores.len(), &scores.place.file);
-    }
-    check_len(labels.place.clone(), labels.len(), scores.place.clone(), scores.len())
+    check_same_len(&labels.place, labels.len(), &scores.place, scores.len())
+}
+
+/// Checks that there are as many labels as scores; two arrays of one archive are told apart by their names.
+pub(super) fn check_same_len(
+    labels: &Place,
+    label_count: usize,
+    scores: &Place,
+    score_count: usize,
+) -> Result<(), Error> {
+    let [labels, scores] = match scores.file == labels.file {
+        true => [labels, scores].map(Place::clone),
+        false => [labels, scores].map(|place| Place::file(&place.file)),
+    };
+    check_len(labels, label_count, scores, score_count)
+}
+
+/// A row's line in a text file, or its number.
+pub(super) fn row_at(row: usize, first_row: usize, lines: &[u64]) -> Row {
+    lines.get(row).map_or(Row::Index(first_row + row), |&line| Row::Line(line))
 }
 
 fn check_len(place: Place, got: usize, other: Place, expected: usize) -> Result<(), Error> {

@@ -31,7 +31,10 @@ impl Format {
         Self::from_bytes(bytes).or_else(|| Self::from_name(path)).unwrap_or(Self::Csv)
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    /// So many first bytes tell every format of binary data.
+    pub(super) const MAGIC_LEN: u64 = 6;
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         const MAGIC: [(&[u8], Format); 8] = [
             (b"\x1f\x8b", Format::Gzip),
             (b"\x93NUMPY", Format::Npy),

@@ -3,12 +3,17 @@
 //! A file's format is told by its first bytes, and only if these say nothing by its name; see [`Format`].
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
+//! [`BinaryFiles`] reads the scores and labels of a binary problem, NumPy arrays and Parquet piece by piece; they may be
+//! larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//!
 //! Nothing that a file says is believed before it is checked: what is unpacked is limited to
 //! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod binary;
 mod cell;
+mod chunks;
 mod codes;
 mod column;
 mod csv;
@@ -28,10 +33,11 @@ mod source;
 mod table;
 mod weights;
 
+pub use binary::{BinaryFiles, BinaryInput};
 pub use codes::{codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use format::Format;
-pub use limit::MAX_UNPACKED_BYTES;
+pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};

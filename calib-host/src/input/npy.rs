@@ -1,10 +1,15 @@
 //! NumPy arrays.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
 use npyz::half::f16;
-use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order};
+use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
 
 use super::Source;
 use super::cell::Cell;
+use super::chunks::CHUNK_ROWS;
 use super::format::Format;
 use super::table::Table;
 use crate::error::{Error, Place, Problem};
@@ -43,68 +48,159 @@ pub(super) fn table(source: &Source) -> Result<Table, Error> {
 ///
 /// If it is not an array, of another type, empty, or shorter or longer than its header says.
 pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, Error> {
-    let fail = |problem| Error::input(place.clone(), problem);
-    if bytes.is_empty() {
-        return Err(fail(Problem::EmptyFile));
+    let layout = Layout::parse(place, bytes, bytes.len() as u64)?;
+    let mut numbers = layout.numbers(&bytes[layout.header_len..])?;
+    if let (Order::Fortran, &[rows, columns]) = (layout.order, &layout.shape[..]) {
+        numbers.transpose(rows as usize, columns as usize);
     }
-    let not_npy = |why: &str| fail(Problem::NotA(Format::Npy, why.into()));
-    let mut rest = bytes;
-    if !bytes.starts_with(b"\x93NUMPY") {
-        return Err(not_npy("it does not start like one"));
-    }
-    if shape_overflows(bytes) {
-        return Err(not_npy("no memory holds an array of its shape"));
-    }
-    let header = NpyHeader::from_reader(&mut rest).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::UnexpectedEof => not_npy("its header is cut off"),
-        _ => not_npy(&cause.to_string()),
-    })?;
+    Ok(NpyArray { place: layout.place, dtype: layout.dtype, shape: layout.shape, numbers })
+}
 
-    let expected = "float16, float32 or float64 scores, or integer labels";
-    let dtype = header.dtype();
-    let DType::Plain(element) = &dtype else {
-        return Err(fail(Problem::Dtype { got: dtype.descr(), expected }));
-    };
-    let name = element.to_string();
-    let shape = header.shape().to_vec();
-    let wrong_type = || fail(Problem::Dtype { got: name.clone(), expected });
-    let size = element.num_bytes().ok_or_else(wrong_type)?;
+/// What an array's header says.
+pub(super) struct Layout {
+    place: Place,
+    /// The name of the type of the elements.
+    dtype: String,
+    element: DType,
+    element_len: usize,
+    shape: Vec<u64>,
+    order: Order,
+    header_len: usize,
+}
 
-    let count = shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side));
-    let data_len = count.and_then(|count| count.checked_mul(size as u64));
-    let data_len =
-        data_len.ok_or_else(|| fail(Problem::Shape { got: shape.clone(), expected: "less data" }))?;
-    let header_len = (bytes.len() - rest.len()) as u64;
-    let promised = header_len.saturating_add(data_len);
-    let got = bytes.len() as u64;
-    if got < promised {
-        return Err(fail(Problem::Truncated { expected: promised, got }));
-    }
-    if got > promised {
-        return Err(fail(Problem::TrailingBytes { expected: promised, got }));
-    }
-    if data_len == 0 {
-        return Err(fail(Problem::Empty));
+impl Layout {
+    /// Checks the header in the first bytes of a file of `len_bytes`.
+    fn parse(place: Place, start: &[u8], len_bytes: u64) -> Result<Self, Error> {
+        let fail = |problem| Error::input(place.clone(), problem);
+        if start.is_empty() {
+            return Err(fail(Problem::EmptyFile));
+        }
+        let not_npy = |why: &str| fail(Problem::NotA(Format::Npy, why.into()));
+        let mut rest = start;
+        if !start.starts_with(b"\x93NUMPY") {
+            return Err(not_npy("it does not start like one"));
+        }
+        if shape_overflows(start) {
+            return Err(not_npy("no memory holds an array of its shape"));
+        }
+        let header = NpyHeader::from_reader(&mut rest).map_err(|cause| match cause.kind() {
+            std::io::ErrorKind::UnexpectedEof => not_npy("its header is cut off"),
+            _ => not_npy(&cause.to_string()),
+        })?;
+
+        let element = header.dtype();
+        let wrong_type = |got: String| {
+            fail(Problem::Dtype { got, expected: "float16, float32 or float64 scores, or integer labels" })
+        };
+        let DType::Plain(plain) = &element else { return Err(wrong_type(element.descr())) };
+        let dtype = plain.to_string();
+        let shape = header.shape().to_vec();
+        let element_len = plain.num_bytes().ok_or_else(|| wrong_type(dtype.clone()))?;
+
+        let count = shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side));
+        let data_len = count.and_then(|count| count.checked_mul(element_len as u64));
+        let data_len =
+            data_len.ok_or_else(|| fail(Problem::Shape { got: shape.clone(), expected: "less data" }))?;
+        let header_len = start.len() - rest.len();
+        let expected = (header_len as u64).saturating_add(data_len);
+        let got = len_bytes;
+        if got < expected {
+            return Err(fail(Problem::Truncated { expected, got }));
+        }
+        if got > expected {
+            return Err(fail(Problem::TrailingBytes { expected, got }));
+        }
+        if data_len == 0 {
+            return Err(fail(Problem::Empty));
+        }
+        let order = header.order();
+        Ok(Self { place, dtype, element, element_len, shape, order, header_len })
     }
 
-    let order = header.order();
-    let file = NpyFile::with_header(header, rest);
-    let numbers = match name.get(1..).unwrap_or_default() {
-        "f2" => Numbers::F32(values(file, order, &shape, f16::to_f32)),
-        "f4" => Numbers::F32(values(file, order, &shape, |v: f32| v)),
-        "f8" => Numbers::F64(values(file, order, &shape, |v: f64| v)),
-        "i1" => Numbers::Integers(values(file, order, &shape, |v: i8| v.into())),
-        "i2" => Numbers::Integers(values(file, order, &shape, |v: i16| v.into())),
-        "i4" => Numbers::Integers(values(file, order, &shape, |v: i32| v.into())),
-        "i8" => Numbers::Integers(values(file, order, &shape, |v: i64| v)),
-        "u1" => Numbers::Integers(values(file, order, &shape, |v: u8| v.into())),
-        "u2" => Numbers::Integers(values(file, order, &shape, |v: u16| v.into())),
-        "u4" => Numbers::Integers(values(file, order, &shape, |v: u32| v.into())),
-        "u8" => Numbers::Unsigned(values(file, order, &shape, |v: u64| v)),
-        "b1" => Numbers::Bools(values(file, order, &shape, |v: bool| v)),
-        _ => return Err(wrong_type()),
-    };
-    Ok(NpyArray { place, dtype: name, shape, numbers })
+    /// Refuses elements that are no numbers.
+    fn check_type(&self) -> Result<(), Error> {
+        self.numbers(&[]).map(drop)
+    }
+
+    /// The elements in some of the data, in the order in which they are stored.
+    fn numbers(&self, data: &[u8]) -> Result<Numbers, Error> {
+        let element = &self.element;
+        Ok(match self.dtype.get(1..).unwrap_or_default() {
+            "f2" => Numbers::F32(values(element, data, f16::to_f32)),
+            "f4" => Numbers::F32(values(element, data, |v: f32| v)),
+            "f8" => Numbers::F64(values(element, data, |v: f64| v)),
+            "i1" => Numbers::Integers(values(element, data, |v: i8| v.into())),
+            "i2" => Numbers::Integers(values(element, data, |v: i16| v.into())),
+            "i4" => Numbers::Integers(values(element, data, |v: i32| v.into())),
+            "i8" => Numbers::Integers(values(element, data, |v: i64| v)),
+            "u1" => Numbers::Integers(values(element, data, |v: u8| v.into())),
+            "u2" => Numbers::Integers(values(element, data, |v: u16| v.into())),
+            "u4" => Numbers::Integers(values(element, data, |v: u32| v.into())),
+            "u8" => Numbers::Unsigned(values(element, data, |v: u64| v)),
+            "b1" => Numbers::Bools(values(element, data, |v: bool| v)),
+            _ => {
+                let expected = "float16, float32 or float64 scores, or integer labels";
+                let problem = Problem::Dtype { got: self.dtype.clone(), expected };
+                return Err(Error::input(self.place.clone(), problem));
+            }
+        })
+    }
+}
+
+/// An array of one dimension that is alone in its file, as tables of some rows each.
+pub(super) struct NpyChunks {
+    layout: Layout,
+    file: File,
+    rows: u64,
+    first_row: usize,
+}
+
+impl NpyChunks {
+    /// Checks the header of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`], or if the array has another shape.
+    pub(super) fn open(path: &Path, mut file: File) -> Result<Self, Error> {
+        let read_error = |source| Error::Read { path: path.into(), source };
+        let len_bytes = file.metadata().map_err(read_error)?.len();
+        let mut start = Vec::new();
+        file.rewind().map_err(read_error)?;
+        Read::by_ref(&mut file).take(MAX_HEADER_LEN_BYTES).read_to_end(&mut start).map_err(read_error)?;
+        let layout = Layout::parse(Place::file(path), &start, len_bytes)?;
+        layout.check_type()?;
+        let (&[rows] | &[rows, 1]) = &layout.shape[..] else {
+            let problem = Problem::Shape { got: layout.shape, expected: "(rows,)" };
+            return Err(Error::input(layout.place, problem));
+        };
+        file.seek(SeekFrom::Start(layout.header_len as u64)).map_err(read_error)?;
+        Ok(Self { layout, file, rows, first_row: 0 })
+    }
+
+    /// The number of rows of all tables.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The next table.
+    pub(super) fn next(&mut self) -> Result<Option<Table>, Error> {
+        let left = self.rows - self.first_row as u64;
+        let rows = usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK_ROWS);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let Layout { place, dtype, .. } = &self.layout;
+        let mut data = vec![0; rows * self.layout.element_len];
+        let read = self.file.read_exact(&mut data);
+        read.map_err(|source| Error::Read { path: place.file.clone(), source })?;
+        let numbers = self.layout.numbers(&data)?;
+        let array =
+            NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], numbers };
+        let mut table = Table::at(place.clone(), self.first_row);
+        array.fill_lone(&mut table)?;
+        self.first_row += rows;
+        Ok(Some(table))
+    }
 }
 
 /// The shape that the start of a file promises, if it is an array at all.
@@ -127,22 +223,30 @@ fn shape_overflows(bytes: &[u8]) -> bool {
     product.reduce(|product, size| product?.checked_mul(size?)).is_some_and(|product| product.is_none())
 }
 
-/// The elements in row-major order.
-fn values<T: Deserialize, U: Copy>(
-    file: NpyFile<&[u8]>,
-    order: Order,
-    shape: &[u64],
-    map: fn(T) -> U,
-) -> Vec<U> {
-    let stored: Vec<U> =
-        file.into_vec::<T>().expect("type and length were checked").into_iter().map(map).collect();
-    match (order, shape) {
-        (Order::Fortran, &[rows, columns]) => {
-            let (rows, columns) = (rows as usize, columns as usize);
-            (0..rows * columns).map(|i| stored[i % columns * rows + i / columns]).collect()
-        }
-        _ => stored,
+fn values<T: Deserialize, U>(element: &DType, mut data: &[u8], map: fn(T) -> U) -> Vec<U> {
+    let reader = T::reader(element).expect("the type was looked at");
+    let mut values = Vec::new();
+    while !data.is_empty() {
+        values.push(map(reader.read_one(&mut data).expect("the length was checked")));
     }
+    values
+}
+
+impl Numbers {
+    /// Makes the elements of a matrix that is stored column by column row-major.
+    fn transpose(&mut self, rows: usize, columns: usize) {
+        match self {
+            Self::F32(values) => *values = transposed(values, rows, columns),
+            Self::F64(values) => *values = transposed(values, rows, columns),
+            Self::Integers(values) => *values = transposed(values, rows, columns),
+            Self::Unsigned(values) => *values = transposed(values, rows, columns),
+            Self::Bools(values) => *values = transposed(values, rows, columns),
+        }
+    }
+}
+
+fn transposed<T: Copy>(stored: &[T], rows: usize, columns: usize) -> Vec<T> {
+    (0..rows * columns).map(|i| stored[i % columns * rows + i / columns]).collect()
 }
 
 impl NpyArray {

@@ -1,73 +1,190 @@
 //! Parquet.
 
+use std::fs::File;
+use std::path::Path;
+
 use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use ::parquet::basic::Compression;
+use ::parquet::file::metadata::RowGroupMetaData;
+use ::parquet::file::reader::ChunkReader;
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
 use super::Source;
 use super::arrow::{add_columns, append, columns};
+use super::chunks::CHUNK_ROWS;
 use super::format::Format;
+use super::guard::guarded;
 use super::limit::{MAX_UNPACKED_BYTES, check_cells};
 use super::table::{Table, Wanted};
 use crate::error::{Error, Place, Problem};
 
 const MAGIC: &[u8] = b"PAR1";
 
+/// The most rows that are read piece by piece: a small file promises any number of equal ones.
+const MAX_ROWS: u64 = 1 << 34;
+
 /// Reads the wanted columns of all row groups; the others are not even unpacked.
 pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
     let bytes = source.bytes();
-    let fail = |problem| Error::input(Place::file(source.path()), problem);
-    let not = |why: &str| fail(Problem::NotA(Format::Parquet, why.into()));
-    if !bytes.starts_with(MAGIC) {
-        return Err(not("it does not start like one"));
-    }
-    if !bytes.ends_with(MAGIC) || bytes.len() < 12 {
-        return Err(not("it is cut off"));
-    }
-    let damaged = |cause: &dyn std::fmt::Display| not(&format!("it is damaged ({cause})"));
-    // What an Arrow writer adds about its own types is not needed, and one thing less to be wrong.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder =
-        ParquetRecordBatchReaderBuilder::try_new_with_options(Bytes::copy_from_slice(bytes), options);
-    let builder = builder.map_err(|cause| damaged(&cause))?;
-
+    let file = Opened::new(Place::file(source.path()), Bytes::copy_from_slice(bytes))?;
     let mut table = Table::new(source);
-    let filled = add_columns(&mut table, builder.schema().fields(), wanted);
-    let metadata = builder.metadata();
-    let mut rows: u64 = 0;
-    let mut unpacked: u64 = 0;
-    for group in metadata.row_groups() {
-        rows = rows.saturating_add(group.num_rows().try_into().map_err(|_| not("it is damaged"))?);
-        for &root in &filled {
-            let leaves =
-                (0..group.num_columns()).filter(|&i| builder.parquet_schema().get_column_root_idx(i) == root);
-            let size = leaves
-                .clone()
-                .map(|i| u64::try_from(group.column(i).uncompressed_size()).unwrap_or(u64::MAX));
-            unpacked = size.fold(unpacked, u64::saturating_add);
-            let mut codecs = leaves.map(|i| group.column(i).compression());
-            if let Some(codec) =
-                codecs.find(|codec| matches!(codec, Compression::BROTLI(_) | Compression::LZO))
-            {
-                return Err(fail(Problem::Codec(codec_name(codec))));
-            }
-        }
-    }
-    check_cells(rows, filled.len()).map_err(fail)?;
-    if unpacked > MAX_UNPACKED_BYTES {
-        return Err(fail(Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
+    let filled = add_columns(&mut table, file.builder.schema().fields(), wanted);
+    check_cells(file.rows, filled.len()).map_err(|problem| file.error(problem))?;
+    if file.unpacked_len_bytes(&filled)?.iter().fold(0, |sum, len| len.saturating_add(sum))
+        > MAX_UNPACKED_BYTES
+    {
+        return Err(file.error(Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
     }
     if filled.is_empty() {
         return Ok(table);
     }
-    let mask = ProjectionMask::roots(builder.parquet_schema(), filled.iter().copied());
-    let reader = builder.with_projection(mask).build().map_err(|cause| damaged(&cause))?;
-    for batch in reader {
-        let batch = batch.map_err(|cause| damaged(&cause))?;
-        append(&mut table, columns(&batch, &filled)).map_err(fail)?;
+    let place = file.place.clone();
+    for batch in file.batches(&filled)? {
+        let batch = batch.map_err(|cause| damaged(&place, &cause))?;
+        append(&mut table, columns(&batch, &filled))
+            .map_err(|problem| Error::input(place.clone(), problem))?;
     }
     Ok(table)
+}
+
+/// A file as tables of some rows each, with the wanted columns.
+pub(super) struct ParquetChunks {
+    place: Place,
+    names: Vec<String>,
+    batches: Option<ParquetRecordBatchReader>,
+    schema: SchemaRef,
+    rows: u64,
+    first_row: usize,
+}
+
+impl ParquetChunks {
+    /// Checks a file's metadata.
+    ///
+    /// # Errors
+    ///
+    /// If it is damaged, unpacked a row group is larger than [`MAX_UNPACKED_BYTES`], or all of it has more rows than are kept.
+    pub(super) fn open(path: &Path, file: File, names: &[&str]) -> Result<Self, Error> {
+        let place = Place::file(path);
+        in_place(&place, || {
+            let file = Opened::new(place.clone(), file)?;
+            let mut columns = Table::at(place.clone(), 0);
+            let schema = file.builder.schema().clone();
+            let filled = add_columns(&mut columns, schema.fields(), Wanted::Only(names));
+            let largest = file.unpacked_len_bytes(&filled)?.into_iter().max().unwrap_or(0);
+            if largest > MAX_UNPACKED_BYTES {
+                return Err(file.error(Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
+            }
+            let rows = file.rows;
+            if rows == 0 {
+                return Err(file.error(Problem::Empty));
+            }
+            if rows > MAX_ROWS {
+                return Err(file.error(Problem::TooManyRows { max: MAX_ROWS }));
+            }
+            // Without any of the columns there is one table, which can say so.
+            let batches = if filled.is_empty() { None } else { Some(file.batches(&filled)?) };
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            Ok(Self { place: place.clone(), names, batches, schema, rows, first_row: 0 })
+        })
+    }
+
+    /// The number of rows of all tables.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The next table.
+    pub(super) fn next(&mut self) -> Result<Option<Table>, Error> {
+        let place = self.place.clone();
+        in_place(&place, || {
+            let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+            let mut table = Table::at(place.clone(), self.first_row);
+            let filled = add_columns(&mut table, self.schema.fields(), Wanted::Only(&names));
+            let Some(batches) = &mut self.batches else {
+                let rows = std::mem::replace(&mut self.first_row, 1);
+                return Ok((rows == 0).then_some(table));
+            };
+            let Some(batch) = batches.next() else { return Ok(None) };
+            let batch = batch.map_err(|cause| damaged(&place, &cause))?;
+            append(&mut table, columns(&batch, &filled))
+                .map_err(|problem| Error::input(place.clone(), problem))?;
+            self.first_row += batch.num_rows();
+            Ok(Some(table))
+        })
+    }
+}
+
+/// Turns a reader's panic into an error.
+fn in_place<T>(place: &Place, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    guarded(read).unwrap_or_else(|why| Err(damaged(place, &why)))
+}
+
+fn damaged(place: &Place, cause: &dyn std::fmt::Display) -> Error {
+    Error::input(place.clone(), Problem::NotA(Format::Parquet, format!("it is damaged ({cause})")))
+}
+
+/// A file whose metadata were read.
+struct Opened<R: ChunkReader> {
+    place: Place,
+    builder: ParquetRecordBatchReaderBuilder<R>,
+    rows: u64,
+}
+
+impl<R: ChunkReader + 'static> Opened<R> {
+    fn new(place: Place, input: R) -> Result<Self, Error> {
+        let not = |why: &str| Error::input(place.clone(), Problem::NotA(Format::Parquet, why.into()));
+        let magic = |at| input.get_bytes(at, MAGIC.len());
+        if !magic(0).is_ok_and(|start| start == MAGIC) {
+            return Err(not("it does not start like one"));
+        }
+        let len = input.len();
+        if len < 12 || !magic(len - MAGIC.len() as u64).is_ok_and(|end| end == MAGIC) {
+            return Err(not("it is cut off"));
+        }
+        // What an Arrow writer adds about its own types is not needed, and one thing less to be wrong.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(input, options);
+        let builder = builder.map_err(|cause| damaged(&place, &cause))?;
+        let mut rows = 0u64;
+        for group in builder.metadata().row_groups() {
+            rows = rows.saturating_add(group.num_rows().try_into().map_err(|_| not("it is damaged"))?);
+        }
+        Ok(Self { place, builder, rows })
+    }
+
+    /// What the columns take unpacked, by row group.
+    fn unpacked_len_bytes(&self, columns: &[usize]) -> Result<Vec<u64>, Error> {
+        let schema = self.builder.parquet_schema();
+        let len = |group: &RowGroupMetaData| {
+            let leaves = (0..group.num_columns())
+                .filter(|&leaf| columns.contains(&schema.get_column_root_idx(leaf)))
+                .map(|leaf| group.column(leaf));
+            let mut len_bytes = 0u64;
+            for leaf in leaves {
+                if let codec @ (Compression::BROTLI(_) | Compression::LZO) = leaf.compression() {
+                    return Err(self.error(Problem::Codec(codec_name(codec))));
+                }
+                let len = u64::try_from(leaf.uncompressed_size()).unwrap_or(u64::MAX);
+                len_bytes = len_bytes.saturating_add(len);
+            }
+            Ok(len_bytes)
+        };
+        self.builder.metadata().row_groups().iter().map(len).collect()
+    }
+
+    fn batches(self, columns: &[usize]) -> Result<ParquetRecordBatchReader, Error> {
+        let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns.iter().copied());
+        let reader = self.builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build();
+        reader.map_err(|cause| damaged(&self.place, &cause))
+    }
+
+    fn error(&self, problem: Problem) -> Error {
+        Error::input(self.place.clone(), problem)
+    }
 }
 
 /// A codec's name without its level.

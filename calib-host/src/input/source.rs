@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 
 use super::format::Format;
-use super::limit::{MAX_UNPACKED_BYTES, Unpack, reason, unpack};
+use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, Unpack, reason, unpack};
 use crate::error::{Error, Place, Problem};
 
 /// A file's bytes and where they come from.
@@ -27,16 +27,22 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// If it cannot be read or unpacked.
+    /// If it cannot be read or unpacked, or is larger than [`MAX_READ_BYTES`].
     pub fn read(path: &Path, progress: bool) -> Result<Self, Error> {
         let read_error = |source| Error::Read { path: path.into(), source };
         if path == Path::new("-") {
             let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map_err(read_error)?;
+            io::stdin().lock().take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+            if bytes.len() as u64 > MAX_READ_BYTES {
+                return Err(too_large(Path::new("standard input")));
+            }
             return Self::from_bytes("standard input", bytes);
         }
         let file = std::fs::File::open(path).map_err(read_error)?;
         let len = file.metadata().map_err(read_error)?.len();
+        if len > MAX_READ_BYTES {
+            return Err(too_large(path));
+        }
         // indicatif draws nothing when standard error is not a terminal.
         let bar = if progress { ProgressBar::new(len) } else { ProgressBar::hidden() };
         bar.set_style(
@@ -58,10 +64,15 @@ impl Source {
     ///
     /// As [`Source::read`], or if two are standard input.
     pub fn read_all(paths: &[&Path], progress: bool) -> Result<Vec<Self>, Error> {
+        Self::check_paths(paths)?;
+        paths.iter().map(|path| Self::read(path, progress)).collect()
+    }
+
+    pub(super) fn check_paths(paths: &[&Path]) -> Result<(), Error> {
         if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
             return Err(Error::Usage("only one input can be -, which is standard input".into()));
         }
-        paths.iter().map(|path| Self::read(path, progress)).collect()
+        Ok(())
     }
 
     /// Takes bytes for the content of the file called `path`.
@@ -104,10 +115,19 @@ impl Source {
         self.unpacked.as_deref().unwrap_or(&self.bytes)
     }
 
+    /// The content as it is on the disk.
+    pub(super) fn as_stored(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The format of the content, unpacked.
     pub fn format(&self) -> Format {
         self.format
     }
+}
+
+fn too_large(path: &Path) -> Error {
+    Error::input(Place::file(path), Problem::FileTooLarge { max: MAX_READ_BYTES })
 }
 
 /// The SHA-256 of files as they are on the disk, one after the other.

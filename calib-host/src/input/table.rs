@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::cell::{Cell, Span};
+use super::column::row_at;
 use super::format::Format;
 use super::{Column, Source, csv, json_lines, npy, npz};
-use crate::error::{Error, Place, Problem, Row};
+use crate::error::{Error, Place, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
 ///
@@ -20,6 +21,8 @@ pub struct Table {
     text: String,
     /// The line of each row in a text file; empty for others.
     lines: Vec<u64>,
+    /// The number of the first row in a file that is read piece by piece.
+    first_row: usize,
     /// The dtype of an array that is alone.
     lone_dtype: Option<String>,
 }
@@ -204,11 +207,11 @@ impl Table {
         let mut values = Vec::with_capacity(cells.len());
         for (row, &cell) in cells.iter().enumerate() {
             values.push(convert(self.resolve(cell)).map_err(|problem| {
-                let row = self.lines.get(row).map_or(Row::Index(row), |&line| Row::Line(line));
+                let row = row_at(row, self.first_row, &self.lines);
                 Error::input(place.clone().row(row), problem)
             })?);
         }
-        Ok(Column { values, place, lines: self.lines.clone() })
+        Ok(Column { values, place, first_row: self.first_row, lines: self.lines.clone() })
     }
 
     fn find(&self, name: &str) -> Result<&NamedColumn, Error> {
@@ -279,11 +282,17 @@ impl<'t> Shown<'t> {
 /// What the readers of the formats fill a table with.
 impl Table {
     pub(super) fn new(source: &Source) -> Self {
+        Self::at(Place::file(source.path()), 0)
+    }
+
+    /// The rows of a file from this one on.
+    pub(super) fn at(file: Place, first_row: usize) -> Self {
         Self {
-            file: Place::file(source.path()),
+            file,
             columns: Vec::new(),
             text: String::new(),
             lines: Vec::new(),
+            first_row,
             lone_dtype: None,
         }
     }

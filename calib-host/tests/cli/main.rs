@@ -11,6 +11,8 @@ mod formats;
 mod forms;
 mod methods;
 mod npy;
+#[cfg(feature = "arrow")]
+mod pieces;
 mod reductions;
 mod signing;
 mod weights;

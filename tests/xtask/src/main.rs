@@ -1,5 +1,6 @@
 //! The project's driver: `cargo xtask <command>`.
 
+mod bench;
 mod demo;
 mod faults;
 mod fuzz;
@@ -46,6 +47,9 @@ enum Command {
         #[arg(long)]
         only_planted: bool,
     },
+    /// Measure speed and memory.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Fuzz the parser of artefacts and the decoder of frames.
     Fuzz {
         /// Executions per target.
@@ -54,12 +58,19 @@ enum Command {
     },
 }
 
+#[derive(Subcommand)]
+enum Bench {
+    /// Fits and lookups on this machine, ours against NumPy and scikit-learn.
+    Host(bench::Host),
+}
+
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
         Command::Faults { long, only_planted } => faults::faults(long, only_planted),
+        Command::Bench(Bench::Host(options)) => bench::host(&options),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

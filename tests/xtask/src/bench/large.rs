@@ -1,0 +1,101 @@
+//! `calib fit` on files of many rows: time and peak memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use super::machine;
+use crate::root;
+use crate::run::{cargo, run};
+
+/// How often the memory of a run is looked at.
+const PERIOD: Duration = Duration::from_millis(5);
+
+const METHODS: [&[&str]; 4] =
+    [&["umd", "--bins", "15"], &["fixed-width", "--bins", "15"], &["isotonic"], &["platt"]];
+
+/// A folder that goes when this does.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(cause) = fs::remove_dir_all(&self.0) {
+            eprintln!("{} is left: {cause}", self.0.display());
+        }
+    }
+}
+
+/// Measures files of `rows`, a tenth and a hundredth of them.
+pub(crate) fn large(rows: u64) -> Result<()> {
+    eprintln!("building for release");
+    run(cargo(&root()).args(["build", "--quiet", "--release", "--package", "calib-host", "--bin", "calib"]))?;
+    println!("{}", machine());
+    println!(
+        "{:<12} {:<8} {:>14} {:>10} {:>16}",
+        "method", "format", "rows", "time (s)", "peak memory (MiB)"
+    );
+    for rows in [rows / 100, rows / 10, rows] {
+        let folder = Folder(std::env::temp_dir().join(format!("calib-bench-{}", std::process::id())));
+        fs::create_dir_all(&folder.0)?;
+        eprintln!("writing {rows} rows to {}", folder.0.display());
+        let mut writer = cargo(&root());
+        writer.args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "calib-host",
+            "--example",
+            "large_files",
+            "--",
+        ]);
+        run(writer.arg(&folder.0).arg(rows.to_string()))?;
+        for method in METHODS {
+            for format in ["npy", "parquet"] {
+                eprintln!("fitting {} to {format}", method[0]);
+                let (seconds, peak) = fit(&folder.0, method, format)?;
+                let peak = peak.map_or("-".into(), |kib| (kib / 1024).to_string());
+                println!("{:<12} {format:<8} {rows:>14} {seconds:>10.2} {peak:>16}", method[0]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs a fit; gives its seconds and its peak memory in KiB, where the system says it.
+fn fit(folder: &Path, method: &[&str], format: &str) -> Result<(f64, Option<u64>)> {
+    let mut command = Command::new(root().join("target/release/calib"));
+    command.arg("fit").arg("--method").args(method);
+    match format {
+        "npy" => command
+            .arg("--scores")
+            .arg(folder.join("scores.npy"))
+            .arg("--labels")
+            .arg(folder.join("labels.npy")),
+        _ => command.arg("--scores").arg(folder.join("rows.parquet")),
+    };
+    command.arg("--force").arg("-o").arg(folder.join("cal.bin"));
+    let start = Instant::now();
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run calib")?;
+    let mut peak = None;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        peak = peak_kib(&child).max(peak);
+        thread::sleep(PERIOD);
+    };
+    ensure!(status.success(), "calib fit failed ({status})");
+    Ok((start.elapsed().as_secs_f64(), peak))
+}
+
+/// The most memory that a process has had so far; Linux only.
+fn peak_kib(child: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
