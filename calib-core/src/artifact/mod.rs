@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | 1 | header, mandatory, first | [`Header`] in postcard |
 //! | 2 | steps | for each table of `B` bins: epsilon, `B - 1` inner edges, `B` values |
-//! | 3 | bin flags, optional, beside 2, 9 and 11 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
+//! | 3 | bin flags, optional, beside 2, 9, 11 and 13 to 16 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
 //! | 4 | randomized steps | epsilon, `B - 1` edges, the u32 words of the edges' ties, `B` values |
 //! | 5 | interpolated | epsilon, `K` knots' x, `K` knots' y, `K - 1` slopes |
 //! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip) |
@@ -26,6 +26,11 @@
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
 //! | 11 | compact steps | epsilon in two halves, the lower first, `B - 1` u16 edges, `B` u16 values in units of 1/32768 |
+//! | 12 | vector scaling | u32 shape: 0 temperature, 1 diagonal, 2 matrix; u32 features: 0 logits, 1 log-probabilities; clip, 0 for logits; weights: 1/T, or `L`, or `L` rows of `L`; `L` intercepts but for shape 0 |
+//! | 13 | Sierpinski cells | u32 depth, values |
+//! | 14 | grid cells | u32 resolution, values |
+//! | 15 | projection cells | `C - 1` directions of `L` entries, `C - 1` thresholds, values |
+//! | 16 | split tree | for each node `L` i32 entries of gamma and `L` u32 children ([`SplitTree`](crate::SplitTree)), values |
 //!
 //! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artefact has exactly one of them, the one that goes with its
 //! method, its score encoding and its flags. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
@@ -33,10 +38,14 @@
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
 //! lowest code of its encoding, or a score rounded to the nearest `k / 65535`. Section 11 is a pool of u16 in place of u32,
 //! count and offsets as well.
+//!
+//! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables; values are `L`
+//! probabilities for each of the header's `C` bins, which are cells of the simplex.
 
 mod error;
 mod form;
 mod header;
+mod joint;
 mod pool;
 mod prefix;
 mod section;
@@ -57,6 +66,8 @@ pub use writer::{ArtifactWriter, WriteError};
 use prefix::Prefix;
 use section::Payloads;
 
+use crate::VectorCalibrator;
+
 /// A checked artefact, borrowing the bytes it was parsed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -65,6 +76,8 @@ pub struct Artifact<'a> {
     len_bytes: usize,
     header: Header<'a>,
     tables: Tables<'a>,
+    /// What stands in place of the tables.
+    joint: Option<VectorCalibrator<'a>>,
 }
 
 impl<'a> Artifact<'a> {
@@ -111,8 +124,9 @@ impl<'a> Artifact<'a> {
 
         let sections = Payloads::collect(body, prefix.section_count)?;
         let header = Header::parse(sections.require(SectionKind::Header)?)?;
-        let tables = Tables::parse(&sections, &header)?;
-        Ok(Self { identity: prefix.identity, len_bytes: prefix.total_len, header, tables })
+        let joint = joint::parse(&sections, &header)?;
+        let tables = if joint.is_some() { Tables::NONE } else { Tables::parse(&sections, &header)? };
+        Ok(Self { identity: prefix.identity, len_bytes: prefix.total_len, header, tables, joint })
     }
 
     /// The artefact's name: a hash of its content, checked by the host.
@@ -128,6 +142,11 @@ impl<'a> Artifact<'a> {
     /// What was fitted, how and with which guarantee.
     pub const fn header(&self) -> &Header<'a> {
         &self.header
+    }
+
+    /// The calibrator of the whole vector that there is in place of tables.
+    pub(crate) const fn joint(&self) -> Option<VectorCalibrator<'a>> {
+        self.joint
     }
 
     /// The tables, one per binary problem of the reduction.

@@ -39,11 +39,21 @@ pub enum SectionKind {
     DirectTable = 10,
     /// Step tables in 16-bit numbers.
     CompactSteps = 11,
+    /// A scaling function of whole vectors.
+    VectorScaling = 12,
+    /// Cells of Sierpinski binning.
+    Sierpinski = 13,
+    /// Cells of a grid on the simplex.
+    Grid = 14,
+    /// Cells between hyperplanes.
+    Projection = 15,
+    /// Cells of a tree of splits of the simplex.
+    SplitTree = 16,
 }
 
 impl SectionKind {
     /// Every kind, in the order of their numbers, which begin with 1.
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -55,6 +65,11 @@ impl SectionKind {
         Self::IntegerSteps,
         Self::DirectTable,
         Self::CompactSteps,
+        Self::VectorScaling,
+        Self::Sierpinski,
+        Self::Grid,
+        Self::Projection,
+        Self::SplitTree,
     ];
 }
 

@@ -4,6 +4,7 @@ mod forge;
 mod golden;
 mod golden_compact;
 mod golden_forms;
+mod joint;
 mod properties;
 mod reductions;
 mod refusal_forms;
