@@ -3,6 +3,7 @@
 use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
 
 use crate::bootstrap::Interval;
+use crate::canonical::CanonicalError;
 use crate::clopper_pearson::clopper_pearson;
 use crate::data::{BinaryData, TopLabelData};
 use crate::groups::{Group, totals};
@@ -10,6 +11,7 @@ use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::method::{BinaryMethod, Model};
 use crate::problems::Problems;
 use crate::scaling::ScalingError;
+use crate::vector_scaling::VectorScalingError;
 
 /// How a reduction's binary problems are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,12 +155,26 @@ pub enum FitError {
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
+    /// A scaling function of vectors was not fitted.
+    #[error(transparent)]
+    VectorScaling(#[from] VectorScalingError),
+    /// The simplex was not divided.
+    #[error(transparent)]
+    Canonical(#[from] CanonicalError),
 }
 
 impl FitError {
     /// Whether an option alone is wrong, whatever the data.
     pub(crate) fn is_about_options(&self) -> bool {
-        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_) | Self::RealWeights(_))
+        matches!(
+            self,
+            Self::BinCount(_)
+                | Self::PointsPerBin(_)
+                | Self::Alpha(_)
+                | Self::RealWeights(_)
+                | Self::VectorScaling(VectorScalingError::Penalty(_))
+                | Self::Canonical(CanonicalError::Parameter(_))
+        )
     }
 
     pub(crate) fn hint(&self) -> Option<String> {
@@ -179,6 +195,8 @@ impl FitError {
             Self::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
             Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
+            Self::VectorScaling(error) => return error.hint().map(Into::into),
+            Self::Canonical(error) => return error.hint(),
             Self::RealWeights(_) => {
                 "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
             }

@@ -1,18 +1,22 @@
 //! `calib fit`
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use calib_core::ClassifierId;
-use calib_host::input::{self, Sample, Source, Table};
+use calib_host::input::{self, Column, Sample, Source, Table};
 use calib_host::{
     ArtifactOptions, DataError, Error, FitError, FittedTable, Model, Place, Problems, ScalingModel,
-    artifact_bytes, fit_binary, fit_reduction, fit_weighted, write_file,
+    VectorData, VectorKind, Vectors, artifact_bytes, fit_binary, fit_joint, fit_reduction, fit_weighted,
+    joint_artifact_bytes, write_file,
 };
 use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::codes::CodeOptions;
+use super::joint_report::{joint_json, joint_summary};
 use super::method::MethodOptions;
 use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, question_kind, read_labels, read_vectors};
 use super::points::PointOptions;
@@ -91,13 +95,7 @@ impl Fit {
         let (fit, sources) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => {
-                let labels =
-                    self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
-                let sources = Source::read_all(&[path, labels], !quiet)?;
-                let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-                let labels = read_labels(&sources[1], &self.label_column)?;
-                input::check_rows(&labels, vectors.len(), sources[0].path())?;
-                labels.check_classes(vectors.classes())?;
+                let (vectors, labels, sources) = self.labelled_vectors(path, kind, quiet)?;
                 let problems =
                     Problems::new(&vectors, &labels.values, reduction).map_err(|cause| match cause {
                         DataError::Reduction { .. } => usage(&cause.to_string()),
@@ -109,23 +107,69 @@ impl Fit {
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
                 (fit, sources)
             }
-            (Some(_), None) => {
-                return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label"));
-            }
+            (Some((path, kind)), None) => return self.joint(path, kind, quiet),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let options = ArtifactOptions {
+        let bytes = artifact_bytes(&fit, &self.options(&sources))?;
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        self.report(&fit, bytes.len(), quiet)
+    }
+
+    /// Fits one calibrator of whole vectors.
+    fn joint(&self, path: &Path, kind: VectorKind, quiet: bool) -> Result<(), Error> {
+        let method = self.method.joint()?;
+        if self.intervals {
+            return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
+        }
+        let (vectors, labels, sources) = self.labelled_vectors(path, kind, quiet)?;
+        question_kind(&sources[0], &vectors)?;
+        let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
+        // indicatif draws nothing when standard error is not a terminal.
+        let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        let spinner = spinner.with_message(format!("fitting {}", method.method()));
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        let fit =
+            fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
+        spinner.finish_and_clear();
+        let fit = fit?;
+        let bytes = joint_artifact_bytes(&fit, &self.options(&sources))?;
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        if self.json {
+            return print_json(&joint_json(&fit, &self.output, bytes.len()));
+        }
+        if !quiet {
+            let output = self.output.display();
+            writeln!(std::io::stderr(), "{}", joint_summary(&fit, &output.to_string(), bytes.len()))?;
+        }
+        Ok(())
+    }
+
+    /// A matrix with its labels, checked against each other.
+    fn labelled_vectors(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        quiet: bool,
+    ) -> Result<(Vectors, Column<i64>, Vec<Source>), Error> {
+        let labels = self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
+        let sources = Source::read_all(&[path, labels], !quiet)?;
+        let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
+        let labels = read_labels(&sources[1], &self.label_column)?;
+        input::check_rows(&labels, vectors.len(), sources[0].path())?;
+        labels.check_classes(vectors.classes())?;
+        Ok((vectors, labels, sources))
+    }
+
+    fn options(&self, sources: &[Source]) -> ArtifactOptions {
+        ArtifactOptions {
             data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
             classifier: self.classifier_id,
             intervals: self.intervals,
             direct_table: self.codes.direct_table,
-        };
-        let bytes = artifact_bytes(&fit, &options)?;
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
-        self.report(&fit, bytes.len(), quiet)
+        }
     }
 
     fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, Vec<Source>), Error> {

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::{
-    Artifact, FORMAT_VERSION, Header, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
+    Artifact, Calibrator, FORMAT_VERSION, Header, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
 };
 use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::joint_report::{print_vector, vector_json};
 use super::{decimals, print_json};
 
 /// Check an artefact and show what it holds.
@@ -81,6 +82,9 @@ impl Inspect {
             writeln!(out, "classifier  {id}")?;
         }
         writeln!(out, "written by  calib {}", header.provenance.tool_version)?;
+        if let Calibrator::Vector(calibrator) = artifact.calibrator() {
+            print_vector(&calibrator, &mut out)?;
+        }
         for index in 0..artifact.tables().count() {
             let name = match header.reduction {
                 Reduction::Binary | Reduction::Confidence => String::new(),
@@ -146,6 +150,10 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
             "tool_version": header.provenance.tool_version,
             "parameters": header.provenance.parameters,
             "classifier": header.provenance.classifier.map(|id| id.to_string()),
+        },
+        "joint": match artifact.calibrator() {
+            Calibrator::Vector(calibrator) => vector_json(&calibrator),
+            _ => None,
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     })

@@ -6,6 +6,8 @@ mod assess;
 mod codes;
 mod fit;
 mod inspect;
+mod joint;
+mod joint_report;
 mod method;
 mod options;
 mod plan;
@@ -33,7 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Fit(fit::Fit),
+    Fit(Box<fit::Fit>),
     Apply(apply::Apply),
     Assess(assess::Assess),
     Inspect(inspect::Inspect),

@@ -7,6 +7,7 @@ mod codes;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
+mod joint;
 mod methods;
 mod npy;
 mod reductions;
