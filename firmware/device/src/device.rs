@@ -24,8 +24,8 @@ pub struct Device<'a, C, P, M, E> {
     entropy: E,
     /// For the classifier's output.
     scratch: Scratch,
-    /// For calibrated probabilities.
-    space: Scratch,
+    /// For calibrated probabilities, and as many numbers on the way to them.
+    space: [f32; 2 * MAX_VALUES],
 }
 
 impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
@@ -36,7 +36,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         let slot = Slot::read(slot, classifier.id(), classifier.kind());
         log::start(classifier.name(), slot.status());
         let scratch = [0.0; MAX_VALUES];
-        Self { classifier, slot, alarm, meter, entropy, scratch, space: scratch }
+        Self { classifier, slot, alarm, meter, entropy, scratch, space: [0.0; 2 * MAX_VALUES] }
     }
 
     /// Answers a request. A request for a prediction sets the alarm, the others leave it alone.
