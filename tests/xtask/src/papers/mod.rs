@@ -4,6 +4,8 @@ mod coverage;
 mod histogram;
 mod imbalance;
 mod reductions;
+mod scaling;
+mod simplex;
 mod truth;
 mod validity;
 
@@ -41,9 +43,12 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     credit(&mut table, data, &json(refs, "credit_fixed_cases.json")?)?;
     let (scores, labels) = credit_scores(data)?;
     validity::validity(&mut table, &scores, &labels, &json(refs, "credit_validity_plattprob.json")?)?;
-    cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
+    let cifar_refs = json(refs, "cifar10_resnet50.json")?;
+    cifar(&mut table, data, &cifar_refs)?;
+    scaling::scaling(&mut table, data, &cifar_refs)?;
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
+    simplex::simplex()?;
     coverage::coverage()?;
     histogram::histogram()?;
     imbalance::imbalance()
