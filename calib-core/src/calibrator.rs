@@ -79,6 +79,9 @@ impl<'a> Artifact<'a> {
     pub const fn calibrator(&self) -> Calibrator<'a> {
         let tables = *self.tables();
         let (classes, encoding) = (self.header().classes, self.header().encoding);
+        if let Some(joint) = self.joint() {
+            return Calibrator::Vector(joint);
+        }
         match (self.header().reduction, encoding.is_quantized()) {
             (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),
             (Reduction::Binary, true) => Calibrator::BinaryCode(BinaryCodeCalibrator { tables, encoding }),
@@ -90,7 +93,8 @@ impl<'a> Artifact<'a> {
             (Reduction::ClassWise, false) => {
                 Calibrator::Vector(VectorCalibrator::ClassWise(ClassWiseCalibrator::new(tables)))
             }
-            (Reduction::Normalized, false) => {
+            // There is none of a whole vector without its section.
+            (Reduction::Normalized | Reduction::Joint, false) => {
                 Calibrator::Vector(VectorCalibrator::Normalized(NormalizedCalibrator::new(tables)))
             }
             (Reduction::TopKLabel { k }, false) => {

@@ -41,6 +41,7 @@ mod alarm_rule;
 mod artifact;
 mod buffer;
 mod calibrator;
+mod cells;
 mod class_wise;
 mod code_table;
 mod compact_table;
@@ -53,21 +54,26 @@ mod logits;
 mod normalized;
 mod outcome;
 mod probs;
+mod projection;
 mod randomized;
 mod ranking;
 mod scaling;
 mod score;
 mod score_vector;
 mod search;
+mod sierpinski;
 mod sigmoid;
+mod simplex_grid;
 mod slot_store;
 mod softmax;
+mod split_tree;
 mod table;
 mod top_k;
 #[cfg(feature = "ed25519")]
 mod trusted_key;
 mod values;
 mod vector_calibrator;
+mod vector_scaling;
 mod venn_abers;
 pub mod wire;
 mod wire_update;
@@ -84,6 +90,7 @@ pub use calibrator::{
     BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassCountError, TopLabelCalibrator,
     TopLabelCodeCalibrator,
 };
+pub use cells::{CellScheme, CellTable, MAX_CELLS};
 pub use class_wise::ClassWiseCalibrator;
 pub use code_table::CodeTable;
 pub use compact_table::CompactTable;
@@ -96,22 +103,27 @@ pub use logits::{Logits, LogitsError};
 pub use normalized::NormalizedCalibrator;
 pub use outcome::{BinFlags, Calibrated, Outcome, TopLabel, Uncalibrated};
 pub use probs::{Probs, ProbsError};
+pub use projection::Projection;
 pub use randomized::RandomizedTable;
 pub use scaling::{Scaling, ScalingError, ScalingFunction};
 pub use score::{Score, ScoreError};
 pub use score_vector::ScoreVector;
+pub use sierpinski::Sierpinski;
 pub use sigmoid::sigmoid;
 #[cfg(feature = "micromath")]
 #[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
 pub use sigmoid::sigmoid_fast;
+pub use simplex_grid::SimplexGrid;
 pub use slot_store::{
     Erased, Install, InstallError, LayoutError, Progress, Receipt, SlotContent, SlotFault, SlotLayout,
     SlotStore, slot_trailer,
 };
+pub use split_tree::{SplitTree, SplitTreeError};
 pub use table::{StepTable, TableError};
 pub use top_k::TopKCalibrator;
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use trusted_key::{NotAKey, TrustedKey};
-pub use vector_calibrator::{ClassProbs, VectorCalibrator};
+pub use vector_calibrator::{ClassProbs, VectorCalibrator, VectorError};
+pub use vector_scaling::{ScalingInput, ScalingShape, VectorScaling};
 pub use venn_abers::VennAbersTable;

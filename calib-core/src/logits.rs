@@ -53,6 +53,11 @@ impl<'a> Logits<'a> {
         self.0.len()
     }
 
+    /// The logits, in the order of the classes.
+    pub const fn as_slice(&self) -> &'a [f32] {
+        self.0
+    }
+
     /// The class with the largest logit and its softmax probability; ties go to the lowest class.
     ///
     /// The probability is `1 / sum(exp(logit - max))` in f32 with libm's `expf`, summed from class 0

@@ -77,6 +77,8 @@ pub enum ScalingError {
     Sign,
     /// The clip is outside `(0, 0.5)`.
     Clip,
+    /// The numbers of weights or intercepts do not go with the number of classes.
+    Length,
 }
 
 impl ScalingFunction {
@@ -163,6 +165,7 @@ impl fmt::Display for ScalingError {
             Self::NotFinite => "a parameter is NaN or infinite",
             Self::Sign => "a weight is below 0, or an inverse temperature not above 0",
             Self::Clip => "the clip is outside (0, 0.5)",
+            Self::Length => "the numbers of weights or intercepts do not go with the number of classes",
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The softmax, with the same bits however it is asked for.
 
 use crate::Score;
+use crate::ranking::argmax;
 
 /// `exp(z - max) / sum(exp(z - max))` in f32 with libm's `expf`, summed from class 0 upwards.
 ///
@@ -45,4 +46,17 @@ pub(crate) fn write(logits: &[f32], max: f32, probs: &mut [f32]) {
 /// A quotient that is in `[0, 1]`, so that the fallback is never taken.
 fn score(quotient: f32) -> Score {
     Score::new(quotient).unwrap_or(Score::ONE)
+}
+
+/// The softmax of finite logits, in their place.
+pub(crate) fn in_place(values: &mut [f32]) {
+    let (_, max) = argmax(values);
+    let mut sum = 0.0;
+    for value in values.iter_mut() {
+        *value = libm::expf(*value - max);
+        sum += *value;
+    }
+    for value in values {
+        *value /= sum;
+    }
 }

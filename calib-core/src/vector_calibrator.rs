@@ -1,8 +1,10 @@
 //! Calibrators that give a probability for every class.
 
+use core::fmt;
+
 use crate::{
-    BinFlags, Calibrated, ClassCountError, ClassWiseCalibrator, NormalizedCalibrator, Outcome, Score,
-    ScoreVector, TopLabel, Uncalibrated,
+    BinFlags, Calibrated, CellTable, ClassCountError, ClassWiseCalibrator, NormalizedCalibrator, Outcome,
+    ScalingInput, Score, ScoreVector, TopLabel, Uncalibrated, VectorScaling,
 };
 
 /// A calibrator whose result is a probability for every class.
@@ -14,6 +16,21 @@ pub enum VectorCalibrator<'a> {
     ClassWise(ClassWiseCalibrator<'a>),
     /// The same, divided by the sum.
     Normalized(NormalizedCalibrator<'a>),
+    /// A scaling function of the whole vector.
+    Scaled(VectorScaling<'a>),
+    /// The frequencies of the classes in cells of the simplex.
+    Binned(CellTable<'a>),
+}
+
+/// Why a vector was not calibrated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum VectorError {
+    /// The vector, or the memory, is of another length.
+    Length(ClassCountError),
+    /// The vector is of probabilities, and the calibrator takes logits.
+    NotLogits,
 }
 
 /// A probability for every class, or none for a class that is uncalibrated, in memory of the caller's.
@@ -35,28 +52,52 @@ impl<'a> VectorCalibrator<'a> {
         match self {
             Self::ClassWise(calibrator) => calibrator.classes(),
             Self::Normalized(calibrator) => calibrator.classes(),
+            Self::Scaled(function) => function.classes(),
+            Self::Binned(table) => table.scheme().classes(),
         }
     }
 
-    /// The probabilities of all classes, written into `space`, which has room for so many.
+    /// Whether it takes logits only, not probabilities.
+    pub const fn needs_logits(&self) -> bool {
+        matches!(self, Self::Scaled(function) if matches!(function.input(), ScalingInput::Logits))
+    }
+
+    /// How many floats of memory [`VectorCalibrator::calibrate`] takes: one or two per class.
+    pub const fn space(&self) -> usize {
+        match self {
+            Self::Scaled(function) => function.space(),
+            _ => self.classes(),
+        }
+    }
+
+    /// The probabilities of all classes, written into the front of `space`, which has room for
+    /// [`VectorCalibrator::space`] of them.
     ///
     /// The word is that of [`BinaryCalibrator::calibrate_with`](crate::BinaryCalibrator::calibrate_with); one serves all
     /// classes.
     ///
     /// # Errors
     ///
-    /// If the vector has another number of classes, or `space` is shorter.
+    /// If the vector has another number of classes, or `space` is shorter, or the calibrator takes logits and the vector
+    /// is of probabilities.
     pub fn calibrate<'p>(
         &self,
         vector: ScoreVector<'_>,
         word: Option<u32>,
         space: &'p mut [f32],
-    ) -> Result<ClassProbs<'p>, ClassCountError> {
-        let expected = self.classes();
-        ClassCountError::check(expected, vector.classes())?;
-        let got = space.len();
-        let probs = space.get_mut(..expected).ok_or(ClassCountError { expected, got })?;
+    ) -> Result<ClassProbs<'p>, VectorError> {
+        let classes = self.classes();
+        ClassCountError::check(classes, vector.classes())?;
+        let (expected, got) = (self.space(), space.len());
+        let short = ClassCountError { expected, got };
+        let (probs, more) = space.split_at_mut_checked(classes).ok_or(short)?;
+        let more = more.get_mut(..expected - classes).ok_or(short)?;
+        if let Self::Scaled(function) = self {
+            function.calibrate(vector, probs, more)?;
+            return Ok(ClassProbs { probs, bin: None, flags: BinFlags::NONE });
+        }
         vector.write_scores(probs);
+        let (mut bin, mut flags) = (None, BinFlags::NONE);
         match self {
             Self::ClassWise(calibrator) => {
                 for (class, place) in probs.iter_mut().enumerate() {
@@ -65,15 +106,20 @@ impl<'a> VectorCalibrator<'a> {
                 }
             }
             Self::Normalized(calibrator) => calibrator.calibrate(probs, word),
+            Self::Binned(table) => {
+                let cell = table.calibrate(probs);
+                (bin, flags) = (Some(cell), table.flags(cell));
+            }
+            Self::Scaled(_) => {}
         }
-        Ok(ClassProbs { probs, bin: None, flags: BinFlags::NONE })
+        Ok(ClassProbs { probs, bin, flags })
     }
 
     /// What [`VectorCalibrator::calibrate`] says of one class, with its evidence: `top` is that class and its score.
     pub fn outcome(&self, top: TopLabel, word: Option<u32>, probs: ClassProbs<'_>) -> Outcome {
         match self {
             Self::ClassWise(calibrator) => calibrator.calibrate(top.class, top.score, word),
-            Self::Normalized(_) => probs.outcome(top.class),
+            Self::Normalized(_) | Self::Scaled(_) | Self::Binned(_) => probs.outcome(top.class),
         }
     }
 }
@@ -118,3 +164,20 @@ impl<'p> ClassProbs<'p> {
         }
     }
 }
+
+impl From<ClassCountError> for VectorError {
+    fn from(error: ClassCountError) -> Self {
+        Self::Length(error)
+    }
+}
+
+impl fmt::Display for VectorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length(error) => error.fmt(f),
+            Self::NotLogits => f.write_str("probabilities for a calibrator of logits"),
+        }
+    }
+}
+
+impl core::error::Error for VectorError {}

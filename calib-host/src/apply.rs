@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::codes::clamped_score;
-use crate::data::Vectors;
+use crate::data::{VectorKind, Vectors};
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +124,7 @@ pub fn apply_codes(
 }
 
 /// Calibrates vectors with an artefact for several classes, row by row; `None` if the artefact is not of that kind or
-/// has another number of classes.
+/// has another number of classes, or takes logits where the vectors are of probabilities.
 ///
 /// A randomised artefact gets a random word per row, drawn from `seed` in row order.
 pub fn apply_vectors<'v>(
@@ -143,6 +143,12 @@ pub fn apply_vectors<'v>(
         return None;
     }
     let mut space = vec![0.0; classes];
+    if let Calibrator::Vector(calibrator) = calibrator {
+        if calibrator.needs_logits() && vectors.kind() != VectorKind::Logits {
+            return None;
+        }
+        space.resize(calibrator.space(), 0.0);
+    }
     let rows = vectors.vectors().zip(words(artifact, seed));
     Some(rows.map(move |(vector, word)| apply_vector(&calibrator, vector, word, &mut space)))
 }

@@ -339,7 +339,7 @@ impl Vectors {
     }
 
     /// The rows.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = &[f32]> + ExactSizeIterator {
         self.values.chunks_exact(self.classes)
     }
 

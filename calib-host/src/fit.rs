@@ -3,6 +3,7 @@
 use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
 
 use crate::assess::Interval;
+use crate::canonical::CanonicalError;
 use crate::clopper_pearson::clopper_pearson;
 use crate::compact::in_compact_table;
 use crate::data::{BinaryData, Form, TopLabelData};
@@ -13,6 +14,7 @@ use crate::method::{BinaryMethod, Model};
 use crate::points::Points;
 use crate::problems::Problems;
 use crate::scaling::ScalingError;
+use crate::vector_scaling::VectorScalingError;
 
 /// How a reduction's binary problems are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,12 +161,26 @@ pub enum FitError {
     /// A scaling function has no finite optimum.
     #[error(transparent)]
     Scaling(#[from] ScalingError),
+    /// A scaling function of vectors was not fitted.
+    #[error(transparent)]
+    VectorScaling(#[from] VectorScalingError),
+    /// The simplex was not divided.
+    #[error(transparent)]
+    Canonical(#[from] CanonicalError),
 }
 
 impl FitError {
     /// Whether an option alone is wrong, whatever the data.
     pub(crate) fn is_about_options(&self) -> bool {
-        matches!(self, Self::BinCount(_) | Self::PointsPerBin(_) | Self::Alpha(_) | Self::RealWeights(_))
+        matches!(
+            self,
+            Self::BinCount(_)
+                | Self::PointsPerBin(_)
+                | Self::Alpha(_)
+                | Self::RealWeights(_)
+                | Self::VectorScaling(VectorScalingError::Penalty(_))
+                | Self::Canonical(CanonicalError::Parameter(_))
+        )
     }
 
     pub(crate) fn hint(&self) -> Option<String> {
@@ -188,6 +204,8 @@ impl FitError {
                 "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
             }
             Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
+            Self::VectorScaling(error) => return error.hint().map(Into::into),
+            Self::Canonical(error) => return error.hint(),
             Self::RealWeights(_) => {
                 "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
             }

@@ -19,10 +19,13 @@
 mod apply;
 mod assess;
 mod binned;
+mod canonical;
 mod clopper_pearson;
 mod codes;
 mod compact;
 mod compile;
+mod compile_joint;
+mod cross_validation;
 mod data;
 pub mod decide;
 mod error;
@@ -33,23 +36,31 @@ mod histogram;
 pub mod input;
 mod irp;
 mod isotonic;
+mod joint;
 mod least_squares;
+mod log_loss;
 mod method;
+mod multiclass_irp;
+mod newton;
 mod output;
 mod packed;
 mod passes;
 mod plan;
 mod points;
 mod problems;
+mod roc_monotony;
 mod scaling;
 mod scaling_binning;
 mod signing;
 mod spill;
 mod split;
+mod split_search;
 mod stored;
 mod sums;
 mod umd;
 mod ums;
+mod vector_data;
+mod vector_scaling;
 mod venn_abers;
 mod weighted;
 
@@ -69,9 +80,14 @@ pub use assess::{
     assess_vectors, c_emp, c_emp_interval, calibration_error, reliability,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
+pub use canonical::{
+    CanonicalError, CanonicalMethod, CanonicalModel, Directions, Partition, ProjectionBinning, SimplexCell,
+};
 pub use clopper_pearson::clopper_pearson;
 pub use codes::{CodeModel, CodesError, MAX_CODE_STEPS};
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
+pub use compile_joint::joint_artifact_bytes;
+pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};
 pub use fit::{
@@ -84,8 +100,10 @@ pub use guarantee::{
     gr22_theorem1, gr22_theorem2, sample_split,
 };
 pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
+pub use joint::{JointFit, JointMethod, JointModel, fit_joint};
 pub use least_squares::Loss;
 pub use method::{BinaryMethod, Model, Seed};
+pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
 pub use problems::Problems;
@@ -95,5 +113,7 @@ pub use signing::{PrivateKey, PublicKey};
 pub use stored::StoredArtifact;
 pub use umd::{Boundary, BoundaryPoints, Umd};
 pub use ums::{FixedWidth, Ums};
+pub use vector_data::VectorData;
+pub use vector_scaling::{Odir, VectorScalingError, VectorScalingMethod, VectorScalingModel};
 pub use venn_abers::VennAbersModel;
 pub use weighted::{WeightedData, fit_weighted};

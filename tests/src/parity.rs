@@ -113,8 +113,8 @@ pub fn bare_scores(
     compare(emulator, rule, artifact, questions)
 }
 
-/// Sends `count` vectors of logits, and as many of probabilities, some of them with ties, and compares the answers with the
-/// host's, bit for bit.
+/// Sends `count` vectors of logits, and as many of probabilities unless the calibrator takes logits only, some of them with
+/// ties, and compares the answers with the host's, bit for bit.
 ///
 /// # Errors
 ///
@@ -127,6 +127,7 @@ pub fn vectors(
     seed: u64,
 ) -> Result<Parity> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let logits_only = matches!(artifact.calibrator(), Calibrator::Vector(c) if c.needs_logits());
     let mut questions = Vec::with_capacity(2 * count);
     for i in 0..count {
         let spread = [0.5, 4.0, 30.0][i % 3];
@@ -139,6 +140,9 @@ pub fn vectors(
         let mut probs = vec![0.0; logits.len()];
         Logits::new(&logits)?.write_softmax(&mut probs)?;
         questions.push((RequestBody::Logits(values(&logits)), Input::Logits(logits)));
+        if logits_only {
+            continue;
+        }
         questions.push((RequestBody::Probs(values(&probs)), Input::Probs(probs)));
     }
     compare(emulator, rule, artifact, questions)
@@ -187,7 +191,7 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             ReplyBody::TopK(TopKPrediction { ranked: ranked.into_iter().collect(), alarm, word, action })
         }
         (Calibrator::Vector(calibrator), Some(vector)) => {
-            let mut space = vec![0.0; calibrator.classes()];
+            let mut space = vec![0.0; calibrator.space()];
             let probs = calibrator.calibrate(vector, word, &mut space)?;
             let top = vector.top_label();
             let top = prediction(top, calibrator.outcome(top, word, probs));

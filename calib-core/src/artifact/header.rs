@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::ParseError;
-use super::section::SectionKind;
+use super::section::{Payloads, SectionKind};
 use crate::ScoreEncoding;
 
 /// The largest number of classes: class indices are `u16`.
@@ -15,7 +15,7 @@ pub const MAX_CLASSES: usize = u16::MAX as usize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header<'a> {
-    /// The binary calibration method.
+    /// The calibration method: a binary one, or one of whole vectors under [`Reduction::Joint`].
     pub method: Method,
     /// How a multi-class problem was reduced to binary ones.
     pub reduction: Reduction,
@@ -24,7 +24,7 @@ pub struct Header<'a> {
     /// The classifier's number of classes, at least 2.
     pub classes: u16,
     /// The number of bins over all tables, at least 1: of segments, both constant ends included, if tables are
-    /// interpolated; 0 for scaling functions of floats.
+    /// interpolated; of cells of the simplex; 0 for scaling functions of floats.
     pub bins: u32,
     /// The number of calibration points, at least 1.
     pub n: u64,
@@ -37,7 +37,7 @@ pub struct Header<'a> {
     pub provenance: Provenance<'a>,
 }
 
-/// A binary calibration method.
+/// A calibration method: binary ones, then those of whole vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -68,6 +68,20 @@ pub enum Method {
     Temperature,
     /// Venn-Abers prediction (Vovk and Petej 2014).
     VennAbers,
+    /// Vector scaling (Guo et al. 2017).
+    VectorScaling,
+    /// Matrix scaling (Guo et al. 2017).
+    MatrixScaling,
+    /// Dirichlet calibration (Kull et al. 2019).
+    Dirichlet,
+    /// Sierpinski binning (Gupta and Ramdas 2022, appendix G.1).
+    Sierpinski,
+    /// Grid-style binning (Gupta and Ramdas 2022, appendix G.2).
+    Grid,
+    /// Projection-based histogram binning (Gupta and Ramdas 2022, Algorithm 10).
+    Projection,
+    /// Multi-class isotonic recursive partitioning (Berta, Bach and Jordan 2024, Algorithm 2).
+    MulticlassIrp,
 }
 
 /// How a multi-class problem becomes binary ones (Gupta and Ramdas 2022).
@@ -96,6 +110,8 @@ pub enum Reduction {
         /// The number of ranks.
         k: u16,
     },
+    /// No reduction: one calibrator of the whole vector, and no tables.
+    Joint,
 }
 
 /// The largest number of ranks.
@@ -206,11 +222,12 @@ impl<'a> Header<'a> {
         let reduction = self.reduction.tables(self.classes).is_some()
             && (self.reduction.takes_codes() || !self.encoding.is_quantized());
         let tables = match self.table_section() {
-            Some(SectionKind::Scaling) => self.bins == 0,
+            Some(SectionKind::Scaling | SectionKind::VectorScaling) => self.bins == 0,
             Some(_) => self.bins > 0,
             None => false,
         };
         let ties_merged = self.flags.contains(HeaderFlags::TIES_MERGED);
+        let joint = self.reduction == Reduction::Joint;
         reduction
             && tables
             && self.encoding.is_consistent()
@@ -218,6 +235,7 @@ impl<'a> Header<'a> {
             && self.n > 0
             && self.flags.known()
             && !(ties_merged && self.method == Method::UmdRandomized)
+            && !(joint && self.flags.contains(HeaderFlags::CLASS_UNCALIBRATED))
     }
 
     /// Whether the guarantee is one that the method can have.
@@ -246,12 +264,14 @@ impl<'a> Header<'a> {
 
     /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
+        let kind = match self.reduction {
+            Reduction::Joint => self.method.joint_section(),
+            _ => self.method.table_section(),
+        };
+        let Some(kind) = kind else { return None };
         // Over keys every function of a score is a table of steps.
-        let steps = matches!(
-            self.method.table_section(),
-            SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling
-        );
-        match (self.method.table_section(), self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
+        let steps = matches!(kind, SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling);
+        match (kind, self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
             (kind, ScoreEncoding::F32, false) => Some(kind),
             (_, ScoreEncoding::F32, true) | (_, ScoreEncoding::RoundedF32, false) => None,
             (SectionKind::Tables, ScoreEncoding::RoundedF32, true) => Some(SectionKind::CompactSteps),
@@ -262,15 +282,28 @@ impl<'a> Header<'a> {
         }
     }
 
+    /// Checks that no section is there that does not go with the method and the score encoding.
+    pub(super) fn check_sections(&self, sections: &Payloads<'_>) -> Result<(), ParseError> {
+        match sections.unexpected(|kind| self.takes(kind)) {
+            Some(kind) => Err(ParseError::UnexpectedSection(kind)),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a section of this kind goes with the method and the score encoding.
     pub(super) fn takes(&self, kind: SectionKind) -> bool {
-        use SectionKind::{CompactSteps, IntegerSteps, RandomizedSteps, Tables};
+        use SectionKind::{
+            CompactSteps, Grid, IntegerSteps, Projection, RandomizedSteps, Sierpinski, SplitTree, Tables,
+        };
         let tables = self.table_section();
         match kind {
             SectionKind::Header | SectionKind::Decision | SectionKind::Counter | SectionKind::Signature => {
                 true
             }
-            SectionKind::BinFlags => matches!(tables, Some(Tables | IntegerSteps | CompactSteps)),
+            SectionKind::BinFlags => matches!(
+                tables,
+                Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
+            ),
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
             }
@@ -303,6 +336,7 @@ impl Reduction {
             }
             Self::TopKLabel { k } => Some(k as usize * l),
             Self::TopKConfidence { k } => Some(k as usize),
+            Self::Joint => Some(0),
         }
     }
 
@@ -321,9 +355,10 @@ impl Reduction {
 }
 
 impl Method {
-    /// The kind of section that holds the method's tables for scores that are floats.
-    const fn table_section(self) -> SectionKind {
-        match self {
+    /// The kind of section that holds the method's tables for scores that are floats; `None` for a calibrator of the
+    /// whole vector.
+    const fn table_section(self) -> Option<SectionKind> {
+        Some(match self {
             Self::Umd
             | Self::UmdOriginal
             | Self::Ums
@@ -335,7 +370,22 @@ impl Method {
             Self::IsotonicInterpolated => SectionKind::Interpolated,
             Self::Platt | Self::Beta | Self::Temperature => SectionKind::Scaling,
             Self::VennAbers => SectionKind::VennAbers,
-        }
+            _ => return None,
+        })
+    }
+
+    /// The kind of section that holds the method's calibrator of the whole vector; `None` if it has none.
+    const fn joint_section(self) -> Option<SectionKind> {
+        Some(match self {
+            Self::Temperature | Self::VectorScaling | Self::MatrixScaling | Self::Dirichlet => {
+                SectionKind::VectorScaling
+            }
+            Self::Sierpinski => SectionKind::Sierpinski,
+            Self::Grid => SectionKind::Grid,
+            Self::Projection => SectionKind::Projection,
+            Self::MulticlassIrp => SectionKind::SplitTree,
+            _ => return None,
+        })
     }
 
     /// Whether the edges do not depend on the points in the bins.
@@ -381,6 +431,13 @@ impl fmt::Display for Method {
             Self::Beta => "beta",
             Self::Temperature => "temperature",
             Self::VennAbers => "venn-abers",
+            Self::VectorScaling => "vector",
+            Self::MatrixScaling => "matrix",
+            Self::Dirichlet => "dirichlet",
+            Self::Sierpinski => "sierpinski",
+            Self::Grid => "grid",
+            Self::Projection => "projection",
+            Self::MulticlassIrp => "multiclass-irp",
         })
     }
 }
@@ -395,6 +452,7 @@ impl fmt::Display for Reduction {
             Self::Normalized => "normalized",
             Self::TopKLabel { .. } => "top-k-label",
             Self::TopKConfidence { .. } => "top-k-confidence",
+            Self::Joint => "joint",
         })
     }
 }

@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | 1 | header, mandatory, first | [`Header`] in postcard |
 //! | 2 | steps | for each table of `B` bins: epsilon, `B - 1` inner edges, `B` values |
-//! | 3 | bin flags, optional, beside 2, 9 and 11 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
+//! | 3 | bin flags, optional, beside 2, 9, 11 and 13 to 16 | a byte per bin ([`BinFlags`](crate::BinFlags)); absent if all are zero |
 //! | 4 | randomized steps | epsilon, `B - 1` edges, the u32 words of the edges' ties, `B` values |
 //! | 5 | interpolated | epsilon, `K` knots' x, `K` knots' y, `K - 1` slopes |
 //! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip) |
@@ -26,6 +26,11 @@
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
 //! | 11 | compact steps | epsilon in two halves, the lower first, `B - 1` u16 edges, `B` u16 values in units of 1/32768 |
+//! | 12 | vector scaling | u32 shape: 0 temperature, 1 diagonal, 2 matrix; u32 features: 0 logits, 1 log-probabilities; clip, 0 for logits; weights: 1/T, or `L`, or `L` rows of `L`; `L` intercepts but for shape 0 |
+//! | 13 | Sierpinski cells | u32 depth, values |
+//! | 14 | grid cells | u32 resolution, values |
+//! | 15 | projection cells | `C - 1` directions of `L` entries, `C - 1` thresholds, values |
+//! | 16 | split tree | for each node `L` i32 entries of gamma and `L` u32 children ([`SplitTree`](crate::SplitTree)), values |
 //! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain); `A` names, a byte with the length before each |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
@@ -36,10 +41,14 @@
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
 //! lowest code of its encoding, or a score rounded to the nearest `k / 65535`. Section 11 is a pool of u16 in place of u32,
 //! count and offsets as well.
+//!
+//! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables; values are `L`
+//! probabilities for each of the header's `C` bins, which are cells of the simplex.
 
 mod error;
 mod form;
 mod header;
+mod joint;
 mod pool;
 mod prefix;
 mod section;
@@ -63,6 +72,8 @@ use crate::DecisionRule;
 use prefix::Prefix;
 use section::Payloads;
 
+use crate::VectorCalibrator;
+
 /// A checked artefact, borrowing the bytes it was parsed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -71,6 +82,8 @@ pub struct Artifact<'a> {
     len_bytes: usize,
     header: Header<'a>,
     tables: Tables<'a>,
+    /// What stands in place of the tables.
+    joint: Option<VectorCalibrator<'a>>,
     counter: u32,
     signature: Option<Signature<'a>>,
     decision: Option<DecisionRule<'a>>,
@@ -120,7 +133,8 @@ impl<'a> Artifact<'a> {
 
         let sections = Payloads::collect(body, prefix.section_count)?;
         let header = Header::parse(sections.require(SectionKind::Header)?)?;
-        let tables = Tables::parse(&sections, &header)?;
+        let joint = joint::parse(&sections, &header)?;
+        let tables = if joint.is_some() { Tables::NONE } else { Tables::parse(&sections, &header)? };
         let decision = sections.get(SectionKind::Decision).map(DecisionRule::parse).transpose();
         let decision = decision.map_err(ParseError::Decision)?;
         let counter = sections.get(SectionKind::Counter).and_then(|payload| array_at(payload, 0));
@@ -129,6 +143,7 @@ impl<'a> Artifact<'a> {
             len_bytes: prefix.total_len,
             header,
             tables,
+            joint,
             decision,
             counter: counter.map_or(0, u32::from_le_bytes),
             signature: sections.get(SectionKind::Signature).and_then(Signature::parse),
@@ -166,6 +181,11 @@ impl<'a> Artifact<'a> {
     /// What was fitted, how and with which guarantee.
     pub const fn header(&self) -> &Header<'a> {
         &self.header
+    }
+
+    /// The calibrator of the whole vector that there is in place of tables.
+    pub(crate) const fn joint(&self) -> Option<VectorCalibrator<'a>> {
+        self.joint
     }
 
     /// The tables, one per binary problem of the reduction.

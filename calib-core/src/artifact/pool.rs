@@ -14,6 +14,9 @@ pub(super) struct Pool<'a, W = u32> {
 }
 
 impl<'a, W: AnyBitPattern + Into<u32>> Pool<'a, W> {
+    /// No tables.
+    pub(super) const EMPTY: Self = Self { offsets: &[], words: &[] };
+
     /// Reads a pool of `expected` tables. Whether an offset is above the next is found when the table is asked
     /// for.
     pub(super) fn parse(payload: &'a [u8], expected: usize) -> Result<Self, TableFault> {
@@ -59,6 +62,11 @@ pub(super) struct WordWriter<'s> {
 impl<'s> WordWriter<'s> {
     pub(super) fn new(space: &'s mut [u8]) -> Self {
         Self { space, len: 0 }
+    }
+
+    /// How much was written.
+    pub(super) const fn len_bytes(&self) -> usize {
+        self.len
     }
 
     /// Writes a pool and returns its length in bytes. `put` writes a table's words.

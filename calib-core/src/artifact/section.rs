@@ -43,6 +43,16 @@ pub enum SectionKind {
     DirectTable = 10,
     /// Step tables in 16-bit numbers.
     CompactSteps = 11,
+    /// A scaling function of whole vectors.
+    VectorScaling = 12,
+    /// Cells of Sierpinski binning.
+    Sierpinski = 13,
+    /// Cells of a grid on the simplex.
+    Grid = 14,
+    /// Cells between hyperplanes.
+    Projection = 15,
+    /// Cells of a tree of splits of the simplex.
+    SplitTree = 16,
     /// Which action to take at which probability.
     Decision = 32,
     /// How new the artefact is.
@@ -53,7 +63,7 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -65,6 +75,11 @@ impl SectionKind {
         Self::IntegerSteps,
         Self::DirectTable,
         Self::CompactSteps,
+        Self::VectorScaling,
+        Self::Sierpinski,
+        Self::Grid,
+        Self::Projection,
+        Self::SplitTree,
         Self::Decision,
         Self::Counter,
         Self::Signature,

@@ -120,12 +120,19 @@ pub struct Table<'a> {
 pub(super) const CODES: usize = 1 << 8;
 
 impl<'a> Tables<'a> {
+    /// No tables.
+    pub(super) const NONE: Self = Self {
+        kind: SectionKind::Tables,
+        pool: TablePool::Words(Pool::EMPTY),
+        bin_flags: &[],
+        intervals: None,
+        direct: &[],
+    };
+
     pub(super) fn parse(sections: &Payloads<'a>, header: &Header<'_>) -> Result<Self, ParseError> {
         let at = |fault| ParseError::Table { table: 0, fault };
         let kind = header.table_section().ok_or(ParseError::Header)?;
-        if let Some(kind) = sections.unexpected(|kind| header.takes(kind)) {
-            return Err(ParseError::UnexpectedSection(kind));
-        }
+        header.check_sections(sections)?;
         let expected = header.reduction.tables(header.classes).ok_or(ParseError::Header)?;
         let pool = TablePool::parse(kind, sections.require(kind)?, expected).map_err(at)?;
         let intervals = sections.get(SectionKind::Intervals).map(|payload| Pool::parse(payload, expected));

@@ -4,11 +4,12 @@ use core::fmt;
 
 use super::form::TableForm;
 use super::header::{Header, Identity};
+use super::joint;
 use super::pool::{HalfWriter, WordWriter};
 use super::prefix::{self, PREFIX_LEN};
 use super::section::{MANDATORY, SECTION_HEAD_LEN, SectionKind};
 use super::tables::{CODES, Table};
-use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, ProbInterval};
+use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, ProbInterval, VectorCalibrator};
 
 /// Writes an artefact section by section into a buffer.
 ///
@@ -106,6 +107,22 @@ impl<'b> ArtifactWriter<'b> {
             out.word(table.epsilon.unwrap_or(f32::NAN).to_bits())?;
             table.form.write(out)
         })
+    }
+
+    /// Writes a calibrator of the whole vector, in place of tables: [`VectorCalibrator::Scaled`] or
+    /// [`VectorCalibrator::Binned`]. The flags of its cells are a [section of their own](ArtifactWriter::bin_flags).
+    ///
+    /// # Errors
+    ///
+    /// If it is not of the header's form, or does not fit.
+    pub fn joint(&mut self, calibrator: &VectorCalibrator<'_>) -> Result<(), WriteError> {
+        let kind = joint::section(calibrator).filter(|&kind| Some(kind) == self.tables);
+        let kind = kind.ok_or(WriteError::Form)?;
+        let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+        let mut out = WordWriter::new(space);
+        joint::write(calibrator, &mut out).ok_or(WriteError::TooLarge)?;
+        let len = out.len_bytes();
+        self.close(kind as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
     }
 
     /// Writes the flags of all bins, table by table. Not needed if all are [`BinFlags::NONE`].

@@ -6,6 +6,7 @@ mod golden;
 mod golden_codes;
 mod golden_compact;
 mod golden_forms;
+mod joint;
 mod properties;
 mod reductions;
 mod refusal_forms;

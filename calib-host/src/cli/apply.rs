@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use calib_core::{Artifact, Calibrator, Reduction};
 use calib_host::input::{self, Shown, Source, Table};
 use calib_host::{
-    AppliedVector, Error, StoredArtifact, apply_codes, apply_scores, apply_vectors, write_file,
+    AppliedVector, Error, StoredArtifact, VectorKind, apply_codes, apply_scores, apply_vectors, write_file,
 };
 use clap::Args;
 
@@ -58,6 +58,9 @@ impl Apply {
         match vectors {
             Some(kind) => {
                 let vectors = read_vectors(&source, kind, &self.score_column)?;
+                if needs_logits(&artifact) && kind == VectorKind::Probs {
+                    return Err(self.mismatch(&artifact, "probabilities"));
+                }
                 let applied = apply_vectors(&artifact, &vectors, self.seed).ok_or_else(|| {
                     self.mismatch(&artifact, &format!("vectors of {} classes", vectors.classes()))
                 })?;
@@ -175,6 +178,9 @@ impl Apply {
         let header = artifact.header();
         let expects = match header.reduction {
             Reduction::Binary => "binary scores: use --scores".to_owned(),
+            Reduction::Joint if needs_logits(artifact) => {
+                format!("vectors of {} logits: use --logits", header.classes)
+            }
             _ => format!("vectors of {} classes: use --logits or --probs", header.classes),
         };
         Error::Mismatch(format!(
@@ -182,6 +188,11 @@ impl Apply {
             self.artifact.display()
         ))
     }
+}
+
+/// Whether the artefact was fitted to logits as they are.
+fn needs_logits(artifact: &Artifact<'_>) -> bool {
+    matches!(artifact.calibrator(), Calibrator::Vector(calibrator) if calibrator.needs_logits())
 }
 
 /// The operating system's reason, which tells a full disk from other failures.

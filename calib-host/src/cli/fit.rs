@@ -1,19 +1,23 @@
 //! `calib fit`
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::decide::{Costs, Envelope, Rule, read_costs, with_decision};
-use calib_host::input::{self, BinaryFiles, Sample, Source, Table};
+use calib_host::input::{self, BinaryFiles, Column, Sample, Source, Table};
 use calib_host::{
     ArtifactOptions, CompileError, DataError, Error, FitError, FittedTable, Model, Place, Problems,
-    ScalingModel, StoredArtifact, artifact_bytes, fit_binary, fit_reduction, fit_weighted, write_file,
+    ScalingModel, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary, fit_joint,
+    fit_reduction, fit_weighted, joint_artifact_bytes, write_file,
 };
 use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::codes::CodeOptions;
+use super::joint_report::{joint_json, joint_summary};
 use super::method::MethodOptions;
 use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, question_kind, read_labels, read_vectors};
 use super::points::PointOptions;
@@ -84,7 +88,6 @@ enum TableWidth {
 
 impl Fit {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let costs = self.actions.as_deref().map(read_costs).transpose()?;
         let compact = self.table == TableWidth::U16;
         if compact && self.codes.direct_table {
             return Err(usage("--direct-table goes with --table f32: leave one of them out"));
@@ -100,13 +103,7 @@ impl Fit {
         let (fit, data_sha256) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => {
-                let labels =
-                    self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
-                let sources = Source::read_all(&[path, labels], !quiet)?;
-                let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-                let labels = read_labels(&sources[1], &self.label_column)?;
-                input::check_rows(&labels, vectors.len(), sources[0].path())?;
-                labels.check_classes(vectors.classes())?;
+                let (vectors, labels, sources) = self.labelled_vectors(path, kind, quiet)?;
                 let problems =
                     Problems::new(&vectors, &labels.values, reduction).map_err(|cause| match cause {
                         DataError::Reduction { .. } => usage(&cause.to_string()),
@@ -118,27 +115,79 @@ impl Fit {
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
                 (fit, input::sha256(&sources.iter().collect::<Vec<_>>()))
             }
-            (Some(_), None) => {
-                return Err(usage("a matrix of scores needs a reduction, such as --reduction top-label"));
-            }
+            (Some((path, kind)), None) => return self.joint(path, kind, quiet),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let options = ArtifactOptions {
+        let bytes = self.decided(artifact_bytes(&fit, &self.options(data_sha256))?)?;
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        self.report(&fit, bytes.len(), quiet)
+    }
+
+    /// Fits one calibrator of whole vectors.
+    fn joint(&self, path: &Path, kind: VectorKind, quiet: bool) -> Result<(), Error> {
+        let method = self.method.joint()?;
+        if self.intervals {
+            return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
+        }
+        let (vectors, labels, sources) = self.labelled_vectors(path, kind, quiet)?;
+        question_kind(&sources[0], &vectors)?;
+        let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
+        // indicatif draws nothing when standard error is not a terminal.
+        let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        let spinner = spinner.with_message(format!("fitting {}", method.method()));
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        let fit =
+            fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
+        spinner.finish_and_clear();
+        let fit = fit?;
+        let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let bytes = self.decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?)?;
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        if self.json {
+            return print_json(&joint_json(&fit, &self.output, bytes.len()));
+        }
+        if !quiet {
+            let output = self.output.display();
+            writeln!(std::io::stderr(), "{}", joint_summary(&fit, &output.to_string(), bytes.len()))?;
+        }
+        Ok(())
+    }
+
+    /// A matrix with its labels, checked against each other.
+    fn labelled_vectors(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        quiet: bool,
+    ) -> Result<(Vectors, Column<i64>, Vec<Source>), Error> {
+        let labels = self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
+        let sources = Source::read_all(&[path, labels], !quiet)?;
+        let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
+        let labels = read_labels(&sources[1], &self.label_column)?;
+        input::check_rows(&labels, vectors.len(), sources[0].path())?;
+        labels.check_classes(vectors.classes())?;
+        Ok((vectors, labels, sources))
+    }
+
+    /// With the decision rule of the costs file, if there is one.
+    fn decided(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+        match &self.actions {
+            Some(path) => decide(&bytes, &read_costs(path)?),
+            None => Ok(bytes),
+        }
+    }
+
+    fn options(&self, data_sha256: [u8; 32]) -> ArtifactOptions {
+        ArtifactOptions {
             data_sha256,
             classifier: self.classifier_id,
             intervals: self.intervals,
             counter: self.counter,
             direct_table: self.codes.direct_table,
-        };
-        let mut bytes = artifact_bytes(&fit, &options)?;
-        if let Some(costs) = costs {
-            bytes = decide(&bytes, &costs)?;
         }
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
-        self.report(&fit, bytes.len(), quiet)
     }
 
     /// Fits scores and labels, and gives the hash of their files.

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::{
-    Artifact, FORMAT_VERSION, Header, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
+    Artifact, Calibrator, FORMAT_VERSION, Header, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
 };
 use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::joint_report::{print_vector, vector_json};
 use super::rule::{print_rule, rule_json};
 use super::{decimals, print_json};
 
@@ -88,6 +89,9 @@ impl Inspect {
             writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
         }
         writeln!(out, "written by  calib {}", header.provenance.tool_version)?;
+        if let Calibrator::Vector(calibrator) = artifact.calibrator() {
+            print_vector(&calibrator, &mut out)?;
+        }
         if let Some(rule) = artifact.decision() {
             print_rule(&mut out, rule)?;
         }
@@ -160,6 +164,10 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
             "classifier": header.provenance.classifier.map(|id| id.to_string()),
         },
         "decision": artifact.decision().map(rule_json),
+        "joint": match artifact.calibrator() {
+            Calibrator::Vector(calibrator) => vector_json(&calibrator),
+            _ => None,
+        },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     })
 }

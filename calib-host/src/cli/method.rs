@@ -1,10 +1,12 @@
 //! The options that choose a method.
 
 use calib_host::{
-    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, Loss, Place,
+    BinaryMethod, Boundary, BoundaryPoints, Error, FitError, FixedWidth, Isotonic, JointMethod, Loss, Place,
     ReductionOptions, ScalingBinning, ScalingMethod, Umd, Ums,
 };
 use clap::{Args, ValueEnum};
+
+use super::joint::JointOptions;
 
 /// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
 const MIN_POINTS: usize = 50;
@@ -28,9 +30,10 @@ pub(crate) struct MethodOptions {
     /// Interpolate isotonic regression linearly instead of stepping.
     #[arg(long)]
     interpolate: bool,
-    /// Laplace smoothing of isotonic regression: (positives + A) / (n + 2 A).
-    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_smoothing)]
-    smoothing: f64,
+    /// Laplace smoothing of isotonic regression: (positives + A) / (n + 2 A), with A = 0 by default. Of the regions of
+    /// multiclass-irp: (points of a class + A) / (n + classes A), with A = 1 by default.
+    #[arg(long, value_name = "A", value_parser = parse_smoothing)]
+    smoothing: Option<f64>,
     /// Which order statistics are the boundaries of uniform-mass bins.
     #[arg(long, value_enum, default_value_t = BoundaryName::Ceil)]
     boundary: BoundaryName,
@@ -52,10 +55,12 @@ pub(crate) struct MethodOptions {
     /// The seed of whatever a method draws at random: ties, sample splits. It is recorded in the artefact.
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
+    #[command(flatten)]
+    joint: JointOptions,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum MethodName {
+pub(crate) enum MethodName {
     /// Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee.
     Umd,
     /// The same with boundary points kept (Zadrozny and Elkan): with a slightly wider guarantee.
@@ -76,10 +81,24 @@ enum MethodName {
     Platt,
     /// Beta calibration: a logistic function of both logarithms (Kull et al. 2017).
     Beta,
-    /// Temperature scaling of the logit.
+    /// Temperature scaling of the logit; of a matrix, of all logits (Guo et al. 2017).
     Temperature,
     /// Inductive Venn-Abers prediction: an interval and a merged probability.
     VennAbers,
+    /// Vector scaling of a matrix: a weight and an intercept per class (Guo et al. 2017).
+    Vector,
+    /// Matrix scaling: a full matrix of weights (Guo et al. 2017).
+    Matrix,
+    /// Dirichlet calibration: a matrix of weights for log-probabilities, regularised (Kull et al. 2019).
+    Dirichlet,
+    /// Sierpinski binning of the simplex, for a few classes (Gupta and Ramdas 2022).
+    Sierpinski,
+    /// Grid-style binning of the simplex, for a few classes (Gupta and Ramdas 2022).
+    Grid,
+    /// Projection-based histogram binning of the simplex (Gupta and Ramdas 2022).
+    Projection,
+    /// Multi-class isotonic recursive partitioning, for up to 16 classes (Berta et al. 2024).
+    MulticlassIrp,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -123,6 +142,29 @@ enum LossName {
 }
 
 impl MethodOptions {
+    /// The method for whole vectors.
+    pub(crate) fn joint(&self) -> Result<JointMethod, Error> {
+        let name = self.name();
+        let method = self.joint.method(self.method, self.bins, self.smoothing, self.seed)?;
+        let method = method.ok_or_else(|| {
+            Error::Usage("a matrix of scores needs a reduction, such as --reduction top-label".into())
+        })?;
+        let binary = [
+            (self.bins.is_some() && self.method != MethodName::Projection, "--bins"),
+            (self.points_per_bin.is_some(), "--points-per-bin"),
+            (self.max_bins.is_some(), "--max-bins"),
+            (self.interpolate, "--interpolate"),
+            (self.smoothing.is_some() && self.method != MethodName::MulticlassIrp, "--smoothing"),
+            (self.ties == TiesName::Randomize, "--ties randomize"),
+            (self.one_set, "--one-set"),
+        ];
+        let binary = binary.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+        match binary.or(self.joint.first_without_use(Some(self.method))) {
+            Some(option) => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
+            None => Ok(method),
+        }
+    }
+
     /// The method for `n` points of a binary problem.
     pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
         self.check()?;
@@ -158,6 +200,14 @@ impl MethodOptions {
             Beta, Irp, Isotonic, Platt, ScalingBinning, Temperature, Umd, UmdOriginal, UmdRandomized,
         };
         let name = self.name();
+        if self.method.is_joint() {
+            return Err(Error::Usage(format!(
+                "{name} calibrates whole vectors: use --logits or --probs, without --reduction"
+            )));
+        }
+        if let Some(option) = self.joint.first_without_use(None) {
+            return Err(Error::Usage(format!("{name} has no {option}: leave it out")));
+        }
         let refuse = |given: bool, allowed: bool, option: &str| match given && !allowed {
             true => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
             false => Ok(()),
@@ -169,7 +219,7 @@ impl MethodOptions {
         }
         refuse(self.max_bins.is_some(), isotonic, "--max-bins")?;
         refuse(self.interpolate, isotonic, "--interpolate")?;
-        refuse(self.smoothing != 0.0, isotonic, "--smoothing")?;
+        refuse(self.smoothing.is_some(), isotonic, "--smoothing")?;
         refuse(self.ties == TiesName::Randomize, umd, "--ties randomize")?;
         let scaling = matches!(self.method, Platt | Beta | Temperature | ScalingBinning);
         refuse(self.loss == LossName::Squared, scaling, "--loss squared")?;
@@ -183,7 +233,8 @@ impl MethodOptions {
     /// Refuses an option that goes with step functions alone, if the method fits something else.
     pub(crate) fn check_steps(&self, option: &str) -> Result<(), Error> {
         use MethodName::{Beta, Platt, Temperature, UmdRandomized, VennAbers};
-        let other = matches!(self.method, Platt | Beta | Temperature | UmdRandomized | VennAbers);
+        let other = matches!(self.method, Platt | Beta | Temperature | UmdRandomized | VennAbers)
+            || self.method.is_joint();
         if other || self.interpolate || self.ties == TiesName::Randomize {
             let name = self.name();
             return Err(Error::Usage(format!(
@@ -207,7 +258,7 @@ impl MethodOptions {
             }
         };
         let isotonic = |max_bins| {
-            let isotonic = Isotonic { max_bins, smoothing: self.smoothing };
+            let isotonic = Isotonic { max_bins, smoothing: self.smoothing.unwrap_or(0.0) };
             if self.interpolate {
                 BinaryMethod::IsotonicInterpolated(isotonic)
             } else {
@@ -243,6 +294,7 @@ impl MethodOptions {
             MethodName::Beta => scaling(ScalingMethod::Beta),
             MethodName::Temperature => scaling(ScalingMethod::Temperature),
             MethodName::VennAbers => BinaryMethod::VennAbers,
+            _ => unreachable!("a method of whole vectors was refused before"),
         }
     }
 
@@ -264,8 +316,20 @@ impl MethodOptions {
     }
 
     fn name(&self) -> String {
-        let value = self.method.to_possible_value().expect("no method is hidden");
+        self.method.name()
+    }
+}
+
+impl MethodName {
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value().expect("no method is hidden");
         value.get_name().to_owned()
+    }
+
+    /// Whether it calibrates whole vectors only.
+    fn is_joint(self) -> bool {
+        use MethodName::{Dirichlet, Grid, Matrix, MulticlassIrp, Projection, Sierpinski, Vector};
+        matches!(self, Vector | Matrix | Dirichlet | Sierpinski | Grid | Projection | MulticlassIrp)
     }
 }
 

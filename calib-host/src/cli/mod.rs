@@ -8,6 +8,8 @@ mod decide;
 mod decided;
 mod fit;
 mod inspect;
+mod joint;
+mod joint_report;
 mod keys;
 mod method;
 mod options;
@@ -37,7 +39,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Fit(fit::Fit),
+    Fit(Box<fit::Fit>),
     Apply(apply::Apply),
     Assess(assess::Assess),
     Decide(Box<decide::Decide>),

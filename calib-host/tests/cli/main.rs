@@ -9,6 +9,7 @@ mod decide;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
+mod joint;
 mod methods;
 mod npy;
 #[cfg(feature = "arrow")]

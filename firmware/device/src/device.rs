@@ -24,8 +24,8 @@ pub struct Device<'a, C, P, M, E> {
     entropy: E,
     /// For the classifier's output.
     scratch: Scratch,
-    /// For calibrated probabilities.
-    space: Scratch,
+    /// For calibrated probabilities, and as many numbers on the way to them.
+    space: [f32; 2 * MAX_VALUES],
 }
 
 impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
@@ -41,7 +41,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
     pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
         log::start(classifier.name(), slot.status());
         let scratch = [0.0; MAX_VALUES];
-        Self { classifier, slot, alarm, meter, entropy, scratch, space: scratch }
+        Self { classifier, slot, alarm, meter, entropy, scratch, space: [0.0; 2 * MAX_VALUES] }
     }
 
     /// Gives the parts back but for the slot. The alarm stays as it is.

@@ -5,7 +5,7 @@ use calib_core::wire::{
     ClassProbList, ClassesPrediction, Prediction, RankedList, Refusal, ReplyBody, TopKPrediction,
 };
 
-use crate::{Calibration, Gives, Scratch, Slot};
+use crate::{Calibration, Gives, Slot};
 
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and no allocator to box it")]
 pub(crate) enum Rest {
@@ -20,7 +20,7 @@ impl Rest {
         slot: &Slot<'_>,
         vector: ScoreVector<'_>,
         word: Option<u32>,
-        space: &mut Scratch,
+        space: &mut [f32],
     ) -> Result<(Calibration, Self), Refusal> {
         if slot.gives() == Gives::Classes {
             let (first, probs) = slot.calibrate_classes(vector, word, space)?;

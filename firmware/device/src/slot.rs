@@ -6,7 +6,7 @@ use calib_core::{
     QuantizedScore, Refused, ScoreEncoding, ScoreVector, SlotFault, TopLabel, Uncalibrated,
 };
 
-use crate::{Kind, Output, Scratch};
+use crate::{Kind, Output};
 
 /// What a calibrator slot holds for a classifier: a calibrator that fits it, or why there is none.
 ///
@@ -202,7 +202,7 @@ impl Slot<'_> {
         &self,
         vector: ScoreVector<'_>,
         word: Option<u32>,
-        space: &'p mut Scratch,
+        space: &'p mut [f32],
     ) -> Result<(Calibration, ClassProbs<'p>), Refusal> {
         let Ok(Calibrator::Vector(calibrator)) = self.calibrator() else { return Err(self.other_kind()) };
         let probs = calibrator.calibrate(vector, word, space).map_err(|_| self.other_kind())?;

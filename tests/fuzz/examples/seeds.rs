@@ -8,10 +8,12 @@ use calib_core::wire::{
     Reply, ReplyBody, Request, RequestBody, TopKPrediction,
 };
 use calib_core::{
-    Action, AlarmRule, ArtifactWriter, BinFlags, Calibrated, ClassifierId, CodeTable, CompactTable,
-    DecisionParts, Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Method, Outcome, ParseError,
-    ProbInterval, Provenance, RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding,
-    SectionKind, StepTable, Table, TableForm, Theorem, Uncalibrated, VennAbersTable,
+    Action, AlarmRule, ArtifactWriter, BinFlags, Calibrated, CellScheme, CellTable, ClassifierId, CodeTable,
+    CompactTable, DecisionParts, Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Method,
+    Outcome, ParseError, ProbInterval, Projection, Provenance, RandomizedTable, Reduction, Scaling,
+    ScalingFunction, ScalingInput, ScalingShape, Score, ScoreEncoding, SectionKind, Sierpinski, SimplexGrid,
+    SplitTree, StepTable, Table, TableForm, Theorem, Uncalibrated, VectorCalibrator, VectorScaling,
+    VennAbersTable,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -24,7 +26,7 @@ fn main() {
         ("compact", compact()),
         ("decision", decision()),
     ];
-    for (name, bytes) in artefacts.into_iter().chain(forms()).chain(reductions()) {
+    for (name, bytes) in artefacts.into_iter().chain(forms()).chain(reductions()).chain(joint()) {
         write("parse", name, &bytes);
     }
     for (name, body) in requests() {
@@ -158,6 +160,65 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
         ("codes", Method::Ums, TableForm::Codes(codes)),
     ]
     .map(|(name, method, form)| (name, form_artefact(method, form, encoding)))
+    .into()
+}
+
+/// One artefact of every calibrator of whole vectors, of three classes.
+fn joint() -> Vec<(&'static str, Vec<u8>)> {
+    let log_probs = ScalingInput::LogProbs { clip: 1e-6 };
+    let scaling = |input, shape| VectorCalibrator::Scaled(VectorScaling::new(3, input, shape).unwrap());
+    let weights = [1.0, 0.1, 0.0, 0.0, 0.9, 0.1, 0.0, 0.0, 0.9];
+    let intercepts = [0.1, -0.1, 0.0];
+    let nodes = [1 << 28, 0, 0, SplitTree::LEAF, SplitTree::LEAF | 1, SplitTree::LEAF | 2];
+    let directions = [-1.0, 0.0, 0.0, 0.0, -1.0, 0.0];
+    let values: Vec<f32> = [0.5, 0.25, 0.25].repeat(4);
+    let tree = SplitTree::new(3, &nodes).unwrap();
+    let projection = Projection::new(3, &directions, &[-0.75, -0.5]).unwrap();
+    let binned = |scheme, cells: usize| {
+        VectorCalibrator::Binned(CellTable::new(scheme, &values[..3 * cells]).unwrap())
+    };
+    let sierpinski = CellScheme::Sierpinski(Sierpinski::new(3, 1).unwrap());
+    let grid = CellScheme::Grid(SimplexGrid::new(3, 2).unwrap());
+    [
+        (
+            "joint_temperature",
+            Method::Temperature,
+            scaling(ScalingInput::Logits, ScalingShape::Temperature { inverse_t: 0.5 }),
+        ),
+        (
+            "vector",
+            Method::VectorScaling,
+            scaling(
+                ScalingInput::Logits,
+                ScalingShape::Vector { weights: &weights[..3], intercepts: &intercepts },
+            ),
+        ),
+        (
+            "dirichlet",
+            Method::Dirichlet,
+            scaling(log_probs, ScalingShape::Matrix { weights: &weights, intercepts: &intercepts }),
+        ),
+        ("sierpinski", Method::Sierpinski, binned(sierpinski, 4)),
+        ("grid", Method::Grid, binned(grid, 4)),
+        ("projection", Method::Projection, binned(CellScheme::Projection(projection), 3)),
+        ("multiclass_irp", Method::MulticlassIrp, binned(CellScheme::SplitTree(tree), 3)),
+    ]
+    .map(|(name, method, calibrator)| {
+        let mut header = header(method, Reduction::Joint);
+        header.classes = 3;
+        header.bins = match calibrator {
+            VectorCalibrator::Binned(table) => table.scheme().cells() as u32,
+            _ => 0,
+        };
+        let mut buf = [0; 1024];
+        let mut writer = ArtifactWriter::new(&mut buf);
+        writer.header(&header).unwrap();
+        writer.joint(&calibrator).unwrap();
+        if header.bins == 4 {
+            writer.bin_flags(&[BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE, BinFlags::NONE]).unwrap();
+        }
+        (name, finish(writer))
+    })
     .into()
 }
 

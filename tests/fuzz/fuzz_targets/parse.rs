@@ -2,8 +2,8 @@
 #![no_main]
 
 use calib_core::{
-    Artifact, ArtifactBuffer, Calibrated, Calibrator, Outcome, PREFIX_LEN, Probs, QuantizedScore, Reduction,
-    Score, Table, TableForm, TopLabel, VectorCalibrator,
+    Artifact, ArtifactBuffer, Calibrated, Calibrator, Logits, Outcome, PREFIX_LEN, Probs, QuantizedScore,
+    Reduction, Score, Table, TableForm, TopLabel, VectorCalibrator,
 };
 use crc::{CRC_32_ISCSI, Crc};
 use libfuzzer_sys::fuzz_target;
@@ -126,11 +126,28 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
             Calibrator::Vector(VectorCalibrator::Normalized(calibrator)) if class == 0 => {
                 normalized(artifact, calibrator.classes(), score, word);
             }
+            Calibrator::Vector(calibrator @ (VectorCalibrator::Scaled(_) | VectorCalibrator::Binned(_))) => {
+                joint(artifact, &calibrator, score, word)
+            }
             Calibrator::Vector(_) => {}
             Calibrator::Binary(_) | Calibrator::BinaryCode(_) => assert!(table.is_none()),
             other => unreachable!("{other:?}"),
         }
     }
+}
+
+/// A calibrator of whole vectors gives every class a probability, whatever the vector.
+fn joint(artifact: &Artifact<'_>, calibrator: &VectorCalibrator<'_>, score: Score, word: u32) {
+    let any = f32::from_bits(word);
+    let any = if any.is_finite() { any } else { 0.0 };
+    let row: Vec<f32> =
+        (0..calibrator.classes()).map(|class| if class % 2 == 0 { any } else { score.get() }).collect();
+    let Ok(vector) = Logits::new(&row) else { unreachable!("finite numbers are logits") };
+    let mut space = vec![0.0; calibrator.space()];
+    let probs = calibrator.calibrate(vector.into(), None, &mut space).unwrap();
+    assert!(probs.iter().all(|prob| prob.is_some_and(|prob| (0.0..=1.0).contains(&prob))), "{probs:?}");
+    assert_eq!(probs.bin().is_some(), matches!(calibrator, VectorCalibrator::Binned(_)));
+    assert!(probs.bin().is_none_or(|bin| u32::from(bin) < artifact.header().bins));
 }
 
 /// Probabilities of all classes sum to one over those that are calibrated, which at least one is.

@@ -53,10 +53,10 @@ pub(crate) fn demo() -> Result<()> {
     const DIGITS: Plan = Plan {
         options: &["--method", "umd", "--reduction", "top-label", "--points-per-bin", "40"],
         top_label: true,
-        beside: &[(
-            "class-wise",
-            &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"],
-        )],
+        beside: &[
+            ("class-wise", &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"]),
+            ("dirichlet", &["--method", "dirichlet"]),
+        ],
     };
     show(&Case::digits()?, &DIGITS)?;
     eprintln!("both cases took {:.0} s", start.elapsed().as_secs_f64());

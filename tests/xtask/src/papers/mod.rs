@@ -5,6 +5,8 @@ mod decide;
 mod histogram;
 mod imbalance;
 mod reductions;
+mod scaling;
+mod simplex;
 mod truth;
 mod validity;
 
@@ -47,10 +49,13 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     let (scores, labels) = credit_scores(data)?;
     validity::fixed_cases(&mut table, &scores, &labels, &json(refs, "credit_fixed_cases.json")?)?;
     validity::validity(&mut table, &scores, &labels, &json(refs, "credit_validity_plattprob.json")?)?;
-    cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
+    let cifar_refs = json(refs, "cifar10_resnet50.json")?;
+    cifar(&mut table, data, &cifar_refs)?;
+    scaling::scaling(&mut table, data, &cifar_refs)?;
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
     decide::decide()?;
+    simplex::simplex()?;
     coverage::coverage()?;
     histogram::histogram()?;
     imbalance::imbalance()

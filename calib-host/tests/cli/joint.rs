@@ -1,0 +1,195 @@
+//! Calibrators of whole vectors from the command line: fit, inspect, apply, and what goes wrong.
+
+use calib_core::Logits;
+use serde_json::json;
+
+use crate::npy::{f32s, i64s};
+use crate::workplace::Workplace;
+
+const ROWS: usize = 900;
+const CLASSES: usize = 3;
+
+/// Logits of three classes, and labels that follow the softmax of half of them.
+fn matrix() -> (Vec<f32>, Vec<i64>) {
+    let mut state = 11u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    };
+    let (mut logits, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..ROWS {
+        let row: [f32; CLASSES] = std::array::from_fn(|_| 6.0 * random() - 3.0);
+        let mut below = random();
+        let halves = row.map(|logit| logit / 2.0);
+        let label = Logits::new(&halves).unwrap().scores().position(|score| {
+            below -= score.get();
+            below < 0.0
+        });
+        labels.push(label.unwrap_or(0) as i64);
+        logits.extend(row);
+    }
+    (logits, labels)
+}
+
+fn place() -> Workplace {
+    let (logits, labels) = matrix();
+    let mut probs = vec![0.0; logits.len()];
+    for (row, place) in logits.chunks(CLASSES).zip(probs.chunks_mut(CLASSES)) {
+        Logits::new(row).unwrap().write_softmax(place).unwrap();
+    }
+    Workplace::new()
+        .with("logits.npy", f32s(&[ROWS, CLASSES], logits).bytes())
+        .with("probs.npy", f32s(&[ROWS, CLASSES], probs).bytes())
+        .with("labels.npy", i64s(labels).bytes())
+        .with("scores.csv", "score,label\n0.25,0\n0.5,1\n0.75,1\n")
+}
+
+fn fit(options: &str) -> String {
+    format!("calib fit {options} --labels labels.npy -o cal.bin --force")
+}
+
+/// Options, number of cells or 0, and whether the artefact takes logits only, if fitted to them.
+const METHODS: [(&str, u64, bool); 16] = [
+    ("temperature", 0, true),
+    ("temperature --log-probs", 0, false),
+    ("vector", 0, true),
+    ("matrix", 0, true),
+    ("matrix --odir-lambda 0.1", 0, true),
+    ("matrix --log-probs --odir-mu 0.5", 0, false),
+    ("dirichlet", 0, false),
+    ("dirichlet --folds 3 --seed 4", 0, false),
+    ("sierpinski --depth 2", 13, false),
+    ("grid --resolution 4", 16, false),
+    ("projection --bins 12", 12, false),
+    ("projection --bins 9 --directions random --seed 2", 9, false),
+    ("multiclass-irp --max-regions 1", 1, false),
+    ("multiclass-irp --max-regions 3 --strict", 3, false),
+    ("multiclass-irp --max-regions 5 --paper-compat --split-grid 12", 5, false),
+    ("multiclass-irp --max-regions 3 --folds 4 --smoothing 0.5", 3, false),
+];
+
+#[test]
+fn every_method_is_fitted_and_applied() {
+    let place = place();
+    for (method, cells, logits_only) in METHODS {
+        let name = method.split(' ').next().unwrap();
+        for file in ["--logits logits.npy", "--probs probs.npy"] {
+            let line = fit(&format!("--method {method} {file}"));
+            let report = place.json(&format!("{line} --json"));
+            assert_eq!((&report["method"], &report["reduction"]), (&json!(name), &json!("joint")));
+            assert_eq!((&report["bins"], &report["guarantee"]), (&json!(cells), &json!(null)), "{method}");
+
+            let inspected = place.inspect("cal.bin");
+            assert_eq!((&inspected["method"], &inspected["bins"]), (&json!(name), &json!(cells)));
+            assert_eq!(inspected["tables"], json!([]));
+            let joint = &inspected["joint"];
+            assert!(joint.is_object(), "{method}");
+            if cells > 0 {
+                let values = joint["values"].as_array().unwrap();
+                let sum = |cell: &serde_json::Value| -> f64 {
+                    cell.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum()
+                };
+                let expected = if method.contains("paper") { 1.15 / 1.05 } else { 1.0 };
+                assert_eq!(values.len() as u64, cells);
+                let empty = |i: usize| joint["flags"][i] == 1;
+                assert!(
+                    values
+                        .iter()
+                        .enumerate()
+                        .all(|(i, cell)| empty(i) || (sum(cell) - expected).abs() < 1e-6)
+                );
+            }
+            let text = place.ok("calib inspect cal.bin").stdout;
+            assert!(text.contains("guarantee   none"), "{text}");
+
+            let logits_only = logits_only && file.starts_with("--logits");
+            for other in ["--logits logits.npy", "--probs probs.npy"] {
+                let run = place.run(&format!("calib apply cal.bin {other} -o out.csv --force"));
+                if logits_only && other.starts_with("--probs") {
+                    assert_eq!(run.code, 1, "{method}");
+                    assert!(run.stderr.contains("3 logits: use --logits"), "{}", run.stderr);
+                    continue;
+                }
+                assert_eq!(run.code, 0, "{method}: {}", run.stderr);
+                let (header, rows) = place.table("out.csv");
+                assert_eq!(header, ["class", "prob_0", "prob_1", "prob_2", "flags"]);
+                assert_eq!(rows.len(), ROWS);
+            }
+        }
+    }
+}
+
+#[test]
+fn scaling_finds_that_the_logits_are_twice_too_large() {
+    let place = place();
+    let report = place.json(&(fit("--method temperature --logits logits.npy") + " --json"));
+    assert!((report["temperature"].as_f64().unwrap() - 2.0).abs() < 0.3, "{report}");
+    let on_probs = place.json(&(fit("--method temperature --probs probs.npy") + " --json"));
+    let difference = report["temperature"].as_f64().unwrap() - on_probs["temperature"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-4, "{difference}");
+}
+
+#[test]
+fn bad_options_are_named() {
+    let place = place();
+    let refused = |options: &str, code: i32, what: &str| {
+        let run = place.run(&fit(options));
+        assert_eq!(run.code, code, "{options}: {}", run.stderr);
+        assert!(run.stderr.contains(what), "{options}: {}", run.stderr);
+    };
+    let logits = "--logits logits.npy";
+    refused(&format!("--method dirichlet {logits} --reduction top-label"), 2, "without --reduction");
+    refused(&format!("--method umd --bins 3 {logits}"), 2, "needs a reduction");
+    refused(&format!("--method sierpinski {logits}"), 2, "needs --depth");
+    refused(&format!("--method grid {logits}"), 2, "needs --resolution");
+    refused(&format!("--method projection {logits}"), 2, "needs --bins");
+    refused(&format!("--method vector --depth 3 {logits}"), 2, "vector has no --depth");
+    refused(&format!("--method dirichlet --log-probs {logits}"), 2, "dirichlet has no --log-probs");
+    refused(&format!("--method dirichlet --bins 3 {logits}"), 2, "dirichlet has no --bins");
+    refused(&format!("--method grid --resolution 3 --smoothing 1 {logits}"), 2, "grid has no --smoothing");
+    refused(&format!("--method grid --resolution 3 --intervals {logits}"), 2, "has no intervals");
+    for (options, what) in [
+        ("--method grid --resolution 3", "calibrates whole vectors"),
+        ("--method platt --strict", "platt has no --strict"),
+        ("--method temperature --log-probs", "temperature has no --log-probs"),
+    ] {
+        let run = place.run(&format!("calib fit {options} --scores scores.csv -o cal.bin --force"));
+        assert_eq!(run.code, 2, "{options}: {}", run.stderr);
+        assert!(run.stderr.contains(what), "{options}: {}", run.stderr);
+    }
+    refused(&format!("--method sierpinski --depth 0 {logits}"), 2, "from 1 on");
+    refused(&format!("--method dirichlet --odir-lambda=-1 {logits}"), 2, "a penalty of -1");
+    refused(&format!("--method multiclass-irp --folds 1 {logits}"), 2, "at least 2 folds");
+    refused(&format!("--method multiclass-irp --max-regions 0 {logits}"), 2, "from 1 on");
+    refused(&format!("--method sierpinski --depth 30 {logits}"), 3, "more than 65536 cells");
+    refused(&format!("--method projection --bins 700 {logits}"), 3, "use --bins 450 or fewer");
+}
+
+#[test]
+fn bad_data_are_named() {
+    let rows = |logits: &[f32], classes: usize, labels: &[i64]| {
+        Workplace::new()
+            .with("logits.npy", f32s(&[labels.len(), classes], logits.to_vec()).bytes())
+            .with("labels.npy", i64s(labels.to_vec()).bytes())
+    };
+    let refused = |place: &Workplace, method: &str, what: &str| {
+        let run = place.run(&fit(&format!("--method {method} --logits logits.npy")));
+        assert_eq!(run.code, 3, "{method}: {}", run.stderr);
+        assert!(run.stderr.contains(what), "{method}: {}", run.stderr);
+        assert!(run.stderr.contains("hint:"), "{method}: {}", run.stderr);
+    };
+    let absent = rows(&[1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 1.0, 0.5, 0.0], 3, &[0, 1, 1]);
+    refused(&absent, "vector", "no calibration point has class 2");
+    refused(&absent, "dirichlet", "no calibration point has class 2");
+    let one = rows(&[1.0, 0.0, 0.5, 0.0, 1.0, 0.5], 3, &[1, 1]);
+    refused(&one, "temperature", "all 2 labels are the same");
+    refused(&one, "grid --resolution 3", "all 2 labels are the same");
+    let right = rows(&[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0], 3, &[0, 1, 2]);
+    refused(&right, "matrix", "can be separated");
+    refused(&right, "temperature", "can be separated");
+    let equal = rows(&[1.0; 9], 3, &[0, 1, 2]);
+    refused(&equal, "temperature", "equal entries");
+    let many = rows(&[0.5; 34], 17, &[0, 1]);
+    refused(&many, "multiclass-irp", "takes up to 16");
+    refused(&many, "sierpinski --depth 4", "canonical binning is for few classes");
+}
