@@ -32,6 +32,7 @@ mod isotonic;
 mod method;
 mod output;
 mod plan;
+mod report;
 mod scaling;
 mod scaling_binning;
 mod split;
@@ -51,7 +52,7 @@ pub use assess::{
     CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval, IntervalKind,
     LpEstimate, Prediction, PredictionKind, ProbMatrix, ReliabilityBin, Roc, RocPoint, RocSummary,
     TopKAssessment, Validity, ValidityStep, VectorAssessment, assess, assess_before_after, assess_top_k,
-    assess_vectors, c_emp, c_emp_interval, calibration_error, reliability,
+    assess_vectors, c_emp, c_emp_interval, calibration_error, cells, reliability,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use clopper_pearson::clopper_pearson;
@@ -68,6 +69,10 @@ pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
 pub use method::{BinaryMethod, Model, Seed};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
+pub use report::{
+    CalibratedRows, CalibratorSummary, FileOrigin, Occupancy, Origin, PageError, Plot, REPORT_SCHEMA, Report,
+    ReportOptions, report,
+};
 pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
 pub use stored::StoredArtifact;

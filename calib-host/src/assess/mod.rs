@@ -30,6 +30,7 @@ pub use bootstrap::{Bootstrap, Interval, IntervalKind};
 pub use c_emp::{c_emp, c_emp_interval};
 pub use calibration_error::{CalibrationError, calibration_error};
 pub use cells::Cell;
+pub use column::cells;
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};
 pub use proper::BrierSplit;

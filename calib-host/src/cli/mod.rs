@@ -2,12 +2,14 @@
 
 mod apply;
 mod assess;
+mod calibrated;
 mod fit;
 mod inspect;
 mod method;
 mod options;
 mod plan;
 mod promise;
+mod report;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -34,6 +36,8 @@ enum Command {
     Assess(assess::Assess),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
+    Report(report::ReportCommand),
+    Plot(report::PlotCommand),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -45,6 +49,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Assess(assess) => assess.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
+        Command::Report(report) => report.run(cli.quiet),
+        Command::Plot(plot) => plot.run(cli.quiet),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,8 +6,8 @@ mod show;
 use std::path::PathBuf;
 
 use calib_host::{
-    AssessOptions, Binning, Bootstrap, Error, IntervalKind, Prediction, PredictionKind, ProbMatrix, Problem,
-    assess, assess_before_after, assess_top_k, assess_vectors,
+    AssessOptions, Binning, Bootstrap, CalibratedRows, Error, IntervalKind, Prediction, PredictionKind,
+    ProbMatrix, assess, assess_before_after, assess_top_k, assess_vectors,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ enum Subject {
     /// Predictions, and how many rows were left out because they are uncalibrated.
     Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: usize },
     /// The same rows before and after an artefact.
-    BeforeAfter { before: Vec<Prediction>, after: Vec<Prediction>, kind: PredictionKind, uncalibrated: usize },
+    BeforeAfter(CalibratedRows),
     /// Vectors of probabilities.
     Vectors(ProbMatrix),
 }
@@ -126,14 +126,14 @@ impl Assess {
             Subject::Predictions { rows, kind, uncalibrated } => {
                 let assessment = assess(&rows, kind, &options);
                 if !self.json {
-                    return show::assessment(&assessment, uncalibrated);
+                    return show::assessment(&assessment, uncalibrated as u64);
                 }
                 let mut value = json!(assessment);
                 value["uncalibrated"] = uncalibrated.into();
                 value["binning"] = binning_json(options.binning, assessment.bins.len());
                 value
             }
-            Subject::BeforeAfter { before, after, kind, uncalibrated } => {
+            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated }) => {
                 let both = assess_before_after(&before, &after, kind, &options, &options);
                 if !self.json {
                     return show::before_after(&both, uncalibrated);
@@ -189,15 +189,6 @@ fn binning_json(binning: Binning, occupied: usize) -> Value {
         value["bins"] = occupied.into();
     }
     value
-}
-
-/// Refuses binary labels that are all the same: most metrics then say nothing.
-fn check_both_labels(rows: &[Prediction], place: &calib_host::Place) -> Result<(), Error> {
-    let hits = rows.iter().filter(|row| row.hit).count();
-    if hits == 0 || hits == rows.len() {
-        return Err(Error::input(place.clone(), Problem::OneClass((hits > 0).into())));
-    }
-    Ok(())
 }
 
 fn parse_norm(text: &str) -> Result<f64, String> {

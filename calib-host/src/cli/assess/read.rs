@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use calib_core::{Outcome, Reduction};
-use calib_host::input::{self, Column, Source, Table};
-use calib_host::{
-    Applied, Error, Prediction, PredictionKind, ProbMatrix, Problem, StoredArtifact, VectorKind,
-    apply_scores, apply_vectors,
-};
+use calib_host::input::{self, Source, Table};
+use calib_host::{Error, Prediction, PredictionKind, ProbMatrix, Problem, StoredArtifact, VectorKind};
 
-use super::{Assess, BinningName, Subject, check_both_labels};
-use crate::cli::options::{labels_beside, read_labels, read_vectors};
+use super::{Assess, BinningName, Subject};
+use crate::cli::calibrated::{
+    Columns, NamedArtifact, check_both_labels, matrix_labels, score_columns, table_labels,
+};
+use crate::cli::options::read_vectors;
 
 impl Assess {
     pub(super) fn read(&self, quiet: bool) -> Result<Subject, Error> {
@@ -44,7 +43,7 @@ impl Assess {
         let columns: Vec<_> = columns.chain(&self.bin_column).map(String::as_str).collect();
         let table = Table::read_only(&sources[0], &columns)?;
         let probs = table.optional_numbers(&self.prob_column)?;
-        let labels = self.labels_of(sources, &table, probs.len())?;
+        let labels = table_labels(sources, &table, &self.label_column, probs.len())?;
         let classes = self.class_column.as_deref().map(|name| table.labels(name)).transpose()?;
         match &classes {
             None => labels.check_classes(2)?,
@@ -84,59 +83,36 @@ impl Assess {
     /// Scores of class 1, as they are or before and after an artefact.
     fn read_scores(&self, sources: &[Source]) -> Result<Subject, Error> {
         self.check_no_table_columns()?;
-        let table = Table::read_only(&sources[0], &[&self.score_column, &self.label_column])?;
-        let scores = table.numbers(&self.score_column)?;
-        let labels = self.labels_of(sources, &table, scores.len())?;
-        labels.check_classes(2)?;
-        // Checks the range, too.
-        let device = scores.scores()?;
-        let prediction =
-            |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
-        let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-        check_both_labels(&rows, labels.place())?;
+        let (scores, labels) = score_columns(sources, self.columns())?;
         let Some(path) = &self.artifact else {
+            // Checks the range, too.
+            scores.scores()?;
+            let prediction =
+                |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
+            let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
+            check_both_labels(&rows, labels.place())?;
             return Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0 });
         };
-        let stored = StoredArtifact::read(path)?;
-        self.check_bins(&stored)?;
-        let applied = apply_scores(&stored.artifact(), &device, self.seed)
-            .ok_or_else(|| mismatch(&stored, path, "binary scores"))?;
-        let hits = rows.iter().map(|row| row.hit);
-        Ok(before_after(&applied, hits, PredictionKind::Binary)
-            .expect("a binary artefact calibrates every row"))
+        let artifact = NamedArtifact::read(path, self.seed)?;
+        self.check_bins(&artifact.stored)?;
+        Ok(Subject::BeforeAfter(artifact.scores(&scores, &labels)?))
     }
 
     /// Vectors, as they are or before and after an artefact.
     fn read_vectors(&self, sources: &[Source], kind: VectorKind) -> Result<Subject, Error> {
         self.check_no_table_columns()?;
-        let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-        let Some(labels) = sources.get(1) else {
-            return Err(Error::Usage("--labels is needed beside a matrix".into()));
-        };
-        let labels = read_labels(labels, &self.label_column)?;
-        input::check_rows(&labels, vectors.len(), sources[0].path())?;
-        labels.check_classes(vectors.classes())?;
-        let classes = labels.values.iter().map(|&label| u16::try_from(label).expect("labels were checked"));
         let Some(path) = &self.artifact else {
-            let matrix = ProbMatrix::new(vectors.probs_f64(), classes.collect(), vectors.classes());
-            return Ok(Subject::Vectors(matrix));
+            let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
+            let labels = matrix_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
+            return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
         };
-        let stored = StoredArtifact::read(path)?;
-        self.check_bins(&stored)?;
-        let applied = apply_vectors(&stored.artifact(), &vectors, self.seed)
-            .ok_or_else(|| mismatch(&stored, path, &format!("vectors of {} classes", vectors.classes())))?;
-        let hits = applied.iter().zip(classes).map(|(row, label)| row.top.class == label);
-        before_after(&applied, hits, PredictionKind::TopLabel)
-            .ok_or_else(|| Error::input(calib_host::Place::file(sources[0].path()), Problem::AllUncalibrated))
+        let artifact = NamedArtifact::read(path, self.seed)?;
+        self.check_bins(&artifact.stored)?;
+        Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?))
     }
 
-    fn labels_of(&self, sources: &[Source], table: &Table, rows: usize) -> Result<Column<i64>, Error> {
-        let labels = match sources.get(1) {
-            Some(labels) => read_labels(labels, &self.label_column)?,
-            None => labels_beside(table, &self.label_column)?,
-        };
-        input::check_rows(&labels, rows, sources[0].path())?;
-        Ok(labels)
+    fn columns(&self) -> Columns<'_> {
+        Columns { score: &self.score_column, label: &self.label_column }
     }
 
     fn check_no_table_columns(&self) -> Result<(), Error> {
@@ -156,39 +132,4 @@ impl Assess {
         }
         Ok(())
     }
-}
-
-/// The rows that are calibrated, before and after, in the bins of the artefact; `None` if there are none.
-fn before_after(
-    applied: &[Applied],
-    hits: impl Iterator<Item = bool>,
-    kind: PredictionKind,
-) -> Option<Subject> {
-    let (mut before, mut after) = (Vec::with_capacity(applied.len()), Vec::with_capacity(applied.len()));
-    for (row, hit) in applied.iter().zip(hits) {
-        let Outcome::Calibrated(calibrated) = row.outcome else { continue };
-        let of = |prob: f32| Prediction {
-            class: row.top.class,
-            prob: prob.into(),
-            bin: calibrated.bin.into(),
-            hit,
-        };
-        before.push(of(row.top.score.get()));
-        after.push(of(calibrated.prob));
-    }
-    let uncalibrated = applied.len() - after.len();
-    (!after.is_empty()).then_some(Subject::BeforeAfter { before, after, kind, uncalibrated })
-}
-
-fn mismatch(stored: &StoredArtifact, path: &Path, got: &str) -> Error {
-    let artifact = stored.artifact();
-    let header = artifact.header();
-    let expects = match header.reduction {
-        Reduction::Binary => "binary scores: use --scores".to_owned(),
-        _ => format!("vectors of {} classes: use --logits or --probs", header.classes),
-    };
-    Error::Mismatch(format!(
-        "the artefact does not fit the scores\n  artefact  {}: takes {expects}\n  scores    {got}",
-        path.display()
-    ))
 }

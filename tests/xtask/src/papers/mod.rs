@@ -1,5 +1,6 @@
 //! `cargo xtask papers`: ours against reference values that were computed independently.
 
+mod assessment;
 mod coverage;
 mod histogram;
 mod truth;
@@ -44,8 +45,10 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     let (scores, labels) = credit_scores(data)?;
     validity::validity(&mut table, &scores, &labels, &json(refs, "credit_validity_plattprob.json")?)?;
     cifar(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
+    assessment::equal_width(&mut table, data, &json(refs, "cifar10_resnet50.json")?)?;
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
+    assessment::estimators()?;
     coverage::coverage()?;
     histogram::histogram()
 }
