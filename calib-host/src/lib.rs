@@ -48,11 +48,11 @@ struct Readme;
 
 pub use apply::{Applied, apply_scores, apply_vectors};
 pub use assess::{
-    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, Bootstrap, BrierSplit, CEmpEstimate,
-    CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval, IntervalKind,
-    LpEstimate, Prediction, PredictionKind, ProbMatrix, ReliabilityBin, Roc, RocPoint, RocSummary,
-    TopKAssessment, Validity, ValidityStep, VectorAssessment, assess, assess_before_after, assess_top_k,
-    assess_vectors, c_emp, c_emp_interval, calibration_error, cells, reliability,
+    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, BinsTried, Bootstrap, BrierSplit,
+    CEmpEstimate, CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval,
+    IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ReliabilityBin, Roc, RocPoint,
+    RocSummary, TopKAssessment, Validity, ValidityStep, VectorAssessment, assess, assess_before_after,
+    assess_top_k, assess_vectors, c_emp, c_emp_interval, calibration_error, cells, choose_bins, reliability,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use clopper_pearson::clopper_pearson;

@@ -68,6 +68,38 @@ impl Bootstrap {
         }
     }
 
+    /// The standard deviation of statistics over resamples of `n > 0` rows; `statistics` as for [`Bootstrap::intervals`].
+    pub(crate) fn standard_deviations(
+        &self,
+        n: usize,
+        statistics: impl Fn(&[u32]) -> Vec<f64> + Sync,
+    ) -> Vec<f64> {
+        let draws = self.draws(n, &statistics);
+        let count = draws.len() as f64;
+        let deviation = |k: usize| {
+            let mean = draws.iter().map(|draw| draw[k]).sum::<f64>() / count;
+            (draws.iter().map(|draw| (draw[k] - mean).powi(2)).sum::<f64>() / count).sqrt()
+        };
+        (0..draws[0].len()).map(deviation).collect()
+    }
+
+    /// The quantile of the standard normal distribution at `1 - alpha`.
+    pub(crate) fn upper_quantile(&self) -> f64 {
+        Normal::standard().inverse_cdf(1.0 - self.alpha)
+    }
+
+    /// The interval of a debiased estimate, from the quantiles of its resamples.
+    ///
+    /// In the world of the resamples the truth is the plugin estimate, around which their debiased estimates lie. The
+    /// percentile interval is therefore moved by the difference of the two; the corrected one has the shift in its bias.
+    pub(crate) fn around(&self, plugin: f64, debiased: f64, interval: Interval) -> Interval {
+        let by = match self.kind {
+            IntervalKind::Percentile => debiased - plugin,
+            IntervalKind::Bca => 0.0,
+        };
+        Interval { lo: interval.lo + by, hi: interval.hi + by }
+    }
+
     /// The statistics of every resample.
     fn draws(&self, n: usize, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
         // Every resample has a stretch of the generator's sequence to itself, so that it does not matter which thread

@@ -12,8 +12,8 @@ use calib_core::Artifact;
 use serde::Serialize;
 
 use crate::assess::{
-    AssessOptions, Assessment, BeforeAfter, Binning, Cell, ClassAssessment, Prediction, PredictionKind, Roc,
-    Validity, assess_before_after, cells,
+    AssessOptions, Assessment, BeforeAfter, Binning, Cell, ClassAssessment, Prediction, PredictionKind,
+    ReliabilityBin, Roc, Validity, assess_before_after, cells,
 };
 use guarantee::Promise;
 use plots::{BARS, Words};
@@ -314,7 +314,7 @@ fn plots(
 }
 
 fn reliability_plots(metrics: &BeforeAfter, options: &AssessOptions) -> Vec<Plot> {
-    let percent = 100.0 * (1.0 - options.alpha);
+    let percent = percent(options.alpha);
     let sides = [("before", &metrics.before), ("after", &metrics.after)];
     let plot = |(side, assessment): (&'static str, &Assessment)| {
         let top_label = assessment.kind == PredictionKind::TopLabel;
@@ -371,10 +371,19 @@ fn class_plots(metrics: &BeforeAfter) -> Vec<Plot> {
             ),
             legend: BOTH.to_vec(),
         };
-        let series = [("before", &before.assessment.bins[..]), ("after", &after.assessment.bins[..])];
-        Some(plots::reliability(words, &series))
+        // With one class, the top-label diagram is the same.
+        let plain = |assessment: &Assessment| -> Vec<ReliabilityBin> {
+            assessment.bins.iter().map(|bin| ReliabilityBin { top_label: None, ..*bin }).collect()
+        };
+        let (before, after) = (plain(&before.assessment), plain(&after.assessment));
+        Some(plots::reliability(words, &[("before", &before), ("after", &after)]))
     };
     classes.iter().filter_map(plot).collect()
+}
+
+/// The coverage of an interval in percent, without the digits that subtracting adds.
+fn percent(alpha: f64) -> f64 {
+    (1e8 * (1.0 - alpha)).round() / 1e6
 }
 
 fn bars(rows: &[Prediction]) -> [u64; BARS] {

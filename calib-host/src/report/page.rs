@@ -62,6 +62,7 @@ impl Report {
             "origin": self.origin,
             "options": self.options,
             "version": self.version,
+            "percent": super::percent(self.options.alpha).to_string(),
             "has_intervals": self.options.resamples > 0,
         })
     }
@@ -176,7 +177,8 @@ fn groups(estimate: &BinnedEstimate) -> String {
 fn shown(value: f64, interval: Option<Interval>, signed: bool) -> String {
     let number = |value: f64| if signed { format!("{value:+.4}") } else { format!("{value:.4}") };
     match interval {
-        Some(i) => format!("{} [{}, {}]", number(value), number(i.lo), number(i.hi)),
+        // It may break before the bracket, not within.
+        Some(i) => format!("{} [{},\u{a0}{}]", number(value), number(i.lo), number(i.hi)),
         None => number(value),
     }
 }

@@ -207,11 +207,12 @@ pub(super) const BARS: usize = 40;
 pub(super) fn distribution(words: Words<'_>, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
     let shares = |counts: &[u64; BARS]| {
         let n: u64 = counts.iter().sum();
-        counts.map(|count| count as f64 / n as f64)
+        counts.map(|count| 100.0 * count as f64 / n as f64)
     };
     let (before_shares, after_shares) = (shares(before), shares(after));
     let top = before_shares.iter().chain(&after_shares).copied().fold(0.0, f64::max) * 1.05;
-    let mut chart = Chart::new(Axis::unit("score or probability"), Axis { label: "share", lo: 0.0, hi: top });
+    let mut chart =
+        Chart::new(Axis::unit("score or probability"), Axis { label: "rows, in %", lo: 0.0, hi: top });
     let edge = |i: usize| i as f64 / BARS as f64;
     for (i, &share) in after_shares.iter().enumerate() {
         chart.bar("after", edge(i), edge(i + 1), share);
@@ -245,20 +246,20 @@ pub struct Occupancy {
 pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
     let (calibration, test) =
         bins.iter().fold((0, 0), |(calibration, test), bin| (calibration + bin.calibration, test + bin.test));
-    let share = |count: u64, all: u64| count as f64 / all.max(1) as f64;
-    let shares = bins.iter().map(|bin| share(bin.calibration, calibration).max(share(bin.test, test)));
-    let top = shares.fold(0.0, f64::max) * 1.05;
-    let end = bins.len() as f64;
+    let percent = |count: u64, all: u64| 100.0 * count as f64 / all.max(1) as f64;
+    let shares = |bin: &Occupancy| (percent(bin.calibration, calibration), percent(bin.test, test));
+    let top = bins.iter().map(shares).map(|(a, b)| a.max(b)).fold(0.0, f64::max) * 1.05;
     let mut chart = Chart::new(
-        Axis { label: "bin, in order", lo: 0.0, hi: end },
-        Axis { label: "share of rows", lo: 0.0, hi: top },
+        Axis { label: "bin, in order", lo: 0.0, hi: bins.len() as f64 },
+        Axis { label: "rows, in %", lo: 0.0, hi: top },
     );
-    for (i, bin) in bins.iter().enumerate() {
-        chart.bar("after", i as f64 + 0.05, i as f64 + 0.95, share(bin.test, test));
-    }
-    for (i, bin) in bins.iter().enumerate() {
-        chart.bar("before", i as f64 + 0.05, i as f64 + 0.95, share(bin.calibration, calibration));
-    }
+    // A line for each set of rows, level over every bin.
+    let levels = |of: fn((f64, f64)) -> f64| {
+        let ends = |(i, bin)| [i as f64, i as f64 + 1.0].map(|x| (x, of(shares(bin))));
+        bins.iter().enumerate().flat_map(ends).collect::<Vec<_>>()
+    };
+    chart.line("before", levels(|shares| shares.0));
+    chart.line("after", levels(|shares| shares.1));
     let rows = bins.iter().map(|bin| {
         vec![
             bin.class.to_string(),

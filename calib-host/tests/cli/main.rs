@@ -9,6 +9,7 @@ mod formats;
 mod forms;
 mod methods;
 mod npy;
+mod report;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;

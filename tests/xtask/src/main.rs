@@ -3,6 +3,7 @@
 mod demo;
 mod fuzz;
 mod papers;
+mod report_check;
 mod run;
 mod setup;
 mod test;
@@ -34,6 +35,8 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         refs: PathBuf,
     },
+    /// Open reports in headless Chromium: no console message, no request, nothing that axe-core objects to.
+    ReportCheck,
     /// Fuzz the parser of artefacts and the decoder of frames.
     Fuzz {
         /// Executions per target.
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
+        Command::ReportCheck => report_check::report_check(),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

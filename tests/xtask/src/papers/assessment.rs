@@ -23,7 +23,7 @@ pub(super) fn equal_width(table: &mut Comparison, data: &Path, refs: &Value) -> 
     let labels = Table::read(&file("labels")?)?.labels("label")?.values;
     let labels: Vec<u16> = labels.into_iter().map(u16::try_from).collect::<Result<_, _>>()?;
     let logits = input::vectors(&file("logits")?, VectorKind::Logits)?;
-    for (name, temperature) in [("base", 1.0), ("TS_T1.1", 1.1)] {
+    for (name, temperature) in [("base", 1.0f32), ("TS_T1.1", 1.1)] {
         let reference = &refs["equal_width"][name];
         let probs = logits.rows().flat_map(|row| softmax(row, temperature)).collect();
         let matrix = ProbMatrix::new(probs, labels.clone(), logits.classes());
@@ -59,8 +59,9 @@ pub(super) fn equal_width(table: &mut Comparison, data: &Path, refs: &Value) -> 
     Ok(())
 }
 
-fn softmax(row: &[f32], temperature: f64) -> Vec<f64> {
-    let scaled: Vec<f64> = row.iter().map(|&logit| f64::from(logit) / temperature).collect();
+/// The reference divides in f32, and goes on in f64.
+fn softmax(row: &[f32], temperature: f32) -> Vec<f64> {
+    let scaled: Vec<f64> = row.iter().map(|&logit| f64::from(logit / temperature)).collect();
     let max = scaled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let exps: Vec<f64> = scaled.iter().map(|z| (z - max).exp()).collect();
     let sum: f64 = exps.iter().sum();
