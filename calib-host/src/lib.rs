@@ -20,6 +20,7 @@ mod apply;
 mod assess;
 mod binned;
 mod clopper_pearson;
+mod compare;
 mod compile;
 mod data;
 mod error;
@@ -50,12 +51,14 @@ pub use apply::{Applied, apply_scores, apply_vectors};
 pub use assess::{
     AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, BinsTried, Bootstrap, BrierSplit,
     CEmpEstimate, CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval,
-    IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ReliabilityBin, Roc, RocPoint,
-    RocSummary, TopKAssessment, Validity, ValidityStep, VectorAssessment, assess, assess_before_after,
-    assess_top_k, assess_vectors, c_emp, c_emp_interval, calibration_error, cells, choose_bins, reliability,
+    IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin, Roc,
+    RocPoint, RocSummary, TopKAssessment, Validity, ValidityStep, VectorAssessment, assess,
+    assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval, calibration_error, cells,
+    choose_bins, reliability,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use clopper_pearson::clopper_pearson;
+pub use compare::{CompareOptions, ComparedMethod, FailedMethod, MethodComparison, compare_methods};
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};

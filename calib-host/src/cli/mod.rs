@@ -3,6 +3,7 @@
 mod apply;
 mod assess;
 mod calibrated;
+mod compare;
 mod fit;
 mod inspect;
 mod method;
@@ -34,6 +35,7 @@ enum Command {
     Fit(fit::Fit),
     Apply(apply::Apply),
     Assess(assess::Assess),
+    Compare(compare::Compare),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     Report(report::ReportCommand),
@@ -47,6 +49,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fit(fit) => fit.run(cli.quiet),
         Command::Apply(apply) => apply.run(cli.quiet),
         Command::Assess(assess) => assess.run(cli.quiet),
+        Command::Compare(compare) => compare.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
         Command::Report(report) => report.run(cli.quiet),
