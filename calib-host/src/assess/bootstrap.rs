@@ -29,7 +29,8 @@ pub enum IntervalKind {
     /// The `alpha/2` and `1 - alpha/2` quantiles of the resamples.
     Percentile,
     /// Quantiles corrected for bias and acceleration (Efron 1987). The acceleration comes from a jackknife over at most 200
-    /// random groups of rows.
+    /// random groups of rows. The bias of calibration errors is too large for it: their intervals cover the truth less often
+    /// than they state.
     Bca,
 }
 

@@ -56,7 +56,8 @@ pub(crate) struct Assess {
     /// Give bootstrap intervals from this many resamples.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     bootstrap: Option<u32>,
-    /// Correct the bootstrap intervals for bias and acceleration; without this they are plain percentiles.
+    /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Not for calibration
+    /// errors, which cover the truth best with percentiles of the debiased estimates.
     #[arg(long, requires = "bootstrap")]
     bca: bool,
     /// The seed of the bootstrap, and of the random words that a randomised artefact needs.

@@ -149,7 +149,8 @@ impl Binned {
 const SETS: u64 = 1000;
 
 /// Prints the bias and the root mean squared error of plugin and debiased estimates, and fails where the debiased estimate of
-/// the squared error is not the better one although Kumar et al. 2019 (section 5.1) say so: fewer points, more bins.
+/// the squared error is not the better one, as Kumar et al. 2019 (section 5.1) say. Of the absolute error they give a heuristic:
+/// it removes most of the bias while that is large, and too much with many points in a bin.
 pub(super) fn estimators() -> Result<()> {
     println!("\nestimates of a known calibration error: bias and root mean squared error over {SETS} sets");
     println!(
@@ -190,7 +191,6 @@ pub(super) fn estimators() -> Result<()> {
                 show(l2_debiased)
             );
             ensure!(l2_debiased.1 < l2.1, "n = {n}, B = {bins}: the debiased squared error is the worse one");
-            ensure!(l1_debiased.0.abs() < l1.0.abs(), "n = {n}, B = {bins}: debiasing adds bias");
         }
     }
     coverage()
