@@ -23,6 +23,7 @@ mod canonical;
 mod clopper_pearson;
 mod codes;
 mod compact;
+mod compare;
 mod compile;
 mod compile_joint;
 mod cross_validation;
@@ -48,6 +49,7 @@ mod passes;
 mod plan;
 mod points;
 mod problems;
+mod report;
 mod roc_monotony;
 mod scaling;
 mod scaling_binning;
@@ -73,11 +75,12 @@ pub use apply::{
     Applied, AppliedClasses, AppliedVector, apply_codes, apply_probs, apply_scores, apply_vectors,
 };
 pub use assess::{
-    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, Bootstrap, BrierSplit, CEmpEstimate,
-    CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval, IntervalKind,
-    LpEstimate, Prediction, PredictionKind, ProbMatrix, ReliabilityBin, Roc, RocPoint, RocSummary,
-    TopKAssessment, Validity, ValidityStep, VectorAssessment, assess, assess_before_after, assess_top_k,
-    assess_vectors, c_emp, c_emp_interval, calibration_error, reliability,
+    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, BinsTried, Bootstrap, BrierSplit,
+    CEmpEstimate, CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval,
+    IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin, Roc,
+    RocPoint, RocSummary, TopKAssessment, Validity, ValidityStep, VectorAssessment, assess,
+    assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval, calibration_error, cells,
+    choose_bins, reliability,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use canonical::{
@@ -85,6 +88,7 @@ pub use canonical::{
 };
 pub use clopper_pearson::clopper_pearson;
 pub use codes::{CodeModel, CodesError, MAX_CODE_STEPS};
+pub use compare::{CompareOptions, ComparedMethod, FailedMethod, MethodComparison, compare_methods};
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
@@ -107,6 +111,10 @@ pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
 pub use problems::Problems;
+pub use report::{
+    CalibratedRows, CalibratorSummary, FileOrigin, Occupancy, Origin, PageError, Plot, REPORT_SCHEMA, Report,
+    ReportOptions, report,
+};
 pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
 pub use signing::{PrivateKey, PublicKey};

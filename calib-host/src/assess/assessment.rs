@@ -62,7 +62,7 @@ pub struct BinnedEstimate {
     /// The debiased estimate, where there is one. It may be negative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debiased: Option<f64>,
-    /// Its interval.
+    /// Its interval. That of the plugin estimate has the plugin's bias, and covers the truth less often than it states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debiased_interval: Option<Interval>,
     /// How predictions are grouped.
@@ -273,7 +273,8 @@ impl Part {
     ) -> Assessment {
         let Self { column, tally } = self;
         let figures = self.figures();
-        let intervals = Figures::take(&mut intervals.by_ref().take(Figures::<f64>::COUNT).chain(nothing()));
+        let intervals = Figures::take(&mut intervals.by_ref().take(Figures::<f64>::COUNT).chain(nothing()))
+            .around(&figures, options.bootstrap);
         let kind = column.kind();
         let cells: Vec<Cell> = column.bins(tally).into_iter().map(|(_, cell)| cell).collect();
         let of = |cells: &[Cell]| {

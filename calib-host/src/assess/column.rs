@@ -53,6 +53,15 @@ pub(crate) struct Tally {
     range: PrefixRange,
 }
 
+/// The groups of predictions that calibration errors are computed over; for top-label predictions, classes are kept apart.
+///
+/// # Panics
+///
+/// If there are no predictions, or more than 2^32.
+pub fn cells(predictions: &[Prediction], kind: PredictionKind, binning: Binning) -> Vec<Cell> {
+    Column::new(predictions, kind, binning, 1.0).tally().cells
+}
+
 impl Column {
     /// Sorts predictions, of which each is a resampled row for itself.
     pub(crate) fn new(predictions: &[Prediction], kind: PredictionKind, binning: Binning, p: f64) -> Self {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::assessment::{AssessOptions, Assessment, EstimateWithInterval, Subject};
-use super::bootstrap::Interval;
+use super::bootstrap::{Bootstrap, Interval};
 use super::column::Column;
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
@@ -75,7 +75,7 @@ pub fn assess_before_after(
     BeforeAfter {
         before: before.assessment(&mut intervals),
         after: after.assessment(&mut intervals),
-        change: change(kind, before.figures(), after.figures(), &mut intervals),
+        change: change(kind, before.figures(), after.figures(), &mut intervals, options_after.bootstrap),
     }
 }
 
@@ -94,11 +94,14 @@ fn change(
     before: Figures<f64>,
     after: Figures<f64>,
     intervals: &mut impl Iterator<Item = Option<Interval>>,
+    bootstrap: Option<Bootstrap>,
 ) -> Change {
-    let values = after.values().into_iter().zip(before.values()).map(|(after, before)| after - before);
-    let estimates: Vec<_> =
-        values.map(|value| EstimateWithInterval { value, interval: intervals.next().flatten() }).collect();
-    let change = Figures::take(&mut estimates.into_iter());
+    let differences = after.values().into_iter().zip(before.values()).map(|(after, before)| after - before);
+    let values = Figures::take(&mut differences.into_iter());
+    let intervals = Figures::take(&mut intervals.chain(std::iter::repeat(None))).around(&values, bootstrap);
+    let estimates = values.values().into_iter().zip(intervals.values());
+    let change =
+        Figures::take(&mut estimates.map(|(value, interval)| EstimateWithInterval { value, interval }));
     let top_label = |estimate| (kind == PredictionKind::TopLabel).then_some(estimate);
     Change {
         accuracy: change.accuracy,
@@ -116,7 +119,7 @@ fn change(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::{Bootstrap, IntervalKind, assess};
+    use crate::assess::{IntervalKind, assess};
 
     #[test]
     fn both_sides_are_those_of_an_assessment_and_the_change_is_paired() {

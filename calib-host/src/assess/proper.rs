@@ -21,6 +21,34 @@ pub(crate) fn given(prob: f64, hit: bool) -> f64 {
     if hit { prob } else { 1.0 - prob }
 }
 
+/// A proper scoring rule for the probability of one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProperScore {
+    /// The squared difference of probability and outcome.
+    Brier,
+    /// The negative logarithm of the probability given to what happened, in nats, clipped at 36.04.
+    LogLoss,
+}
+
+impl ProperScore {
+    /// The loss of a probability in `[0, 1]`.
+    pub fn loss(self, prob: f64, hit: bool) -> f64 {
+        match self {
+            Self::Brier => (prob - f64::from(u8::from(hit))).powi(2),
+            Self::LogLoss => LOSS_UNIT * loss(given(prob, hit)),
+        }
+    }
+
+    /// Its name among the metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Brier => "brier",
+            Self::LogLoss => "log_loss",
+        }
+    }
+}
+
 /// The Brier score split over groups: `brier = calibration + refinement + within_groups`, and
 /// `refinement = uncertainty - resolution` (Murphy 1973; the last term, Stephenson et al. 2008, is 0 if the probabilities
 /// of a group are equal).

@@ -246,7 +246,19 @@ impl<'a> VectorSubject<'a> {
     ) -> VectorAssessment {
         let figures: Vec<Figures<f64>> = self.classes.iter().map(Part::figures).collect();
         let joint = self.joint(&figures, |_| 1);
-        let ends = Joint::take(&mut intervals.by_ref().take(JOINT).chain(std::iter::repeat(None)));
+        let mut ends: Joint<Option<Interval>> =
+            Joint::take(&mut intervals.by_ref().take(JOINT).chain(std::iter::repeat(None)));
+        if let Some(bootstrap) = self.options.bootstrap {
+            let around = |plugin, debiased, interval: Option<Interval>| {
+                interval.map(|interval| bootstrap.around(plugin, debiased, interval))
+            };
+            ends.cw_ece_debiased = around(joint.cw_ece, joint.cw_ece_debiased, ends.cw_ece_debiased);
+            ends.marginal_squared_debiased = around(
+                joint.marginal_squared,
+                joint.marginal_squared_debiased,
+                ends.marginal_squared_debiased,
+            );
+        }
         let top_label = self.top_label.assessment(intervals);
         let class_wise: Vec<Assessment> =
             self.classes.iter().map(|part| part.assessment(self.options, intervals)).collect();

@@ -3,7 +3,9 @@
 mod applied;
 mod apply;
 mod assess;
+mod calibrated;
 mod codes;
+mod compare;
 mod decide;
 mod decided;
 mod fit;
@@ -17,6 +19,7 @@ mod plan;
 mod points;
 mod promise;
 mod reduction;
+mod report;
 mod rule;
 
 use std::fmt::Display;
@@ -48,6 +51,9 @@ enum Command {
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
+    Compare(compare::Compare),
+    Report(report::ReportCommand),
+    Plot(report::PlotCommand),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -63,6 +69,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Keygen(keygen) => keygen.run(cli.quiet),
         Command::Sign(sign) => sign.run(cli.quiet),
         Command::Verify(verify) => verify.run(),
+        Command::Compare(compare) => compare.run(cli.quiet),
+        Command::Report(report) => report.run(cli.quiet),
+        Command::Plot(plot) => plot.run(cli.quiet),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

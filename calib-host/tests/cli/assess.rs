@@ -324,3 +324,33 @@ fn what_does_not_belong_together_is_not_assessed() {
     );
     refused(&[], "calib assess --scores cal.csv --norm 0.5", 2, &stderr);
 }
+
+#[test]
+fn compare_ranks_and_recommends() {
+    let place = binary_place();
+    let form = "calib compare --methods all --scores cal.csv --repeats 1 --bootstrap 100 --epsilon 0.5";
+    let got = place.json(&format!("{form} --json"));
+    assert_eq!(got, place.json(&format!("{form} --json")));
+    let methods = got["methods"].as_array().unwrap();
+    assert_eq!(methods.len() + got["failed"].as_array().unwrap().len(), 13);
+    let losses: Vec<f64> = methods.iter().map(|m| m["loss"]["value"].as_f64().unwrap()).collect();
+    assert!(losses.is_sorted());
+    // What is recommended has a guarantee, and the size that `calib fit` gives.
+    let name = got["recommendation"].as_str().unwrap();
+    let best = methods.iter().find(|method| method["name"] == name).unwrap();
+    assert!(best["epsilon"].as_f64().unwrap() <= 0.5 && best["meets_epsilon"] == true);
+    place.ok(UMD_FIT);
+    let umd = methods.iter().find(|method| method["name"] == "umd").unwrap();
+    assert_eq!(umd["len_bytes"], place.inspect("cal.bin")["len_bytes"]);
+    let few =
+        place.json("calib compare --methods umd,platt --scores cal.csv --metric log-loss --repeats 1 --json");
+    assert_eq!((few["methods"].as_array().unwrap().len(), &few["score"]), (2, &json!("log_loss")));
+    let words = place.ok(form).stdout;
+    assert!(words.contains("\nuncalibrated ") && words.contains(&format!("\ntake {name}: ")), "{words}");
+
+    let three = "score,label\n0.5,0\n0.25,1\n0.75,0\n";
+    let stderr = "error: 3 points are fewer than the 5 folds: choose fewer with --folds\n";
+    refused(&[("bad.csv", text(three))], "calib compare --scores bad.csv", 2, stderr);
+    let stderr = "error: epsilon is a number above 0, such as 0.05\n";
+    refused(&[], "calib compare --scores cal.csv --epsilon 0", 2, stderr);
+}

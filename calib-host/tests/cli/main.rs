@@ -15,6 +15,7 @@ mod npy;
 #[cfg(feature = "arrow")]
 mod pieces;
 mod reductions;
+mod report;
 mod signing;
 mod weights;
 mod workplace;

@@ -6,6 +6,7 @@ mod faults;
 mod fuzz;
 mod mutants;
 mod papers;
+mod report_check;
 mod run;
 mod setup;
 mod side_by_side;
@@ -50,6 +51,8 @@ enum Command {
     /// Measure speed and memory.
     #[command(subcommand)]
     Bench(Bench),
+    /// Open reports in headless Chromium: no console message, no request, nothing that axe-core objects to.
+    ReportCheck,
     /// Fuzz the parser of artefacts and the decoder of frames.
     Fuzz {
         /// Executions per target.
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<()> {
         Command::Papers { data, refs } => papers::papers(&data, &refs),
         Command::Faults { long, only_planted } => faults::faults(long, only_planted),
         Command::Bench(Bench::Host(options)) => bench::host(&options),
+        Command::ReportCheck => report_check::report_check(),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

@@ -6,8 +6,8 @@ mod show;
 use std::path::PathBuf;
 
 use calib_host::{
-    AssessOptions, Binning, Bootstrap, Error, IntervalKind, Prediction, PredictionKind, ProbMatrix, Problem,
-    assess, assess_before_after, assess_top_k, assess_vectors,
+    AssessOptions, Binning, Bootstrap, CalibratedRows, Error, IntervalKind, Prediction, PredictionKind,
+    ProbMatrix, assess, assess_before_after, assess_top_k, assess_vectors,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -56,7 +56,8 @@ pub(crate) struct Assess {
     /// Give bootstrap intervals from this many resamples.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     bootstrap: Option<u32>,
-    /// Correct the bootstrap intervals for bias and acceleration; without this they are plain percentiles.
+    /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Not for calibration
+    /// errors, which cover the truth best with percentiles of the debiased estimates.
     #[arg(long, requires = "bootstrap")]
     bca: bool,
     /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
@@ -101,15 +102,15 @@ enum BinningName {
 /// What was read.
 enum Subject {
     /// Predictions, and how many rows were left out because they are uncalibrated.
-    Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: usize },
+    Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: u64 },
     /// The same rows before and after an artefact.
-    BeforeAfter { before: Vec<Prediction>, after: Vec<Prediction>, kind: PredictionKind, uncalibrated: usize },
+    BeforeAfter(CalibratedRows),
     /// Vectors of probabilities.
     Vectors(ProbMatrix),
     /// The same vectors before and after an artefact that gives every class a probability.
-    ClassProbs { before: ProbMatrix, after: ProbMatrix, uncalibrated: usize },
+    ClassProbs { before: ProbMatrix, after: ProbMatrix, uncalibrated: u64 },
     /// The predictions of each rank before and after an artefact that calibrates several.
-    Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: usize },
+    Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: u64 },
 }
 
 impl Assess {
@@ -130,14 +131,14 @@ impl Assess {
             Subject::Predictions { rows, kind, uncalibrated } => {
                 let assessment = assess(&rows, kind, &options);
                 if !self.json {
-                    return show::assessment(&assessment, uncalibrated);
+                    return show::assessment(&assessment, uncalibrated as u64);
                 }
                 let mut value = json!(assessment);
                 value["uncalibrated"] = uncalibrated.into();
                 value["binning"] = binning_json(options.binning, assessment.bins.len());
                 value
             }
-            Subject::BeforeAfter { before, after, kind, uncalibrated } => {
+            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated }) => {
                 let both = assess_before_after(&before, &after, kind, &options, &options);
                 if !self.json {
                     return show::before_after(&both, uncalibrated);
@@ -220,15 +221,6 @@ fn binning_json(binning: Binning, occupied: usize) -> Value {
         value["bins"] = occupied.into();
     }
     value
-}
-
-/// Refuses binary labels that are all the same: most metrics then say nothing.
-fn check_both_labels(rows: &[Prediction], place: &calib_host::Place) -> Result<(), Error> {
-    let hits = rows.iter().filter(|row| row.hit).count();
-    if hits == 0 || hits == rows.len() {
-        return Err(Error::input(place.clone(), Problem::OneClass((hits > 0).into())));
-    }
-    Ok(())
 }
 
 fn parse_norm(text: &str) -> Result<f64, String> {

@@ -3,14 +3,17 @@
 use std::path::Path;
 
 use calib_core::{Outcome, Reduction};
-use calib_host::input::{self, Column, Source, Table};
+use calib_host::input::{self, Source, Table};
 use calib_host::{
-    Applied, AppliedVector, Error, Prediction, PredictionKind, ProbMatrix, Problem, StoredArtifact,
-    VectorKind, Vectors, apply_scores, apply_vectors,
+    AppliedVector, Error, Place, Prediction, PredictionKind, ProbMatrix, Problem, StoredArtifact, VectorKind,
+    Vectors,
 };
 
-use super::{Assess, BinningName, Subject, check_both_labels};
-use crate::cli::options::{labels_beside, read_labels, read_vectors};
+use super::{Assess, BinningName, Subject};
+use crate::cli::calibrated::{
+    Columns, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
+};
+use crate::cli::options::read_vectors;
 
 impl Assess {
     pub(super) fn read(&self, quiet: bool) -> Result<Subject, Error> {
@@ -44,7 +47,7 @@ impl Assess {
         let columns: Vec<_> = columns.chain(&self.bin_column).map(String::as_str).collect();
         let table = Table::read_only(&sources[0], &columns)?;
         let probs = table.optional_numbers(&self.prob_column)?;
-        let labels = self.labels_of(sources, &table, probs.len())?;
+        let labels = table_labels(sources, &table, &self.label_column, probs.len())?;
         let classes = self.class_column.as_deref().map(|name| table.labels(name)).transpose()?;
         match &classes {
             None => labels.check_classes(2)?,
@@ -78,73 +81,50 @@ impl Assess {
         if kind == PredictionKind::Binary {
             check_both_labels(&rows, labels.place())?;
         }
-        Ok(Subject::Predictions { rows, kind, uncalibrated })
+        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64 })
     }
 
     /// Scores of class 1, as they are or before and after an artefact.
     fn read_scores(&self, sources: &[Source]) -> Result<Subject, Error> {
         self.check_no_table_columns()?;
-        let table = Table::read_only(&sources[0], &[&self.score_column, &self.label_column])?;
-        let scores = table.numbers(&self.score_column)?;
-        let labels = self.labels_of(sources, &table, scores.len())?;
-        labels.check_classes(2)?;
-        // Checks the range, too.
-        let device = scores.scores()?;
-        let prediction =
-            |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
-        let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-        check_both_labels(&rows, labels.place())?;
+        let (scores, labels) = score_columns(sources, self.columns())?;
         let Some(path) = &self.artifact else {
+            // Checks the range, too.
+            scores.scores()?;
+            let prediction =
+                |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
+            let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
+            check_both_labels(&rows, labels.place())?;
             return Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0 });
         };
-        let stored = StoredArtifact::read(path)?;
-        self.check_bins(&stored)?;
-        let applied = apply_scores(&stored.artifact(), &device, self.seed)
-            .ok_or_else(|| mismatch(&stored, path, "binary scores"))?;
-        let hits = rows.iter().map(|row| row.hit);
-        Ok(before_after(&applied, hits, PredictionKind::Binary)
-            .expect("a binary artefact calibrates every row"))
+        let artifact = NamedArtifact::read(path, self.seed)?;
+        self.check_bins(&artifact.stored)?;
+        Ok(Subject::BeforeAfter(artifact.scores(&scores, &labels)?))
     }
 
     /// Vectors, as they are or before and after an artefact.
     fn read_vectors(&self, sources: &[Source], kind: VectorKind) -> Result<Subject, Error> {
         self.check_no_table_columns()?;
         let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-        let Some(labels) = sources.get(1) else {
-            return Err(Error::Usage("--labels is needed beside a matrix".into()));
-        };
-        let labels = read_labels(labels, &self.label_column)?;
-        input::check_rows(&labels, vectors.len(), sources[0].path())?;
-        labels.check_classes(vectors.classes())?;
-        let classes = labels.values.iter().map(|&label| u16::try_from(label).expect("labels were checked"));
+        let labels = matrix_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
         let Some(path) = &self.artifact else {
-            let matrix = ProbMatrix::new(vectors.probs_f64(), classes.collect(), vectors.classes());
-            return Ok(Subject::Vectors(matrix));
+            return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
         };
-        let stored = StoredArtifact::read(path)?;
-        self.check_bins(&stored)?;
-        let applied = apply_vectors(&stored.artifact(), &vectors, self.seed)
-            .ok_or_else(|| mismatch(&stored, path, &format!("vectors of {} classes", vectors.classes())))?;
-        let subject = match stored.artifact().header().reduction {
-            Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, classes),
-            Reduction::ClassWise | Reduction::Normalized => class_probs(applied, &vectors, classes),
-            _ => {
-                let rows: Vec<Applied> = applied.filter_map(one).collect();
-                let hits = rows.iter().zip(classes).map(|(row, label)| row.top.class == label);
-                before_after(&rows, hits, PredictionKind::TopLabel)
+        let artifact = NamedArtifact::read(path, self.seed)?;
+        self.check_bins(&artifact.stored)?;
+        let applied = artifact.apply(&vectors)?;
+        let subject = match artifact.stored.artifact().header().reduction {
+            Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
+            Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
+                class_probs(applied, &vectors, &labels)
             }
+            _ => return Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?)),
         };
-        subject
-            .ok_or_else(|| Error::input(calib_host::Place::file(sources[0].path()), Problem::AllUncalibrated))
+        subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
     }
 
-    fn labels_of(&self, sources: &[Source], table: &Table, rows: usize) -> Result<Column<i64>, Error> {
-        let labels = match sources.get(1) {
-            Some(labels) => read_labels(labels, &self.label_column)?,
-            None => labels_beside(table, &self.label_column)?,
-        };
-        input::check_rows(&labels, rows, sources[0].path())?;
-        Ok(labels)
+    fn columns(&self) -> Columns<'_> {
+        Columns { score: &self.score_column, label: &self.label_column }
     }
 
     fn check_no_table_columns(&self) -> Result<(), Error> {
@@ -166,53 +146,22 @@ impl Assess {
     }
 }
 
-/// The rows that are calibrated, before and after, in the bins of the artefact; `None` if there are none.
-fn before_after(
-    applied: &[Applied],
-    hits: impl Iterator<Item = bool>,
-    kind: PredictionKind,
-) -> Option<Subject> {
-    let (mut before, mut after) = (Vec::with_capacity(applied.len()), Vec::with_capacity(applied.len()));
-    for (row, hit) in applied.iter().zip(hits) {
-        let Outcome::Calibrated(calibrated) = row.outcome else { continue };
-        let of = |prob: f32| Prediction {
-            class: row.top.class,
-            prob: prob.into(),
-            bin: calibrated.bin.into(),
-            hit,
-        };
-        before.push(of(row.top.score.get()));
-        after.push(of(calibrated.prob));
-    }
-    let uncalibrated = applied.len() - after.len();
-    (!after.is_empty()).then_some(Subject::BeforeAfter { before, after, kind, uncalibrated })
-}
-
-/// The row of an artefact that calibrates the predicted class.
-fn one(row: AppliedVector) -> Option<Applied> {
-    match row {
-        AppliedVector::TopLabel(applied) => Some(applied),
-        _ => None,
-    }
-}
-
 /// The rows of which every rank is calibrated, before and after; `None` if there are none.
-fn ranks(applied: impl Iterator<Item = AppliedVector>, labels: impl Iterator<Item = u16>) -> Option<Subject> {
-    let (mut before, mut after) = (Vec::new(), Vec::new());
+fn ranks(applied: impl Iterator<Item = AppliedVector>, labels: &[u16]) -> Option<Subject> {
+    let (mut before, mut after): (Vec<Vec<Prediction>>, Vec<Vec<Prediction>>) = Default::default();
     let mut uncalibrated = 0;
-    for (row, label) in applied.zip(labels) {
+    for (row, &label) in applied.zip(labels) {
         let AppliedVector::TopK(pairs) = row else { continue };
         let hits = pairs.iter().map(|pair| pair.top.class == label);
-        let Some(Subject::BeforeAfter { before: own_before, after: own_after, uncalibrated: 0, .. }) =
-            before_after(&pairs, hits, PredictionKind::TopLabel)
-        else {
+        let rows = split(&pairs, hits, PredictionKind::TopLabel);
+        if rows.uncalibrated > 0 {
             uncalibrated += 1;
             continue;
-        };
+        }
         before.resize_with(pairs.len(), Vec::new);
         after.resize_with(pairs.len(), Vec::new);
-        before.iter_mut().zip(own_before).for_each(|(rank, prediction)| rank.push(prediction));
-        after.iter_mut().zip(own_after).for_each(|(rank, prediction)| rank.push(prediction));
+        before.iter_mut().zip(rows.before).for_each(|(rank, prediction)| rank.push(prediction));
+        after.iter_mut().zip(rows.after).for_each(|(rank, prediction)| rank.push(prediction));
     }
     (!after.is_empty()).then_some(Subject::Ranks { before, after, uncalibrated })
 }
@@ -221,13 +170,13 @@ fn ranks(applied: impl Iterator<Item = AppliedVector>, labels: impl Iterator<Ite
 fn class_probs(
     applied: impl Iterator<Item = AppliedVector>,
     vectors: &Vectors,
-    labels: impl Iterator<Item = u16>,
+    labels: &[u16],
 ) -> Option<Subject> {
     let classes = vectors.classes();
     let (mut probs, mut bins, mut kept_labels, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let scores = vectors.probs_f64();
     let mut uncalibrated = 0;
-    for ((row, label), scores) in applied.zip(labels).zip(scores.chunks_exact(classes)) {
+    for ((row, &label), scores) in applied.zip(labels).zip(scores.chunks_exact(classes)) {
         let AppliedVector::Classes(row) = row else { continue };
         let Some(row_probs) = row.probs.iter().copied().collect::<Option<Vec<f32>>>() else {
             uncalibrated += 1;
@@ -248,17 +197,4 @@ fn class_probs(
         after: matrix(probs, kept_labels),
         uncalibrated,
     })
-}
-
-fn mismatch(stored: &StoredArtifact, path: &Path, got: &str) -> Error {
-    let artifact = stored.artifact();
-    let header = artifact.header();
-    let expects = match header.reduction {
-        Reduction::Binary => "binary scores: use --scores".to_owned(),
-        _ => format!("vectors of {} classes: use --logits or --probs", header.classes),
-    };
-    Error::Mismatch(format!(
-        "the artefact does not fit the scores\n  artefact  {}: takes {expects}\n  scores    {got}",
-        path.display()
-    ))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const NAME: usize = 18;
 
 /// Prints an assessment of predictions.
-pub(super) fn assessment(assessment: &Assessment, uncalibrated: usize) -> Result<(), Error> {
+pub(super) fn assessment(assessment: &Assessment, uncalibrated: u64) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     head(&mut out, assessment, uncalibrated)?;
     for (name, estimate) in plain(assessment) {
@@ -26,7 +26,7 @@ pub(super) fn assessment(assessment: &Assessment, uncalibrated: usize) -> Result
 }
 
 /// Prints two assessments of the same rows side by side.
-pub(super) fn before_after(both: &BeforeAfter, uncalibrated: usize) -> Result<(), Error> {
+pub(super) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     let BeforeAfter { before, after, change } = both;
     head(&mut out, after, uncalibrated)?;
@@ -107,7 +107,7 @@ pub(super) fn top_k(top_k: &TopKAssessment) -> Result<(), Error> {
 
 /// Prints assessments of the same rows before and after, one below the other.
 pub(super) fn each<T>(
-    uncalibrated: usize,
+    uncalibrated: u64,
     both: [&T; 2],
     mut show: impl FnMut(&T) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -154,7 +154,7 @@ fn rank_lines(out: &mut StdoutLock<'_>, top_k: &TopKAssessment) -> Result<(), Er
     Ok(())
 }
 
-fn head(out: &mut StdoutLock<'_>, assessment: &Assessment, uncalibrated: usize) -> Result<(), Error> {
+fn head(out: &mut StdoutLock<'_>, assessment: &Assessment, uncalibrated: u64) -> Result<(), Error> {
     let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
     writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
     if uncalibrated > 0 {

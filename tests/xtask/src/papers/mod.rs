@@ -1,5 +1,6 @@
 //! `cargo xtask papers`: ours against reference values that were computed independently.
 
+mod assessment;
 mod coverage;
 mod decide;
 mod histogram;
@@ -52,10 +53,12 @@ pub(crate) fn papers(data: &Path, refs: &Path) -> Result<()> {
     let cifar_refs = json(refs, "cifar10_resnet50.json")?;
     cifar(&mut table, data, &cifar_refs)?;
     scaling::scaling(&mut table, data, &cifar_refs)?;
+    assessment::equal_width(&mut table, data, &cifar_refs)?;
     println!("{} values compared, {} off by more than their tolerance", table.compared, table.failed);
     ensure!(table.failed == 0, "{} values differ from the reference", table.failed);
     decide::decide()?;
     simplex::simplex()?;
+    assessment::estimators()?;
     coverage::coverage()?;
     histogram::histogram()?;
     imbalance::imbalance()

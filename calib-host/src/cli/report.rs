@@ -1,0 +1,249 @@
+//! `calib report` and `calib plot`
+
+use std::path::{Path, PathBuf};
+
+use calib_core::Reduction;
+use calib_host::input::{self, Source};
+use calib_host::{
+    AssessOptions, Binning, Bootstrap, CalibratedRows, Error, FileOrigin, IntervalKind, Origin, Plot, Report,
+    VectorKind, report, write_file,
+};
+use clap::{Args, ValueEnum};
+use sha2::{Digest, Sha256};
+
+use super::calibrated::{Columns, NamedArtifact, score_columns};
+use super::print_json;
+
+/// With this many drawn rows in all, resampling takes a few seconds.
+const DRAWS: usize = 100_000_000;
+
+/// Write a page about a calibrator that can be handed over: what is guaranteed, how good it is before and after on test data,
+/// plots, warnings, and where it comes from.
+#[derive(Args)]
+pub(crate) struct ReportCommand {
+    #[command(flatten)]
+    data: Data,
+    /// The scores that the artefact was fitted to, as for --test.
+    #[arg(long, value_name = "FILE")]
+    calibration: PathBuf,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE")]
+    calibration_labels: Option<PathBuf>,
+    /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    bootstrap: Option<u32>,
+    /// Where to write the page. The parts of the JSON form are those of `calib_host::Report`.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    output: Option<PathBuf>,
+    /// Replace an existing page.
+    #[arg(long)]
+    force: bool,
+    /// Print the report as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Draw one of the plots of a report as an SVG file.
+#[derive(Args)]
+pub(crate) struct PlotCommand {
+    /// What to draw.
+    #[arg(value_enum)]
+    plot: PlotName,
+    #[command(flatten)]
+    data: Data,
+    /// The class of a class's diagram.
+    #[arg(long, value_name = "K", required_if_eq("plot", "class"))]
+    class: Option<u16>,
+    /// Where to write the SVG file.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace an existing file.
+    #[arg(long)]
+    force: bool,
+}
+
+/// What both take.
+#[derive(Args)]
+struct Data {
+    /// The artefact.
+    artifact: PathBuf,
+    /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix.
+    #[arg(long, value_name = "FILE")]
+    test: PathBuf,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE")]
+    test_labels: Option<PathBuf>,
+    /// What a matrix holds.
+    #[arg(long, value_enum, default_value_t = MatrixName::Logits)]
+    matrix: MatrixName,
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    #[arg(long, default_value = super::options::SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label_column: String,
+    /// The number of bins of equal width of calibration errors and reliability diagrams.
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    bins: u32,
+    /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// One minus the coverage of the intervals.
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = super::parse_alpha)]
+    alpha: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum MatrixName {
+    /// Logits.
+    Logits,
+    /// Probabilities.
+    Probs,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum PlotName {
+    /// The reliability diagram after calibration.
+    Reliability,
+    /// The reliability diagram before calibration.
+    ReliabilityBefore,
+    /// The reliability diagrams of one predicted class, before and after.
+    Class,
+    /// The share of predictions whose bin is within epsilon.
+    Validity,
+    /// Whether every bin is within epsilon.
+    ValidityConditional,
+    /// The ROC curves and the convex hull.
+    Roc,
+    /// The distributions of scores and probabilities.
+    Distribution,
+}
+
+impl ReportCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
+        let calibration_files =
+            self.data.read(&self.calibration, self.calibration_labels.as_deref(), quiet)?;
+        let test_files = self.data.read(&self.data.test, self.data.test_labels.as_deref(), quiet)?;
+        let calibration = self.data.rows(&artifact, &calibration_files)?;
+        let test = self.data.rows(&artifact, &test_files)?;
+        let data_sha256 = |files: &[Source]| input::sha256(&files.iter().collect::<Vec<_>>());
+        let (of_calibration, of_test) = (data_sha256(&calibration_files), data_sha256(&test_files));
+        let artifact_file = FileOrigin {
+            role: "Artefact file".into(),
+            name: self.data.artifact.display().to_string(),
+            sha256: hex::encode(Sha256::digest(artifact.stored.as_bytes())),
+        };
+        let roles = ["Calibration scores", "Calibration labels", "Test scores", "Test labels"];
+        let named = calibration_files.iter().zip(&roles[..2]).chain(test_files.iter().zip(&roles[2..]));
+        let files = named.map(|(source, role)| FileOrigin {
+            role: (*role).into(),
+            name: source.path().display().to_string(),
+            sha256: hex::encode(input::sha256(&[source])),
+        });
+        let origin = Origin {
+            files: std::iter::once(artifact_file).chain(files).collect(),
+            calibration_is_the_artefacts: of_calibration
+                == artifact.stored.artifact().header().provenance.data_sha256,
+            test_is_calibration: of_calibration == of_test,
+            command: command_line(),
+        };
+        let resamples = match self.bootstrap {
+            Some(resamples) => resamples as usize,
+            None => (DRAWS / test.after.len()).clamp(100, 1000),
+        };
+        let options = self.data.options(Some(resamples));
+        let report = report(&artifact.stored.artifact(), &calibration, &test, origin, &options);
+        self.write(&report)
+    }
+
+    fn write(&self, report: &Report) -> Result<(), Error> {
+        if let Some(path) = &self.output {
+            let page = report.html().map_err(|cause| Error::Usage(cause.to_string()))?;
+            write_file(path, self.force, |out| out.write_all(page.as_bytes()))?;
+        }
+        if self.json { print_json(report) } else { Ok(()) }
+    }
+}
+
+impl PlotCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
+        let files = self.data.read(&self.data.test, self.data.test_labels.as_deref(), quiet)?;
+        let rows = self.data.rows(&artifact, &files)?;
+        let origin = Origin {
+            files: Vec::new(),
+            calibration_is_the_artefacts: true,
+            test_is_calibration: false,
+            command: String::new(),
+        };
+        let report = report(&artifact.stored.artifact(), &rows, &rows, origin, &self.data.options(None));
+        let plot = self.find(&report)?;
+        write_file(&self.output, self.force, |out| out.write_all(plot.file.as_bytes()))?;
+        Ok(())
+    }
+
+    fn find<'r>(&self, report: &'r Report) -> Result<&'r Plot, Error> {
+        let id = match self.plot {
+            PlotName::Reliability => "reliability-after".to_owned(),
+            PlotName::ReliabilityBefore => "reliability-before".into(),
+            PlotName::Class => format!("class-{}", self.class.unwrap_or_default()),
+            PlotName::Validity => "validity-marginal".into(),
+            PlotName::ValidityConditional => "validity-conditional".into(),
+            PlotName::Roc => "roc".into(),
+            PlotName::Distribution => "distribution".into(),
+        };
+        report.plots.iter().find(|plot| plot.id == id).ok_or_else(|| {
+            Error::Usage(match self.plot {
+                PlotName::Class => {
+                    "this class has no diagram: it is not among the twelve most frequent predictions".into()
+                }
+                _ => "there is no such plot: the test rows all came out the same".into(),
+            })
+        })
+    }
+}
+
+impl Data {
+    fn read(&self, scores: &Path, labels: Option<&Path>, quiet: bool) -> Result<Vec<Source>, Error> {
+        let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
+        Source::read_all(&paths, !quiet)
+    }
+
+    fn rows(&self, artifact: &NamedArtifact<'_>, sources: &[Source]) -> Result<CalibratedRows, Error> {
+        let columns = Columns { score: &self.score_column, label: &self.label_column };
+        if artifact.stored.artifact().header().reduction == Reduction::Binary {
+            let (scores, labels) = score_columns(sources, columns)?;
+            return artifact.scores(&scores, &labels);
+        }
+        let kind = match self.matrix {
+            MatrixName::Logits => VectorKind::Logits,
+            MatrixName::Probs => VectorKind::Probs,
+        };
+        artifact.vectors(sources, kind, columns)
+    }
+
+    fn options(&self, resamples: Option<usize>) -> AssessOptions {
+        let bootstrap = resamples.map(|resamples| Bootstrap {
+            kind: IntervalKind::Percentile,
+            resamples,
+            seed: self.seed,
+            alpha: self.alpha,
+        });
+        AssessOptions {
+            binning: Binning::EqualWidth(self.bins as usize),
+            norm: 2.0,
+            alpha: self.alpha,
+            bootstrap,
+        }
+    }
+}
+
+/// The command line, with the name of the program as its users know it.
+fn command_line() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| {
+        let text = argument.to_string_lossy().into_owned();
+        if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
+    });
+    std::iter::once("calib".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,243 @@
+//! A small drawing board: a plot area with axes, and marks in data coordinates, as SVG.
+//!
+//! Colours are classes, which the page's or the file's style gives a light and a dark shade. What is before calibration has
+//! hollow marks and dashed lines, what is after filled ones and solid lines: nothing is told by colour alone.
+
+use std::fmt::Write;
+
+const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 320.0;
+const LEFT: f64 = 52.0;
+const RIGHT: f64 = 12.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 46.0;
+
+/// The style of charts, for a page or a file: custom properties with both shades.
+pub(crate) const STYLE: &str = include_str!("chart.css");
+
+/// A chart that is being drawn.
+pub(crate) struct Chart {
+    body: String,
+    x: Axis,
+    y: Axis,
+}
+
+/// A linear axis from `lo` to `hi`.
+#[derive(Clone)]
+pub(crate) struct Axis {
+    pub(crate) label: &'static str,
+    pub(crate) lo: f64,
+    pub(crate) hi: f64,
+}
+
+/// The shape of a mark.
+#[derive(Clone, Copy)]
+pub(crate) enum Mark {
+    Circle,
+    Plus,
+}
+
+impl Axis {
+    /// An axis for fractions.
+    pub(crate) fn unit(label: &'static str) -> Self {
+        Self { label, lo: 0.0, hi: 1.0 }
+    }
+
+    /// Round numbers along the axis: about five.
+    fn ticks(&self) -> Vec<f64> {
+        let raw = (self.hi - self.lo) / 5.0;
+        let magnitude = 10f64.powf(raw.log10().floor());
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * magnitude).into_iter().find(|&s| s >= raw * 0.999);
+        let step = step.unwrap_or(10.0 * magnitude);
+        let (first, last) = ((self.lo / step).ceil() as i64, (self.hi / step + 1e-9).floor() as i64);
+        (first..=last).map(|k| k as f64 * step).collect()
+    }
+}
+
+/// A number with as many digits as a tick needs.
+fn tick_label(value: f64) -> String {
+    let text = format!("{value:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+impl Chart {
+    /// An empty chart with axes and a grid.
+    pub(crate) fn new(x: Axis, y: Axis) -> Self {
+        let mut chart = Self { body: String::new(), x, y };
+        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        for tick in chart.x.ticks() {
+            let at = chart.at_x(tick);
+            chart.put(format_args!("<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>"));
+            let label = tick_label(tick);
+            chart.put(format_args!(
+                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+                bottom + 16.0
+            ));
+        }
+        for tick in chart.y.ticks() {
+            let at = chart.at_y(tick);
+            chart.put(format_args!("<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/>"));
+            let label = tick_label(tick);
+            chart.put(format_args!(
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+                LEFT - 6.0,
+                at + 4.0
+            ));
+        }
+        let (x_label, y_label) = (chart.x.label, chart.y.label);
+        let (middle_x, middle_y) = ((LEFT + right) / 2.0, (TOP + bottom) / 2.0);
+        chart.put(format_args!(
+            "<text class=\"name\" x=\"{middle_x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_label}</text>\
+             <text class=\"name\" transform=\"translate(14 {middle_y:.1})rotate(-90)\" text-anchor=\"middle\">{y_label}</text>",
+            HEIGHT - 8.0
+        ));
+        chart
+    }
+
+    /// The line on which both coordinates are equal.
+    pub(crate) fn diagonal(&mut self) {
+        let (lo, hi) = (self.x.lo.max(self.y.lo), self.x.hi.min(self.y.hi));
+        self.line("diagonal", [(lo, lo), (hi, hi)]);
+    }
+
+    /// A line through points.
+    pub(crate) fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let mut path = String::new();
+        let mut last = String::new();
+        for (x, y) in points {
+            let at = format!("{:.1} {:.1}", self.at_x(x), self.at_y(y));
+            // Points that fall on one place are drawn once.
+            if at != last {
+                path.push_str(if path.is_empty() { "M" } else { "L" });
+                path.push_str(&at);
+                last = at;
+            }
+        }
+        self.put(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
+    }
+
+    /// A line that keeps its height up to the next point, and goes on to the end of the axis.
+    pub(crate) fn steps(&mut self, class: &str, start: f64, points: impl IntoIterator<Item = (f64, f64)>) {
+        let mut corners = vec![(self.x.lo, start)];
+        let mut height = start;
+        for (x, y) in points.into_iter().take_while(|point| point.0 <= self.x.hi) {
+            corners.extend([(x, height), (x, y)]);
+            height = y;
+        }
+        corners.push((self.x.hi, height));
+        self.line(class, corners);
+    }
+
+    /// A mark at a point.
+    pub(crate) fn mark(&mut self, class: &str, mark: Mark, x: f64, y: f64) {
+        let (x, y) = (self.at_x(x), self.at_y(y));
+        match mark {
+            Mark::Circle => {
+                self.put(format_args!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>"));
+            }
+            Mark::Plus => self.put(format_args!(
+                "<path class=\"{class}\" d=\"M{:.1} {y:.1}h9M{x:.1} {:.1}v9\"/>",
+                x - 4.5,
+                y - 4.5
+            )),
+        }
+    }
+
+    /// A vertical line between two heights.
+    pub(crate) fn whisker(&mut self, class: &str, x: f64, lo: f64, hi: f64) {
+        let (x, lo, hi) = (self.at_x(x), self.at_y(lo), self.at_y(hi));
+        self.put(format_args!("<path class=\"{class}\" d=\"M{x:.1} {lo:.1}V{hi:.1}\"/>"));
+    }
+
+    /// A bar from the bottom.
+    pub(crate) fn bar(&mut self, class: &str, from: f64, to: f64, height: f64) {
+        let (from, to) = (self.at_x(from), self.at_x(to));
+        let (top, bottom) = (self.at_y(height), self.at_y(self.y.lo));
+        if bottom - top > 0.05 {
+            self.put(format_args!(
+                "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+                to - from,
+                bottom - top
+            ));
+        }
+    }
+
+    /// The finished SVG. It has the role of an image, with a name and a description for whoever does not see it; `id` is
+    /// unique on its page.
+    pub(crate) fn svg(&self, id: &str, title: &str, description: &str, style: &str) -> String {
+        let (title, description) = (escape(title), escape(description));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+             aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{title}</title>\
+             <desc id=\"{id}-desc\">{description}</desc>{style}{}</svg>",
+            self.body
+        )
+    }
+
+    /// The finished SVG as a file of its own.
+    pub(crate) fn file(&self, title: &str, description: &str) -> String {
+        let style =
+            format!("<style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>");
+        self.svg("chart", title, description, &style) + "\n"
+    }
+
+    fn at_x(&self, x: f64) -> f64 {
+        LEFT + (WIDTH - LEFT - RIGHT) * ((x - self.x.lo) / (self.x.hi - self.x.lo)).clamp(0.0, 1.0)
+    }
+
+    fn at_y(&self, y: f64) -> f64 {
+        let share = ((y - self.y.lo) / (self.y.hi - self.y.lo)).clamp(0.0, 1.0);
+        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
+    }
+
+    fn put(&mut self, element: std::fmt::Arguments<'_>) {
+        self.body.write_fmt(element).expect("writing to a string cannot fail");
+    }
+}
+
+/// Text that is safe in XML.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_within_the_axis() {
+        let labels = |lo, hi| {
+            let ticks = Axis { label: "", lo, hi }.ticks();
+            ticks.into_iter().map(tick_label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(0.0, 1.0), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        assert_eq!(labels(0.0, 0.13), ["0", "0.05", "0.1"]);
+        assert_eq!(labels(-0.5, 0.5), ["-0.4", "-0.2", "0", "0.2", "0.4"]);
+    }
+
+    #[test]
+    fn a_chart_is_an_image_with_a_name() {
+        let mut chart = Chart::new(Axis::unit("score"), Axis::unit("rate"));
+        chart.diagonal();
+        chart.mark("after", Mark::Circle, 0.5, 2.0);
+        let svg = chart.svg("a", "R < S & T", "one \"mark\"", "");
+        assert!(
+            svg.contains("role=\"img\"") && svg.contains("<title id=\"a-title\">R &lt; S &amp; T</title>")
+        );
+        // What is outside the axes is drawn at their end.
+        assert!(svg.contains("cy=\"12.0\""));
+        assert_eq!(svg, chart.svg("a", "R < S & T", "one \"mark\"", ""));
+    }
+
+    #[test]
+    fn steps_go_on_to_the_end() {
+        let mut chart = Chart::new(Axis { label: "e", lo: 0.0, hi: 0.5 }, Axis::unit("v"));
+        chart.body.clear();
+        chart.steps("after", 0.0, [(0.25, 0.5), (0.7, 1.0)]);
+        assert_eq!(
+            chart.body,
+            "<path class=\"after\" d=\"M52.0 274.0L200.0 274.0L200.0 143.0L348.0 143.0\"/>"
+        );
+    }
+}

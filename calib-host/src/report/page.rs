@@ -1,0 +1,184 @@
+//! The report as one page of HTML.
+
+use minijinja::{AutoEscape, Environment, Value, context};
+
+use super::Report;
+use super::chart::STYLE;
+use crate::assess::{Assessment, BinnedEstimate, EstimateWithInterval, Interval};
+
+/// The template does not match the report. It never happens with the templates that are compiled in.
+#[derive(Debug, thiserror::Error)]
+#[error("the page cannot be made: {0}")]
+pub struct PageError(#[from] minijinja::Error);
+
+impl Report {
+    /// The page: one file that needs no other, with the same bytes for the same report.
+    ///
+    /// # Errors
+    ///
+    /// None with the templates that are compiled in.
+    pub fn html(&self) -> Result<String, PageError> {
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_template("report.html", include_str!("report.html"))?;
+        let plots: Vec<Value> = self
+            .plots
+            .iter()
+            .map(|plot| {
+                context! {
+                    id => plot.id,
+                    title => plot.title,
+                    caption => plot.caption,
+                    svg => Value::from_safe_string(plot.svg.clone()),
+                    legend => plot.legend,
+                    columns => plot.columns,
+                    rows => plot.rows,
+                    is_class => plot.id.starts_with("class-"),
+                }
+            })
+            .collect();
+        let page = environment.get_template("report.html")?.render(context! {
+            report => Value::from_serialize(self.head()),
+            plots,
+            metrics => self.metric_rows(),
+            classes => self.class_rows(),
+            chart_style => Value::from_safe_string(STYLE.into()),
+            page_style => Value::from_safe_string(include_str!("report.css").into()),
+        })?;
+        Ok(page)
+    }
+
+    /// The report without what the page shows in another form.
+    fn head(&self) -> serde_json::Value {
+        serde_json::json!({
+            "calibrator": self.calibrator,
+            "guarantee": self.guarantee,
+            "warnings": self.warnings,
+            "uncalibrated": self.uncalibrated,
+            "n": self.metrics.after.n,
+            "hits": self.metrics.after.hits,
+            "kind": self.metrics.after.kind,
+            "binning": groups(&self.metrics.before.conf_ece),
+            "origin": self.origin,
+            "options": self.options,
+            "version": self.version,
+            "percent": super::percent(self.options.alpha).to_string(),
+            "has_intervals": self.options.resamples > 0,
+        })
+    }
+
+    /// The metrics before and after, and their change: name, meaning, and the three as text.
+    fn metric_rows(&self) -> Vec<[String; 5]> {
+        let (before, after, change) = (&self.metrics.before, &self.metrics.after, &self.metrics.change);
+        let row =
+            |name: &str, meaning: &str, of: &dyn Fn(&Assessment) -> Option<EstimateWithInterval>, change| {
+                let show = |assessment| {
+                    of(assessment).map_or("undefined".into(), |e: EstimateWithInterval| {
+                        shown(e.value, e.interval, false)
+                    })
+                };
+                let change = Option::map(change, |e: EstimateWithInterval| shown(e.value, e.interval, true));
+                [name.into(), meaning.into(), show(before), show(after), change.unwrap_or_default()]
+            };
+        let debiased = |of: Option<&BinnedEstimate>| {
+            let estimate = of?;
+            Some(EstimateWithInterval { value: estimate.debiased?, interval: estimate.debiased_interval })
+        };
+        let mut rows = vec![
+            row("accuracy", "right decisions", &|a| Some(a.accuracy), Some(change.accuracy)),
+            row("brier", "mean squared error", &|a| Some(a.brier), Some(change.brier)),
+            row(
+                "log_loss",
+                "mean negative log-likelihood, in nats",
+                &|a| Some(a.log_loss),
+                Some(change.log_loss),
+            ),
+            row("auc", "area under the ROC curve", &|a| a.auc, change.auc),
+            row("sharpness", "variance of the probabilities", &|a| Some(a.sharpness), None),
+            row(
+                "c_emp",
+                "largest deviation over intervals of probabilities",
+                &|a| Some(EstimateWithInterval { value: a.c_emp.value, interval: a.c_emp.interval }),
+                Some(change.c_emp),
+            ),
+            row(
+                "conf_ece",
+                "mean deviation of the bins",
+                &|a| Some(a.conf_ece.plugin()),
+                Some(change.conf_ece),
+            ),
+            row(
+                "conf_ece, debiased",
+                "the same less its bias",
+                &|a| debiased(Some(&a.conf_ece)),
+                Some(change.conf_ece_debiased),
+            ),
+            row("conf_mce", "largest deviation of a bin", &|a| Some(a.conf_mce.plugin()), None),
+        ];
+        if after.tl_ece.is_some() {
+            let plugin = |of: Option<BinnedEstimate>| of.map(|estimate| estimate.plugin());
+            rows.extend([
+                row(
+                    "tl_ece",
+                    "mean deviation of the bins of each class",
+                    &|a| plugin(a.tl_ece),
+                    change.tl_ece,
+                ),
+                row(
+                    "tl_ece, debiased",
+                    "the same less its bias",
+                    &|a| debiased(a.tl_ece.as_ref()),
+                    change.tl_ece_debiased,
+                ),
+                row("tl_mce", "largest deviation of a bin of a class", &|a| plugin(a.tl_mce), None),
+                row(
+                    "tl_mce_bin",
+                    "largest over bins, averaged over classes",
+                    &|a| plugin(a.tl_mce_bin),
+                    None,
+                ),
+            ]);
+        }
+        rows
+    }
+
+    /// A line for every predicted class: class, rows, right ones, and two metrics before and after.
+    fn class_rows(&self) -> Vec<[String; 7]> {
+        let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
+        let row = |after: &crate::assess::ClassAssessment| {
+            let (before, a) = (&before(after.class)?.assessment, &after.assessment);
+            let number = |value: f64| format!("{value:.4}");
+            Some([
+                after.class.to_string(),
+                a.n.to_string(),
+                a.hits.to_string(),
+                number(before.brier.value),
+                number(a.brier.value),
+                number(before.conf_ece.value),
+                number(a.conf_ece.value),
+            ])
+        };
+        self.metrics.after.classes.iter().filter_map(row).collect()
+    }
+}
+
+/// How predictions are grouped, in words.
+fn groups(estimate: &BinnedEstimate) -> String {
+    use crate::assess::Binning;
+    match estimate.groups.binning {
+        Binning::EqualWidth(bins) => format!("{bins} bins of equal width"),
+        Binning::EqualMass(bins) => format!("{bins} bins of equal mass"),
+        Binning::ByBin => "the calibrator's bins".into(),
+        Binning::ByValue => "equal values together".into(),
+    }
+}
+
+/// A metric with its interval as text.
+fn shown(value: f64, interval: Option<Interval>, signed: bool) -> String {
+    let number = |value: f64| if signed { format!("{value:+.4}") } else { format!("{value:.4}") };
+    match interval {
+        // It may break before the bracket, not within.
+        Some(i) => format!("{} [{},\u{a0}{}]", number(value), number(i.lo), number(i.hi)),
+        None => number(value),
+    }
+}

@@ -1,0 +1,287 @@
+//! The plots of a report, each with the table that it is drawn from.
+
+use serde::Serialize;
+
+use super::chart::{Axis, Chart, Mark};
+use crate::assess::{ReliabilityBin, Roc, RocPoint, Validity};
+
+/// ROC curves are drawn with at most so many points.
+const DRAWN_POINTS: usize = 400;
+
+/// A plot: what is drawn, and the numbers behind it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plot {
+    /// A name that is unique in a report, of letters and hyphens.
+    pub id: String,
+    /// The heading.
+    pub title: String,
+    /// What to see, and how it was computed.
+    pub caption: String,
+    /// What is drawn, as SVG.
+    #[serde(skip)]
+    pub svg: String,
+    /// The same as an SVG file of its own.
+    #[serde(skip)]
+    pub file: String,
+    /// What the marks mean: the class of a mark, and words.
+    #[serde(skip)]
+    pub legend: Vec<(&'static str, &'static str)>,
+    /// The names of the columns.
+    pub columns: Vec<&'static str>,
+    /// The rows, as text.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The text parts of a plot.
+pub(super) struct Words<'a> {
+    pub(super) id: &'a str,
+    pub(super) title: &'a str,
+    pub(super) caption: String,
+    pub(super) legend: Vec<(&'static str, &'static str)>,
+}
+
+fn finish(chart: &Chart, words: Words<'_>, columns: Vec<&'static str>, rows: Vec<Vec<String>>) -> Plot {
+    let Words { id, title, caption, legend } = words;
+    Plot {
+        svg: chart.svg(id, title, &caption, ""),
+        file: chart.file(title, &caption),
+        id: id.into(),
+        title: title.into(),
+        caption,
+        legend,
+        columns,
+        rows,
+    }
+}
+
+/// The number with four decimals.
+fn number(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+/// A reliability diagram of one or two sets of bins, each with the style of its marks, `before` or `after`. The grey bars are
+/// the shares of predictions of the last one.
+pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
+    let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("fraction that came true"));
+    let last = series.last().map_or(&[][..], |last| last.1);
+    let n: u64 = last.iter().map(|bin| bin.n).sum();
+    for bin in last {
+        let (lo, hi) = bin.lo.zip(bin.hi).unwrap_or((bin.mean_prob - 0.01, bin.mean_prob + 0.01));
+        chart.bar("bar", lo, hi, bin.n as f64 / n as f64);
+    }
+    chart.diagonal();
+    for (class, bins) in series {
+        let (whisker, cross) = (format!("{class} whisker"), format!("{class} cross"));
+        bins.iter().for_each(|bin| chart.whisker(&whisker, bin.mean_prob, bin.interval.lo, bin.interval.hi));
+        chart.line(class, bins.iter().map(|bin| (bin.mean_prob, bin.rate)));
+        bins.iter().for_each(|bin| chart.mark(class, Mark::Circle, bin.mean_prob, bin.rate));
+        let crosses = bins.iter().filter_map(|bin| Some((bin.mean_prob, bin.top_label?)));
+        crosses.for_each(|(x, y)| chart.mark(&cross, Mark::Plus, x, y));
+    }
+    let top_label = last.iter().any(|bin| bin.top_label.is_some());
+    let mut columns = vec!["", "bin", "predictions", "came true", "mean probability", "fraction", "interval"];
+    columns.extend(top_label.then_some("top-label"));
+    let row = |class: &str, bin: &ReliabilityBin| {
+        let mut row = vec![
+            class.to_owned(),
+            match (bin.lo, bin.hi) {
+                (Some(lo), Some(hi)) => format!("{} to {}", number(lo), number(hi)),
+                _ => bin.bin.to_string(),
+            },
+            bin.n.to_string(),
+            bin.hits.to_string(),
+            number(bin.mean_prob),
+            number(bin.rate),
+            format!("{} to {}", number(bin.interval.lo), number(bin.interval.hi)),
+        ];
+        row.extend(bin.top_label.filter(|_| top_label).map(number));
+        row
+    };
+    let rows = series.iter().flat_map(|(class, bins)| bins.iter().map(move |bin| row(class, bin))).collect();
+    finish(&chart, words, columns, rows)
+}
+
+/// What theory says about a validity curve: at least `1 - alpha(epsilon)`.
+pub(super) type Theory<'a> = Option<&'a dyn Fn(f64) -> f64>;
+
+/// The marginal validity curves before and after, with what is guaranteed of it.
+pub(super) fn marginal_validity(
+    words: Words<'_>,
+    before: &Validity,
+    after: &Validity,
+    theory: Theory<'_>,
+) -> Plot {
+    let end = axis_end(before, after);
+    let mut chart = Chart::new(
+        Axis { label: "epsilon", lo: 0.0, hi: end },
+        Axis::unit("share of predictions within epsilon"),
+    );
+    draw_theory(&mut chart, end, theory);
+    for (class, curve) in [("before", before), ("after", after)] {
+        chart.steps(class, 0.0, curve.steps.iter().map(|step| (step.epsilon, step.valid)));
+    }
+    let rows = grid(end).map(|epsilon| {
+        let mut row =
+            vec![number(epsilon), number(before.marginal(epsilon)), number(after.marginal(epsilon))];
+        row.extend(theory.map(|theory| number(theory(epsilon))));
+        row
+    });
+    let mut columns = vec!["epsilon", "before", "after"];
+    columns.extend(theory.map(|_| "guaranteed"));
+    let rows = rows.collect();
+    finish(&chart, words, columns, rows)
+}
+
+/// The conditional validity before and after: whether every bin is within epsilon.
+pub(super) fn conditional_validity(
+    words: Words<'_>,
+    before: &Validity,
+    after: &Validity,
+    theory: Theory<'_>,
+) -> Plot {
+    let end = axis_end(before, after);
+    let mut chart = Chart::new(
+        Axis { label: "epsilon", lo: 0.0, hi: end },
+        Axis::unit("every bin within epsilon: 0 no, 1 yes"),
+    );
+    draw_theory(&mut chart, end, theory);
+    for (class, curve) in [("before", before), ("after", after)] {
+        chart.steps(class, 0.0, [(curve.conditional(), 1.0)]);
+    }
+    let rows = vec![
+        vec!["before".into(), number(before.conditional())],
+        vec!["after".into(), number(after.conditional())],
+    ];
+    finish(&chart, words, vec!["", "every bin is within"], rows)
+}
+
+fn draw_theory(chart: &mut Chart, end: f64, theory: Theory<'_>) {
+    if let Some(theory) = theory {
+        chart.line("theory", (0..=120).map(|i| end * f64::from(i) / 120.0).map(|e| (e, theory(e))));
+    }
+}
+
+/// Twenty-one epsilons from 0 to the end of the axis.
+fn grid(end: f64) -> impl Iterator<Item = f64> {
+    (0..=20).map(move |i| end * f64::from(i) / 20.0)
+}
+
+/// A round number a little above the largest deviation.
+fn axis_end(before: &Validity, after: &Validity) -> f64 {
+    let largest = before.conditional().max(after.conditional()) * 1.05;
+    [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75].into_iter().find(|&end| end >= largest).unwrap_or(1.0)
+}
+
+/// The ROC curves before and after, with the convex hull of the one before.
+pub(super) fn roc(words: Words<'_>, before: &Roc, after: &Roc) -> Plot {
+    let mut chart = Chart::new(Axis::unit("false positive rate"), Axis::unit("true positive rate"));
+    chart.diagonal();
+    let rates = |roc: &Roc, point: &RocPoint| {
+        let totals = roc.totals();
+        (point.fp as f64 / totals.fp as f64, point.tp as f64 / totals.tp as f64)
+    };
+    chart.line("hull", before.hull.iter().map(|point| rates(before, point)));
+    for (class, roc) in [("before", before), ("after", after)] {
+        chart.line(class, thinned(&roc.points).map(|point| rates(roc, point)));
+    }
+    let hull = thinned(&before.hull).map(|point| {
+        let (fpr, tpr) = rates(before, point);
+        vec![point.fp.to_string(), point.tp.to_string(), number(fpr), number(tpr)]
+    });
+    let columns = vec!["false positives", "true positives", "false positive rate", "true positive rate"];
+    let rows = hull.collect();
+    finish(&chart, words, columns, rows)
+}
+
+/// At most 401 of the points, the first and the last among them.
+fn thinned(points: &[RocPoint]) -> impl Iterator<Item = &RocPoint> {
+    let step = points.len().div_ceil(DRAWN_POINTS).max(1);
+    let last = points.len() - 1;
+    points.iter().enumerate().filter(move |(i, _)| i % step == 0 || *i == last).map(|(_, point)| point)
+}
+
+/// How many bars a distribution has.
+pub(super) const BARS: usize = 40;
+
+/// The distributions of scores and of calibrated probabilities, as shares in bars of equal width.
+pub(super) fn distribution(words: Words<'_>, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
+    let shares = |counts: &[u64; BARS]| {
+        let n: u64 = counts.iter().sum();
+        counts.map(|count| 100.0 * count as f64 / n as f64)
+    };
+    let (before_shares, after_shares) = (shares(before), shares(after));
+    let top = before_shares.iter().chain(&after_shares).copied().fold(0.0, f64::max) * 1.05;
+    let mut chart =
+        Chart::new(Axis::unit("score or probability"), Axis { label: "rows, in %", lo: 0.0, hi: top });
+    let edge = |i: usize| i as f64 / BARS as f64;
+    for (i, &share) in after_shares.iter().enumerate() {
+        chart.bar("after", edge(i), edge(i + 1), share);
+    }
+    for (i, &share) in before_shares.iter().enumerate() {
+        chart.bar("before", edge(i), edge(i + 1), share);
+    }
+    let rows = (0..BARS).filter(|&i| before[i] + after[i] > 0).map(|i| {
+        vec![format!("{:.3} to {:.3}", edge(i), edge(i + 1)), before[i].to_string(), after[i].to_string()]
+    });
+    let rows = rows.collect();
+    finish(&chart, words, vec!["from, to", "scores", "probabilities"], rows)
+}
+
+/// A bin of an artefact: its probability, and how many rows of both data sets fall into it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Occupancy {
+    /// The class of the table; 1 for binary artefacts.
+    pub class: u16,
+    /// The bin.
+    pub bin: u32,
+    /// The probability that it gives, averaged over the rows where it is not constant.
+    pub prob: f64,
+    /// Calibration rows.
+    pub calibration: u64,
+    /// Test rows.
+    pub test: u64,
+}
+
+/// How the rows of both data sets are shared out among the bins of an artefact.
+pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
+    let (calibration, test) =
+        bins.iter().fold((0, 0), |(calibration, test), bin| (calibration + bin.calibration, test + bin.test));
+    let percent = |count: u64, all: u64| 100.0 * count as f64 / all.max(1) as f64;
+    let shares = |bin: &Occupancy| (percent(bin.calibration, calibration), percent(bin.test, test));
+    let top = bins.iter().map(shares).map(|(a, b)| a.max(b)).fold(0.0, f64::max) * 1.05;
+    let mut chart = Chart::new(
+        Axis { label: "bin, in order", lo: 0.0, hi: bins.len() as f64 },
+        Axis { label: "rows, in %", lo: 0.0, hi: top },
+    );
+    // A line for each set of rows, level over every bin.
+    let levels = |of: fn((f64, f64)) -> f64| {
+        let ends = |(i, bin)| [i as f64, i as f64 + 1.0].map(|x| (x, of(shares(bin))));
+        bins.iter().enumerate().flat_map(ends).collect::<Vec<_>>()
+    };
+    chart.line("before", levels(|shares| shares.0));
+    chart.line("after", levels(|shares| shares.1));
+    let rows = bins.iter().map(|bin| {
+        vec![
+            bin.class.to_string(),
+            bin.bin.to_string(),
+            number(bin.prob),
+            bin.calibration.to_string(),
+            bin.test.to_string(),
+        ]
+    });
+    let rows = rows.collect();
+    finish(&chart, words, vec!["class", "bin", "probability", "calibration rows", "test rows"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_curve_is_thinned_and_keeps_its_ends() {
+        let points: Vec<RocPoint> = (0..1_000_000).map(|i| RocPoint { fp: i, tp: i }).collect();
+        let drawn: Vec<_> = thinned(&points).collect();
+        assert!(drawn.len() <= DRAWN_POINTS + 1);
+        assert_eq!((drawn[0].fp, drawn[drawn.len() - 1].fp), (0, 999_999));
+    }
+}
