@@ -41,6 +41,8 @@ mod calibrator;
 mod code_table;
 mod crc32c;
 mod encoding;
+mod fixed_code_table;
+mod fixed_table;
 mod interpolated;
 mod interval;
 mod logits;
@@ -69,6 +71,8 @@ pub use calibrator::{
 };
 pub use code_table::CodeTable;
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
+pub use fixed_code_table::{DirectTable, FixedCodeTable};
+pub use fixed_table::FixedTable;
 pub use interpolated::InterpolatedTable;
 pub use interval::ProbInterval;
 pub use logits::{Logits, LogitsError};
