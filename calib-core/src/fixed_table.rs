@@ -71,6 +71,14 @@ impl<const N: usize> FixedTable<N> {
         let bits = words.get(leaf).copied().unwrap_or_default();
         ((leaf & (N - 1)) as u16, f32::from_bits(bits))
     }
+
+    /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many.
+    #[inline]
+    pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
+        for (score, result) in scores.iter().zip(results) {
+            *result = self.lookup(*score);
+        }
+    }
 }
 
 /// Writes the bits of `values` over the front of `slots`.
@@ -167,7 +175,11 @@ mod tests {
         let others = probes.iter().copied().map(f32::from_bits);
         for probe in around.chain(others).chain([0.0, f32::from_bits(1), 1.0f32.next_down(), 1.0]) {
             let scan = edges.iter().filter(|&&edge| edge <= probe).count();
-            assert_eq!(table.lookup(Score::new(probe).unwrap()), (scan as u16, values[scan]), "{probe}");
+            let score = Score::new(probe).unwrap();
+            let mut results = [(0, 0.0); 2];
+            table.lookup_all(&[score], &mut results);
+            assert_eq!(results, [(scan as u16, values[scan]), (0, 0.0)], "{probe}");
+            assert_eq!(table.lookup(score), (scan as u16, values[scan]), "{probe}");
         }
     }
 

@@ -54,14 +54,16 @@ pub(crate) fn descend_half_words<const N: usize>(tree: &[u16], key: u16) -> usiz
 pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
     debug_assert!(key < 1 << 31 && ascending.last().is_none_or(|&word| word < 1 << 31));
     let len = ascending.len();
-    // Three comparisons find one of eleven cases.
+    // A few comparisons find one of eleven cases, the more usual ones first.
     if len < 16 {
-        if len < 4 {
-            if len < 2 { count::<0>(ascending, key) } else { count::<1>(ascending, key) }
-        } else if len < 8 {
-            count::<3>(ascending, key)
-        } else {
+        if len >= 8 {
             count::<7>(ascending, key)
+        } else if len >= 4 {
+            count::<3>(ascending, key)
+        } else if len >= 2 {
+            count::<1>(ascending, key)
+        } else {
+            count::<0>(ascending, key)
         }
     } else if len < 128 {
         if len >= 64 {
@@ -84,19 +86,17 @@ pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
 #[inline(always)]
 fn count<const M: usize>(ascending: &[u32], key: u32) -> usize {
     // Of the first M words and the last M those between which the key lies; a word is between both.
-    let Some(spare) = ascending.len().checked_sub(M) else { return 0 };
-    let Some(&pivot) = spare.checked_sub(1).and_then(|before| ascending.get(before)) else { return 0 };
-    let skipped = spare & 0usize.wrapping_sub(turn(0, key.wrapping_add(1), !pivot) as usize);
+    let Some(&pivot) = ascending.len().checked_sub(M + 1).and_then(|before| ascending.get(before)) else {
+        return 0;
+    };
+    let skipped = skip(ascending.len().wrapping_sub(M), pivot, key);
     let Some(window) = ascending.get(skipped..).and_then(|rest| rest.first_chunk::<M>()) else { return 0 };
     let mut window = window.as_slice();
     macro_rules! levels {
         ($($half:literal)*) => {$(
             if M >= $half {
                 let Some(&middle) = window.get($half - 1) else { return 0 };
-                // 1 if the middle is at or below the key: the sign of `middle - key - 1`.
-                let upper = (middle.wrapping_add(!key) >> 31) as usize;
-                let Some(next) = window.get($half * upper..).and_then(|rest| rest.first_chunk::<{ $half - 1 }>())
-                else { return 0 };
+                let Some(next) = upper_or_lower::<{ $half - 1 }>(window, middle, key) else { return 0 };
                 window = next;
             }
         )*};
@@ -104,6 +104,38 @@ fn count<const M: usize>(ascending: &[u32], key: u32) -> usize {
     levels!(256 128 64 32 16 8 4 2 1);
     // How far the window has moved; cheaper than counting on the way.
     (window.as_ptr().addr() - ascending.as_ptr().addr()) / size_of::<u32>()
+}
+
+/// `words` if the pivot is at or below the key, else 0, on a core with conditional instructions: among Arm's those are the
+/// cores with atomics.
+#[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
+#[inline(always)]
+fn skip(words: usize, pivot: u32, key: u32) -> usize {
+    words & (pivot.wrapping_add(!key) as i32 >> 31) as usize
+}
+
+/// `words` if the pivot is at or below the key, else 0: by arithmetic, where a choice would be a branch.
+#[cfg(not(all(target_arch = "arm", target_has_atomic = "32")))]
+#[inline(always)]
+fn skip(words: usize, pivot: u32, key: u32) -> usize {
+    words & 0usize.wrapping_sub(turn(0, key.wrapping_add(1), !pivot) as usize)
+}
+
+/// The last `M` of `2 M + 1` words if the middle one is at or below the key, else the first `M`; as [`skip`].
+#[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
+#[inline(always)]
+fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Option<&[u32]> {
+    let (lower, upper) = (words.first_chunk::<M>()?, words.last_chunk::<M>()?);
+    Some(core::hint::select_unpredictable(middle <= key, upper, lower))
+}
+
+/// The last `M` of `2 M + 1` words if the middle one is at or below the key, else the first `M`; as [`skip`].
+#[cfg(not(all(target_arch = "arm", target_has_atomic = "32")))]
+#[inline(always)]
+fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Option<&[u32]> {
+    // The sign of `middle - key - 1`: both are below 2^31.
+    let upper = (middle.wrapping_add(!key) >> 31) as usize;
+    words.get((M + 1) * upper..)?.first_chunk::<M>().map(|words| words.as_slice())
 }
 
 /// [`count_at_or_below`] among floats in `[0, 1]`, given the bit pattern of one.

@@ -38,16 +38,18 @@ impl<'a> Values<'a> {
     /// All bins go the same way, so that the last takes no longer than the others.
     #[inline]
     pub(crate) fn get(&self, bin: usize) -> f32 {
-        match self.0.get(bin) {
-            Some(&value) => value,
-            None => self.last(),
-        }
+        let bits = match self.0.get(bin) {
+            Some(&value) => value.to_bits(),
+            None => self.last_bits(),
+        };
+        f32::from_bits(bits)
     }
 
+    /// As bits, so that no path takes the detour over a floating-point register.
     #[cold]
     #[inline(never)]
-    fn last(&self) -> f32 {
-        self.0.last().copied().unwrap_or_default()
+    fn last_bits(&self) -> u32 {
+        self.0.last().copied().unwrap_or_default().to_bits()
     }
 
     /// The number of values.
