@@ -51,7 +51,8 @@ impl<const N: usize> FixedCodeTable<N> {
         }
         let mut table = Self { words: [[0; N], [last; N]] };
         let [tree, leaves] = &mut table.words;
-        let mut rest = (leaves.as_mut_slice(), values);
+        let leaves: &mut [u16] = leaves;
+        let mut rest = (leaves, values);
         while let (Some((slot, slots)), Some((&value, values))) =
             (rest.0.split_first_mut(), rest.1.split_first())
         {
@@ -124,7 +125,8 @@ impl DirectTable {
         let mut table = Self { bins: [0; 256], values: [first; 256] };
         let (mut edges, mut index, mut score) = (edges, 0u8, 0u16);
         let mut value = first;
-        let mut rest = (table.bins.as_mut_slice(), table.values.as_mut_slice());
+        let (bins, slots): (&mut [u8], &mut [f32]) = (&mut table.bins, &mut table.values);
+        let mut rest = (bins, slots);
         while let (Some((bin, bins)), Some((slot, slots))) =
             (rest.0.split_first_mut(), rest.1.split_first_mut())
         {

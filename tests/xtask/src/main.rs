@@ -1,8 +1,10 @@
 //! The project's driver: `cargo xtask <command>`.
 
+mod bench;
 mod demo;
 mod fuzz;
 mod papers;
+mod prove;
 mod run;
 mod setup;
 mod test;
@@ -34,6 +36,9 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         refs: PathBuf,
     },
+    /// Measure what calib-core costs.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Fuzz the parser of artefacts and the decoder of frames.
     Fuzz {
         /// Executions per target.
@@ -42,11 +47,22 @@ enum Command {
     },
 }
 
+#[derive(Subcommand)]
+enum Bench {
+    /// Count instructions, bytes and stack on every emulated core, next to functions in C.
+    Device {
+        /// Replace the committed counts by these.
+        #[arg(long)]
+        write_baseline: bool,
+    },
+}
+
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
+        Command::Bench(Bench::Device { write_baseline }) => bench::device(write_baseline),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }
