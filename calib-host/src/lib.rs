@@ -25,6 +25,7 @@ mod clopper_pearson;
 mod compile;
 mod data;
 mod error;
+mod export;
 mod fit;
 mod groups;
 mod guarantee;
@@ -56,6 +57,7 @@ pub use clopper_pearson::clopper_pearson;
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};
+pub use export::{ExportError, export_c, export_rust};
 pub use fit::{Fit, FitError, FittedTable, TopLabelOptions, fit_binary, fit_top_label};
 pub use groups::Group;
 pub use guarantee::{

@@ -2,6 +2,7 @@
 
 mod apply;
 mod assess;
+mod export;
 mod fit;
 mod inspect;
 mod method;
@@ -34,6 +35,7 @@ enum Command {
     Assess(assess::Assess),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
+    Export(export::Export),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -45,6 +47,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Assess(assess) => assess.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
+        Command::Export(export) => export.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod export;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;

@@ -108,7 +108,9 @@ fn print_cycles(measured: &Measured) {
         }
     }
     match shown.is_empty() {
-        true => println!("  no cycles: llvm-mca or arm-none-eabi-objdump is not installed"),
+        true => println!(
+            "  no cycles: llvm-mca or arm-none-eabi-objdump is missing, or knows no such core ({cpu})"
+        ),
         false => {
             println!("  cycles of the code in a row, once through ({cpu}, llvm-mca): {}", shown.join(", "))
         }
