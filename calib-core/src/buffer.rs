@@ -39,7 +39,9 @@ impl<const WORDS: usize> ArtifactBuffer<WORDS> {
         let end = self.len_bytes.checked_add(bytes.len()).ok_or(BufferFull)?;
         self.words.resize(end.div_ceil(4), 0).map_err(|_| BufferFull)?;
         let all = bytemuck::cast_slice_mut::<u32, u8>(&mut self.words);
-        all.get_mut(self.len_bytes..end).ok_or(BufferFull)?.copy_from_slice(bytes);
+        // Not `copy_from_slice`, which checks both lengths and would leave a panic in the program.
+        let room = all.get_mut(self.len_bytes..end).ok_or(BufferFull)?;
+        room.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
         self.len_bytes = end;
         Ok(())
     }

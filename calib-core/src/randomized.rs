@@ -1,6 +1,6 @@
 //! Step tables whose edges divide equal scores by lot.
 
-use crate::search::{count_at_or_below, count_floats_at_or_below};
+use crate::search::count_floats_at_or_below;
 use crate::values::{Values, check_edges_with_ties};
 use crate::{Score, TableError};
 
@@ -91,7 +91,7 @@ impl<'a> RandomizedTable<'a> {
         // An edge is above 0, so there is a score below this one.
         let below = count_floats_at_or_below(below_or_equal, key.saturating_sub(1));
         let ties = self.ties.get(below..above).unwrap_or_default();
-        (below + count_at_or_below(ties, word), true)
+        (below + ties.partition_point(|&tie| tie <= word), true)
     }
 
     /// The scores of the inner edges, ascending; one less than there are bins.

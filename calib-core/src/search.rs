@@ -1,12 +1,15 @@
-//! The one search that every binned calibrator shares.
+//! The searches that every binned calibrator shares.
+//!
+//! Every kind of key is a word: bit patterns of floats from 0 up are ordered like the floats, and integer codes are
+//! integers anyway. A step of a search adds the key to an edge's complement and takes the carry into the path, which
+//! takes no branch on any core: the number of instructions depends on the number of edges alone.
 
-/// How many of the words, which ascend, are at or below `key`, in O(log n).
-///
-/// Every kind of key is such a word: bit patterns of floats from 0 up are ordered like the floats, integer
-/// codes and the random words of ties are integers anyway.
-#[inline]
-pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
-    ascending.partition_point(|&word| word <= key)
+/// The path one level further down a binary tree: `2 path`, and 1 more if `a + b` carries.
+#[inline(always)]
+fn turn(path: u32, a: u32, b: u32) -> u32 {
+    // As the upper half of a sum of two words, which compiles to an addition with carry.
+    let upper = (path as u64) << 32;
+    ((upper | a as u64).wrapping_add(upper | b as u64) >> 32) as u32
 }
 
 /// How many words are below `key`.
@@ -15,8 +18,192 @@ pub(crate) fn count_below(ascending: &[u32], key: u32) -> usize {
     ascending.partition_point(|&word| word < key)
 }
 
-/// [`count_at_or_below`] among floats from 0 up, given the bit pattern of one.
-#[inline]
+/// Walks down a search tree in Eytzinger's layout, from index 1 to a leaf's index, in `[N, 2 N)`.
+///
+/// A node holds `2^32 - edge`, or 0 if it has no edge; the leaves lie behind the nodes. `N` is a power of two up to 65 536.
+/// The levels are spelled out, because a compiler that optimises for size does not unroll a loop.
+#[inline(always)]
+pub(crate) fn descend<const N: usize>(tree: &[u32], key: u32) -> usize {
+    let mut node = 1;
+    macro_rules! levels {
+        ($($below:literal)*) => {$(
+            // The node is less than N here; the compiler sees it, and leaves the fallback out.
+            if N > $below {
+                node = turn(node, key, tree.get(node as usize).copied().unwrap_or_default());
+            }
+        )*};
+    }
+    levels!(1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16_384 32_768);
+    node as usize
+}
+
+/// [`descend`] in a tree of half words, whose nodes hold `2^16 - edge`.
+#[inline(always)]
+pub(crate) fn descend_half_words<const N: usize>(tree: &[u16], key: u16) -> usize {
+    let mut node = 1;
+    macro_rules! levels {
+        ($($below:literal)*) => {$(
+            if N > $below {
+                let complement = tree.get(node as usize).copied().unwrap_or_default();
+                node = 2 * node + ((u32::from(key) + u32::from(complement)) >> 16);
+            }
+        )*};
+    }
+    levels!(1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16_384 32_768);
+    node as usize
+}
+
+/// How many of the words, which ascend, are at or below `key`, in O(log n). All are below 2^31.
+///
+/// The number of words tells the depth, and every depth has its own code.
+#[inline(always)]
+pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
+    debug_assert!(key < 1 << 31 && ascending.last().is_none_or(|&word| word < 1 << 31));
+    let len = ascending.len();
+    // A few comparisons find one of eleven cases, the more usual ones first.
+    if len < 16 {
+        if len >= 8 {
+            count::<7>(ascending, key)
+        } else if len >= 4 {
+            count::<3>(ascending, key)
+        } else if len >= 2 {
+            count::<1>(ascending, key)
+        } else {
+            count::<0>(ascending, key)
+        }
+    } else if len < 128 {
+        if len >= 64 {
+            count::<63>(ascending, key)
+        } else if len >= 32 {
+            count::<31>(ascending, key)
+        } else {
+            count::<15>(ascending, key)
+        }
+    } else if len < 512 {
+        if len < 256 { count::<127>(ascending, key) } else { count::<255>(ascending, key) }
+    } else if len < 1024 {
+        count::<511>(ascending, key)
+    } else {
+        ascending.partition_point(|&word| word <= key)
+    }
+}
+
+/// [`count_at_or_below`] of `M + 1` to `2 M + 1` words, where `M + 1` is a power of two; 0 if there are none.
+#[inline(always)]
+fn count<const M: usize>(ascending: &[u32], key: u32) -> usize {
+    // Of the first M words and the last M those between which the key lies; a word is between both.
+    let Some(&pivot) = ascending.len().checked_sub(M + 1).and_then(|before| ascending.get(before)) else {
+        return 0;
+    };
+    let skipped = skip(ascending.len().wrapping_sub(M), pivot, key);
+    let Some(window) = ascending.get(skipped..).and_then(|rest| rest.first_chunk::<M>()) else { return 0 };
+    let mut window = window.as_slice();
+    macro_rules! levels {
+        ($($half:literal)*) => {$(
+            if M >= $half {
+                let Some(&middle) = window.get($half - 1) else { return 0 };
+                let Some(next) = upper_or_lower::<{ $half - 1 }>(window, middle, key) else { return 0 };
+                window = next;
+            }
+        )*};
+    }
+    levels!(256 128 64 32 16 8 4 2 1);
+    // How far the window has moved; cheaper than counting on the way.
+    (window.as_ptr().addr() - ascending.as_ptr().addr()) / size_of::<u32>()
+}
+
+/// `words` if the pivot is at or below the key, else 0, on a core with conditional instructions: among Arm's those are the
+/// cores with atomics.
+#[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
+#[inline(always)]
+fn skip(words: usize, pivot: u32, key: u32) -> usize {
+    words & (pivot.wrapping_add(!key) as i32 >> 31) as usize
+}
+
+/// `words` if the pivot is at or below the key, else 0: by arithmetic, where a choice would be a branch.
+#[cfg(not(all(target_arch = "arm", target_has_atomic = "32")))]
+#[inline(always)]
+fn skip(words: usize, pivot: u32, key: u32) -> usize {
+    words & 0usize.wrapping_sub(turn(0, key.wrapping_add(1), !pivot) as usize)
+}
+
+/// The last `M` of `2 M + 1` words if the middle one is at or below the key, else the first `M`; as [`skip`].
+#[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
+#[inline(always)]
+fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Option<&[u32]> {
+    let (lower, upper) = (words.first_chunk::<M>()?, words.last_chunk::<M>()?);
+    Some(core::hint::select_unpredictable(middle <= key, upper, lower))
+}
+
+/// The last `M` of `2 M + 1` words if the middle one is at or below the key, else the first `M`; as [`skip`].
+#[cfg(not(all(target_arch = "arm", target_has_atomic = "32")))]
+#[inline(always)]
+fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Option<&[u32]> {
+    // The sign of `middle - key - 1`: both are below 2^31.
+    let upper = (middle.wrapping_add(!key) >> 31) as usize;
+    words.get((M + 1) * upper..)?.first_chunk::<M>().map(|words| words.as_slice())
+}
+
+/// [`count_at_or_below`] among floats in `[0, 1]`, given the bit pattern of one.
+#[inline(always)]
 pub(crate) fn count_floats_at_or_below(ascending: &[f32], key_bits: u32) -> usize {
     count_at_or_below(bytemuck::must_cast_slice(ascending), key_bits)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MAX: u32 = (1 << 31) - 1;
+
+    fn scan(ascending: &[u32], key: u32) -> usize {
+        ascending.iter().filter(|&&word| word <= key).count()
+    }
+
+    /// Every word and its neighbours, the ends, and some between.
+    fn probes(ascending: &[u32], other: &[u32]) -> Vec<u32> {
+        let around =
+            ascending.iter().flat_map(|word| [word.saturating_sub(1), *word, word.saturating_add(1)]);
+        let all = around.chain([0, 1, MAX]).chain(other.iter().copied());
+        all.map(|key| key.min(MAX)).collect()
+    }
+
+    #[test]
+    fn counts_like_a_scan_for_every_number_of_words() {
+        for len in (0..300).chain([510, 511, 512, 1022, 1023, 1024, 2046, 2047, 2048, 5000]) {
+            let words: Vec<u32> = (1..=len).map(|i| i * 400_001).collect();
+            for key in probes(&words, &[]) {
+                assert_eq!(count_at_or_below(&words, key), scan(&words, key), "{len} words, key {key}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_like_a_scan(
+            words in proptest::collection::btree_set(0..=MAX, 0..200),
+            other in proptest::collection::vec(any::<u32>(), 20),
+        ) {
+            let words: Vec<u32> = words.into_iter().collect();
+            for key in probes(&words, &other) {
+                prop_assert_eq!(count_at_or_below(&words, key), scan(&words, key));
+            }
+        }
+
+        /// Words may repeat, as the edges of randomised ties do.
+        #[test]
+        fn counts_repeated_words(
+            mut words in proptest::collection::vec(0u32..20, 0..70),
+            key in 0u32..21,
+        ) {
+            words.sort_unstable();
+            prop_assert_eq!(count_at_or_below(&words, key), scan(&words, key));
+        }
+    }
 }

@@ -4,15 +4,9 @@ use crate::TableError;
 use crate::score::ONE_BITS;
 
 /// Numbers in `[0, 1]`, one per bin, at least one.
-///
-/// The last stands apart: a bin found by search is at most the number of edges, and what is not among the
-/// others is the last one's case, not a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub(crate) struct Values<'a> {
-    head: &'a [f32],
-    last: f32,
-}
+pub(crate) struct Values<'a>(&'a [f32]);
 
 impl<'a> Values<'a> {
     /// The largest number of bins: bin indices are `u16`.
@@ -20,7 +14,7 @@ impl<'a> Values<'a> {
 
     /// Takes one value more than there are edges.
     pub(crate) const fn new(values: &'a [f32], edges: usize) -> Result<Self, TableError> {
-        let Some((&last, head)) = values.split_last() else { return Err(TableError::Length) };
+        let Some((_, head)) = values.split_last() else { return Err(TableError::Length) };
         if head.len() != edges {
             return Err(TableError::Length);
         }
@@ -28,7 +22,7 @@ impl<'a> Values<'a> {
             return Err(TableError::TooManyBins);
         }
         match check_probs(values) {
-            Ok(()) => Ok(Self { head, last }),
+            Ok(()) => Ok(Self(values)),
             Err(error) => Err(error),
         }
     }
@@ -36,26 +30,36 @@ impl<'a> Values<'a> {
     /// Values that were checked before; `None` only if there are none.
     #[inline]
     pub(crate) const fn trusted(values: &'a [f32]) -> Option<Self> {
-        match values.split_last() {
-            Some((&last, head)) => Some(Self { head, last }),
-            None => None,
-        }
+        if values.is_empty() { None } else { Some(Self(values)) }
     }
 
-    /// The value of a bin; of the last for any beyond.
+    /// The value of a bin; of the last for any beyond, which no search finds.
+    ///
+    /// All bins go the same way, so that the last takes no longer than the others.
     #[inline]
     pub(crate) fn get(&self, bin: usize) -> f32 {
-        self.head.get(bin).copied().unwrap_or(self.last)
+        let bits = match self.0.get(bin) {
+            Some(&value) => value.to_bits(),
+            None => self.last_bits(),
+        };
+        f32::from_bits(bits)
+    }
+
+    /// As bits, so that no path takes the detour over a floating-point register.
+    #[cold]
+    #[inline(never)]
+    fn last_bits(&self) -> u32 {
+        self.0.last().copied().unwrap_or_default().to_bits()
     }
 
     /// The number of values.
     pub(crate) const fn len(&self) -> usize {
-        self.head.len() + 1
+        self.0.len()
     }
 
     /// All values in bin order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = f32> + use<'a> {
-        self.head.iter().copied().chain(core::iter::once(self.last))
+        self.0.iter().copied()
     }
 }
 

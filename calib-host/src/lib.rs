@@ -30,6 +30,7 @@ mod cross_validation;
 mod data;
 pub mod decide;
 mod error;
+mod export;
 mod fit;
 mod groups;
 mod guarantee;
@@ -94,6 +95,7 @@ pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};
+pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
     Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_reduction,
     fit_top_label, table_name,

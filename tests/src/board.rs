@@ -72,7 +72,14 @@ impl Board {
         !matches!(self, Self::Microbit | Self::Virt)
     }
 
-    pub(crate) const fn qemu(self) -> &'static str {
+    /// How many instructions a tick of the core's own timer is, which the measuring image uses.
+    pub const fn instructions_per_tick_of_core_timer(self) -> f64 {
+        // The nRF51 has none; QEMU's has one, with the core's 16 MHz, as the timer that the firmware uses.
+        self.instructions_per_tick()
+    }
+
+    /// The emulator's name.
+    pub const fn qemu(self) -> &'static str {
         match self {
             Self::Virt => "qemu-system-riscv32",
             _ => "qemu-system-arm",

@@ -1,11 +1,12 @@
 //! Building the firmware, and what stands in its ELF file.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use calib_firmware::{Classifier, LinearModel};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, elf};
 
@@ -105,6 +106,45 @@ pub fn image_size(elf: &Path) -> Result<ImageSize> {
         }
     }
     Ok(size)
+}
+
+/// The sizes of the functions and constants of an ELF file, by their symbols.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no ELF file.
+pub fn symbol_sizes(elf: &Path) -> Result<BTreeMap<String, u64>> {
+    let bytes = read(elf)?;
+    let file = object::File::parse(&*bytes)?;
+    let symbols = file.symbols().filter(|symbol| symbol.size() > 0);
+    Ok(symbols.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), symbol.size()))).collect())
+}
+
+/// The instructions of a function of an Arm ELF file, one a line, without addresses, as arm-none-eabi-objdump shows them.
+///
+/// # Errors
+///
+/// If there is no such program or no such function.
+pub fn function_assembly(elf: &Path, name: &str) -> Result<String> {
+    let output = Command::new("arm-none-eabi-objdump")
+        .args(["--disassemble", "--no-show-raw-insn", "--no-addresses"])
+        .arg(format!("--disassemble={name}"))
+        .arg(elf)
+        .output()
+        .context("arm-none-eabi-objdump was not found")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut assembly = String::from(".syntax unified\n");
+    for line in text.lines().filter_map(|line| line.strip_prefix('\t')) {
+        // Places in the code are named by address and symbol, which an assembler does not take.
+        let line = line.split(&['@', ';'][..]).next().unwrap_or(line).trim();
+        if line.starts_with('.') || line.contains('<') || line.is_empty() {
+            continue;
+        }
+        assembly.push_str(line);
+        assembly.push('\n');
+    }
+    ensure!(assembly.lines().count() > 1, "{} has no function {name}", elf.display());
+    Ok(assembly)
 }
 
 /// The address of a symbol of an ELF file.

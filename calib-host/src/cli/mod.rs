@@ -8,6 +8,7 @@ mod codes;
 mod compare;
 mod decide;
 mod decided;
+mod export;
 mod fit;
 mod inspect;
 mod joint;
@@ -54,6 +55,7 @@ enum Command {
     Compare(compare::Compare),
     Report(report::ReportCommand),
     Plot(report::PlotCommand),
+    Export(export::Export),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -72,6 +74,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Compare(compare) => compare.run(cli.quiet),
         Command::Report(report) => report.run(cli.quiet),
         Command::Plot(plot) => plot.run(cli.quiet),
+        Command::Export(export) => export.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

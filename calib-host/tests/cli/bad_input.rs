@@ -290,12 +290,12 @@ fn too_few_points() {
     );
     let binary = "calib fit --method umd --points-per-bin 9 --scores bad.csv -o out";
     for (rows, hint) in [
-        ("0.1,0\n0.2,1\n0.3,1\n", "use --points-per-bin 3 or less, or add calibration data"),
+        ("0.1,0\n0.2,1\n0.3,1\n", "use --points-per-bin 3 or less, or fewer --bins, or add calibration data"),
         ("0.1,0\n", "add calibration data"),
     ] {
         let n = rows.lines().count();
         let stderr =
-            format!("error: bad.csv: {n} calibration points are too few for a bin of 9\n  hint: {hint}\n");
+            format!("error: bad.csv: {n} calibration points are too few: 9 are needed\n  hint: {hint}\n");
         refused(&[("bad.csv", format!("score,label\n{rows}").into())], binary, 3, &stderr);
     }
     for (options, needed) in [("--points-per-bin 41", 41), ("--bins 21", 42), ("--bins 65536", 131_072)] {

@@ -6,6 +6,7 @@ mod bad_formats;
 mod bad_input;
 mod codes;
 mod decide;
+mod export;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;

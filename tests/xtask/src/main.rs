@@ -6,6 +6,7 @@ mod faults;
 mod fuzz;
 mod mutants;
 mod papers;
+mod prove;
 mod report_check;
 mod run;
 mod setup;
@@ -65,6 +66,12 @@ enum Command {
 enum Bench {
     /// Fits and lookups on this machine, ours against NumPy and scikit-learn.
     Host(bench::Host),
+    /// Count instructions, bytes and stack on every emulated core, next to functions in C.
+    Device {
+        /// Replace the committed counts by these.
+        #[arg(long)]
+        write_baseline: bool,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -75,6 +82,7 @@ fn main() -> anyhow::Result<()> {
         Command::Faults { long, only_planted } => faults::faults(long, only_planted),
         Command::Bench(Bench::Host(options)) => bench::host(&options),
         Command::ReportCheck => report_check::report_check(),
+        Command::Bench(Bench::Device { write_baseline }) => bench::device::device(write_baseline),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: how fast, and in how much memory.
 
+pub(crate) mod device;
 mod host;
 mod large;
 mod peer;

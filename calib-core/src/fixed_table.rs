@@ -1,0 +1,227 @@
+//! Step tables whose size is part of their type: the fastest lookup, without a bounds check or a branch.
+
+use crate::search::descend;
+use crate::values::{check_edges, check_probs};
+use crate::{Score, TableError};
+
+/// A [`StepTable`](crate::StepTable) for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
+///
+/// It takes `8 N` bytes. The edges are laid out as a search tree, level by level from the root (Eytzinger's layout), so
+/// that the path is `log2 N` steps whatever the score, and a step is a load, an addition and an addition with carry. Not
+/// using all of the room costs memory, not time.
+///
+/// ```
+/// use calib_core::{FixedTable, Score, fixed_table};
+///
+/// // Three bins, [0, 0.2), [0.2, 0.7) and [0.7, 1], checked while compiling and kept in flash.
+/// static TABLE: FixedTable<4> = fixed_table!(&[0.2, 0.7], &[0.05, 0.4, 0.9]);
+///
+/// assert_eq!(TABLE.lookup(Score::new(0.93)?), (2, 0.9));
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct FixedTable<const N: usize> {
+    /// The tree from index 1: `2^32 - edge`, so that adding a score's bits carries if the score is at or above the edge;
+    /// 0, which never carries, beyond the last edge and at index 0. Behind it the bits of the probabilities; beyond the
+    /// last bin the last one's again.
+    words: [[u32; N]; 2],
+}
+
+impl<const N: usize> FixedTable<N> {
+    /// Makes a table of `values.len()` bins, at most `N`, from their inner edges, strictly ascending in `(0, 1]`, and
+    /// their probabilities, in `[0, 1]`.
+    ///
+    /// An `N` that is no power of two, or above 65 536, does not compile. For a `const` use
+    /// [`fixed_table!`](crate::fixed_table), where a bad table does not compile either.
+    ///
+    /// # Errors
+    ///
+    /// The first cause found, with its index.
+    pub const fn new(edges: &[f32], values: &[f32]) -> Result<Self, TableError> {
+        const { assert!(N.is_power_of_two() && N <= 1 << 16, "the room is a power of two up to 65 536") }
+        let Some((last, _)) = values.split_last() else { return Err(TableError::Length) };
+        if values.len() - 1 != edges.len() {
+            return Err(TableError::Length);
+        }
+        if values.len() > N {
+            return Err(TableError::TooManyBins);
+        }
+        if let Err(error) = check_edges(edges) {
+            return Err(error);
+        }
+        if let Err(error) = check_probs(values) {
+            return Err(error);
+        }
+        let mut table = Self { words: [[0; N], [last.to_bits(); N]] };
+        let [tree, leaves] = &mut table.words;
+        fill(leaves, values);
+        plant(tree, edges);
+        Ok(table)
+    }
+
+    /// The bin's index and probability, in `log2 N` steps, as many for every score.
+    ///
+    /// The bin is the number of edges at or below the score.
+    #[inline]
+    pub fn lookup(&self, score: Score) -> (u16, f32) {
+        let words = self.words.as_flattened();
+        let leaf = descend::<N>(words, score.to_bits());
+        // There are N leaves, which the compiler sees.
+        let bits = words.get(leaf).copied().unwrap_or_default();
+        ((leaf & (N - 1)) as u16, f32::from_bits(bits))
+    }
+
+    /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many.
+    #[inline]
+    pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
+        for (score, result) in scores.iter().zip(results) {
+            *result = self.lookup(*score);
+        }
+    }
+}
+
+/// Writes the bits of `values` over the front of `slots`.
+const fn fill(slots: &mut [u32], values: &[f32]) {
+    let mut rest = (slots, values);
+    while let (Some((slot, slots)), Some((value, values))) = (rest.0.split_first_mut(), rest.1.split_first())
+    {
+        *slot = value.to_bits();
+        rest = (slots, values);
+    }
+}
+
+/// Writes the complements of ascending edges into a tree of a power of two of nodes, of which the first is unused.
+const fn plant(tree: &mut [u32], edges: &[f32]) {
+    let room = tree.len();
+    let Some((_, mut nodes)) = tree.split_first_mut() else { return };
+    while let Some((node, rest)) = nodes.split_first_mut() {
+        let index = room - 1 - rest.len();
+        if let Some((_, above)) = edges.split_at_checked(rank(index, room))
+            && let Some((edge, _)) = above.split_first()
+        {
+            *node = edge.to_bits().wrapping_neg();
+        }
+        nodes = rest;
+    }
+}
+
+/// How many edges of a full tree of `room - 1` are below the one at `index`, from 1.
+pub(crate) const fn rank(index: usize, room: usize) -> usize {
+    let level = index.ilog2();
+    let before = index - (1 << level);
+    // Half as many leaves below a node as on the level above.
+    let half = room >> (level + 1);
+    (2 * before + 1) * half - 1
+}
+
+/// Makes a [`FixedTable`](crate::FixedTable) while compiling, from edges and values that are constant.
+///
+/// A bad table does not compile:
+///
+/// ```compile_fail
+/// use calib_core::{FixedTable, fixed_table};
+///
+/// static DESCENDING: FixedTable<4> = fixed_table!(&[0.7, 0.2], &[0.1, 0.5, 0.9]);
+/// ```
+#[macro_export]
+macro_rules! fixed_table {
+    ($edges:expr, $values:expr $(,)?) => {
+        const {
+            match $crate::FixedTable::new($edges, $values) {
+                Ok(table) => table,
+                Err(_) => {
+                    panic!("edges must ascend strictly in (0, 1], values lie in [0, 1], one more than edges")
+                }
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::score::ONE_BITS;
+
+    #[test]
+    fn refuses_what_is_no_table() {
+        let new = FixedTable::<4>::new;
+        assert_eq!(new(&[], &[]), Err(TableError::Length));
+        assert_eq!(new(&[0.5], &[0.1]), Err(TableError::Length));
+        assert_eq!(new(&[0.1, 0.2, 0.3, 0.4], &[0.5; 5]), Err(TableError::TooManyBins));
+        assert_eq!(new(&[0.0], &[0.1, 0.2]), Err(TableError::EdgeRange(0)));
+        assert_eq!(new(&[0.5, 0.5], &[0.1, 0.2, 0.3]), Err(TableError::EdgeOrder(1)));
+        assert_eq!(new(&[0.5], &[0.1, f32::NAN]), Err(TableError::ValueRange(1)));
+        assert!(new(&[], &[1.0]).is_ok());
+    }
+
+    #[test]
+    fn takes_8_bytes_a_bin() {
+        assert_eq!(size_of::<FixedTable<16>>(), 16 * 8);
+        assert_eq!(size_of::<FixedTable<64>>(), 64 * 8);
+    }
+
+    fn agrees_with_a_scan<const N: usize>(edges: &[u32], probes: &[u32]) {
+        let edges: Vec<f32> = edges.iter().take(N - 1).copied().map(f32::from_bits).collect();
+        let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / 65_536.0).collect();
+        let table = FixedTable::<N>::new(&edges, &values).unwrap();
+        let around = edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up().min(1.0)]);
+        let others = probes.iter().copied().map(f32::from_bits);
+        for probe in around.chain(others).chain([0.0, f32::from_bits(1), 1.0f32.next_down(), 1.0]) {
+            let scan = edges.iter().filter(|&&edge| edge <= probe).count();
+            let score = Score::new(probe).unwrap();
+            let mut results = [(0, 0.0); 2];
+            table.lookup_all(&[score], &mut results);
+            assert_eq!(results, [(scan as u16, values[scan]), (0, 0.0)], "{probe}");
+            assert_eq!(table.lookup(score), (scan as u16, values[scan]), "{probe}");
+        }
+    }
+
+    #[test]
+    fn every_number_of_bins_agrees_with_a_scan() {
+        for bins in 1..=64u32 {
+            let edges: Vec<u32> = (1..bins).map(|i| (i as f32 / bins as f32).to_bits()).collect();
+            agrees_with_a_scan::<64>(&edges, &[]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lookup_counts_the_edges_at_or_below(
+            edges in proptest::collection::btree_set(1..=ONE_BITS, 0..1100),
+            probes in proptest::collection::vec(0..=ONE_BITS, 50),
+        ) {
+            let edges: Vec<u32> = edges.into_iter().collect();
+            agrees_with_a_scan::<1>(&edges, &probes);
+            agrees_with_a_scan::<2>(&edges, &probes);
+            agrees_with_a_scan::<4>(&edges, &probes);
+            agrees_with_a_scan::<8>(&edges, &probes);
+            agrees_with_a_scan::<16>(&edges, &probes);
+            agrees_with_a_scan::<32>(&edges, &probes);
+            agrees_with_a_scan::<128>(&edges, &probes);
+            agrees_with_a_scan::<256>(&edges, &probes);
+            agrees_with_a_scan::<512>(&edges, &probes);
+            agrees_with_a_scan::<1024>(&edges, &probes);
+            agrees_with_a_scan::<2048>(&edges, &probes);
+        }
+    }
+
+    #[test]
+    fn the_largest_table_agrees_with_a_scan() {
+        let edges: Vec<u32> = (1..65_536u32).map(|i| i * 16_000).collect();
+        let edges: Vec<f32> = edges.into_iter().map(f32::from_bits).collect();
+        let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / 65_536.0).collect();
+        // On the heap: half a megabyte is much for a test's stack.
+        let table = std::boxed::Box::new(FixedTable::<65_536>::new(&edges, &values).unwrap());
+        for i in (0..=ONE_BITS).step_by(9973) {
+            let scan = edges.partition_point(|edge| edge.to_bits() <= i);
+            assert_eq!(table.lookup(Score::new(f32::from_bits(i)).unwrap()), (scan as u16, values[scan]));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `calib export`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_host::{Error, StoredArtifact, export_c, export_rust, write_file};
+use clap::{Args, ValueEnum};
+
+/// Write an artefact as source code, to be built into a firmware.
+#[derive(Args)]
+pub(crate) struct Export {
+    /// The artefact.
+    artifact: PathBuf,
+    /// The form: `c`, a header in C99 that needs no library; `rust`, tables for `include!`, which need calib-core;
+    /// `bin`, the artefact as it is. `c` and `rust` take step tables over floats.
+    #[arg(long)]
+    format: Format,
+    /// The name that the source code defines, or that what it defines starts with.
+    #[arg(long, default_value = "calib")]
+    name: String,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Overwrite the file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Rust,
+    C,
+    Bin,
+}
+
+impl Export {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let stored = StoredArtifact::read(&self.artifact)?;
+        let text = match self.format {
+            Format::Bin => None,
+            Format::C => Some(export_c(&stored.artifact(), &self.name)),
+            Format::Rust => Some(export_rust(&stored.artifact(), &self.name.to_ascii_uppercase())),
+        };
+        let text = text.transpose().map_err(|cause| Error::Usage(cause.to_string()))?;
+        let bytes = text.as_ref().map_or(stored.as_bytes(), String::as_bytes);
+        write_file(&self.output, self.force, |out: &mut dyn Write| out.write_all(bytes))?;
+        Ok(())
+    }
+}

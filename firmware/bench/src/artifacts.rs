@@ -1,0 +1,77 @@
+//! Artefacts, written and parsed on the device as it would get them.
+
+use calib_core::{
+    Artifact, ArtifactWriter, Header, HeaderFlags, Identity, Method, Provenance, Reduction, ScoreEncoding,
+    StepTable, Table, TableForm,
+};
+
+use crate::{host, scores};
+
+/// Room for an artefact, word-aligned.
+pub(crate) type Room = [u32; 512];
+
+const EDGES_15: [f32; 14] = scores::edges();
+const VALUES_15: [f32; 15] = scores::values();
+const EDGES_64: [f32; 63] = scores::edges();
+const VALUES_64: [f32; 64] = scores::values();
+
+fn header(reduction: Reduction, classes: u16, bins: u32) -> Header<'static> {
+    Header {
+        method: Method::Isotonic,
+        reduction,
+        encoding: ScoreEncoding::F32,
+        classes,
+        bins,
+        n: 1000,
+        guarantee: None,
+        flags: HeaderFlags::NONE,
+        provenance: Provenance { data_sha256: [0; 32], tool_version: "", parameters: "", classifier: None },
+    }
+}
+
+/// A binary artefact of 15 or 64 bins.
+pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
+    let form = match bins {
+        15 => TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15))),
+        _ => TableForm::Steps(checked(StepTable::new(&EDGES_64, &VALUES_64))),
+    };
+    parse(room, &header(Reduction::Binary, 2, bins), &[Some(Table { form, epsilon: None })])
+}
+
+/// A top-label artefact of ten classes of 15 bins.
+pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
+    let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
+    parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(Table { form, epsilon: None }); 10])
+}
+
+fn parse<'a>(room: &'a mut Room, header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Artifact<'a> {
+    let bytes = bytes_of(room);
+    let mut writer = ArtifactWriter::new(bytes);
+    checked(writer.header(header));
+    checked(writer.tables(tables));
+    let len_bytes = checked(writer.finish(|_| Identity([0; 8]))).len();
+    match room.as_slice().get(..len_bytes / 4) {
+        Some(words) => checked(Artifact::parse(words_as_bytes(words))),
+        None => host::exit(false),
+    }
+}
+
+fn bytes_of(words: &mut Room) -> &mut [u8] {
+    // SAFETY: words are four bytes each, and any bytes are words.
+    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), 4 * words.len()) }
+}
+
+fn words_as_bytes(words: &[u32]) -> &[u8] {
+    // SAFETY: as above.
+    unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), 4 * words.len()) }
+}
+
+fn checked<T, E: core::fmt::Debug>(result: Result<T, E>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => {
+            host::print(format_args!("error: {error:?}\n"));
+            host::exit(false)
+        }
+    }
+}

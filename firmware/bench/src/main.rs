@@ -1,0 +1,35 @@
+//! Counts instructions, in an emulator where every instruction takes a nanosecond, and prints them.
+//!
+//! `cargo xtask bench device` builds and runs this, and explains the numbers. Semihosting prints: this is no program for a
+//! real device.
+#![no_std]
+#![no_main]
+
+mod artifacts;
+mod host;
+mod measure;
+mod ours;
+#[cfg(peers)]
+mod peers;
+mod scores;
+mod ticks;
+
+use core::panic::PanicInfo;
+
+use measure::Bench;
+
+#[cfg_attr(target_arch = "arm", cortex_m_rt::entry)]
+#[cfg_attr(target_arch = "riscv32", riscv_rt::entry)]
+fn main() -> ! {
+    let mut bench = Bench::new();
+    ours::run(&mut bench);
+    #[cfg(peers)]
+    peers::run(&mut bench);
+    host::exit(true)
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    host::print(format_args!("panic: {info}\n"));
+    host::exit(false)
+}

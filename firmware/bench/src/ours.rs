@@ -1,0 +1,284 @@
+//! calib-core's functions.
+//!
+//! Where two numbers are returned, the bin is in the low word and the probability's bits are in the high one; a score that
+//! is refused gives all ones.
+
+use core::ffi::c_void;
+
+use calib_core::{
+    BinaryCalibrator, Calibrated, Calibrator, DirectTable, FixedCodeTable, FixedTable, InterpolatedTable,
+    Logits, Probs, Scaling, ScalingFunction, Score, StepTable, TableForm, TopLabelCalibrator, fixed_table,
+    sigmoid, sigmoid_fast,
+};
+
+use crate::artifacts::{self, Room};
+use crate::measure::Bench;
+use crate::scores::{self, edges, edges_u16, values, values_u16};
+
+const REFUSED: u64 = u64::MAX;
+
+#[inline(always)]
+fn pack((bin, prob): (u16, f32)) -> u64 {
+    u64::from(prob.to_bits()) << 32 | u64::from(bin)
+}
+
+/// What a context points to.
+///
+/// # Safety
+///
+/// It was made from such a reference.
+#[inline(always)]
+unsafe fn at<'a, T>(context: *const c_void) -> &'a T {
+    // SAFETY: the caller's.
+    unsafe { &*context.cast::<T>() }
+}
+
+macro_rules! fixed {
+    ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(
+        #[unsafe(no_mangle)]
+        static $table: FixedTable<$room> = fixed_table!(&edges::<{ $bins - 1 }>(), &values::<$bins>());
+
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $name(score: f32, _: *const c_void) -> u64 {
+            match Score::new(score) {
+                Ok(score) => pack($table.lookup(score)),
+                Err(_) => REFUSED,
+            }
+        }
+    )*};
+}
+
+fixed! {
+    fixed_15 FIXED_15 16 15;
+    fixed_32 FIXED_32 32 32;
+    fixed_64 FIXED_64 64 64;
+    fixed_128 FIXED_128 128 128;
+    fixed_256 FIXED_256 256 256;
+    fixed_512 FIXED_512 512 512;
+    fixed_1024 FIXED_1024 1024 1024;
+}
+
+/// How many scores a batch has.
+const BATCH: usize = 256;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn batch_15(_: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    batch(&FIXED_15, unsafe { at(context) })
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn batch_64(_: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    batch(&FIXED_64, unsafe { at(context) })
+}
+
+/// A batch's scores, and where its results go.
+struct Batch<'a> {
+    scores: &'a [Score],
+    results: core::cell::Cell<&'a mut [(u16, f32)]>,
+}
+
+/// Bins and probabilities of checked scores.
+#[inline(always)]
+fn batch<const N: usize>(table: &'static FixedTable<N>, batch: &Batch<'_>) -> u64 {
+    let results = batch.results.take();
+    table.lookup_all(batch.scores, results);
+    batch.results.set(results);
+    0
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn parsed(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let table: &StepTable<'_> = unsafe { at(context) };
+    match Score::new(score) {
+        Ok(score) => pack(table.lookup(score)),
+        Err(_) => REFUSED,
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn interpolated(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let table: &InterpolatedTable<'_> = unsafe { at(context) };
+    match Score::new(score) {
+        Ok(score) => pack(table.lookup(score)),
+        Err(_) => REFUSED,
+    }
+}
+
+/// A calibrator and where its result goes, which does not fit registers.
+struct With<C, R> {
+    calibrator: C,
+    result: core::cell::Cell<R>,
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let with: &With<BinaryCalibrator<'_>, Option<Calibrated>> = unsafe { at(context) };
+    match Score::new(score) {
+        Ok(score) => with.result.set(Some(with.calibrator.calibrate(score))),
+        Err(_) => return REFUSED,
+    }
+    0
+}
+
+type WithTopLabel<'a> = With<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, calib_core::Outcome)>>;
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn top_label_probs(row: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let with: &WithTopLabel<'_> = unsafe { at(context) };
+    let Some(row) = scores::PROBS.get(row as usize % 8) else { return REFUSED };
+    match Probs::new(row).map(|probs| with.calibrator.calibrate_probs(probs)) {
+        Ok(Ok(result)) => with.result.set(Some(result)),
+        _ => return REFUSED,
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn top_label_logits(row: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let with: &WithTopLabel<'_> = unsafe { at(context) };
+    let Some(row) = scores::LOGITS.get(row as usize % 8) else { return REFUSED };
+    match Logits::new(row).map(|logits| with.calibrator.calibrate_logits(logits)) {
+        Ok(Ok(result)) => with.result.set(Some(result)),
+        _ => return REFUSED,
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+static U16_15: FixedCodeTable<16> = match FixedCodeTable::new(&edges_u16::<14>(), &values_u16::<15>()) {
+    Ok(table) => table,
+    Err(_) => panic!("the edges ascend"),
+};
+
+#[unsafe(no_mangle)]
+static U16_64: FixedCodeTable<64> = match FixedCodeTable::new(&edges_u16::<63>(), &values_u16::<64>()) {
+    Ok(table) => table,
+    Err(_) => panic!("the edges ascend"),
+};
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn u16_15(score: u32, _: *const c_void) -> u64 {
+    let (bin, prob) = U16_15.lookup(score as u16);
+    u64::from(prob) << 32 | u64::from(bin)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn u16_64(score: u32, _: *const c_void) -> u64 {
+    let (bin, prob) = U16_64.lookup(score as u16);
+    u64::from(prob) << 32 | u64::from(bin)
+}
+
+#[unsafe(no_mangle)]
+static DIRECT: DirectTable = match DirectTable::new(&[20, 50, 90, 130, 170, 220], &values::<7>()) {
+    Ok(table) => table,
+    Err(_) => panic!("the edges ascend"),
+};
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn direct_u8(score: u32, _: *const c_void) -> u64 {
+    pack(DIRECT.lookup(score as u8))
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn scaling(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let function: &ScalingFunction = unsafe { at(context) };
+    match Score::new(score) {
+        Ok(score) => pack((0, function.prob(score))),
+        Err(_) => REFUSED,
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn platt_libm(score: f32, _: *const c_void) -> u64 {
+    sigmoid(7.1 * score - 3.3).map_or(REFUSED, |prob| pack((0, prob.get())))
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn platt_micromath(score: f32, _: *const c_void) -> u64 {
+    sigmoid_fast(7.1 * score - 3.3).map_or(REFUSED, |prob| pack((0, prob.get())))
+}
+
+/// Measures all of them.
+pub(crate) fn run(bench: &mut Bench) {
+    bench.float("fixed_15", 15, fixed_15, &());
+    bench.float("fixed_32", 0, fixed_32, &());
+    bench.float("fixed_64", 64, fixed_64, &());
+    bench.float("fixed_128", 0, fixed_128, &());
+    bench.float("fixed_256", 0, fixed_256, &());
+    bench.float("fixed_512", 0, fixed_512, &());
+    bench.float("fixed_1024", 0, fixed_1024, &());
+    let mut results = [(0, 0.0); BATCH];
+    let mut scores = [Score::ZERO; BATCH];
+    for (slot, score) in scores.iter_mut().zip(&scores::UNIFORM) {
+        *slot = Score::new(*score).unwrap_or(Score::ZERO);
+    }
+    let batch = Batch { scores: &scores, results: core::cell::Cell::new(&mut results) };
+    bench.batch("batch_15", BATCH as u32, batch_15, &batch);
+    bench.batch("batch_64", BATCH as u32, batch_64, &batch);
+    bench.integer("u16_15", u16_15, &());
+    bench.integer("u16_64", u16_64, &());
+    bench.integer("direct_u8", direct_u8, &());
+
+    let mut room: Room = [0; 512];
+    for (bins, parsed_name, whole_name) in
+        [(15, "parsed_15", "calibrate_15"), (64, "parsed_64", "calibrate_64")]
+    {
+        let artifact = artifacts::binary(&mut room, bins);
+        if let Some(TableForm::Steps(table)) = artifact.tables().get(0).map(|table| table.form) {
+            bench.float(parsed_name, bins as u16, parsed, &table);
+        }
+        if let Calibrator::Binary(calibrator) = artifact.calibrator() {
+            let with = With { calibrator, result: core::cell::Cell::new(None::<Calibrated>) };
+            bench.float(whole_name, bins as u16, calibrate, &with);
+        }
+    }
+    let artifact = artifacts::top_label(&mut room);
+    if let Calibrator::TopLabel(calibrator) = artifact.calibrator() {
+        let with: WithTopLabel<'_> = With { calibrator, result: core::cell::Cell::new(None) };
+        bench.integer("top_label_probs", top_label_probs, &with);
+        bench.integer("top_label_logits", top_label_logits, &with);
+    }
+
+    let (x, y): ([f32; 14], [f32; 14]) = (edges(), values());
+    let mut slopes = [0.0; 13];
+    for (slot, slope) in slopes.iter_mut().zip(InterpolatedTable::slopes_between(&x, &y)) {
+        *slot = slope;
+    }
+    if let Ok(table) = InterpolatedTable::new(&x, &y, &slopes) {
+        bench.float("interpolated_15", 0, interpolated, &table);
+    }
+    for (name, parameters) in [
+        ("platt_logit", Scaling::PlattLogit { a: 0.7, b: -0.3, clip: 1e-6 }),
+        ("platt_prob", Scaling::PlattProb { a: 7.1, b: -3.3 }),
+        ("beta", Scaling::Beta { a: 0.7, b: 1.3, c: -0.2, clip: 1e-6 }),
+        ("temperature", Scaling::Temperature { inverse_t: 0.6, clip: 1e-6 }),
+    ] {
+        if let Ok(function) = ScalingFunction::new(parameters) {
+            bench.float(name, 0, scaling, &function);
+        }
+    }
+    bench.float("platt_libm", 0, platt_libm, &());
+    bench.float("platt_micromath", 0, platt_micromath, &());
+}
