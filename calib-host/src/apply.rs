@@ -1,6 +1,6 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
-use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, TopLabel, Uncalibrated};
+use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, TableForm, TopLabel, Uncalibrated};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -52,7 +52,12 @@ pub fn apply_probs(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opti
         let prob = |(&score, word): (&Score, Option<u32>)| calibrator.calibrate_with(score, word).prob;
         return Some(scores.iter().zip(words(artifact, seed)).map(prob).collect());
     }
-    Some(scores.par_iter().map(|&score| calibrator.calibrate(score).prob).collect())
+    let scores = scores.par_iter().with_min_len(1 << 14);
+    Some(match artifact.tables().get(0).map(|table| table.form) {
+        // The same lookup, without looking up the evidence of every bin.
+        Some(TableForm::Steps(steps)) => scores.map(|&score| steps.lookup(score).1).collect(),
+        _ => scores.map(|&score| calibrator.calibrate(score).prob).collect(),
+    })
 }
 
 /// Calibrates the predictions in vectors with a top-label artefact; `None` if the artefact is not of that kind or

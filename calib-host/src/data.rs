@@ -174,15 +174,14 @@ impl BinaryData {
     /// As [`BinaryData::new`].
     pub fn from_device_scores(scores: &[f32], labels: &[bool]) -> Result<Self, DataError> {
         check_lengths(scores.len(), labels.len())?;
-        let pack = |(&score, &label): (&f32, &bool)| Ok(packed::pack(Score::new(score)?, label));
-        let packed: Result<_, ScoreError> = scores.par_iter().zip(labels).map(pack).collect();
-        if let Ok(points) = packed {
-            return Ok(Self::from_packed(points));
+        let check = |(row, &score): (usize, &f32)| {
+            Score::new(score).err().map(|cause| DataError::Score { row, cause })
+        };
+        if let Some(error) = scores.par_iter().enumerate().find_map_first(check) {
+            return Err(error);
         }
-        let bad = scores.iter().map(|&score| Score::new(score)).enumerate();
-        let first = bad.filter_map(|(row, checked)| checked.err().map(|cause| (row, cause))).next();
-        let (row, cause) = first.expect("one of them was refused");
-        Err(DataError::Score { row, cause })
+        let pack = |(&score, &label)| packed::pack(Score::new(score).unwrap_or(Score::ZERO), label);
+        Ok(Self::from_packed(scores.par_iter().zip(labels).with_min_len(1 << 14).map(pack).collect()))
     }
 
     /// At least one packed point.
