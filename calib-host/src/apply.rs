@@ -1,15 +1,15 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
 use calib_core::{
-    Artifact, BinFlags, Calibrator, EncodingError, Outcome, QuantizedScore, Score, ScoreVector, TopLabel,
-    Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrator, EncodingError, Outcome, QuantizedScore, Score, ScoreVector, TableForm,
+    TopLabel, Uncalibrated, VectorCalibrator,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::codes::clamped_score;
-use crate::data::{VectorKind, Vectors};
+use crate::data::{DataError, VectorKind, Vectors, check_device_scores};
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,14 +96,30 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
 }
 
-/// The probabilities that [`apply_scores`] finds, and nothing else: for many scores, on all processors.
-pub fn apply_probs(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<f32>> {
-    let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
+/// The probabilities of scores of class 1, and nothing else, on all processors; those that [`apply_scores`] finds. `None` if
+/// the artefact is not binary.
+///
+/// # Errors
+///
+/// The first score that is not in `[0, 1]`.
+pub fn apply_probs(
+    artifact: &Artifact<'_>,
+    scores: &[f32],
+    seed: u64,
+) -> Result<Option<Vec<f32>>, DataError> {
+    check_device_scores(scores)?;
+    let Calibrator::Binary(calibrator) = artifact.calibrator() else { return Ok(None) };
+    let checked = |score| Score::new(score).unwrap_or(Score::ZERO);
     if artifact.is_randomized() {
-        let prob = |(&score, word): (&Score, Option<u32>)| calibrator.calibrate_with(score, word).prob;
-        return Some(scores.iter().zip(words(artifact, seed)).map(prob).collect());
+        let prob = |(&score, word): (&f32, _)| calibrator.calibrate_with(checked(score), word).prob;
+        return Ok(Some(scores.iter().zip(words(artifact, seed)).map(prob).collect()));
     }
-    Some(scores.par_iter().map(|&score| calibrator.calibrate(score).prob).collect())
+    let scores = scores.par_iter().with_min_len(1 << 14);
+    Ok(Some(match artifact.tables().get(0).map(|table| table.form) {
+        // The same lookup, without the evidence of every bin.
+        Some(TableForm::Steps(steps)) => scores.map(|&score| steps.lookup(checked(score)).1).collect(),
+        _ => scores.map(|&score| calibrator.calibrate(checked(score)).prob).collect(),
+    }))
 }
 
 /// Calibrates the codes of class 1's scores with a binary artefact over codes; `None` if the artefact is not of that kind.
@@ -196,4 +212,42 @@ fn words(artifact: &Artifact<'_>, seed: u64) -> impl Iterator<Item = Option<u32>
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let randomized = artifact.is_randomized();
     std::iter::repeat_with(move || randomized.then(|| rng.random()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ArtifactOptions, BinaryData, BinaryMethod, FixedWidth, ScalingMethod, StoredArtifact, Umd,
+        artifact_bytes, fit_binary,
+    };
+
+    #[test]
+    fn probabilities_alone_are_those_of_all_there_is() {
+        let scores: Vec<f32> = (0..40_000).map(|i| (i * 7919 % 4001) as f32 / 4000.0).collect();
+        let labels: Vec<bool> = (0..40_000).map(|i| i * 31 % 10 < i * 7919 % 4001 / 400).collect();
+        let data = BinaryData::from_device_scores(&scores, &labels).unwrap();
+        let checked: Vec<Score> = scores.iter().map(|&score| Score::new(score).unwrap()).collect();
+        for method in [
+            BinaryMethod::Umd(Umd::new(9)),
+            BinaryMethod::UmdRandomized(Umd::new(9), 1),
+            BinaryMethod::FixedWidth(FixedWidth { bins: 3 }),
+            BinaryMethod::Scaling(ScalingMethod::Beta),
+            BinaryMethod::VennAbers,
+        ] {
+            let fit = fit_binary(&data, &method, 0.1).unwrap();
+            let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
+            let stored = StoredArtifact::from_bytes(&bytes).unwrap();
+            let all = apply_scores(&stored.artifact(), &checked, 5).unwrap();
+            let prob = |row: &Applied| match row.outcome {
+                Outcome::Calibrated(calibrated) => calibrated.prob,
+                Outcome::Uncalibrated(_) => panic!("a binary artefact calibrates every score"),
+            };
+            let probs = apply_probs(&stored.artifact(), &scores, 5).unwrap().unwrap();
+            assert!(all.iter().map(prob).eq(probs));
+            let bad = apply_probs(&stored.artifact(), &[0.5, -0.0, 1.5, f32::NAN], 0);
+            let cause = calib_core::ScoreError::OutOfRange(1.5);
+            assert_eq!(bad, Err(DataError::Score { row: 2, cause }));
+        }
+    }
 }

@@ -40,14 +40,14 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
     /// Counts at least one point by bucket.
     pub(crate) fn new(passes: &'p P) -> Result<Self, FitError> {
         let counts = passes.fold(
-            || vec![[0u64; 2]; BUCKETS],
-            |counts, points| {
+            || vec![[0u64; 2]; packed::BUCKET_NUMBERS].try_into().expect("of that length"),
+            |counts: &mut Box<[[u64; 2]; packed::BUCKET_NUMBERS]>, points| {
                 for &point in points {
                     counts[packed::bucket(point)][usize::from(packed::label(point))] += 1;
                 }
             },
             |counts, others| {
-                for (count, other) in counts.iter_mut().zip(others) {
+                for (count, other) in counts.iter_mut().zip(others.iter()) {
                     *count = [count[0] + other[0], count[1] + other[1]];
                 }
             },
@@ -55,7 +55,7 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
         let mut below = Vec::with_capacity(BUCKETS + 1);
         let mut sum = (0, 0);
         below.push(sum);
-        for [negatives, positives] in counts {
+        for &[negatives, positives] in &counts[..BUCKETS] {
             sum = (sum.0 + negatives + positives, sum.1 + positives);
             below.push(sum);
         }
@@ -123,7 +123,7 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
 
     fn gather(&self, runs: &[Run]) -> Result<Vec<Gathered>, FitError> {
         // For every bucket, one more than the number of its run.
-        let mut slots = vec![0u16; BUCKETS];
+        let mut slots = [0u16; packed::BUCKET_NUMBERS];
         for (slot, run) in (1..).zip(runs) {
             slots[run.start..run.end].fill(slot);
         }

@@ -17,6 +17,9 @@ pub(crate) const BUCKET_LEN: usize = 1 << BUCKET_SHIFT;
 /// The number of buckets: runs of 2^15 neighbouring scores.
 pub(crate) const BUCKETS: usize = (Score::ONE.to_bits() << 1 >> BUCKET_SHIFT) as usize + 1;
 
+/// A bound of the numbers of buckets that the compiler knows.
+pub(crate) const BUCKET_NUMBERS: usize = 1 << (u32::BITS - BUCKET_SHIFT);
+
 pub(crate) fn pack(score: Score, label: bool) -> Packed {
     score.to_bits() << 1 | u32::from(label)
 }

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 use crate::fit::FitError;
 use crate::groups::Group;
+use crate::packed::{self, BUCKETS};
 use crate::points::Points;
 
 /// Scores are clipped to `[CLIP, 1 - CLIP]` before a logarithm is taken: the largest `f32` below 1 is `1 - CLIP`.
@@ -104,16 +105,16 @@ impl ScalingMethod {
         }
         Ok(match self {
             Self::PlattLogit => {
-                let [a, b] = minimise::<2, 6>(points, |s| [logit(s), 1.0])?;
+                let [a, b] = minimise::<2, 5>(points, |s| [logit(s), 1.0])?;
                 ScalingModel::PlattLogit { a, b }
             }
             Self::PlattProb => {
-                let [a, b] = minimise::<2, 6>(points, |s| [s, 1.0])?;
+                let [a, b] = minimise::<2, 5>(points, |s| [s, 1.0])?;
                 ScalingModel::PlattProb { a, b }
             }
             Self::Beta => beta(points)?,
             Self::Temperature => {
-                let [inverse_t] = minimise::<1, 3>(points, |s| [logit(s)])?;
+                let [inverse_t] = minimise::<1, 2>(points, |s| [logit(s)])?;
                 if inverse_t <= 0.0 {
                     return Err(ScalingError::Reversed.into());
                 }
@@ -137,14 +138,14 @@ impl ScalingModel {
 
 /// Beta calibration: where a weight comes out negative, the optimum has it at 0.
 fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
-    let [a, b, c] = minimise::<3, 10>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
+    let [a, b, c] = minimise::<3, 9>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
     if a >= 0.0 && b >= 0.0 {
         return Ok(ScalingModel::Beta { a, b, c });
     }
     // The objective is convex, so the constrained optimum lies on an edge of the feasible region; if not on the first,
     // then on the other, or in the corner.
-    let without_a = minimise::<2, 6>(points, |s| [-ln_complement(s), 1.0])?;
-    let without_b = minimise::<2, 6>(points, |s| [clip(s).ln(), 1.0])?;
+    let without_a = minimise::<2, 5>(points, |s| [-ln_complement(s), 1.0])?;
+    let without_b = minimise::<2, 5>(points, |s| [clip(s).ln(), 1.0])?;
     let (n, positives) = points.totals();
     let rate = positives as f64 / n as f64;
     let candidates = [
@@ -172,21 +173,19 @@ fn log_loss(points: &(impl Points + ?Sized), model: &ScalingModel) -> Result<f64
     Ok(loss)
 }
 
-/// The mean log-loss at some weights, its gradient and its Hessian.
-struct Loss<const C: usize> {
-    value: f64,
+/// The gradient of the mean log-loss and its Hessian at some weights.
+struct Slope<const C: usize> {
     gradient: SVector<f64, C>,
     hessian: SMatrix<f64, C, C>,
 }
 
-/// Takes one pass over the points. `K` is 1 for the value, `C` for the gradient and `C (C + 1) / 2` for one half of the
-/// Hessian.
-fn loss<const C: usize, const K: usize>(
+/// Takes one pass over the points. `K` is `C` for the gradient and `C (C + 1) / 2` for one half of the Hessian.
+fn slope<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
     features: &(impl Fn(f64) -> [f64; C] + Sync),
     weights: &SVector<f64, C>,
-) -> Result<Loss<C>, FitError> {
-    const { assert!(K == 1 + C + C * (C + 1) / 2) }
+) -> Result<Slope<C>, FitError> {
+    const { assert!(K == C + C * (C + 1) / 2) }
     let means: [f64; K] = points.means(|score, label| {
         let row = features(score);
         let z: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
@@ -194,14 +193,12 @@ fn loss<const C: usize, const K: usize>(
         let higher = 1.0 / (1.0 + e);
         let lower = e * higher;
         let prob = if z >= 0.0 { higher } else { lower };
-        // -ln sigmoid(z) for positives, -ln sigmoid(-z) for negatives, without overflow.
         let mut terms = [0.0; K];
-        terms[0] = (if label { -z } else { z }).max(0.0) + (1.0 + e).ln();
         let residual = prob - f64::from(u8::from(label));
         let curvature = higher * lower;
-        let mut next = 1 + C;
+        let mut next = C;
         for i in 0..C {
-            terms[1 + i] = residual * row[i];
+            terms[i] = residual * row[i];
             for j in 0..=i {
                 terms[next] = curvature * row[i] * row[j];
                 next += 1;
@@ -209,14 +206,27 @@ fn loss<const C: usize, const K: usize>(
         }
         terms
     })?;
-    Ok(Loss {
-        value: means[0],
-        gradient: SVector::from_fn(|i, _| means[1 + i]),
+    Ok(Slope {
+        gradient: SVector::from_fn(|i, _| means[i]),
         hessian: SMatrix::from_fn(|i, j| {
             let (i, j) = (i.max(j), i.min(j));
-            means[1 + C + i * (i + 1) / 2 + j]
+            means[C + i * (i + 1) / 2 + j]
         }),
     })
+}
+
+/// The mean log-loss at some weights.
+fn loss<const C: usize>(
+    points: &(impl Points + ?Sized),
+    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    weights: &SVector<f64, C>,
+) -> Result<f64, FitError> {
+    let [loss] = points.means(|score, label| {
+        let z: f64 = features(score).iter().zip(weights).map(|(x, w)| x * w).sum();
+        // -ln sigmoid(z) for positives, -ln sigmoid(-z) for negatives, without overflow.
+        [(if label { -z } else { z }).max(0.0) + (-z.abs()).exp().ln_1p()]
+    })?;
+    Ok(loss)
 }
 
 /// Minimises the mean log-loss of `sigmoid(weights . features(score))`.
@@ -240,7 +250,7 @@ fn newton<const C: usize, const K: usize>(
     start: SVector<f64, C>,
 ) -> Result<SVector<f64, C>, FitError> {
     let mut weights = start;
-    let mut current = loss::<C, K>(points, features, &weights)?;
+    let mut current = slope::<C, K>(points, features, &weights)?;
     for _ in 0..MAX_STEPS {
         let norm = current.gradient.norm();
         if norm <= GRADIENT_NORM {
@@ -251,17 +261,22 @@ fn newton<const C: usize, const K: usize>(
         let ridge = C as f64 * SUM_ERROR;
         let damped = current.hessian + SMatrix::identity() * ridge;
         let step = solve(damped, current.gradient).ok_or(ScalingError::NotConverged(norm))?;
+        // Near the optimum the loss is flat to its last bits, and a full step that lessens the slope the right one.
+        let next = weights - step;
+        let there = slope::<C, K>(points, features, &next)?;
+        if there.gradient.norm() <= norm / 2.0 {
+            (weights, current) = (next, there);
+            continue;
+        }
+        let here = loss(points, features, &weights)?;
         let mut length = 1.0;
-        loop {
-            let next = weights - step * length;
-            let there = loss::<C, K>(points, features, &next)?;
-            // Near the optimum the loss is flat to its last bits, and the full step is the right one.
-            if there.value <= current.value + SUM_ERROR * (1.0 + current.value) || length < 1e-10 {
-                (weights, current) = (next, there);
-                break;
-            }
+        while length > 1e-10
+            && loss(points, features, &(weights - step * length))? > here + SUM_ERROR * (1.0 + here)
+        {
             length /= 2.0;
         }
+        weights -= step * length;
+        current = slope::<C, K>(points, features, &weights)?;
     }
     Err(ScalingError::NotConverged(current.gradient.norm()).into())
 }
@@ -273,16 +288,10 @@ fn solve<const C: usize>(matrix: SMatrix<f64, C, C>, right: SVector<f64, C>) -> 
     Some(SVector::from_column_slice(solution.as_slice()))
 }
 
-/// The points with their scores rounded to the middle of one of some hundred cells of about equal width on the scale of
-/// logits.
+/// The points with their scores rounded to the middle of some thousand cells.
 fn coarse(points: &(impl Points + ?Sized)) -> Result<Vec<Group>, FitError> {
-    let edge = |i: i32| {
-        let edge = sigmoid(f64::from(i) / 16.0) as f32;
-        // Where counting is quickest: between two buckets of packed points.
-        f64::from(f32::from_bits(edge.to_bits() >> 15 << 15))
-    };
-    let mut edges: Vec<f64> = (-256..=256).map(edge).collect();
-    edges.dedup();
+    // Cells that are counted anyway: buckets of packed points.
+    let edges: Vec<f64> = (1..BUCKETS).map(|bucket| packed::score(packed::bucket_start(bucket))).collect();
     let below = points.below(&edges)?;
     let highs = edges.into_iter().zip(below).chain([(1.0, points.totals())]);
     let mut low = (0.0, (0, 0));

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use calib_core::Score;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, FixedWidth, Isotonic, ScalingMethod, StoredArtifact, Umd,
     apply_probs, artifact_bytes, fit_binary,
@@ -70,8 +69,7 @@ fn ours(scores: &[f32], labels: &[bool]) -> Result<Vec<(&'static str, f64)>> {
         StoredArtifact::from_bytes(&artifact_bytes(&fit(&methods[0].1)?, &ArtifactOptions::default())?)?;
     eprintln!("measuring apply");
     let apply = || -> Result<()> {
-        let checked = scores.iter().map(|&score| Score::new(score)).collect::<Result<Vec<_>, _>>()?;
-        let probs = apply_probs(&stored.artifact(), &checked, 0).context("the artefact is binary")?;
+        let probs = apply_probs(&stored.artifact(), scores, 0)?.context("the artefact is binary")?;
         ensure!(probs.len() == scores.len(), "a score got no probability");
         Ok(())
     };

@@ -18,6 +18,9 @@ const PERIOD: Duration = Duration::from_millis(5);
 const METHODS: [&[&str]; 4] =
     [&["umd", "--bins", "15"], &["fixed-width", "--bins", "15"], &["isotonic"], &["platt"]];
 
+/// The program that writes the files.
+const WRITER: &str = "large_files";
+
 /// A folder that goes when this does.
 struct Folder(PathBuf);
 
@@ -32,7 +35,9 @@ impl Drop for Folder {
 /// Measures files of `rows`, a tenth and a hundredth of them.
 pub(crate) fn large(rows: u64) -> Result<()> {
     eprintln!("building for release");
-    run(cargo(&root()).args(["build", "--quiet", "--release", "--package", "calib-host", "--bin", "calib"]))?;
+    let build =
+        ["build", "--quiet", "--release", "--package", "calib-host", "--bin", "calib", "--example", WRITER];
+    run(cargo(&root()).args(build))?;
     println!("{}", machine());
     println!(
         "{:<12} {:<8} {:>14} {:>10} {:>16}",
@@ -42,18 +47,8 @@ pub(crate) fn large(rows: u64) -> Result<()> {
         let folder = Folder(std::env::temp_dir().join(format!("calib-bench-{}", std::process::id())));
         fs::create_dir_all(&folder.0)?;
         eprintln!("writing {rows} rows to {}", folder.0.display());
-        let mut writer = cargo(&root());
-        writer.args([
-            "run",
-            "--quiet",
-            "--release",
-            "--package",
-            "calib-host",
-            "--example",
-            "large_files",
-            "--",
-        ]);
-        run(writer.arg(&folder.0).arg(rows.to_string()))?;
+        let writer = root().join("target/release/examples").join(WRITER);
+        run(Command::new(writer).arg(&folder.0).arg(rows.to_string()))?;
         for method in METHODS {
             for format in ["npy", "parquet"] {
                 eprintln!("fitting {} to {format}", method[0]);
