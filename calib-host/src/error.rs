@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use calib_core::{KeyId, ParseError};
 
 use crate::compile::CompileError;
+use crate::device::DeviceError;
 use crate::fit::FitError;
 use crate::input::Format;
 use crate::output::OutputError;
@@ -51,6 +52,9 @@ pub enum Error {
     /// The result could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// A device did not do as it was asked.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The operating system has no random numbers.
     #[error("the operating system gives no random numbers: {0}")]
     Random(String),
@@ -235,11 +239,13 @@ impl Error {
                 format!("create the folder of {} first", path.display())
             }
             Self::Fit { cause, .. } => return cause.hint(),
+            Self::Device(cause) => return cause.hint(),
             _ => return None,
         })
     }
 
-    /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output.
+    /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output,
+    /// 5 for a device.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Mismatch(_) => 1,
@@ -247,6 +253,7 @@ impl Error {
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
             Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
+            Self::Device(_) => 5,
         }
     }
 }

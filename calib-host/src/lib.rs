@@ -24,6 +24,7 @@ mod bootstrap;
 mod clopper_pearson;
 mod compile;
 mod data;
+mod device;
 mod error;
 mod fit;
 mod groups;
@@ -56,6 +57,9 @@ pub use bootstrap::{Bootstrap, Interval};
 pub use clopper_pearson::clopper_pearson;
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
+#[cfg(feature = "serial")]
+pub use device::open_port;
+pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
 pub use error::{Error, Place, Problem};
 pub use fit::{Fit, FitError, FittedTable, TopLabelOptions, fit_binary, fit_top_label};
 pub use groups::Group;

@@ -8,6 +8,8 @@ mod keys;
 mod method;
 mod options;
 mod plan;
+#[cfg(feature = "serial")]
+mod port;
 mod promise;
 
 use std::fmt::Display;
@@ -35,6 +37,12 @@ enum Command {
     Assess(assess::Assess),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
+    #[cfg(feature = "serial")]
+    Push(port::Push),
+    #[cfg(feature = "serial")]
+    Status(port::StatusCommand),
+    #[cfg(feature = "serial")]
+    Monitor(port::Monitor),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
@@ -49,6 +57,12 @@ pub(crate) fn run() -> ExitCode {
         Command::Assess(assess) => assess.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
+        #[cfg(feature = "serial")]
+        Command::Push(push) => push.run(cli.quiet),
+        #[cfg(feature = "serial")]
+        Command::Status(status) => status.run(),
+        #[cfg(feature = "serial")]
+        Command::Monitor(monitor) => monitor.run(),
         Command::Keygen(keygen) => keygen.run(cli.quiet),
         Command::Sign(sign) => sign.run(cli.quiet),
         Command::Verify(verify) => verify.run(),

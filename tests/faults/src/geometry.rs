@@ -89,14 +89,14 @@ macro_rules! for_every_geometry {
             };
         }
         macro_rules! sectors {
-                                                ($write:literal) => {
-                                                    geometry!($write: 512);
-                                                    geometry!($write: 1024);
-                                                    geometry!($write: 4096);
-                                                    geometry!($write: 16_384);
-                                                    geometry!($write: 131_072);
-                                                };
-                                            }
+                                                    ($write:literal) => {
+                                                        geometry!($write: 512);
+                                                        geometry!($write: 1024);
+                                                        geometry!($write: 4096);
+                                                        geometry!($write: 16_384);
+                                                        geometry!($write: 131_072);
+                                                    };
+                                                }
         sectors!(1);
         sectors!(2);
         sectors!(4);
