@@ -4,10 +4,14 @@ mod board;
 mod case;
 mod emulator;
 mod image;
+mod kills;
 mod parity;
+mod tty;
 
 pub use board::Board;
 pub use case::{Case, Rows, SEED};
 pub use emulator::Emulator;
-pub use image::{ImageSize, build_firmware, build_firmware_for, image_size};
+pub use image::{ImageSize, build_firmware, build_firmware_for, build_updatable_firmware, image_size};
+pub use kills::{Kills, kills};
 pub use parity::{Parity, bare_scores, classified_rows};
+pub use tty::TtyDevice;
