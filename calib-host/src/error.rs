@@ -11,6 +11,7 @@ use crate::device::DeviceError;
 use crate::fit::FitError;
 use crate::input::Format;
 use crate::output::OutputError;
+use crate::probe::FlashError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,9 @@ pub enum Error {
     /// A device did not do as it was asked.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A chip's flash was not read or written.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
     /// The operating system has no random numbers.
     #[error("the operating system gives no random numbers: {0}")]
     Random(String),
@@ -240,6 +244,11 @@ impl Error {
             }
             Self::Fit { cause, .. } => return cause.hint(),
             Self::Device(cause) => return cause.hint(),
+            Self::Flash(FlashError::Access(cause)) => return cause.hint(),
+            Self::Flash(FlashError::NotWhole { .. }) => {
+                "give the --slot-addr and --slot-len that the firmware was built with".into()
+            }
+            Self::Flash(_) => "the calibrator in force is as before; run it again".into(),
             _ => return None,
         })
     }
@@ -253,7 +262,7 @@ impl Error {
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
             Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
-            Self::Device(_) => 5,
+            Self::Device(_) | Self::Flash(_) => 5,
         }
     }
 }

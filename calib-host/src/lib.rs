@@ -35,6 +35,7 @@ mod isotonic;
 mod method;
 mod output;
 mod plan;
+mod probe;
 mod scaling;
 mod scaling_binning;
 mod signing;
@@ -71,6 +72,12 @@ pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
 pub use method::{BinaryMethod, Model, Seed};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
+pub use probe::{
+    AccessError, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, Sector, Segment, SlotImage,
+    SlotMap, flash, plan as flash_plan, slot_map,
+};
+#[cfg(feature = "probe")]
+pub use probe::{Chip, ProbeState, elf_segments, probes};
 pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
 pub use signing::{PrivateKey, PublicKey};

@@ -2,7 +2,10 @@
 
 mod apply;
 mod assess;
+mod doctor;
 mod fit;
+#[cfg(feature = "probe")]
+mod flash;
 mod inspect;
 mod keys;
 mod method;
@@ -11,6 +14,8 @@ mod plan;
 #[cfg(feature = "serial")]
 mod port;
 mod promise;
+#[cfg(any(feature = "serial", feature = "probe"))]
+mod status;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -39,13 +44,16 @@ enum Command {
     Plan(plan::PlanCommand),
     #[cfg(feature = "serial")]
     Push(port::Push),
-    #[cfg(feature = "serial")]
-    Status(port::StatusCommand),
+    #[cfg(any(feature = "serial", feature = "probe"))]
+    Status(status::Status),
+    #[cfg(feature = "probe")]
+    Flash(flash::Flash),
     #[cfg(feature = "serial")]
     Monitor(port::Monitor),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
+    Doctor(doctor::Doctor),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -59,8 +67,11 @@ pub(crate) fn run() -> ExitCode {
         Command::Plan(plan) => plan.run(),
         #[cfg(feature = "serial")]
         Command::Push(push) => push.run(cli.quiet),
-        #[cfg(feature = "serial")]
+        #[cfg(any(feature = "serial", feature = "probe"))]
         Command::Status(status) => status.run(),
+        #[cfg(feature = "probe")]
+        Command::Flash(flash) => flash.run(cli.quiet),
+        Command::Doctor(doctor) => doctor.run(),
         #[cfg(feature = "serial")]
         Command::Monitor(monitor) => monitor.run(),
         Command::Keygen(keygen) => keygen.run(cli.quiet),

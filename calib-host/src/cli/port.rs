@@ -1,4 +1,4 @@
-//! `calib push`, `calib status --port` and `calib monitor`
+//! A device on a serial port: `calib push`, `calib monitor`, and what `calib status` shows
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use calib_core::wire::{
     CalibratorStatus, Prediction, RawScore, Reply, ReplyBody, RequestBody, Slots, Status, UpdateStatus,
 };
 use calib_core::{SlotContent, SlotFault};
-use calib_host::{Error, Link, Patience, Stage, StoredArtifact, open_port, push};
+use calib_host::{DeviceError, Error, Link, Patience, Stage, StoredArtifact, open_port, push};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -42,16 +42,6 @@ pub(crate) struct Line {
 pub(crate) struct Push {
     /// The artefact.
     artifact: PathBuf,
-    #[command(flatten)]
-    line: Line,
-    /// Print JSON on standard output.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Show what a device is and what its slots hold.
-#[derive(Args)]
-pub(crate) struct StatusCommand {
     #[command(flatten)]
     line: Line,
     /// Print JSON on standard output.
@@ -130,28 +120,27 @@ fn bar(quiet: bool) -> ProgressBar {
     ProgressBar::with_draw_target(None, target).with_style(style.expect("the template is in order"))
 }
 
-impl StatusCommand {
-    pub(crate) fn run(self) -> Result<(), Error> {
-        let mut link = self.line.link()?;
-        let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
-            return Err(calib_host::DeviceError::Protocol.into());
-        };
-        let slots = match link.ask(&RequestBody::Slots) {
-            Ok(ReplyBody::Slots(slots)) => Some(slots),
-            // Firmware with one slot refuses, which is no failure.
-            Err(calib_host::DeviceError::Refused(_)) => None,
-            Ok(_) => return Err(calib_host::DeviceError::Protocol.into()),
-            Err(error) => return Err(error.into()),
-        };
-        if self.json {
-            return print_json(&json!({
-                "port": self.line.port,
-                "device": device_json(&status),
-                "slots": slots.as_ref().map(slots_json),
-            }));
-        }
-        print(&self.line.port, &status, slots.as_ref())
+/// Shows what a device is and what its slots hold.
+pub(crate) fn status(line: &Line, as_json: bool) -> Result<(), Error> {
+    let mut link = line.link()?;
+    let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
+        return Err(DeviceError::Protocol.into());
+    };
+    let slots = match link.ask(&RequestBody::Slots) {
+        Ok(ReplyBody::Slots(slots)) => Some(slots),
+        // Firmware with one slot refuses, which is no failure.
+        Err(DeviceError::Refused(_)) => None,
+        Ok(_) => return Err(DeviceError::Protocol.into()),
+        Err(error) => return Err(error.into()),
+    };
+    if as_json {
+        return print_json(&json!({
+            "port": line.port,
+            "device": device_json(&status),
+            "slots": slots.as_ref().map(slots_json),
+        }));
     }
+    print(&line.port, &status, slots.as_ref())
 }
 
 fn print(port: &str, status: &Status, slots: Option<&Slots>) -> Result<(), Error> {
