@@ -69,8 +69,7 @@ impl Chip {
             return Err(AccessError::NoPermission(probe.selector.clone()));
         }
         let attach_error = |cause: &dyn std::error::Error| AccessError::Attach(chain(cause));
-        let selector =
-            DebugProbeSelector::try_from(probe.selector.as_str()).map_err(|cause| attach_error(&cause))?;
+        let selector = probe.selector.parse::<DebugProbeSelector>().map_err(|cause| attach_error(&cause))?;
         Self::attach_over(Lister::new().open(selector).map_err(|cause| attach_error(&cause))?, name)
     }
 

@@ -46,17 +46,17 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
     prepared.run(|store| store.install(held.bytes())).expect("the power is on");
     let word = WORD.max(WRITE) as u64;
     let stride = word * scale.pick(13, 1, 1) as u64;
-    // A sample leaves words out, but none of record and mark on the smallest flash.
-    let last = if WRITE == 1 && SECTOR == 512 { 64 } else { 0 };
+    // A sample leaves words out, but not the bytes that complete an installation.
+    let last = if WRITE == 1 { 4 } else { 0 };
     let chosen = |steps: u64| {
-        let fine = (steps.saturating_sub(last)..=steps).step_by(word as usize);
-        (0..=steps.saturating_sub(last + 1)).step_by(stride as usize).chain(fine)
+        let coarse = (0..steps.saturating_sub(last)).step_by(stride as usize).map(move |step| (step, stride));
+        coarse.chain((steps.saturating_sub(last)..=steps).map(move |step| (step, stride.div_ceil(4))))
     };
 
     let mut report = PairReport::default();
     for cut in [Cut::Before, Cut::TornUnit, Cut::Unstable] {
         for second in [&offered, &other] {
-            for first_step in chosen(steps(&prepared, &offered)) {
+            for (first_step, stride) in chosen(steps(&prepared, &offered)) {
                 let mut once = prepared.clone();
                 once.flash.cut_at(first_step, cut);
                 let acknowledged = once.run(|store| store.install(offered.bytes())).is_ok();

@@ -45,7 +45,7 @@ enum Command {
         #[arg(long)]
         only_planted: bool,
     },
-    /// Fuzz the parser of artefacts and the decoder of frames.
+    /// Fuzz the parser of artefacts, the decoder of frames, the start on any flash, and the serial line.
     Fuzz {
         /// Executions per target.
         #[arg(long, default_value_t = 10_000_000, value_name = "N")]
