@@ -36,14 +36,14 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         refs: PathBuf,
     },
-    /// Cut the power at every step of an installation, wear out flash, forge artefacts, and plant faults.
+    /// Cut the power at every step of an installation, wear out flash, forge artefacts, kill the emulator, plant faults.
     Faults {
         /// Take longer: ten times the images and artefacts.
         #[arg(long)]
         long: bool,
-        /// Only plant faults, and check that each is found.
-        #[arg(long)]
-        only_planted: bool,
+        /// Run only this part.
+        #[arg(long, value_enum, value_name = "PART")]
+        only: Option<faults::Part>,
     },
     /// Fuzz the parser of artefacts, the decoder of frames, the start on any flash, and the serial line.
     Fuzz {
@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<()> {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
-        Command::Faults { long, only_planted } => faults::faults(long, only_planted),
+        Command::Faults { long, only } => faults::faults(long, only),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }
