@@ -42,7 +42,7 @@ pub(crate) fn faults(long: bool, only: Option<Part>) -> Result<()> {
         run(cargo(&root()).args(run_suite).args(scale))?;
     }
     if wanted(Part::Kills) {
-        killed(if long { 1000 } else { 200 })?;
+        killed(if long { 1000 } else { 350 })?;
     }
     if wanted(Part::Planted) {
         planted()?;
