@@ -55,7 +55,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
     seed: u64,
     scale: Scale,
 ) -> HalfErasedReport {
-    let artifacts = [Recipe::new(1, 5, 0), Recipe::new(2, 9, 0)].map(|recipe| recipe.artifact());
+    let artifacts = [Recipe::new(1, 6, 0), Recipe::new(2, 9, 0)].map(|recipe| recipe.artifact());
     let known = [&artifacts[0], &artifacts[1]];
     let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
     for artifact in &artifacts {
