@@ -8,9 +8,11 @@ use calib_core::{KeyId, ParseError, ScoreEncoding};
 
 use crate::compile::CompileError;
 use crate::decide::CostsError;
+use crate::device::DeviceError;
 use crate::fit::FitError;
 use crate::input::Format;
 use crate::output::OutputError;
+use crate::probe::FlashError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +62,12 @@ pub enum Error {
     /// The result could not be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// A device did not do as it was asked.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A chip's flash was not read or written.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
     /// The operating system has no random numbers.
     #[error("the operating system gives no random numbers: {0}")]
     Random(String),
@@ -297,11 +305,18 @@ impl Error {
             Self::Spill { .. } => "set TMPDIR to a folder on a disk with 4 bytes a row to spare".into(),
             Self::Fit { cause, .. } => return cause.hint(),
             Self::Compile(CompileError::Codes(cause)) => return cause.hint(),
+            Self::Device(cause) => return cause.hint(),
+            Self::Flash(FlashError::Access(cause)) => return cause.hint(),
+            Self::Flash(FlashError::NotWhole { .. }) => {
+                "give the --slot-addr and --slot-len that the firmware was built with".into()
+            }
+            Self::Flash(_) => "the calibrator in force is as before; run it again".into(),
             _ => return None,
         })
     }
 
-    /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output.
+    /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output,
+    /// 5 for a device.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Mismatch(_) => 1,
@@ -310,6 +325,7 @@ impl Error {
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             Self::Read { .. } | Self::Input { .. } | Self::Fit { .. } | Self::Compile(_) => 3,
             Self::Output(_) | Self::Random(_) | Self::Stdout(_) | Self::Spill { .. } => 4,
+            Self::Device(_) | Self::Flash(_) => 5,
         }
     }
 }

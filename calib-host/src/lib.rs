@@ -29,6 +29,7 @@ mod compile_joint;
 mod cross_validation;
 mod data;
 pub mod decide;
+mod device;
 mod error;
 mod export;
 mod fit;
@@ -49,6 +50,7 @@ mod packed;
 mod passes;
 mod plan;
 mod points;
+mod probe;
 mod problems;
 mod report;
 mod roc_monotony;
@@ -94,6 +96,9 @@ pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
+#[cfg(feature = "serial")]
+pub use device::open_port;
+pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
 pub use error::{Error, Place, Problem};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
@@ -112,6 +117,12 @@ pub use method::{BinaryMethod, Model, Seed};
 pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
+pub use probe::{
+    AccessError, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, Sector, Segment, SlotImage,
+    SlotMap, flash, plan as flash_plan, slot_map,
+};
+#[cfg(feature = "probe")]
+pub use probe::{Chip, ProbeState, elf_segments, probes};
 pub use problems::Problems;
 pub use report::{
     CalibratedRows, CalibratorSummary, FileOrigin, Occupancy, Origin, PageError, Plot, REPORT_SCHEMA, Report,

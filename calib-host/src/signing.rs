@@ -5,7 +5,9 @@ use std::path::Path;
 
 use calib_core::{Artifact, KeyId, SIGNATURE_SECTION_LEN, SignatureError, Trust, TrustedKey, sign};
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
-use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
+use ed25519_dalek::pkcs8::{
+    DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes,
+};
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 
 use crate::StoredArtifact;
@@ -56,7 +58,9 @@ impl PrivateKey {
     ///
     /// If it cannot be written, or exists and is not to be replaced.
     pub fn write(&self, path: &Path, overwrite: bool) -> Result<(), Error> {
-        let pem = self.0.to_pkcs8_pem(LineEnding::LF).expect("every key has a PEM");
+        // Without the public key, which OpenSSL 3.0 does not read in the same file.
+        let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
+        let pem = pair.to_pkcs8_pem(LineEnding::LF).expect("every key has a PEM");
         Ok(write_secret_file(path, overwrite, |out| out.write_all(pem.as_bytes()))?)
     }
 

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use ed25519_dalek::VerifyingKey;
+use ed25519_dalek::pkcs8::DecodePublicKey;
 
 const CLASSIFIER: &str = "CALIB_CLASSIFIER";
+const PUBLIC_KEY: &str = "CALIB_PUBLIC_KEY";
 
 fn main() {
     if let Err(error) = run() {
@@ -29,6 +32,10 @@ fn run() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
     }
 
+    if has_feature("SIGNED") {
+        fs::write(out.join("public_key.rs"), public_key()?)?;
+    }
+
     println!("cargo::rerun-if-env-changed={CLASSIFIER}");
     let Some(path) = env::var_os(CLASSIFIER) else {
         return Err(format!("{CLASSIFIER} names no classifier file: run `cargo xtask demo`").into());
@@ -37,6 +44,19 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", path.display());
     fs::write(out.join("classifier.rs"), source(&LinearModel::load(&path)?))?;
     Ok(())
+}
+
+/// The key in the PEM file that `calib keygen` wrote, as Rust.
+fn public_key() -> Result<String, Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed={PUBLIC_KEY}");
+    let path = env::var_os(PUBLIC_KEY)
+        .ok_or_else(|| format!("{PUBLIC_KEY} names no public key: make one with `calib keygen`"))?;
+    let path = PathBuf::from(path);
+    println!("cargo::rerun-if-changed={}", path.display());
+    let pem = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let key = VerifyingKey::from_public_key_pem(&pem);
+    let key = key.map_err(|_| format!("{}: not a public Ed25519 key in PEM", path.display()))?;
+    Ok(format!("const PUBLIC_KEY: [u8; 32] = {:?};\n", key.to_bytes()))
 }
 
 /// The memory map of the one board that is chosen.

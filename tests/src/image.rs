@@ -40,6 +40,25 @@ pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
 ///
 /// If the file holds no classifier, or with cargo's own words.
 pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBuf> {
+    build(board, classifier_json, "", None)
+}
+
+/// As [`build_firmware_for`], with two slots, whose calibrator is replaced over the serial line: by any other, or, with
+/// the PEM file of a public key, by those that are signed with it.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_updatable_firmware(
+    board: Board,
+    classifier_json: &Path,
+    public_key: Option<&Path>,
+) -> Result<PathBuf> {
+    let feature = if public_key.is_some() { "signed" } else { "slots" };
+    build(board, classifier_json, feature, public_key)
+}
+
+fn build(board: Board, classifier_json: &Path, feature: &str, public_key: Option<&Path>) -> Result<PathBuf> {
     let model = LinearModel::load(classifier_json)?;
     let classifier_json = fs::canonicalize(classifier_json)?;
     let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
@@ -52,11 +71,12 @@ pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBu
 
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE])
-        .args(["--features", board.name(), "--target", board.target()])
+        .args(["--features", &format!("{},{feature}", board.name()), "--target", board.target()])
         .arg("--target-dir")
         .arg(&target_dir)
         .current_dir(&workspace)
         .env("CALIB_CLASSIFIER", &classifier_json)
+        .envs(public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))
         // Flags meant for the host would replace the device's.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
@@ -69,7 +89,8 @@ pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBu
             board.target()
         );
     }
-    let image = images.join(format!("{}-{}-{}.elf", board.name(), file_name(model.name()), model.id()));
+    let kind = if feature.is_empty() { String::new() } else { format!("-{feature}") };
+    let image = images.join(format!("{}{kind}-{}-{}.elf", board.name(), file_name(model.name()), model.id()));
     let built = target_dir.join(board.target()).join("release").join(PACKAGE);
     fs::copy(&built, &image).with_context(|| format!("cannot copy {}", built.display()))?;
     Ok(image)

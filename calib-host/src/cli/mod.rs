@@ -8,8 +8,11 @@ mod codes;
 mod compare;
 mod decide;
 mod decided;
+mod doctor;
 mod export;
 mod fit;
+#[cfg(feature = "probe")]
+mod flash;
 mod inspect;
 mod joint;
 mod joint_report;
@@ -18,10 +21,14 @@ mod method;
 mod options;
 mod plan;
 mod points;
+#[cfg(feature = "serial")]
+mod port;
 mod promise;
 mod reduction;
 mod report;
 mod rule;
+#[cfg(any(feature = "serial", feature = "probe"))]
+mod status;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -49,6 +56,14 @@ enum Command {
     Decide(Box<decide::Decide>),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
+    #[cfg(feature = "serial")]
+    Push(port::Push),
+    #[cfg(any(feature = "serial", feature = "probe"))]
+    Status(status::Status),
+    #[cfg(feature = "probe")]
+    Flash(flash::Flash),
+    #[cfg(feature = "serial")]
+    Monitor(port::Monitor),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
@@ -56,6 +71,7 @@ enum Command {
     Report(report::ReportCommand),
     Plot(report::PlotCommand),
     Export(export::Export),
+    Doctor(doctor::Doctor),
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
@@ -68,6 +84,15 @@ pub(crate) fn run() -> ExitCode {
         Command::Decide(decide) => decide.run(cli.quiet),
         Command::Inspect(inspect) => inspect.run(),
         Command::Plan(plan) => plan.run(),
+        #[cfg(feature = "serial")]
+        Command::Push(push) => push.run(cli.quiet),
+        #[cfg(any(feature = "serial", feature = "probe"))]
+        Command::Status(status) => status.run(),
+        #[cfg(feature = "probe")]
+        Command::Flash(flash) => flash.run(cli.quiet),
+        Command::Doctor(doctor) => doctor.run(),
+        #[cfg(feature = "serial")]
+        Command::Monitor(monitor) => monitor.run(),
         Command::Keygen(keygen) => keygen.run(cli.quiet),
         Command::Sign(sign) => sign.run(cli.quiet),
         Command::Verify(verify) => verify.run(),

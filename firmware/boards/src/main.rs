@@ -9,8 +9,13 @@ mod classifier;
 mod panic;
 #[cfg(not(feature = "microbit"))]
 mod pseudo;
+#[cfg(not(feature = "slots"))]
 mod slot;
 mod stack;
+#[cfg(feature = "slots")]
+mod trust;
+#[cfg(feature = "slots")]
+mod updatable;
 
 #[cfg(feature = "microbit")]
 #[path = "microbit/mod.rs"]
@@ -23,15 +28,26 @@ mod board;
 mod board;
 
 use board::Board;
-use calib_firmware::{Alarm, Device, serve};
-use classifier::{ALARM_RULE, CLASSIFIER};
 
 #[cfg_attr(target_arch = "arm", cortex_m_rt::entry)]
 #[cfg_attr(target_arch = "riscv32", riscv_rt::entry)]
 fn main() -> ! {
-    let Some(Board { mut frames, alarm, meter, entropy }) = Board::take() else {
+    let Some(board) = Board::take() else {
         panic!("the board was taken before");
     };
+    #[cfg(feature = "slots")]
+    updatable::run(board);
+    #[cfg(not(feature = "slots"))]
+    run(board)
+}
+
+/// Answers the host for good, with the calibrator in the one slot.
+#[cfg(not(feature = "slots"))]
+fn run(board: Board) -> ! {
+    use calib_firmware::{Alarm, Device, serve};
+    use classifier::{ALARM_RULE, CLASSIFIER};
+
+    let Board { mut frames, alarm, meter, entropy } = board;
     let Ok(alarm) = Alarm::new(alarm, ALARM_RULE);
     let mut device = Device::new(&CLASSIFIER, slot::bytes(), alarm, meter, entropy);
     // A line without errors never ends.

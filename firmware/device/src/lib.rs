@@ -53,6 +53,7 @@
 extern crate std;
 
 mod alarm;
+mod cfi;
 mod classifier;
 mod device;
 mod entropy;
@@ -62,6 +63,7 @@ mod log;
 mod meter;
 #[cfg(feature = "std")]
 mod model;
+mod ram_flash;
 mod rest;
 mod serve;
 mod slot;
@@ -71,6 +73,7 @@ mod update;
 
 pub use alarm::Alarm;
 pub use calib_core::AlarmRule;
+pub use cfi::{CfiError, CfiFlash, FlashBus};
 pub use classifier::{Classifier, Kind, Output, Scratch};
 pub use device::Device;
 pub use entropy::{Entropy, NoEntropy};
@@ -80,6 +83,7 @@ pub use meter::Meter;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
+pub use ram_flash::RamFlash;
 pub use serve::{ServeError, serve, serve_updatable};
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};

@@ -178,24 +178,24 @@ pub(crate) fn calibrated(outcome: Outcome) -> f32 {
 
 /// Flash in RAM, of sectors of 512 bytes.
 #[derive(Debug)]
-pub(crate) struct RamFlash {
+pub(crate) struct TestFlash {
     bytes: Vec<u8>,
     /// Whether erasing fails.
     pub(crate) fails: bool,
     pub(crate) erases: usize,
 }
 
-impl RamFlash {
+impl TestFlash {
     pub(crate) fn new(len: usize) -> Self {
         Self { bytes: std::vec![0xFF; len], fails: false, erases: 0 }
     }
 }
 
-impl ErrorType for RamFlash {
+impl ErrorType for TestFlash {
     type Error = NorFlashErrorKind;
 }
 
-impl ReadNorFlash for RamFlash {
+impl ReadNorFlash for TestFlash {
     const READ_SIZE: usize = 4;
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
@@ -209,7 +209,7 @@ impl ReadNorFlash for RamFlash {
     }
 }
 
-impl NorFlash for RamFlash {
+impl NorFlash for TestFlash {
     const WRITE_SIZE: usize = 8;
     const ERASE_SIZE: usize = 512;
 

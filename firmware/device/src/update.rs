@@ -221,13 +221,13 @@ mod tests {
     use calib_core::{Anybody, Erased, ParseError, Receipt, Refused, SlotFault};
 
     use super::*;
-    use crate::testing::{ID, OTHER_ID, RamFlash, binary_artifact, top_label_artifact};
+    use crate::testing::{ID, OTHER_ID, TestFlash, binary_artifact, top_label_artifact};
 
     const WORDS: usize = 256;
     const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 1024], len_bytes: 1024, erased: Erased::Ones };
 
-    fn updater() -> Updater<RamFlash, Anybody, WORDS> {
-        Updater::open(RamFlash::new(2048), LAYOUT, Admission::new(Anybody, ID), Kind::Binary).unwrap()
+    fn updater() -> Updater<TestFlash, Anybody, WORDS> {
+        Updater::open(TestFlash::new(2048), LAYOUT, Admission::new(Anybody, ID), Kind::Binary).unwrap()
     }
 
     fn ask(updater: &mut impl Update, request: RequestBody) -> Result<UpdateStatus, UpdateRefusal> {
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    fn identity(updater: &mut Updater<RamFlash, Anybody, WORDS>) -> Result<[u8; 8], Missing> {
+    fn identity(updater: &mut Updater<TestFlash, Anybody, WORDS>) -> Result<[u8; 8], Missing> {
         let mut buffer = ArtifactBuffer::new();
         updater.load(&mut buffer).status().map(|status| status.identity.0)
     }

@@ -46,6 +46,9 @@ pub struct Flash<const WRITE: usize, const SECTOR: usize> {
     bytes: Vec<u8>,
     /// The bits that read otherwise every time; empty if there are none.
     unstable: Vec<u8>,
+    /// How firmly unstable bits lean to the value that was stored last: each bit reads otherwise with a probability of
+    /// two to the power of minus one minus this.
+    lean: u32,
     erased: u8,
     /// Worn bits of a byte, which can no longer be programmed.
     worn: Option<(usize, u8)>,
@@ -63,6 +66,7 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
         Self {
             bytes: vec![erased; sectors * SECTOR],
             unstable: Vec::new(),
+            lean: 0,
             erased,
             worn: None,
             fuse: None,
@@ -143,13 +147,15 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
 
     /// Leaves bits halfway between two states.
     fn tear(&mut self, range: std::ops::Range<usize>, to: impl Fn(usize) -> u8, unstable: bool) {
+        self.lean = (self.random.next_u64() % 5) as u32;
+        let leans = unstable && self.lean > 0;
         for at in range {
             let shaky = self.unstable.get(at).copied().unwrap_or_default();
             let changing = (self.bytes[at] ^ to(at)) | shaky;
             if changing == 0 {
                 continue;
             }
-            let changed = self.random.next_u64() as u8 & changing;
+            let changed = if leans { changing } else { self.random.next_u64() as u8 & changing };
             self.bytes[at] ^= changed & (self.bytes[at] ^ to(at));
             if unstable {
                 self.make_unstable(at, changing);
@@ -180,7 +186,9 @@ impl<const WRITE: usize, const SECTOR: usize> ReadNorFlash for Flash<WRITE, SECT
         if let Some(unstable) = self.unstable.get(range) {
             for (byte, &bits) in bytes.iter_mut().zip(unstable) {
                 if bits != 0 {
-                    *byte ^= self.random.next_u64() as u8 & bits;
+                    let otherwise =
+                        (0..self.lean).fold(bits, |otherwise, _| otherwise & self.random.next_u64() as u8);
+                    *byte ^= self.random.next_u64() as u8 & otherwise;
                 }
             }
         }

@@ -74,42 +74,41 @@ fn which(loaded: &Admitted<'_>, known: &[&Aligned]) -> Result<usize, String> {
     })
 }
 
+/// Puts a generic function's works for one write unit and these sectors on a list.
+macro_rules! add_works {
+    ($works:ident, $function:ident, $scale:ident, $write:literal, $($sector:literal)*) => {
+        $(for (at, erased) in [calib_core::Erased::Zeros, calib_core::Erased::Ones].into_iter().enumerate() {
+            let seed = $write * 1_000_003 + $sector * 2 + at as u64;
+            $works.push(Box::new(move || $function::<$write, $sector>(erased, seed, $scale)));
+        })*
+    };
+}
+pub(crate) use add_works;
+
 /// Runs a generic function for every geometry, each with a seed of its own, on as many threads as there are cores.
 macro_rules! for_every_geometry {
     ($function:ident, $scale:expr) => {{
-        use calib_core::Erased::{Ones, Zeros};
+        use $crate::geometry::add_works;
         let scale = $scale;
         let mut works: Vec<Box<dyn FnOnce() -> _ + Send>> = Vec::new();
-        macro_rules! geometry {
-            ($write:literal: $sector:literal) => {
-                for (at, erased) in [Zeros, Ones].into_iter().enumerate() {
-                    let seed = $write * 1_000_003 + $sector * 2 + at as u64;
-                    works.push(Box::new(move || $function::<$write, $sector>(erased, seed, scale)));
-                }
-            };
+        add_works!(works, $function, scale, 1, 512 4096);
+        add_works!(works, $function, scale, 32, 512 4096);
+        #[cfg(not(feature = "few-geometries"))]
+        {
+            add_works!(works, $function, scale, 1, 1024 16_384 131_072);
+            add_works!(works, $function, scale, 2, 512 1024 4096 16_384 131_072);
+            add_works!(works, $function, scale, 4, 512 1024 4096 16_384 131_072);
+            add_works!(works, $function, scale, 8, 512 1024 4096 16_384 131_072);
+            add_works!(works, $function, scale, 16, 512 1024 4096 16_384 131_072);
+            add_works!(works, $function, scale, 32, 1024 16_384 131_072);
         }
-        macro_rules! sectors {
-                                                                            ($write:literal) => {
-                                                                                geometry!($write: 512);
-                                                                                geometry!($write: 1024);
-                                                                                geometry!($write: 4096);
-                                                                                geometry!($write: 16_384);
-                                                                                geometry!($write: 131_072);
-                                                                            };
-                                                                        }
-        sectors!(1);
-        sectors!(2);
-        sectors!(4);
-        sectors!(8);
-        sectors!(16);
-        sectors!(32);
         $crate::geometry::in_parallel(works)
     }};
 }
 pub(crate) use for_every_geometry;
 
 /// The number of geometries: write units of 1 to 32 bytes, sectors of 512 bytes to 128 KiB, erased to zeros or ones.
-pub const GEOMETRIES: usize = 6 * 5 * 2;
+pub const GEOMETRIES: usize = if cfg!(feature = "few-geometries") { 2 * 2 * 2 } else { 6 * 5 * 2 };
 
 /// Runs works on all cores, and returns their results in order.
 pub(crate) fn in_parallel<R: Send>(works: Vec<Box<dyn FnOnce() -> R + Send + '_>>) -> Vec<R> {

@@ -35,6 +35,24 @@ fn main() {
     for (name, body) in replies() {
         write("frame", name, &payload(&Reply { id: 7, body }));
     }
+    // Flash of two slots of 512 bytes; bits 1 and 2 of the first byte make records and marks fit.
+    let artefact = binary(Method::Isotonic, None);
+    for (name, choice, erased) in
+        [("blank", 0u8, 0xFF), ("first", 2, 0xFF), ("both", 6, 0xFF), ("zeros", 7, 0x00)]
+    {
+        let mut flash = vec![erased; 1024];
+        for slot in (0..2).filter(|slot| choice & (2 << slot) != 0) {
+            flash[512 * slot..][..artefact.len()].copy_from_slice(&artefact);
+        }
+        flash.insert(0, choice);
+        write("boot", name, &flash);
+    }
+    // Requests as the target makes them: a kind, a length, and so many bytes.
+    let len = artefact.len() as u8;
+    let part = [&[len], &artefact[..]].concat();
+    let update = [&[0], &part[..], &[2], &part[..], &[6, 0, 4, 128].repeat(9), &[5, 0]].concat();
+    write("serve", "update", &update);
+    write("serve", "status", &framed(&Request { id: 9, body: RequestBody::Status }));
     write("frame", "framed", &framed(&Request { id: 7, body: RequestBody::Score(0.5) }));
 }
 

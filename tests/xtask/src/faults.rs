@@ -6,28 +6,74 @@ use std::time::Instant;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_firmware::{Classifier, LinearModel};
+use calib_host::{
+    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
+};
+use calib_tests::{Board, Case, build_updatable_firmware, kills};
+use clap::ValueEnum;
 
 use crate::mutants::{MUTANTS, Mutant};
-use crate::root;
 use crate::run::{cargo, run};
+use crate::{root, setup};
 
 /// The packages that a mutant is built from.
 const PARTS: [&str; 2] = ["calib-core", "tests/faults"];
 
-/// Cuts the power, wears flash out and forges artefacts against the slot store; then plants faults in calib-core, and
-/// checks that each is found.
-pub(crate) fn faults(long: bool, only_planted: bool) -> Result<()> {
+/// A part of the faults.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Part {
+    /// Power cuts, worn and half-erased flash, forgeries: all on a model of flash.
+    Flash,
+    /// The emulator, killed during updates over a terminal.
+    Kills,
+    /// Faults planted in calib-core, each of which must be found.
+    Planted,
+}
+
+/// Cuts the power, wears flash out and forges artefacts against the slot store, kills the emulator; then plants faults in
+/// calib-core, and checks that each is found.
+pub(crate) fn faults(long: bool, only: Option<Part>) -> Result<()> {
     let start = Instant::now();
-    if only_planted {
-        return planted();
+    let wanted = |part| only.is_none_or(|only| only == part);
+    if wanted(Part::Flash) {
+        let scale: &[&str] = if long { &["--", "--long"] } else { &[] };
+        let run_suite = ["run", "--quiet", "--locked", "--release", "--package", "calib-faults"];
+        run(cargo(&root()).args(run_suite).args(scale))?;
     }
-    let scale: &[&str] = if long { &["--", "--long"] } else { &[] };
-    run(cargo(&root())
-        .args(["run", "--quiet", "--locked", "--release", "--package", "calib-faults"])
-        .args(scale))?;
-    planted()?;
+    if wanted(Part::Kills) {
+        killed(if long { 1000 } else { 350 })?;
+    }
+    if wanted(Part::Planted) {
+        planted()?;
+    }
     println!("faults: all clean ({:.0} s)", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Kills the emulator during so many updates.
+fn killed(count: usize) -> Result<()> {
+    let start = Instant::now();
+    setup::targets(&[Board::Virt.target()])?;
+    setup::qemu()?;
+    let model = Case::breast_cancer()?.model;
+    let classifier = root().join("target/classifier.json");
+    model.save(&classifier)?;
+    let elf = build_updatable_firmware(Board::Virt, &classifier, None)?;
+    let artifacts = [calibrator(&model, 20)?, calibrator(&model, 60)?];
+    let report = kills(&elf, [&artifacts[0], &artifacts[1]], count)?;
+    println!("{report} ({:.0} s)", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// A calibrator of so many bins for a binary classifier.
+fn calibrator(model: &LinearModel, bins: usize) -> Result<StoredArtifact> {
+    let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
+    let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
+    let data = BinaryData::new(scores, labels)?.on_device();
+    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1)?;
+    let options = ArtifactOptions { classifier: Some(model.id()), ..ArtifactOptions::default() };
+    Ok(StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?)
 }
 
 /// Builds calib-core with one fault after the other, and shows each to the suite.
@@ -108,7 +154,7 @@ fn with<R>(mutant: &Mutant, folder: &Path, work: impl FnOnce() -> Result<R>) -> 
 /// Builds the suite and runs a sample of it; says how it failed, or `None` if it passed.
 fn judge(folder: &Path) -> Result<Option<String>> {
     let built = cargo(folder)
-        .args(["build", "--quiet", "--release", "--package", "calib-faults"])
+        .args(["build", "--quiet", "--release", "--package", "calib-faults", "--features", "few-geometries"])
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .env("RUSTFLAGS", "--cap-lints allow")
         .stdin(Stdio::null())

@@ -13,7 +13,7 @@ pub(crate) fn fuzz(runs: u64) -> Result<()> {
     if output("cargo", &["fuzz", "--version"]).is_none() {
         run(cargo(&root()).args(["install", "--locked", "cargo-fuzz"]))?;
     }
-    for target in ["parse", "frame"] {
+    for target in ["parse", "frame", "boot", "serve"] {
         let corpus = folder.join("corpus").join(target);
         fs::create_dir_all(&corpus).with_context(|| format!("cannot create {}", corpus.display()))?;
         run(cargo(&folder)

@@ -40,21 +40,21 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         refs: PathBuf,
     },
-    /// Cut the power at every step of an installation, wear out flash, forge artefacts, and plant faults.
+    /// Cut the power at every step of an installation, wear out flash, forge artefacts, kill the emulator, plant faults.
     Faults {
         /// Take longer: ten times the images and artefacts.
         #[arg(long)]
         long: bool,
-        /// Only plant faults, and check that each is found.
-        #[arg(long)]
-        only_planted: bool,
+        /// Run only this part.
+        #[arg(long, value_enum, value_name = "PART")]
+        only: Option<faults::Part>,
     },
     /// Measure speed and memory.
     #[command(subcommand)]
     Bench(Bench),
     /// Open reports in headless Chromium: no console message, no request, nothing that axe-core objects to.
     ReportCheck,
-    /// Fuzz the parser of artefacts and the decoder of frames.
+    /// Fuzz the parser of artefacts, the decoder of frames, the start on any flash, and the serial line.
     Fuzz {
         /// Executions per target.
         #[arg(long, default_value_t = 10_000_000, value_name = "N")]
@@ -79,10 +79,10 @@ fn main() -> anyhow::Result<()> {
         Command::Demo => demo::demo(),
         Command::Test => test::test(),
         Command::Papers { data, refs } => papers::papers(&data, &refs),
-        Command::Faults { long, only_planted } => faults::faults(long, only_planted),
         Command::Bench(Bench::Host(options)) => bench::host(&options),
         Command::ReportCheck => report_check::report_check(),
         Command::Bench(Bench::Device { write_baseline }) => bench::device::device(write_baseline),
+        Command::Faults { long, only } => faults::faults(long, only),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

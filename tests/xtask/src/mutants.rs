@@ -63,8 +63,9 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         name: "the mark is not read back",
         edits: &[edit(
             INSTALL,
-            "None => Ok(()),\n            Some(at) => Err(InstallError::ReadBack",
-            "Some(at) if offset > u32::MAX - 64 => Err(InstallError::ReadBack",
+            "        match unit.iter().zip(&found)",
+            "        found = *unit;
+        match unit.iter().zip(&found)",
         )],
     },
     Mutant {

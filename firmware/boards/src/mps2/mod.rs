@@ -2,10 +2,14 @@
 //!
 //! UART0 carries frames, UART1 defmt's log, and LED 0 is the alarm.
 
+#[cfg(feature = "slots")]
+mod flash;
 mod led;
 mod systick;
 mod uart;
 
+#[cfg(feature = "slots")]
+pub(crate) use flash::{LAYOUT, flash};
 use led::Led;
 use systick::SysTickMeter;
 use uart::{Interrupt, Uart};

@@ -2,10 +2,14 @@
 //!
 //! Its one UART carries frames; there is no second one for a log. It has no pin either: the alarm is a byte of memory.
 
+#[cfg(feature = "slots")]
+mod flash;
 mod meter;
 mod pin;
 mod uart;
 
+#[cfg(feature = "slots")]
+pub(crate) use flash::{LAYOUT, flash};
 use meter::CycleMeter;
 use pin::MemoryPin;
 use uart::Uart;

@@ -1,0 +1,30 @@
+//! The region of the calibrator slot, which is memory on these boards, as flash with two slots.
+
+use calib_core::{Erased, SlotLayout};
+use calib_firmware::RamFlash;
+
+const SECTOR_LEN: usize = 4096;
+const SLOT_LEN: u32 = 32 << 10;
+
+/// The memory behind flash's rules.
+pub(crate) type Flash = RamFlash<'static, 4, SECTOR_LEN>;
+
+/// Two halves. Memory is zero when the emulator starts.
+pub(crate) const LAYOUT: SlotLayout =
+    SlotLayout { offsets: [0, SLOT_LEN], len_bytes: SLOT_LEN, erased: Erased::Zeros };
+
+/// Takes the region over.
+///
+/// # Safety
+///
+/// Nothing else uses it.
+pub(crate) unsafe fn flash() -> Flash {
+    unsafe extern "C" {
+        static mut __calib_slot_start: u8;
+        static __calib_slot_end: u8;
+    }
+    let (start, end) = (&raw mut __calib_slot_start, &raw const __calib_slot_end);
+    // SAFETY: `memory.x` sets both symbols around a region of memory that is the slot's; the caller's word that nothing
+    // else uses it.
+    RamFlash::new(unsafe { core::slice::from_raw_parts_mut(start, end.addr() - start.addr()) })
+}

@@ -1,0 +1,138 @@
+//! Any bytes on the serial line of a device with slots: it answers what is a request, and nothing else, and what is in
+//! force is always whole.
+#![no_main]
+
+use std::convert::Infallible;
+
+use calib_core::wire::{self, Chunk, FrameReader, MAX_FRAME, Reply, Request, RequestBody};
+use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, crc32c};
+use calib_firmware::{
+    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, RamFlash, Updater,
+    serve_updatable,
+};
+use embedded_hal::digital::{ErrorType as PinError, OutputPin};
+use embedded_io::{ErrorType, Read, Write};
+use libfuzzer_sys::fuzz_target;
+
+static CLASSIFIER: LinearClassifier<2, 1> =
+    LinearClassifier::new("fuzz", ClassifierId([7; 8]), [0.0; 2], [1.0; 2], [[1.0, 1.0]], [0.0]);
+const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 512], len_bytes: 512, erased: Erased::Zeros };
+
+/// The bytes as they are, and then once more as the payloads of requests: each begins with its kind and its length.
+fuzz_target!(|data: &[u8]| {
+    let mut input = data.to_vec();
+    input.push(0);
+    let mut asked = feed(&input);
+    for (id, request) in requests(data).into_iter().enumerate() {
+        let request = Request { id: id as u32, body: request };
+        input.extend(wire::encode(&request, &mut [0; MAX_FRAME]).expect("every request fits a frame"));
+        asked.push(request.id);
+    }
+
+    let mut memory = [0; 1024];
+    let flash = RamFlash::<4, 256>::new(&mut memory);
+    let admission = Admission::new(Anybody, CLASSIFIER.id());
+    let mut updater =
+        Updater::<_, _, 112>::open(flash, LAYOUT, admission, Kind::Binary).expect("the slots fit");
+    let mut buffer = ArtifactBuffer::new();
+    let mut line = Line { input: &input, output: Vec::new() };
+    let Ok(alarm) = Alarm::new(Pin, AlarmRule::AtLeast(0.5));
+    let parts = (&CLASSIFIER, alarm, Clock, NoEntropy);
+    assert_eq!(serve_updatable(&mut line, parts, &mut updater, &mut buffer), Ok(()));
+
+    let mut reader = FrameReader::new();
+    let answered: Vec<u32> = line
+        .output
+        .iter()
+        .filter_map(|&byte| reader.push::<Reply>(byte))
+        .map(|reply| reply.expect("a device sends whole frames").id)
+        .collect();
+    assert_eq!(answered, asked, "every request is answered once, in order");
+});
+
+/// The numbers of the requests in these bytes.
+fn feed(bytes: &[u8]) -> Vec<u32> {
+    let mut reader = FrameReader::new();
+    let frames = bytes.iter().filter_map(|&byte| reader.push::<Request>(byte));
+    frames.flatten().map(|request| request.id).collect()
+}
+
+/// Requests of an update, made of bytes.
+fn requests(mut data: &[u8]) -> Vec<RequestBody> {
+    let mut requests = Vec::new();
+    while let [kind, len, rest @ ..] = data {
+        let (part, later) = rest.split_at(rest.len().min(usize::from(*len)));
+        data = later;
+        requests.push(match kind % 7 {
+            0 => RequestBody::Announce { len_bytes: part.len() as u32, crc: crc32c(part) },
+            1 => RequestBody::Announce { len_bytes: u32::from(*len) << (kind % 24), crc: 0 },
+            2 => RequestBody::Chunk { offset: 0, bytes: Chunk::from_slice(part).expect("up to 255 bytes") },
+            3 => RequestBody::Chunk {
+                offset: u32::from(*len),
+                bytes: Chunk::from_slice(part).expect("up to 255 bytes"),
+            },
+            4 => RequestBody::Score(f32::from(*len) / 255.0),
+            5 => RequestBody::Slots,
+            _ => RequestBody::Install,
+        });
+    }
+    requests
+}
+
+struct Line<'a> {
+    input: &'a [u8],
+    output: Vec<u8>,
+}
+
+impl ErrorType for Line<'_> {
+    type Error = Infallible;
+}
+
+impl Read for Line<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Infallible> {
+        let (now, later) = self.input.split_at(self.input.len().min(buf.len()));
+        buf[..now.len()].copy_from_slice(now);
+        self.input = later;
+        Ok(now.len())
+    }
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, buf: &[u8]) -> Result<usize, Infallible> {
+        self.output.extend_from_slice(buf);
+        Ok(buf.len())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+struct Pin;
+
+impl PinError for Pin {
+    type Error = Infallible;
+}
+
+impl OutputPin for Pin {
+    fn set_low(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn set_high(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+struct Clock;
+
+impl Meter for Clock {
+    // What is measured is the same every time, and not done: a request may ask for 65535 times.
+    fn measure_ticks(&mut self, _: impl FnOnce()) -> Option<u32> {
+        Some(1)
+    }
+
+    fn stack_high_water_bytes(&mut self) -> u32 {
+        0
+    }
+}

@@ -1,0 +1,187 @@
+//! A device in QEMU with slots of its own, on a terminal of the operating system, as a real one is.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use calib_core::wire::{ReplyBody, RequestBody, Slots};
+use calib_host::{Link, Patience, open_port};
+use serialport::TTYPort;
+use tempfile::TempDir;
+
+use crate::Board;
+
+/// How long QEMU may take to start.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// The flash of QEMU's RISC-V machine, and where the firmware has its slots in it.
+const FLASH_LEN: u64 = 32 << 20;
+const SLOTS_AT: u64 = 16 << 20;
+const SLOTS_LEN: usize = 512 << 10;
+/// What the machine starts with: `lui t0, 0x80000; jr t0`, a jump to the firmware.
+const START: [u32; 2] = [0x8000_02B7, 0x0002_8067];
+
+/// A device with two slots, that can be switched off at any moment and on again.
+#[derive(Debug)]
+pub struct TtyDevice {
+    board: Board,
+    elf: PathBuf,
+    folder: TempDir,
+    on: Option<On>,
+}
+
+/// While the power is on.
+#[derive(Debug)]
+struct On {
+    qemu: Child,
+    port: String,
+    /// While somebody has the terminal open, QEMU does not drop what the device sends.
+    _open: File,
+}
+
+impl TtyDevice {
+    /// A device with the firmware in `elf` and erased slots, switched off.
+    ///
+    /// # Errors
+    ///
+    /// If its flash cannot be written.
+    pub fn new(board: Board, elf: &Path) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("calib-").tempdir()?;
+        if board == Board::Virt {
+            let flash = File::create(folder.path().join("flash"))?;
+            flash.set_len(FLASH_LEN)?;
+            flash.write_all_at(&START.map(u32::to_le_bytes).concat(), 0)?;
+            flash.write_all_at(&vec![0xFF; SLOTS_LEN], SLOTS_AT)?;
+        }
+        Ok(Self { board, elf: fs::canonicalize(elf)?, folder, on: None })
+    }
+
+    /// Switches the power on.
+    ///
+    /// # Errors
+    ///
+    /// If QEMU does not start.
+    pub fn switch_on(&mut self) -> Result<()> {
+        self.switch_off();
+        let folder = self.folder.path();
+        let said = folder.join("stdout");
+        let mut command = Command::new(self.board.qemu());
+        command.current_dir(folder).args([
+            "-machine",
+            self.board.name(),
+            "-display",
+            "none",
+            "-monitor",
+            "none",
+            "-serial",
+            "pty",
+        ]);
+        if self.board == Board::Virt {
+            let elf = self.elf.to_str().context("the path of the firmware is not UTF-8")?;
+            command
+                .args(["-bios", "none", "-drive", "if=pflash,unit=0,format=raw,file=flash"])
+                .args(["-device", &format!("loader,file={elf}")]);
+        } else {
+            command.args(["-serial", "null", "-kernel"]).arg(&self.elf);
+        }
+        let mut qemu = command
+            .stdin(Stdio::null())
+            .stdout(File::create(&said)?)
+            .stderr(File::create(folder.join("stderr"))?)
+            .spawn()
+            .with_context(|| format!("{} did not start: run `cargo xtask test`", self.board.qemu()))?;
+        let opened = wait_for_port(&mut qemu, folder).and_then(|port| {
+            let open = File::options().read(true).write(true).open(&port);
+            Ok((open.with_context(|| format!("cannot open {port}"))?, port))
+        });
+        match opened {
+            Ok((open, port)) => self.on = Some(On { qemu, port, _open: open }),
+            Err(error) => {
+                end(&mut qemu);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Switches the power off at once: QEMU is killed, whatever it does.
+    pub fn switch_off(&mut self) {
+        if let Some(mut on) = self.on.take() {
+            end(&mut on.qemu);
+        }
+    }
+
+    /// The terminal that the device is on.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off.
+    pub fn port(&self) -> Result<&str> {
+        Ok(&self.on.as_ref().context("the device is switched off")?.port)
+    }
+
+    /// The process that is killed to switch the power off.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off.
+    pub fn process(&mut self) -> Result<&mut Child> {
+        Ok(&mut self.on.as_mut().context("the device is switched off")?.qemu)
+    }
+
+    /// A link to the device.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or the terminal cannot be opened.
+    pub fn link(&self, patience: Patience) -> Result<Link<TTYPort>> {
+        Ok(Link::new(open_port(self.port()?, 115_200)?, patience))
+    }
+
+    /// What the slots hold.
+    ///
+    /// # Errors
+    ///
+    /// If the device does not answer.
+    pub fn slots(&self) -> Result<Slots> {
+        // QEMU looks once a second whether somebody has the terminal open, and drops what the device sends until then.
+        let patience = Patience { reply: Duration::from_millis(500), tries: 60 };
+        match self.link(patience)?.ask(&RequestBody::Slots)? {
+            ReplyBody::Slots(slots) => Ok(slots),
+            other => bail!("the device answered {other:?}"),
+        }
+    }
+}
+
+impl Drop for TtyDevice {
+    fn drop(&mut self) {
+        self.switch_off();
+    }
+}
+
+/// Both fail only if QEMU has ended already.
+fn end(qemu: &mut Child) {
+    let _ = qemu.kill();
+    let _ = qemu.wait();
+}
+
+/// Waits until QEMU says which terminal it made.
+fn wait_for_port(qemu: &mut Child, folder: &Path) -> Result<String> {
+    let deadline = Instant::now() + TIME_LIMIT;
+    loop {
+        let said = fs::read_to_string(folder.join("stdout"))? + &fs::read_to_string(folder.join("stderr"))?;
+        if let Some((_, rest)) = said.split_once("redirected to ")
+            && let Some((port, _)) = rest.split_once(" (label")
+        {
+            return Ok(port.to_owned());
+        }
+        if let Some(status) = qemu.try_wait()? {
+            bail!("QEMU ended at once ({status})\n  QEMU says: {}", said.trim_end());
+        }
+        ensure!(Instant::now() < deadline, "QEMU names no terminal\n  QEMU says: {}", said.trim_end());
+        thread::sleep(Duration::from_millis(2));
+    }
+}
