@@ -131,7 +131,7 @@ impl Assess {
             Subject::Predictions { rows, kind, uncalibrated } => {
                 let assessment = assess(&rows, kind, &options);
                 if !self.json {
-                    return show::assessment(&assessment, uncalibrated as u64);
+                    return show::assessment(&assessment, uncalibrated);
                 }
                 let mut value = json!(assessment);
                 value["uncalibrated"] = uncalibrated.into();
