@@ -377,7 +377,7 @@ impl TopLabelData {
     }
 }
 
-fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
+pub(crate) fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
     if scores != labels {
         return Err(DataError::LabelCount { scores, labels });
     }

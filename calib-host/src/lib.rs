@@ -62,7 +62,7 @@ pub use clopper_pearson::clopper_pearson;
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use error::{Error, Place, Problem};
-pub use fit::{Fit, FitError, FittedTable, TopLabelOptions, fit_binary, fit_top_label};
+pub use fit::{Fit, FitError, FittedTable, TopLabelOptions, fit_binary, fit_device_scores, fit_top_label};
 pub use groups::Group;
 pub use guarantee::{
     Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
