@@ -488,7 +488,7 @@ fn check_class(row: usize, class: i64, classes: usize) -> Result<u16, DataError>
     }
 }
 
-fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
+pub(crate) fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
     if scores != labels {
         return Err(DataError::LabelCount { scores, labels });
     }

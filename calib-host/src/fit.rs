@@ -6,11 +6,12 @@ use crate::assess::Interval;
 use crate::canonical::CanonicalError;
 use crate::clopper_pearson::clopper_pearson;
 use crate::compact::in_compact_table;
-use crate::data::{BinaryData, Form, TopLabelData};
+use crate::data::{BinaryData, DataError, Form, TopLabelData, check_device_scores, check_lengths};
 use crate::groups::{group, totals};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::histogram::Counted;
 use crate::method::{BinaryMethod, Model};
+use crate::passes::Arrays;
 use crate::points::Points;
 use crate::problems::Problems;
 use crate::scaling::ScalingError;
@@ -267,6 +268,26 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
         Form::Spilled(points) => fit_points(&Counted::new(&**points)?, method, alpha),
         Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
     }
+}
+
+/// [`fit_binary`] for scores as the device sees them and labels that are in memory anyway: they are not copied.
+///
+/// # Errors
+///
+/// The data's fault as [`BinaryData::from_device_scores`] has it, or the fit's.
+pub fn fit_device_scores(
+    scores: &[f32],
+    labels: &[bool],
+    method: &BinaryMethod,
+    alpha: f64,
+) -> Result<Result<Fit, FitError>, DataError> {
+    check_lengths(scores.len(), labels.len())?;
+    check_device_scores(scores)?;
+    let fit = || {
+        check_alpha(alpha)?;
+        fit_points(&Counted::new(&Arrays { scores, labels })?, method, alpha)
+    };
+    Ok(fit())
 }
 
 fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
@@ -600,6 +621,8 @@ mod tests {
                 // Packed, and not.
                 prop_assert_eq!(&fit, &fit_binary(&data(&rows).on_device(), &method, 0.1));
                 prop_assert_eq!(&fit, &fit_binary(&counts, &method, 0.1));
+                let (scores, labels): (Vec<_>, Vec<_>) = rows.iter().map(|r| (r.0 as f32 / 40.0, r.1)).unzip();
+                prop_assert_eq!(&Ok(fit), &fit_device_scores(&scores, &labels, &method, 0.1));
             }
         }
     }

@@ -102,8 +102,8 @@ pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
 pub use error::{Error, Place, Problem};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
-    Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_reduction,
-    fit_top_label, table_name,
+    Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_device_scores,
+    fit_reduction, fit_top_label, table_name,
 };
 pub use groups::Group;
 pub use guarantee::{

@@ -105,16 +105,16 @@ impl ScalingMethod {
         }
         Ok(match self {
             Self::PlattLogit => {
-                let [a, b] = minimise::<2, 5>(points, |s| [logit(s), 1.0])?;
+                let [a, b] = minimise::<2, 6>(points, |s| [logit(s), 1.0])?;
                 ScalingModel::PlattLogit { a, b }
             }
             Self::PlattProb => {
-                let [a, b] = minimise::<2, 5>(points, |s| [s, 1.0])?;
+                let [a, b] = minimise::<2, 6>(points, |s| [s, 1.0])?;
                 ScalingModel::PlattProb { a, b }
             }
             Self::Beta => beta(points)?,
             Self::Temperature => {
-                let [inverse_t] = minimise::<1, 2>(points, |s| [logit(s)])?;
+                let [inverse_t] = minimise::<1, 3>(points, |s| [logit(s)])?;
                 if inverse_t <= 0.0 {
                     return Err(ScalingError::Reversed.into());
                 }
@@ -138,14 +138,14 @@ impl ScalingModel {
 
 /// Beta calibration: where a weight comes out negative, the optimum has it at 0.
 fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
-    let [a, b, c] = minimise::<3, 9>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
+    let [a, b, c] = minimise::<3, 10>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
     if a >= 0.0 && b >= 0.0 {
         return Ok(ScalingModel::Beta { a, b, c });
     }
     // The objective is convex, so the constrained optimum lies on an edge of the feasible region; if not on the first,
     // then on the other, or in the corner.
-    let without_a = minimise::<2, 5>(points, |s| [-ln_complement(s), 1.0])?;
-    let without_b = minimise::<2, 5>(points, |s| [clip(s).ln(), 1.0])?;
+    let without_a = minimise::<2, 6>(points, |s| [-ln_complement(s), 1.0])?;
+    let without_b = minimise::<2, 6>(points, |s| [clip(s).ln(), 1.0])?;
     let (n, positives) = points.totals();
     let rate = positives as f64 / n as f64;
     let candidates = [
@@ -177,15 +177,18 @@ fn log_loss(points: &(impl Points + ?Sized), model: &ScalingModel) -> Result<f64
 struct Slope<const C: usize> {
     gradient: SVector<f64, C>,
     hessian: SMatrix<f64, C, C>,
+    /// How much the Hessian can change: its change is at most this times that of the weights, anywhere.
+    lipschitz: f64,
 }
 
-/// Takes one pass over the points. `K` is `C` for the gradient and `C (C + 1) / 2` for one half of the Hessian.
+/// Takes one pass over the points. `K` is `C` for the gradient, `C (C + 1) / 2` for one half of the Hessian, and
+/// 1 for its Lipschitz constant.
 fn slope<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
     features: &(impl Fn(f64) -> [f64; C] + Sync),
     weights: &SVector<f64, C>,
 ) -> Result<Slope<C>, FitError> {
-    const { assert!(K == C + C * (C + 1) / 2) }
+    const { assert!(K == C + C * (C + 1) / 2 + 1) }
     let means: [f64; K] = points.means(|score, label| {
         let row = features(score);
         let z: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
@@ -204,9 +207,15 @@ fn slope<const C: usize, const K: usize>(
                 next += 1;
             }
         }
+        let square: f64 = row.iter().map(|x| x * x).sum();
+        // Features reach ln 2^24, their cube's sum 4700.
+        terms[K - 1] = square * square.sqrt() / 8.0;
         terms
     })?;
+    // The second derivative of the sigmoid is at most 1 / (6 sqrt 3).
+    let lipschitz = means[K - 1] * 8.0 / (6.0 * 3f64.sqrt());
     Ok(Slope {
+        lipschitz,
         gradient: SVector::from_fn(|i, _| means[i]),
         hessian: SMatrix::from_fn(|i, j| {
             let (i, j) = (i.max(j), i.min(j));
@@ -261,6 +270,11 @@ fn newton<const C: usize, const K: usize>(
         let ridge = C as f64 * SUM_ERROR;
         let damped = current.hessian + SMatrix::identity() * ridge;
         let step = solve(damped, current.gradient).ok_or(ScalingError::NotConverged(norm))?;
+        // What is left of the gradient after a full step, by Taylor's theorem. A pass over many points may be saved.
+        let left = current.lipschitz / 2.0 * step.norm_squared() + ridge * step.norm();
+        if left <= GRADIENT_NORM {
+            return Ok(weights - step);
+        }
         // Near the optimum the loss is flat to its last bits, and a full step that lessens the slope the right one.
         let next = weights - step;
         let there = slope::<C, K>(points, features, &next)?;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, FixedWidth, Isotonic, ScalingMethod, StoredArtifact, Umd,
-    apply_probs, artifact_bytes, fit_binary,
+    ArtifactOptions, BinaryMethod, FixedWidth, Isotonic, ScalingMethod, StoredArtifact, Umd, apply_probs,
+    artifact_bytes, fit_device_scores,
 };
 use npyz::WriterBuilder;
 use rand::{RngExt, SeedableRng};
@@ -56,10 +56,7 @@ fn ours(scores: &[f32], labels: &[bool]) -> Result<Vec<(&'static str, f64)>> {
         ("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
         ("platt", BinaryMethod::Scaling(ScalingMethod::PlattLogit)),
     ];
-    let fit = |method: &BinaryMethod| -> Result<_> {
-        let data = BinaryData::from_device_scores(scores, labels)?;
-        Ok(fit_binary(&data, method, 0.1)?)
-    };
+    let fit = |method: &BinaryMethod| -> Result<_> { Ok(fit_device_scores(scores, labels, method, 0.1)??) };
     let mut measured = Vec::new();
     for (name, method) in &methods {
         eprintln!("measuring {name}");
