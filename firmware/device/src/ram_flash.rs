@@ -74,7 +74,7 @@ mod tests {
         flash.read(31, &mut bytes).unwrap();
         assert_eq!(bytes, [0xA5, 3, 2, 6, 10, 0]);
         assert_eq!(flash.erase(0, 16), Err(NorFlashErrorKind::NotAligned));
-        assert_eq!(flash.write(62, &[0; 4]), Err(NorFlashErrorKind::NotAligned));
+        assert_eq!(flash.write(58, &[0; 4]), Err(NorFlashErrorKind::NotAligned));
         assert_eq!(flash.erase(32, 96), Err(NorFlashErrorKind::OutOfBounds));
     }
 }
