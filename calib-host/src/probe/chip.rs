@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
 
-use probe_rs::config::Registry;
+use probe_rs::config::{MemoryRegion, Registry};
 use probe_rs::flashing::{DownloadOptions, ElfLoader, ElfOptions};
 use probe_rs::probe::list::{Accessibility, Lister};
 use probe_rs::probe::{DebugProbeSelector, Probe};
@@ -102,8 +102,13 @@ impl Chip {
     }
 }
 
-/// The sectors of all flash that probe-rs can write.
+/// The sectors of all flash that probe-rs can write and that the chip has: an algorithm may serve larger chips of the family.
 fn sectors(target: &Target) -> Vec<Sector> {
+    let nvm = || target.memory_map.iter().filter_map(MemoryRegion::as_nvm_region);
+    let is_there = |sector: &Sector| {
+        let range = sector.addr..sector.addr + sector.len_bytes;
+        nvm().any(|region| region.range.start <= range.start && range.end <= region.range.end)
+    };
     let mut sectors = Vec::new();
     for properties in target.flash_algorithms.iter().map(|algorithm| &algorithm.flash_properties) {
         let Range { start, end } = properties.address_range.clone();
@@ -113,6 +118,7 @@ fn sectors(target: &Target) -> Vec<Sector> {
             sectors.extend(addrs.map(|addr| Sector { addr, len_bytes: description.size }));
         }
     }
+    sectors.retain(is_there);
     sectors.sort_by_key(|sector: &Sector| sector.addr);
     sectors.dedup_by_key(|sector| sector.addr);
     sectors

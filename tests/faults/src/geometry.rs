@@ -93,7 +93,7 @@ macro_rules! for_every_geometry {
         let mut works: Vec<Box<dyn FnOnce() -> _ + Send>> = Vec::new();
         add_works!(works, $function, scale, 1, 512 4096);
         add_works!(works, $function, scale, 32, 512 4096);
-        #[cfg(not(feature = "few-geometries"))]
+        #[cfg(feature = "every-geometry")]
         {
             add_works!(works, $function, scale, 1, 1024 16_384 131_072);
             add_works!(works, $function, scale, 2, 512 1024 4096 16_384 131_072);
@@ -108,7 +108,7 @@ macro_rules! for_every_geometry {
 pub(crate) use for_every_geometry;
 
 /// The number of geometries: write units of 1 to 32 bytes, sectors of 512 bytes to 128 KiB, erased to zeros or ones.
-pub const GEOMETRIES: usize = if cfg!(feature = "few-geometries") { 2 * 2 * 2 } else { 6 * 5 * 2 };
+pub const GEOMETRIES: usize = if cfg!(feature = "every-geometry") { 6 * 5 * 2 } else { 2 * 2 * 2 };
 
 /// Runs works on all cores, and returns their results in order.
 pub(crate) fn in_parallel<R: Send>(works: Vec<Box<dyn FnOnce() -> R + Send + '_>>) -> Vec<R> {

@@ -154,7 +154,7 @@ fn with<R>(mutant: &Mutant, folder: &Path, work: impl FnOnce() -> Result<R>) -> 
 /// Builds the suite and runs a sample of it; says how it failed, or `None` if it passed.
 fn judge(folder: &Path) -> Result<Option<String>> {
     let built = cargo(folder)
-        .args(["build", "--quiet", "--release", "--package", "calib-faults", "--features", "few-geometries"])
+        .args(["build", "--quiet", "--release", "--package", "calib-faults", "--no-default-features"])
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .env("RUSTFLAGS", "--cap-lints allow")
         .stdin(Stdio::null())
