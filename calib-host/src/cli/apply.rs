@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use calib_core::{Artifact, Calibrator, Reduction};
 use calib_host::input::{self, Shown, Source, Table};
-use calib_host::{
-    AppliedVector, Error, StoredArtifact, VectorKind, apply_codes, apply_scores, apply_vectors, write_file,
-};
+use calib_host::{AppliedVector, Error, StoredArtifact, apply_codes, apply_scores, write_file};
 use clap::Args;
 
 use super::applied::{ACTION, ADDED, Columns, INTERVAL, WORD};
+use super::mismatch::{applied_vectors, mismatch};
 use super::options::{SCORE_COLUMN, ScoreSource, question_kind, read_vectors};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
@@ -58,12 +57,7 @@ impl Apply {
         match vectors {
             Some(kind) => {
                 let vectors = read_vectors(&source, kind, &self.score_column)?;
-                if needs_logits(&artifact) && kind == VectorKind::Probs {
-                    return Err(self.mismatch(&artifact, "probabilities"));
-                }
-                let applied = apply_vectors(&artifact, &vectors, self.seed).ok_or_else(|| {
-                    self.mismatch(&artifact, &format!("vectors of {} classes", vectors.classes()))
-                })?;
+                let applied = applied_vectors(&self.artifact, &artifact, &vectors, self.seed)?;
                 question_kind(&source, &vectors)?;
                 self.write(|writer| self.vectors(&artifact, applied, writer))
             }
@@ -84,7 +78,7 @@ impl Apply {
         } else {
             let scores = table.numbers(&self.score_column)?.scores()?;
             apply_scores(artifact, &scores, self.seed)
-                .ok_or_else(|| self.mismatch(artifact, "binary scores"))?
+                .ok_or_else(|| mismatch(&self.artifact, artifact, "binary scores"))?
         };
         let shown = table.shown(applied.len());
         if !quiet {
@@ -173,26 +167,6 @@ impl Apply {
         })?;
         Ok(())
     }
-
-    fn mismatch(&self, artifact: &Artifact<'_>, got: &str) -> Error {
-        let header = artifact.header();
-        let expects = match header.reduction {
-            Reduction::Binary => "binary scores: use --scores".to_owned(),
-            Reduction::Joint if needs_logits(artifact) => {
-                format!("vectors of {} logits: use --logits", header.classes)
-            }
-            _ => format!("vectors of {} classes: use --logits or --probs", header.classes),
-        };
-        Error::Mismatch(format!(
-            "the artefact does not fit the scores\n  artefact  {}: takes {expects}\n  scores    {got}",
-            self.artifact.display()
-        ))
-    }
-}
-
-/// Whether the artefact was fitted to logits as they are.
-fn needs_logits(artifact: &Artifact<'_>) -> bool {
-    matches!(artifact.calibrator(), Calibrator::Vector(calibrator) if calibrator.needs_logits())
 }
 
 /// The operating system's reason, which tells a full disk from other failures.

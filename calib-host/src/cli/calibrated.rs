@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::{Outcome, Reduction};
+use calib_core::Outcome;
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::{
     Applied, AppliedVector, CalibratedRows, Error, Place, Prediction, PredictionKind, Problem,
-    StoredArtifact, VectorKind, Vectors, apply_scores, apply_vectors,
+    StoredArtifact, VectorKind, Vectors, apply_scores,
 };
 
+use super::mismatch::{applied_vectors, mismatch};
 use super::options::{labels_beside, read_labels, read_vectors};
 
 /// An artefact with the file that it is from.
@@ -35,7 +36,7 @@ impl<'a> NamedArtifact<'a> {
     pub(crate) fn scores(&self, scores: &Column<f64>, labels: &Column<i64>) -> Result<CalibratedRows, Error> {
         let device = scores.scores()?;
         let applied = apply_scores(&self.stored.artifact(), &device, self.seed)
-            .ok_or_else(|| self.mismatch("binary scores"))?;
+            .ok_or_else(|| mismatch(self.path, &self.stored.artifact(), "binary scores"))?;
         let hits = labels.values.iter().map(|&label| label == 1);
         let rows = split(&applied, hits, PredictionKind::Binary);
         check_both_labels(&rows.before, labels.place())?;
@@ -65,21 +66,7 @@ impl<'a> NamedArtifact<'a> {
         &'v self,
         vectors: &'v Vectors,
     ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
-        apply_vectors(&self.stored.artifact(), vectors, self.seed)
-            .ok_or_else(|| self.mismatch(&format!("vectors of {} classes", vectors.classes())))
-    }
-
-    fn mismatch(&self, got: &str) -> Error {
-        let artifact = self.stored.artifact();
-        let header = artifact.header();
-        let expects = match header.reduction {
-            Reduction::Binary => "binary scores: use --scores".to_owned(),
-            _ => format!("vectors of {} classes: use --logits or --probs", header.classes),
-        };
-        Error::Mismatch(format!(
-            "the artefact does not fit the scores\n  artefact  {}: takes {expects}\n  scores    {got}",
-            self.path.display()
-        ))
+        applied_vectors(self.path, &self.stored.artifact(), vectors, self.seed)
     }
 }
 

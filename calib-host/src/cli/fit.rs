@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calib_core::{ClassifierId, ScoreEncoding};
-use calib_host::decide::{Costs, Envelope, Rule, read_costs, with_decision};
+use calib_host::decide::{Actions, Costs, Envelope, Rule, read_costs, with_decision};
 use calib_host::input::{self, BinaryFiles, Column, Sample, Source, Table};
 use calib_host::{
     ArtifactOptions, CompileError, DataError, Error, FitError, FittedTable, Model, Place, Problems,
@@ -100,6 +100,9 @@ impl Fit {
             self.points.check_no_matrix()?;
             self.codes.check_no_matrix()?;
         }
+        // A mistake there is found before a long fit.
+        let decision = self.actions.as_deref().map(Decision::read).transpose()?;
+        let decision = decision.as_ref();
         let (fit, data_sha256) = match (self.source.vectors(), self.reduction.get()?) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => {
@@ -115,19 +118,25 @@ impl Fit {
                     .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
                 (fit, input::sha256(&sources.iter().collect::<Vec<_>>()))
             }
-            (Some((path, kind)), None) => return self.joint(path, kind, quiet),
+            (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let bytes = self.decided(artifact_bytes(&fit, &self.options(data_sha256))?)?;
+        let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         self.report(&fit, bytes.len(), quiet)
     }
 
     /// Fits one calibrator of whole vectors.
-    fn joint(&self, path: &Path, kind: VectorKind, quiet: bool) -> Result<(), Error> {
+    fn joint(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        decision: Option<&Decision>,
+        quiet: bool,
+    ) -> Result<(), Error> {
         let method = self.method.joint()?;
         if self.intervals {
             return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
@@ -144,7 +153,7 @@ impl Fit {
         spinner.finish_and_clear();
         let fit = fit?;
         let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        let bytes = self.decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?)?;
+        let bytes = decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         if self.json {
             return print_json(&joint_json(&fit, &self.output, bytes.len()));
@@ -170,14 +179,6 @@ impl Fit {
         input::check_rows(&labels, vectors.len(), sources[0].path())?;
         labels.check_classes(vectors.classes())?;
         Ok((vectors, labels, sources))
-    }
-
-    /// With the decision rule of the costs file, if there is one.
-    fn decided(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
-        match &self.actions {
-            Some(path) => decide(&bytes, &read_costs(path)?),
-            None => Ok(bytes),
-        }
     }
 
     fn options(&self, data_sha256: [u8; 32]) -> ArtifactOptions {
@@ -352,19 +353,33 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
     value
 }
 
-/// The artefact with the rule of a costs file.
-fn decide(artifact: &[u8], costs: &Costs) -> Result<Vec<u8>, Error> {
-    let rule = match &costs.stated {
-        Some(stated) => stated.clone(),
-        None if costs.actions.have_start_up() => {
-            return Err(usage(
-                "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
-            ));
-        }
-        None => Rule::bayes(&Envelope::new(&costs.actions, |_| true)),
-    };
-    let stored = StoredArtifact::from_bytes(artifact).expect("just written");
-    Ok(with_decision(&stored, &costs.actions, &rule).map_err(CompileError::from)?)
+/// The actions of a costs file and their rule.
+struct Decision {
+    actions: Actions,
+    rule: Rule,
+}
+
+impl Decision {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let Costs { actions, stated, .. } = read_costs(path)?;
+        let rule = match stated {
+            Some(stated) => stated,
+            None if actions.have_start_up() => {
+                return Err(usage(
+                    "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
+                ));
+            }
+            None => Rule::bayes(&Envelope::new(&actions, |_| true)),
+        };
+        Ok(Self { actions, rule })
+    }
+}
+
+/// An artefact with its decision rule, if there is one.
+fn decided(artifact: Vec<u8>, decision: Option<&Decision>) -> Result<Vec<u8>, Error> {
+    let Some(Decision { actions, rule }) = decision else { return Ok(artifact) };
+    let stored = StoredArtifact::from_bytes(&artifact).expect("just written");
+    Ok(with_decision(&stored, actions, rule).map_err(CompileError::from)?)
 }
 
 fn usage(text: &str) -> Error {

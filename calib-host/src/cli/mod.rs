@@ -18,6 +18,7 @@ mod joint;
 mod joint_report;
 mod keys;
 mod method;
+mod mismatch;
 mod options;
 mod plan;
 mod points;

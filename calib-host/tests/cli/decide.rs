@@ -267,6 +267,23 @@ fn what_is_no_cost() {
     );
 }
 
+/// Before anything is read or fitted: the scores are not even there.
+#[test]
+fn fit_reads_the_costs_first() {
+    let files: [File; 1] = [("costs.toml", COSTS.replace("positive", "positiv").into())];
+    let place = files.iter().fold(place(), |place, (name, content)| place.with(name, content));
+    for source in ["--scores none.csv", "--method temperature --logits none.npy --labels none.npy"] {
+        let method = if source.starts_with("--scores") { "--method umd --bins 2" } else { "" };
+        let run = place.run(&format!("calib fit {method} {source} --actions costs.toml -o out.bin"));
+        assert_eq!(run.code, 3, "{}", run.stderr);
+        assert!(run.stderr.starts_with("error: costs.toml, line "), "{}", run.stderr);
+    }
+    let place = place.with("costs.toml", COSTS.replace("alarm = true", "alarm = true\nstart_up = 5"));
+    let run = place.run("calib fit --method umd --bins 2 --scores none.csv --actions costs.toml -o out.bin");
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains("start-up costs need"), "{}", run.stderr);
+}
+
 #[test]
 fn what_to_do_without_a_probability_must_be_clear() {
     let hint = "  hint: add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true\n";

@@ -119,6 +119,21 @@ fn every_method_is_fitted_and_applied() {
     }
 }
 
+/// One sentence wherever an artefact is applied.
+#[test]
+fn logits_are_asked_for_everywhere() {
+    let place = place();
+    place.ok(&fit("--method vector --logits logits.npy"));
+    let stderr = "error: the artefact does not fit the scores\n  artefact  cal.bin: takes vectors of 3 logits: use \
+                  --logits\n  scores    probabilities\n";
+    for line in
+        ["apply cal.bin --probs probs.npy -o out.csv", "assess cal.bin --probs probs.npy --labels labels.npy"]
+    {
+        let run = place.run(&format!("calib {line}"));
+        assert_eq!((run.code, &*run.stderr), (1, stderr), "{line}");
+    }
+}
+
 #[test]
 fn scaling_finds_that_the_logits_are_twice_too_large() {
     let place = place();
