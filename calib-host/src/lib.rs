@@ -26,6 +26,7 @@ mod compact;
 mod compare;
 mod compile;
 mod compile_joint;
+mod count_tree;
 mod cross_validation;
 mod data;
 pub mod decide;
@@ -80,11 +81,11 @@ pub use apply::{
 };
 pub use assess::{
     AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, BinsTried, Bootstrap, BrierSplit,
-    CEmpEstimate, CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, Interval,
-    IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin, Roc,
-    RocPoint, RocSummary, TopKAssessment, Validity, ValidityStep, VectorAssessment, assess,
-    assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval, calibration_error, cells,
-    choose_bins, reliability,
+    CEmpEstimate, CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, HullVolume,
+    Interval, IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin,
+    Roc, RocPoint, RocSummary, RocSurface, SurfaceVolume, TopKAssessment, Validity, ValidityStep,
+    VectorAssessment, assess, assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval,
+    calibration_error, cells, choose_bins, reliability, roc_surface,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use canonical::{

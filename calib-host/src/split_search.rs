@@ -2,6 +2,8 @@
 
 use calib_core::SplitTree;
 
+use crate::count_tree::CountTree;
+
 /// Points of the simplex in the steps of [`SplitTree`], with their classes.
 pub(crate) struct SteppedPoints<'a> {
     pub(crate) classes: usize,
@@ -150,37 +152,6 @@ impl SteppedPoints<'_> {
             let not_below = seconds.len() - seconds.partition_point(|&other| other < second);
             let place = (query * self.classes + child) * self.classes;
             tree.add_prefix(not_below, &mut counts[place..place + self.classes]);
-        }
-    }
-}
-
-/// Counts per class with prefix sums (Fenwick).
-struct CountTree {
-    classes: usize,
-    sums: Vec<u64>,
-}
-
-impl CountTree {
-    fn new(len: usize, classes: usize) -> Self {
-        Self { classes, sums: vec![0; (len + 1) * classes] }
-    }
-
-    /// Counts a point of this class at a place.
-    fn add(&mut self, place: usize, class: usize) {
-        let mut node = place + 1;
-        while let Some(sum) = self.sums.get_mut(node * self.classes + class) {
-            *sum += 1;
-            node += node & node.wrapping_neg();
-        }
-    }
-
-    /// Adds the counts of the first `len` places.
-    fn add_prefix(&self, len: usize, counts: &mut [u64]) {
-        let mut node = len;
-        while node > 0 {
-            let sums = &self.sums[node * self.classes..][..self.classes];
-            counts.iter_mut().zip(sums).for_each(|(count, sum)| *count += sum);
-            node &= node - 1;
         }
     }
 }

@@ -81,6 +81,16 @@ impl ProbMatrix {
         Self { bins: Some(bins), ..self }
     }
 
+    /// The number of classes, at least 2.
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The rows with their true classes.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&[f64], u16)> {
+        self.probs.chunks_exact(self.classes).zip(self.labels.iter().copied())
+    }
+
     /// The rows that are resampled together, in an order that does not depend on that of the rows here.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.labels.len()).collect();

@@ -128,6 +128,53 @@ fn assess_a_model_as_it_is() {
     }
 }
 
+/// The volumes of three classes, exact where the rows are few, and of more classes with a standard error.
+#[test]
+fn assess_the_roc_surface() {
+    let (place, data) = matrix_place(60);
+    let form = "calib assess --logits val_logits.npy --labels val_labels.npy";
+    let got = place.json(&format!("{form} --json"));
+    // One row of each class, taken right if no other way to give them a class each has a larger sum.
+    let rows = |class: u8| -> Vec<&[f32]> {
+        data.probs.chunks(3).zip(&data.labels).filter(|row| *row.1 == class).map(|row| row.0).collect()
+    };
+    let (mut right, mut all) = (0.0, 0.0);
+    for a in rows(0) {
+        for b in rows(1) {
+            for c in rows(2) {
+                let sum = |of: [usize; 3]| f64::from(a[of[0]]) + f64::from(b[of[1]]) + f64::from(c[of[2]]);
+                let orders = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+                all += 1.0;
+                right += f64::from(u8::from(orders.iter().all(|&order| sum(order) < sum([0, 1, 2]))));
+            }
+        }
+    }
+    assert!(
+        (got["vus"]["value"].as_f64().unwrap() - right / all).abs() < 1e-3,
+        "{} {}",
+        got["vus"],
+        right / all
+    );
+    assert_eq!((&got["vus"]["tuples"], got["vus"].get("standard_error")), (&json!(all as u64), None));
+    assert_eq!(got["vus_hull"]["is_exact"], true);
+    assert!(got["vus_hull"]["value"].as_f64() >= got["vus"]["value"].as_f64());
+    let words = place.ok(form).stdout;
+    assert!(
+        words.contains(&format!("(of all {all} tuples of one row a class)\nvus_hull           ")),
+        "{words}"
+    );
+
+    let four = f32s(&[60, 4], (0..240).map(|i| (i * 7919 % 240) as f32 / 240.0));
+    let place = place.with("four.npy", four.bytes()).with("y.npy", i64s((0..60).map(|row| row % 4)).bytes());
+    let form = "calib assess --logits four.npy --labels y.npy --seed 3 --json";
+    let got = place.json(form);
+    assert!(got["vus"]["standard_error"].as_f64().unwrap() < 0.001 && got.get("vus_hull").is_none());
+    assert_eq!(got["vus"], place.json(form)["vus"]);
+    // A class without rows has no share that is right.
+    let place = place.with("y.npy", i64s((0..60).map(|row| row % 3)).bytes());
+    assert_eq!(place.json(form).get("vus"), None);
+}
+
 /// Before is the score as it is, after what `calib apply` gives, on the same rows.
 #[test]
 fn assess_before_and_after_an_artefact() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use calib_host::{
     AssessOptions, Binning, Bootstrap, CalibratedRows, Error, IntervalKind, Prediction, PredictionKind,
-    ProbMatrix, assess, assess_before_after, assess_top_k, assess_vectors,
+    ProbMatrix, assess, assess_before_after, assess_top_k, assess_vectors, roc_surface,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub(crate) struct Assess {
     /// errors, which cover the truth best with percentiles of the debiased estimates.
     #[arg(long, requires = "bootstrap")]
     bca: bool,
-    /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
+    /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
     /// One minus the coverage of the intervals.
@@ -149,12 +149,16 @@ impl Assess {
                 value
             }
             Subject::ClassProbs { before, after, uncalibrated } => {
-                let [before, after] = [before, after].map(|matrix| assess_vectors(&matrix, &options));
+                let [before, after] = [before, after]
+                    .map(|matrix| (assess_vectors(&matrix, &options), roc_surface(&matrix, self.seed)));
                 if !self.json {
-                    return show::each(uncalibrated, [&before, &after], |one| show::vectors(one, None));
+                    return show::each(uncalibrated, [&before, &after], |(one, surface)| {
+                        show::vectors(one, surface.as_ref(), None)
+                    });
                 }
-                let occupied = after.top_label.bins.len();
-                let [before, after] = [before, after].map(|one| show::vectors_json(&one));
+                let occupied = after.0.top_label.bins.len();
+                let [before, after] =
+                    [before, after].map(|(one, surface)| show::vectors_json(&one, surface.as_ref()));
                 json!({
                     "before": before,
                     "after": after,
@@ -177,11 +181,12 @@ impl Assess {
             }
             Subject::Vectors(matrix) => {
                 let assessment = assess_vectors(&matrix, &options);
+                let surface = roc_surface(&matrix, self.seed);
                 let top_k = self.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), &options));
                 if !self.json {
-                    return show::vectors(&assessment, top_k.as_ref());
+                    return show::vectors(&assessment, surface.as_ref(), top_k.as_ref());
                 }
-                let mut value = show::vectors_json(&assessment);
+                let mut value = show::vectors_json(&assessment, surface.as_ref());
                 value["binning"] = binning_json(options.binning, assessment.top_label.bins.len());
                 if let Some(top_k) = top_k {
                     value["top_k"] = json!(top_k);

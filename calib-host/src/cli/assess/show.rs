@@ -3,8 +3,8 @@
 use std::io::{StdoutLock, Write};
 
 use calib_host::{
-    Assessment, BeforeAfter, BinnedEstimate, Binning, Error, EstimateWithInterval, Groups, PredictionKind,
-    TopKAssessment, VectorAssessment,
+    Assessment, BeforeAfter, BinnedEstimate, Binning, Error, EstimateWithInterval, Groups, HullVolume,
+    PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
 };
 use serde_json::{Value, json};
 
@@ -77,7 +77,11 @@ pub(super) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> Result<(), 
 }
 
 /// Prints an assessment of vectors.
-pub(super) fn vectors(vectors: &VectorAssessment, top_k: Option<&TopKAssessment>) -> Result<(), Error> {
+pub(super) fn vectors(
+    vectors: &VectorAssessment,
+    surface: Option<&RocSurface>,
+    top_k: Option<&TopKAssessment>,
+) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
     let top = &vectors.top_label;
     head(&mut out, top, 0)?;
@@ -86,6 +90,9 @@ pub(super) fn vectors(vectors: &VectorAssessment, top_k: Option<&TopKAssessment>
     line(&mut out, "log_loss", vectors.log_loss)?;
     binned_line(&mut out, "cw_ece", &vectors.cw_ece)?;
     binned_line(&mut out, "marginal_ce", &vectors.marginal_ce)?;
+    if let Some(surface) = surface {
+        surface_lines(&mut out, surface)?;
+    }
     writeln!(out, "the most probable class, as a prediction:")?;
     for (name, estimate) in plain(top).into_iter().filter(|(name, _)| *name != "accuracy") {
         line(&mut out, name, estimate)?;
@@ -123,7 +130,7 @@ pub(super) fn each<T>(
 
 /// The JSON of vectors: the metrics of vectors under their names, beside those of the most probable class; what both have is
 /// the vectors', and the other under `top_label`.
-pub(super) fn vectors_json(vectors: &VectorAssessment) -> Value {
+pub(super) fn vectors_json(vectors: &VectorAssessment, surface: Option<&RocSurface>) -> Value {
     let mut value = json!(vectors.top_label);
     let shared =
         ["brier", "brier_calibration", "brier_refinement", "brier_split", "log_loss", "log_loss_clipped"];
@@ -139,7 +146,25 @@ pub(super) fn vectors_json(vectors: &VectorAssessment) -> Value {
     for (name, own) in own.into_iter().filter(|(name, _)| name != "top_label") {
         value[name] = own;
     }
+    if let Some(surface) = surface {
+        let Value::Object(volumes) = json!(surface) else { unreachable!("volumes are an object") };
+        volumes.into_iter().for_each(|(name, volume)| value[name] = volume);
+    }
     value
+}
+
+fn surface_lines(out: &mut StdoutLock<'_>, surface: &RocSurface) -> Result<(), Error> {
+    let SurfaceVolume { value, standard_error, tuples } = surface.vus;
+    let of = match standard_error {
+        Some(error) => format!("standard error {error:.6}, of {tuples} tuples drawn"),
+        None => format!("of all {tuples} tuples of one row a class"),
+    };
+    writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus")?;
+    if let Some(HullVolume { value, is_exact }) = surface.vus_hull {
+        let of = if is_exact { "exact" } else { "at least, of some of the thresholds" };
+        writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus_hull")?;
+    }
+    Ok(())
 }
 
 fn rank_lines(out: &mut StdoutLock<'_>, top_k: &TopKAssessment) -> Result<(), Error> {
