@@ -85,7 +85,7 @@ pub use assess::{
     Interval, IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin,
     Roc, RocPoint, RocSummary, RocSurface, SurfaceVolume, TopKAssessment, Validity, ValidityStep,
     VectorAssessment, assess, assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval,
-    calibration_error, cells, choose_bins, reliability, roc_surface,
+    calibration_error, cells, choose_bins, halves, reliability, roc_surface,
 };
 pub use binned::{Bin, BinnedModel, RandomizedModel};
 pub use canonical::{
@@ -93,7 +93,10 @@ pub use canonical::{
 };
 pub use clopper_pearson::clopper_pearson;
 pub use codes::{CodeModel, CodesError, MAX_CODE_STEPS};
-pub use compare::{CompareOptions, ComparedMethod, FailedMethod, MethodComparison, compare_methods};
+pub use compare::{
+    Claim, CompareData, CompareOptions, ComparedMethod, Contender, FailedMethod, MethodComparison, Split,
+    compare_methods, fits,
+};
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;

@@ -7,9 +7,11 @@ use super::binning::Binning;
 use super::bootstrap::Bootstrap;
 use super::column::Column;
 use super::prediction::{Prediction, PredictionKind};
-use crate::data::BinaryData;
+use crate::data::{BinaryData, DataError};
 use crate::fit::{FitError, fit_binary};
-use crate::method::BinaryMethod;
+use crate::groups::group;
+use crate::method::{BinaryMethod, Seed};
+use crate::split::split;
 use crate::umd::Umd;
 
 /// A number of bins that was tried.
@@ -76,6 +78,25 @@ pub fn choose_bins(
     bins.iter().map(tried).collect()
 }
 
+/// Divides points at random into two halves of equal size: one to fit to, one to judge with. The result does not depend on
+/// the order of the points.
+///
+/// # Errors
+///
+/// Fewer than two points, or a score that is not in `[0, 1]`.
+pub fn halves(
+    points: impl IntoIterator<Item = (f64, bool)>,
+    seed: Seed,
+) -> Result<(BinaryData, Vec<(f64, bool)>), DataError> {
+    let groups = group(points.into_iter().map(|(score, label)| (score, 1, label.into())).collect());
+    let parts = split(&groups, 2, seed);
+    let calibration = parts[0].iter().map(|group| (group.score, group.n, group.positives)).collect();
+    let test: Vec<(f64, bool)> =
+        parts[1].iter().flat_map(|group| (0..group.n).map(|i| (group.score, i < group.positives))).collect();
+    let calibration = BinaryData::from_counts(calibration)?;
+    if test.is_empty() { Err(DataError::Empty) } else { Ok((calibration, test)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +120,16 @@ mod tests {
         assert!(got[0].brier > got[1].brier, "two bins are too few: {got:?}");
         assert!(got[2].upper_plugin > got[1].upper_plugin, "{got:?}");
         assert!(choose_bins(&calibration, &test, &[1500], bootstrap).is_err());
+    }
+
+    #[test]
+    fn halves_are_drawn_and_not_cut() {
+        let points: Vec<_> = (0..101).map(|i| (f64::from(i / 2) / 100.0, i % 3 == 0)).collect();
+        let (calibration, test) = halves(points.iter().copied(), 1).unwrap();
+        assert_eq!((calibration.len(), test.len()), (51, 50));
+        assert!(test.iter().any(|point| point.0 < 0.1) && test.iter().any(|point| point.0 > 0.4));
+        assert_eq!(halves(points.iter().rev().copied(), 1).unwrap(), (calibration, test.clone()));
+        assert_ne!(halves(points.iter().copied(), 2).unwrap().1, test);
+        assert_eq!(halves([(0.5, true)], 1), Err(DataError::Empty));
     }
 }

@@ -34,7 +34,7 @@ pub use bootstrap::{Bootstrap, Interval, IntervalKind};
 pub use c_emp::{c_emp, c_emp_interval};
 pub use calibration_error::{CalibrationError, calibration_error};
 pub use cells::Cell;
-pub use choose_bins::{BinsTried, choose_bins};
+pub use choose_bins::{BinsTried, choose_bins, halves};
 pub use column::cells;
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::method::MethodName;
 
 /// The penalties of Dirichlet calibration if none are asked for.
-const DIRICHLET_ODIR: f64 = 0.1;
+pub(crate) const DIRICHLET_ODIR: f64 = 0.1;
 
 /// Parameters of methods that calibrate whole vectors.
 #[derive(Args)]

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::joint::JointOptions;
 
 /// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
-const MIN_POINTS: usize = 50;
+pub(crate) const MIN_POINTS: usize = 50;
 
 /// Which method, with which parameters.
 #[derive(Args)]

@@ -3,6 +3,7 @@
 mod applied;
 mod apply;
 mod assess;
+mod bins;
 mod calibrated;
 mod codes;
 mod compare;
@@ -68,7 +69,8 @@ enum Command {
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
-    Compare(compare::Compare),
+    Bins(bins::Bins),
+    Compare(Box<compare::Compare>),
     Report(report::ReportCommand),
     Plot(report::PlotCommand),
     Export(export::Export),
@@ -97,6 +99,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Keygen(keygen) => keygen.run(cli.quiet),
         Command::Sign(sign) => sign.run(cli.quiet),
         Command::Verify(verify) => verify.run(),
+        Command::Bins(bins) => bins.run(cli.quiet),
         Command::Compare(compare) => compare.run(cli.quiet),
         Command::Report(report) => report.run(cli.quiet),
         Command::Plot(plot) => plot.run(cli.quiet),

@@ -5,6 +5,7 @@ mod assess;
 mod bad_formats;
 mod bad_input;
 mod codes;
+mod compare;
 mod decide;
 mod export;
 #[cfg(feature = "arrow")]

@@ -1,0 +1,190 @@
+//! `calib compare` and `calib bins`: what they rank, on what, and what they refuse.
+
+use serde_json::{Value, json};
+
+use crate::bad_input::{File, refused, text};
+use crate::forms::{binary_place, matrix_place};
+use crate::npy::{f32s, i64s};
+use crate::workplace::Workplace;
+
+fn names(comparison: &Value) -> Vec<String> {
+    let named = |list: &str| comparison[list].as_array().unwrap().clone();
+    let all = named("methods").into_iter().chain(named("failed"));
+    let mut names: Vec<String> = all.map(|method| method["name"].as_str().unwrap().into()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn compare_ranks_methods_for_several_classes() {
+    let (place, _) = matrix_place(400);
+    let form = "calib compare --logits val_logits.npy --labels val_labels.npy --methods umd,isotonic,temperature \
+                --repeats 1 --folds 3 --bootstrap 50";
+    let got = place.json(&format!("{form} --json"));
+    let expected = [
+        "class-wise/isotonic",
+        "class-wise/temperature",
+        "class-wise/umd",
+        "normalized/isotonic",
+        "normalized/temperature",
+        "normalized/umd",
+        "temperature",
+    ];
+    assert_eq!(names(&got), expected);
+    assert_eq!((&got["claim"], &got["n"]), (&json!("all-classes"), &json!(400)));
+    assert_eq!(got["split"], json!({"kind": "cross-validation", "folds": 3, "repeats": 1}));
+    // The scores as they are have the Brier score of an assessment.
+    let brier = &place.json("calib assess --logits val_logits.npy --labels val_labels.npy --json")["brier"];
+    let difference = brier["value"].as_f64().unwrap() - got["uncalibrated"]["value"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-6, "{difference}");
+    let method = |name: &str| {
+        got["methods"].as_array().unwrap().iter().find(|method| method["name"] == name).unwrap().clone()
+    };
+    let umd = method("class-wise/umd");
+    assert!(umd["epsilon"].is_number() && umd["len_bytes"].as_u64() > Some(100), "{umd}");
+    let m4 = &umd["cost"]["cores"][2];
+    assert!(m4["core"] == "Cortex-M4F" && m4["instructions"].as_f64() > Some(100.0), "{umd}");
+    assert_eq!(
+        (&method("normalized/umd")["epsilon"], &method("temperature")["epsilon"]),
+        (&json!(null), &json!(null))
+    );
+    assert_eq!(got, place.json(&format!("{form} --json")));
+
+    // Log-loss is not proper for what need not sum to one.
+    let log_loss = place.json(&format!("{form} --metric log-loss --json"));
+    let failed: Vec<_> = log_loss["failed"].as_array().unwrap().iter().map(|f| f["name"].clone()).collect();
+    assert_eq!(failed, ["class-wise/umd", "class-wise/isotonic", "class-wise/temperature"]);
+
+    // The predicted class alone; the last class is predicted too rarely for a table.
+    let top = place.json(&format!("{form} --claim top-label --epsilon 0.4 --json"));
+    assert_eq!(names(&top)[..2], ["confidence/isotonic", "confidence/temperature"]);
+    let umd = top["methods"].as_array().unwrap().iter().find(|m| m["name"] == "top-label/umd").unwrap();
+    assert_eq!(umd["uncalibrated_tables"], 1);
+    assert!(umd["meets_epsilon"].is_boolean());
+    let words = place.ok(&format!("{form} --claim top-label")).stdout;
+    assert!(words.starts_with("400 points, 3 folds, 1 times, the predicted class judged\n"), "{words}");
+    assert!(
+        words.contains(", 1 uncalibrated\n") && words.contains("instructions on Cortex-M0, Cortex-M4F"),
+        "{words}"
+    );
+}
+
+#[test]
+fn compare_on_test_data() {
+    let place = binary_place();
+    let place = place.with("test.csv", "score,label\n0.25,0\n0.75,1\n0.5,1\n");
+    let got = place
+        .json("calib compare --scores cal.csv --test test.csv --methods platt,umd --bootstrap 50 --json");
+    assert_eq!((&got["split"], &got["n"]), (&json!({"kind": "test", "n": 3}), &json!(400)));
+    let uncalibrated = got["uncalibrated"]["value"].as_f64().unwrap();
+    assert!((uncalibrated - (0.0625 + 0.0625 + 0.25) / 3.0).abs() < 1e-9);
+    // As the same fit is assessed.
+    place.ok("calib fit --method platt --scores cal.csv -o platt.bin");
+    let assessed = place.json("calib assess platt.bin --scores test.csv --json");
+    let platt = got["methods"].as_array().unwrap().iter().find(|m| m["name"] == "platt").unwrap().clone();
+    let difference =
+        platt["loss"]["value"].as_f64().unwrap() - assessed["after"]["brier"]["value"].as_f64().unwrap();
+    assert!(difference.abs() < 1e-9, "{difference}");
+
+    let four: [File; 2] = [
+        ("four.npy", f32s(&[8, 4], (0..32).map(|i| i as f32)).bytes()),
+        ("y.npy", i64s((0..8).map(|row| row % 4)).bytes()),
+    ];
+    refused(
+        &four,
+        "calib compare --logits logits.npy --labels labels.npy --test four.npy --test-labels y.npy",
+        1,
+        "error: the test data are of another classifier\n  logits.npy: 3 classes\n  four.npy: 4 classes\n",
+    );
+    let short =
+        "error: y.npy: 8 rows, but logits.npy has 40\n  hint: every row needs one score and one label\n";
+    refused(
+        &four,
+        "calib compare --logits logits.npy --labels labels.npy --test logits.npy --test-labels y.npy",
+        3,
+        short,
+    );
+}
+
+#[test]
+fn what_does_not_go_together_is_not_compared() {
+    let matrix = "need a matrix: --logits or --probs instead of --scores";
+    for (options, problem) in [
+        ("--claim top-label", "--claim needs a matrix: --logits or --probs instead of --scores".to_owned()),
+        ("--reductions normalized", format!("--reductions and --points-per-bin {matrix}")),
+        ("--points-per-bin 9", format!("--reductions and --points-per-bin {matrix}")),
+        (
+            "--methods umd,vector",
+            "vector calibrates whole vectors: use --logits or --probs instead of --scores".into(),
+        ),
+    ] {
+        refused(&[], &format!("calib compare --scores cal.csv {options}"), 2, &format!("error: {problem}\n"));
+    }
+    refused(&[], "calib compare --logits logits.npy", 2, "error: --labels is needed beside a matrix\n");
+}
+
+/// One class, or one score: defined results, and reasons where there are none.
+#[test]
+fn little_is_compared_as_far_as_it_goes() {
+    let rows = |n: usize, row: &dyn Fn(usize) -> String| (0..n).map(row).collect::<String>();
+    let place = Workplace::new()
+        .with("one.csv", format!("score,label\n{}", rows(40, &|i| format!("0.{:02},1\n", i + 10))))
+        .with(
+            "same.csv",
+            format!("score,label\n{}", rows(400, &|i| format!("0.5,{}\n", u8::from(i % 4 == 0)))),
+        );
+    let got =
+        place.json("calib compare --scores one.csv --methods umd,isotonic --bins 2 --bootstrap 50 --json");
+    assert_eq!((got["methods"].as_array().unwrap().len(), &got["recommendation"]), (0, &json!(null)));
+    assert_eq!(got["reason"], "no method could be fitted");
+    assert_eq!(
+        got["failed"][0]["reason"],
+        "all 40 labels are 1: nothing can be learned about the other class"
+    );
+    let got = place.json("calib compare --scores same.csv --methods isotonic --bootstrap 50 --json");
+    assert_eq!(got["recommendation"], "isotonic");
+    let assessed = place.json("calib assess --scores same.csv --json");
+    assert_eq!((&assessed["auc"]["value"], &assessed["conf_ece"]["groups"]), (&json!(0.5), &json!(1)));
+    assert!((assessed["conf_ece"]["value"].as_f64().unwrap() - 0.25).abs() < 1e-12);
+    // Fewer rows than bins, and bins without rows.
+    let place = place.with("few.csv", "score,label\n0.25,0\n0.75,1\n");
+    for binning in ["equal-width", "equal-mass"] {
+        let got = place.json(&format!("calib assess --scores few.csv --binning {binning} --bins 15 --json"));
+        assert_eq!((&got["conf_ece"]["groups"], &got["conf_ece"]["singles"]), (&json!(2), &json!(2)));
+        assert!((got["conf_ece"]["value"].as_f64().unwrap() - 0.25).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn bins_are_chosen_by_squared_error_and_bound() {
+    let place = binary_place();
+    let form = "calib bins --scores cal.csv --bins 2,5,10 --at-most 0.5 --bootstrap 50";
+    let got = place.json(&format!("{form} --svg bins.svg --json"));
+    assert_eq!((&got["n"], &got["n_test"]), (&json!(200), &json!(200)));
+    let tried = got["tried"].as_array().unwrap();
+    assert_eq!(tried.iter().map(|tried| &tried["bins"]).collect::<Vec<_>>(), [2, 5, 10]);
+    assert!(tried.iter().all(|tried| tried["upper_debiased"].as_f64() < tried["upper_plugin"].as_f64()));
+    let least = tried.iter().min_by(|a, b| a["brier"].as_f64().partial_cmp(&b["brier"].as_f64()).unwrap());
+    assert_eq!(got["chosen"]["debiased"], least.unwrap()["bins"]);
+    let svg = String::from_utf8(place.bytes("bins.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("from the debiased estimate"), "{svg}");
+    assert_eq!(svg.matches("<circle").count(), 6);
+    let words = place.ok(form).stdout;
+    assert!(
+        words.contains("200 points, 200 test points;") && words.contains("by the debiased bound: "),
+        "{words}"
+    );
+    // Test data of their own, fewer than the bins; no bound is that low.
+    let place = place.with("test.csv", "score,label\n0.25,0\n0.75,1\n0.5,1\n");
+    let got =
+        place.json("calib bins --scores cal.csv --test test.csv --at-most 0.000001 --bootstrap 50 --json");
+    assert_eq!((&got["n"], &got["n_test"], &got["chosen"]["plugin"]), (&json!(400), &json!(3), &json!(null)));
+    assert_eq!(got["tried"].as_array().unwrap().len(), 10);
+
+    let few = "error: cal.csv: 20 calibration points are too few for 11 bins: at least 22 are needed\n  hint: use --bins 10 \
+               or fewer, or add calibration data\n";
+    refused(&[], "calib bins --scores cal.csv --bins 2,11", 3, few);
+    let one = ("one.csv", text("score,label\n0.5,1\n"));
+    let stderr = "error: one.csv has one point: two are needed to fit to the one and judge with the other\n";
+    refused(&[one], "calib bins --scores one.csv", 2, stderr);
+}
