@@ -56,13 +56,14 @@ impl EstimateWithInterval {
 pub struct BinnedEstimate {
     /// The plugin estimate.
     pub value: f64,
-    /// Its interval.
+    /// Its interval: how much it varies. It has the plugin's bias, and holds the truth less often than it states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The debiased estimate, where there is one. It may be negative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debiased: Option<f64>,
-    /// Its interval. That of the plugin estimate has the plugin's bias, and covers the truth less often than it states.
+    /// The interval of the truth. That of an absolute error begins below the plugin's interval by as much as the plugin may be
+    /// too high, because debiasing leaves a part of its bias: with few predictions a bin it is wide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debiased_interval: Option<Interval>,
     /// How predictions are grouped.
@@ -204,8 +205,9 @@ pub struct ClassAssessment {
 /// If there are no predictions, or more than 2^32.
 pub fn assess(predictions: &[Prediction], kind: PredictionKind, options: &AssessOptions) -> Assessment {
     let subject = Subject::new(Column::new(predictions, kind, options.binning, options.norm), options);
-    let intervals =
-        options.bootstrap.map(|b| b.intervals(predictions.len(), |counts| subject.values(counts)));
+    let intervals = options
+        .bootstrap
+        .map(|b| b.intervals(predictions.len(), |counts| subject.values(counts), Figures::<f64>::is_biased));
     subject.assessment(&mut intervals.into_iter().flatten())
 }
 
@@ -274,7 +276,8 @@ impl Part {
         let Self { column, tally } = self;
         let figures = self.figures();
         let intervals = Figures::take(&mut intervals.by_ref().take(Figures::<f64>::COUNT).chain(nothing()))
-            .around(&figures, options.bootstrap);
+            .around(&figures)
+            .of_absolute_errors(&figures);
         let kind = column.kind();
         let cells: Vec<Cell> = column.bins(tally).into_iter().map(|(_, cell)| cell).collect();
         let of = |cells: &[Cell]| {
@@ -296,13 +299,14 @@ impl Part {
             binned(figures.ece, intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased)), bins);
         let squared_debiased = plain(figures.l2_squared_debiased, intervals.l2_squared_debiased);
         let root = |value: f64| value.max(0.0).sqrt();
-        let lp_debiased = match options.norm {
-            1.0 => conf_ece.debiased.map(|value| (value, conf_ece.debiased_interval)),
-            2.0 => {
-                let interval = |i: Interval| Interval { lo: root(i.lo), hi: root(i.hi) };
-                Some((root(squared_debiased.value), squared_debiased.interval.map(interval)))
-            }
-            _ => None,
+        let roots = |i: Interval| Interval { lo: root(i.lo), hi: root(i.hi) };
+        let (lp_interval, lp_debiased) = match options.norm {
+            1.0 => (intervals.ece, conf_ece.debiased.map(|value| (value, conf_ece.debiased_interval))),
+            2.0 => (
+                intervals.l2_squared.map(roots),
+                Some((root(squared_debiased.value), squared_debiased.interval.map(roots))),
+            ),
+            _ => (intervals.lp, None),
         };
         let is_square = options.norm == 2.0;
         Assessment {
@@ -333,7 +337,7 @@ impl Part {
             conf_mce: binned(figures.mce, intervals.mce, None, bins),
             lp_ce: LpEstimate {
                 p: options.norm,
-                estimate: binned(figures.lp, intervals.lp, lp_debiased, bins),
+                estimate: binned(figures.lp, lp_interval, lp_debiased, bins),
                 squared: is_square.then_some(plain(figures.l2_squared, intervals.l2_squared)),
                 squared_debiased: is_square.then_some(squared_debiased),
             },

@@ -29,8 +29,8 @@ pub enum IntervalKind {
     /// The `alpha/2` and `1 - alpha/2` quantiles of the resamples.
     Percentile,
     /// Quantiles corrected for bias and acceleration (Efron 1987). The acceleration comes from a jackknife over at most 200
-    /// random groups of rows. The bias of calibration errors is too large for it: their intervals cover the truth less often
-    /// than they state.
+    /// random groups of rows. Calibration errors keep their percentiles, moved to where the estimate is: among the resamples
+    /// of a calibrated model all are above it, and no quantile of them is where the truth is.
     Bca,
 }
 
@@ -43,28 +43,45 @@ pub struct Interval {
     pub hi: f64,
 }
 
+impl Interval {
+    /// The percentile interval of a plugin or debiased estimate of calibration error, moved to where the estimate is.
+    ///
+    /// In the world of the resamples the truth is the plugin estimate, around which their debiased estimates lie, and their
+    /// plugin estimates have the same bias once more: both are too high by the difference of the two estimates.
+    pub(crate) fn less_bias(self, plugin: f64, debiased: f64) -> Self {
+        Self { lo: self.lo + debiased - plugin, hi: self.hi + debiased - plugin }
+    }
+
+    /// The interval of a true mean absolute deviation, from that of the plugin estimate. The plugin estimate is too high on
+    /// average, by at most `noise`. Debiasing takes away a part of that, but never surely all: no estimate does.
+    pub(crate) fn of_absolute_error(self, noise: f64) -> Self {
+        Self { lo: (self.lo - noise).max(0.0), hi: self.hi.max(0.0) }
+    }
+}
+
 impl Bootstrap {
     /// Intervals of statistics over resamples of `n > 0` rows with replacement.
     ///
     /// `statistics` is given how often each row is drawn, and returns always the same number of statistics; one that is
-    /// undefined for a resample is NaN there, and left out. `None` for a statistic that is undefined for all.
-    pub fn intervals(
+    /// undefined for a resample is NaN there, and left out. `None` for a statistic that is undefined for all. Those in
+    /// places that `is_biased` have percentile intervals whatever the kind.
+    pub(crate) fn intervals(
         &self,
         n: usize,
         statistics: impl Fn(&[u32]) -> Vec<f64> + Sync,
+        is_biased: impl Fn(usize) -> bool,
     ) -> Vec<Option<Interval>> {
         let draws = self.draws(n, &statistics);
         let columns = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
+        let percentile = |k: usize| between(columns(&draws, k), self.alpha / 2.0, 1.0 - self.alpha / 2.0);
         match self.kind {
-            IntervalKind::Percentile => (0..draws[0].len())
-                .map(|k| between(columns(&draws, k), self.alpha / 2.0, 1.0 - self.alpha / 2.0))
-                .collect(),
+            IntervalKind::Percentile => (0..draws[0].len()).map(percentile).collect(),
             IntervalKind::Bca => {
                 let whole = statistics(&vec![1; n]);
                 let left_out = self.jackknife(n, &statistics);
-                (0..whole.len())
-                    .map(|k| bca(columns(&draws, k), whole[k], &columns(&left_out, k), self.alpha))
-                    .collect()
+                let corrected =
+                    |k: usize| bca(columns(&draws, k), whole[k], &columns(&left_out, k), self.alpha);
+                (0..whole.len()).map(|k| if is_biased(k) { percentile(k) } else { corrected(k) }).collect()
             }
         }
     }
@@ -87,18 +104,6 @@ impl Bootstrap {
     /// The quantile of the standard normal distribution at `1 - alpha`.
     pub(crate) fn upper_quantile(&self) -> f64 {
         Normal::standard().inverse_cdf(1.0 - self.alpha)
-    }
-
-    /// The interval of a debiased estimate, from the quantiles of its resamples.
-    ///
-    /// In the world of the resamples the truth is the plugin estimate, around which their debiased estimates lie. The
-    /// percentile interval is therefore moved by the difference of the two; the corrected one has the shift in its bias.
-    pub(crate) fn around(&self, plugin: f64, debiased: f64, interval: Interval) -> Interval {
-        let by = match self.kind {
-            IntervalKind::Percentile => debiased - plugin,
-            IntervalKind::Bca => 0.0,
-        };
-        Interval { lo: interval.lo + by, hi: interval.hi + by }
     }
 
     /// The statistics of every resample.
@@ -229,7 +234,7 @@ mod tests {
         let flips: Vec<f64> = (0..1000).map(|i| f64::from(i % 2)).collect();
         for kind in [IntervalKind::Percentile, IntervalKind::Bca] {
             let bootstrap = Bootstrap { kind, ..PERCENTILE };
-            let interval = bootstrap.intervals(1000, mean_of(&flips))[0].unwrap();
+            let interval = bootstrap.intervals(1000, mean_of(&flips), |_| false)[0].unwrap();
             assert!((interval.lo - (0.5 - 1.96 * 0.0158)).abs() < 0.005, "{interval:?}");
             assert!((interval.hi - (0.5 + 1.96 * 0.0158)).abs() < 0.005, "{interval:?}");
         }
@@ -239,9 +244,10 @@ mod tests {
     #[test]
     fn the_corrected_interval_follows_the_skew() {
         let skewed: Vec<f64> = (1..=40).map(|i| -(f64::from(i) / 41.0).ln()).collect();
-        let percentile = PERCENTILE.intervals(40, mean_of(&skewed))[0].unwrap();
+        let percentile = PERCENTILE.intervals(40, mean_of(&skewed), |_| false)[0].unwrap();
         let bca = Bootstrap { kind: IntervalKind::Bca, ..PERCENTILE };
-        let bca = bca.intervals(40, mean_of(&skewed))[0].unwrap();
+        assert_eq!(bca.intervals(40, mean_of(&skewed), |_| true), [Some(percentile)]);
+        let bca = bca.intervals(40, mean_of(&skewed), |_| false)[0].unwrap();
         assert!(bca.lo > percentile.lo && bca.hi > percentile.hi, "{bca:?} {percentile:?}");
         // The skewness of the influences by its definition.
         let mean = skewed.iter().sum::<f64>() / 40.0;
@@ -255,11 +261,11 @@ mod tests {
     fn what_is_undefined_has_no_interval_and_the_number_of_threads_does_not_matter() {
         let statistics = |counts: &[u32]| vec![f64::NAN, if counts[0] == 0 { f64::NAN } else { 1.0 }];
         let few = Bootstrap { resamples: 50, ..PERCENTILE };
-        assert_eq!(few.intervals(10, statistics), [None, Some(Interval { lo: 1.0, hi: 1.0 })]);
+        assert_eq!(few.intervals(10, statistics, |_| false), [None, Some(Interval { lo: 1.0, hi: 1.0 })]);
         let values: Vec<f64> = (0..100).map(|i| f64::from(i).sqrt()).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| few.intervals(100, mean_of(&values)))
+            pool.install(|| few.intervals(100, mean_of(&values), |_| false))
         };
         assert_eq!(on(1), on(4));
     }

@@ -13,6 +13,9 @@ pub struct CalibrationError {
     pub l1: f64,
     /// The same, less an estimate of its bias (Kumar et al. 2019, Definition G.3). It may be negative.
     pub l1_debiased: f64,
+    /// The largest bias that `l1` may have: what it would be on average, were all groups calibrated, in the normal
+    /// approximation. A group's bias is the mean of `|N(mu, sd)|` less `|mu|`, which is largest, `sd sqrt(2 / pi)`, at 0.
+    pub l1_noise: f64,
     /// The mean squared deviation (Definition 5.1 there).
     pub l2_squared: f64,
     /// The same without its bias (Definition 5.2 there, without the square that its numerator has in print). It may be
@@ -40,6 +43,7 @@ pub fn calibration_error(cells: &[Cell]) -> CalibrationError {
     CalibrationError {
         l1,
         l1_debiased: 2.0 * l1 - mean(expected_deviation),
+        l1_noise: mean(largest_bias),
         l2_squared: mean(|cell| cell.difference().powi(2)),
         l2_squared_debiased: mean(debiased_square),
         max: occupied().map(|cell| cell.difference().abs()).fold(0.0, f64::max),
@@ -79,6 +83,13 @@ fn expected_deviation(cell: &Cell) -> f64 {
     sd * (2.0 / PI).sqrt() * (-z * z / 2.0).exp() + mu * erf(z * FRAC_1_SQRT_2)
 }
 
+/// The mean of a folded normal variable around 0. Of a group without hits or misses, too, the fraction has a variance: it
+/// is taken with a hit and a miss more (Agresti and Coull 1998).
+fn largest_bias(cell: &Cell) -> f64 {
+    let rate = (cell.hits + 1) as f64 / (cell.n + 2) as f64;
+    (rate * (1.0 - rate) / cell.n as f64 * 2.0 / PI).sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
@@ -105,6 +116,9 @@ mod tests {
             assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         }
         assert_eq!((got.groups, got.singles), (3, 0));
+        let sd = |rate: f64, n: f64| (rate * (1.0 - rate) / n).sqrt();
+        let noise = (4.0 * sd(2.0 / 6.0, 4.0) + 3.0 * sd(2.0 / 5.0, 3.0) + 5.0 * sd(5.0 / 7.0, 5.0)) / 12.0;
+        assert!((got.l1_noise - noise * (2.0 / PI).sqrt()).abs() < 1e-12);
         let cells = [cell(0.1, 4, 1), cell(0.4, 3, 1), cell(0.8, 5, 4)];
         assert!((plugin(&cells, 1.0) - got.l1).abs() < 1e-15);
         assert!((plugin(&cells, 2.0).powi(2) - got.l2_squared).abs() < 1e-15);

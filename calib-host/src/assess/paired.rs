@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::assessment::{AssessOptions, Assessment, EstimateWithInterval, Subject};
-use super::bootstrap::{Bootstrap, Interval};
+use super::bootstrap::Interval;
 use super::column::Column;
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
@@ -70,12 +70,13 @@ pub fn assess_before_after(
         values.extend(change);
         values
     };
-    let intervals = options_after.bootstrap.map(|b| b.intervals(order.len(), values));
+    let intervals =
+        options_after.bootstrap.map(|b| b.intervals(order.len(), values, Figures::<f64>::is_biased));
     let mut intervals = intervals.into_iter().flatten();
     BeforeAfter {
         before: before.assessment(&mut intervals),
         after: after.assessment(&mut intervals),
-        change: change(kind, before.figures(), after.figures(), &mut intervals, options_after.bootstrap),
+        change: change(kind, before.figures(), after.figures(), &mut intervals),
     }
 }
 
@@ -94,11 +95,10 @@ fn change(
     before: Figures<f64>,
     after: Figures<f64>,
     intervals: &mut impl Iterator<Item = Option<Interval>>,
-    bootstrap: Option<Bootstrap>,
 ) -> Change {
     let differences = after.values().into_iter().zip(before.values()).map(|(after, before)| after - before);
     let values = Figures::take(&mut differences.into_iter());
-    let intervals = Figures::take(&mut intervals.chain(std::iter::repeat(None))).around(&values, bootstrap);
+    let intervals = Figures::take(&mut intervals.chain(std::iter::repeat(None))).around(&values);
     let estimates = values.values().into_iter().zip(intervals.values());
     let change =
         Figures::take(&mut estimates.map(|(value, interval)| EstimateWithInterval { value, interval }));
@@ -119,7 +119,7 @@ fn change(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::{IntervalKind, assess};
+    use crate::assess::{Bootstrap, IntervalKind, assess};
 
     #[test]
     fn both_sides_are_those_of_an_assessment_and_the_change_is_paired() {

@@ -159,8 +159,9 @@ impl ProbMatrix {
 /// If there are more than 2^32 rows.
 pub fn assess_vectors(matrix: &ProbMatrix, options: &AssessOptions) -> VectorAssessment {
     let subject = VectorSubject::new(matrix, &matrix.order(), options);
-    let intervals =
-        options.bootstrap.map(|b| b.intervals(matrix.labels.len(), |counts| subject.values(counts)));
+    let intervals = options
+        .bootstrap
+        .map(|b| b.intervals(matrix.labels.len(), |counts| subject.values(counts), is_biased));
     subject.assessment(&mut intervals.into_iter().flatten())
 }
 
@@ -189,11 +190,17 @@ struct Joint<T> {
     log_loss: T,
     cw_ece: T,
     cw_ece_debiased: T,
+    cw_ece_noise: T,
     marginal_squared: T,
     marginal_squared_debiased: T,
 }
 
-const JOINT: usize = 6;
+const JOINT: usize = 7;
+
+/// Whether a value is a calibration error: of those of vectors all but the first two, and of those of columns.
+fn is_biased(place: usize) -> bool {
+    place.checked_sub(JOINT).map_or(place >= 2, Figures::<f64>::is_biased)
+}
 
 impl<'a> VectorSubject<'a> {
     pub(crate) fn new(matrix: &ProbMatrix, order: &[usize], options: &'a AssessOptions) -> Self {
@@ -244,6 +251,7 @@ impl<'a> VectorSubject<'a> {
             log_loss: log.value() * LOSS_UNIT / n as f64,
             cw_ece: mean(|class| class.ece),
             cw_ece_debiased: mean(|class| class.ece_debiased),
+            cw_ece_noise: mean(|class| class.ece_noise),
             marginal_squared: mean(|class| class.l2_squared),
             marginal_squared_debiased: mean(|class| class.l2_squared_debiased),
         }
@@ -258,17 +266,14 @@ impl<'a> VectorSubject<'a> {
         let joint = self.joint(&figures, |_| 1);
         let mut ends: Joint<Option<Interval>> =
             Joint::take(&mut intervals.by_ref().take(JOINT).chain(std::iter::repeat(None)));
-        if let Some(bootstrap) = self.options.bootstrap {
-            let around = |plugin, debiased, interval: Option<Interval>| {
-                interval.map(|interval| bootstrap.around(plugin, debiased, interval))
-            };
-            ends.cw_ece_debiased = around(joint.cw_ece, joint.cw_ece_debiased, ends.cw_ece_debiased);
-            ends.marginal_squared_debiased = around(
-                joint.marginal_squared,
-                joint.marginal_squared_debiased,
-                ends.marginal_squared_debiased,
-            );
+        for (interval, plugin, debiased) in [
+            (&mut ends.cw_ece, joint.cw_ece, joint.cw_ece_debiased),
+            (&mut ends.marginal_squared, joint.marginal_squared, joint.marginal_squared_debiased),
+            (&mut ends.marginal_squared_debiased, joint.marginal_squared, joint.marginal_squared_debiased),
+        ] {
+            *interval = interval.map(|interval| interval.less_bias(plugin, debiased));
         }
+        ends.cw_ece_debiased = ends.cw_ece.map(|interval| interval.of_absolute_error(joint.cw_ece_noise));
         let top_label = self.top_label.assessment(intervals);
         let class_wise: Vec<Assessment> =
             self.classes.iter().map(|part| part.assessment(self.options, intervals)).collect();
@@ -312,9 +317,9 @@ impl<'a> VectorSubject<'a> {
 
 impl Joint<f64> {
     fn values(self) -> [f64; JOINT] {
-        let Self { brier, log_loss, cw_ece, cw_ece_debiased, marginal_squared, marginal_squared_debiased } =
-            self;
-        [brier, log_loss, cw_ece, cw_ece_debiased, marginal_squared, marginal_squared_debiased]
+        let Self { brier, log_loss, cw_ece, cw_ece_debiased, cw_ece_noise, .. } = self;
+        let (squared, squared_debiased) = (self.marginal_squared, self.marginal_squared_debiased);
+        [brier, log_loss, cw_ece, cw_ece_debiased, cw_ece_noise, squared, squared_debiased]
     }
 }
 
@@ -326,6 +331,7 @@ impl<T> Joint<T> {
             log_loss: next(),
             cw_ece: next(),
             cw_ece_debiased: next(),
+            cw_ece_noise: next(),
             marginal_squared: next(),
             marginal_squared_debiased: next(),
         }
@@ -367,11 +373,12 @@ pub fn assess_top_k(ranks: &[Vec<Prediction>], options: &AssessOptions) -> TopKA
     };
     let [accuracy, mean_prob] = sums(&|_| 1);
     let intervals = options.bootstrap.map(|b| {
-        b.intervals(rows, |counts| {
+        let values = |counts: &[u32]| {
             let mut values = sums(&|source| counts[source]).to_vec();
             values.extend(subjects.iter().flat_map(|subject| subject.values(counts)));
             values
-        })
+        };
+        b.intervals(rows, values, |place| place.checked_sub(2).is_some_and(Figures::<f64>::is_biased))
     });
     let mut intervals = intervals.into_iter().flatten();
     let mut estimate = |value| EstimateWithInterval { value, interval: intervals.next().flatten() };

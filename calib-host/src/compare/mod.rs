@@ -290,7 +290,7 @@ fn with_intervals(
     };
     let values = with_changes(means(&|_| 1.0));
     let intervals =
-        bootstrap.intervals(n, |counts| with_changes(means(&|i| f64::from(counts[i]))));
+        bootstrap.intervals(n, |counts| with_changes(means(&|i| f64::from(counts[i]))), |_| false);
     let estimates: Vec<EstimateWithInterval> = values
         .into_iter()
         .zip(intervals)

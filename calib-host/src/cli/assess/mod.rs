@@ -56,8 +56,8 @@ pub(crate) struct Assess {
     /// Give bootstrap intervals from this many resamples.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     bootstrap: Option<u32>,
-    /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Not for calibration
-    /// errors, which cover the truth best with percentiles of the debiased estimates.
+    /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
+    /// percentiles, moved to where the estimate is: their bias is too large for this correction.
     #[arg(long, requires = "bootstrap")]
     bca: bool,
     /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
