@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::method::Seed;
-use crate::multiclass_irp::{MulticlassIrp, SplitTreeModel};
+use crate::multiclass_irp::{HeldOutLoss, MulticlassIrp, SplitTreeModel};
 use crate::vector_data::VectorData;
 
 /// A canonical calibration method (Gupta and Ramdas 2022, appendix G; Berta, Bach and Jordan 2024, section 3).
@@ -58,6 +58,8 @@ pub struct CanonicalModel {
     pub ties_merged: bool,
     /// The number of calibration points.
     pub n: u64,
+    /// What cross-validation found, if there was one.
+    pub held_out: Option<HeldOutLoss>,
     classes: usize,
 }
 
@@ -234,7 +236,14 @@ impl ProjectionBinning {
 impl CanonicalModel {
     /// A partition with the cells' probabilities.
     pub(crate) fn new(partition: Partition, cells: Vec<SimplexCell>, data: &VectorData) -> Self {
-        Self { partition, cells, ties_merged: false, n: data.len() as u64, classes: data.classes() }
+        Self {
+            partition,
+            cells,
+            ties_merged: false,
+            n: data.len() as u64,
+            held_out: None,
+            classes: data.classes(),
+        }
     }
 
     /// A partition with the frequencies of the classes among the points of each cell that are counted.

@@ -120,7 +120,7 @@ pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
 pub use joint::{JointFit, JointMethod, JointModel, fit_joint};
 pub use least_squares::Loss;
 pub use method::{BinaryMethod, Model, Seed};
-pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
+pub use multiclass_irp::{HeldOutLoss, MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
 pub use probe::{

@@ -81,6 +81,17 @@ impl Default for MulticlassIrp {
     }
 }
 
+/// What cross-validation found about the number of regions that it chose, on points that were left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldOutLoss {
+    /// The mean log-loss after calibration. It is a little too small, because the number of regions was chosen by it.
+    pub log_loss: f64,
+    /// The mean log-loss of the scores as they are.
+    pub uncalibrated: f64,
+    /// The standard error of the difference.
+    pub standard_error: f64,
+}
+
 impl MulticlassIrp {
     /// The largest number of classes.
     pub const MAX_CLASSES: usize = 16;
@@ -95,14 +106,20 @@ impl MulticlassIrp {
         let points = SteppedPoints { classes, steps: &steps, labels: data.labels() };
         let all: Vec<usize> = (0..data.len()).collect();
         let most = self.max_regions.unwrap_or(MAX_CELLS).min(MAX_CELLS);
-        let mut splits = (most - 1) / (classes - 1);
-        if let Some(parts) = self.cross_validation {
-            splits = self.best_splits(&points, splits, parts)?;
-        }
+        let most = (most - 1) / (classes - 1);
+        let (splits, held_out) = match self.cross_validation {
+            Some(parts) => {
+                let (splits, held_out) = self.best_splits(&points, &data.scores(), most, parts)?;
+                (splits, Some(held_out))
+            }
+            None => (most, None),
+        };
         let growth = self.grow(&points, all, splits)?;
         let (tree, leaves) = growth.tree();
         let cells = leaves.into_iter().map(|leaf| growth.cells[leaf].clone()).collect();
-        Ok(CanonicalModel::new(Partition::SplitTree(tree), cells, data))
+        let mut model = CanonicalModel::new(Partition::SplitTree(tree), cells, data);
+        model.held_out = held_out;
+        Ok(model)
     }
 
     fn check(&self, n: usize) -> Result<(), CanonicalError> {
@@ -120,15 +137,18 @@ impl MulticlassIrp {
         }
     }
 
-    /// The number of splits with the least log-loss on points that were left out; the fewest among equals.
+    /// The number of splits with the least log-loss on points that were left out, and how that compares with the scores as
+    /// they are; the fewest among equals. No split at all is among them: one region with the shares of the classes.
     fn best_splits(
         &self,
         points: &SteppedPoints<'_>,
+        scores: &[f32],
         most: usize,
         parts: CrossValidation,
-    ) -> Result<usize, CanonicalError> {
+    ) -> Result<(usize, HeldOutLoss), CanonicalError> {
         // The loss after each number of splits; where a part allows no more, it stays as it is.
         let mut losses: Vec<f64> = Vec::new();
+        let mut growths = Vec::new();
         for (kept, left_out) in parts.parts(points.labels.len()) {
             let growth = self.grow(points, kept, most)?;
             let of_fold = growth.losses(points, &left_out);
@@ -137,9 +157,17 @@ impl MulticlassIrp {
             for (splits, loss) in losses.iter_mut().enumerate() {
                 *loss += of_fold[splits.min(of_fold.len() - 1)];
             }
+            growths.push((growth, left_out));
         }
         let best = (0..losses.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b]));
-        Ok(best.expect("no split is a number of splits"))
+        let best = best.expect("no split is a number of splits");
+        let pairs = growths.iter().flat_map(|(growth, left_out)| {
+            left_out.iter().map(|&point| {
+                let own = scores[point * points.classes + usize::from(points.labels[point])];
+                (growth.loss_after(points, point, best), loss(own.into()))
+            })
+        });
+        Ok((best, HeldOutLoss::new(pairs)))
     }
 
     /// Splits until there are so many splits or none is left.
@@ -277,20 +305,31 @@ impl Growth {
     fn losses(&self, points: &SteppedPoints<'_>, some: &[usize]) -> Vec<f64> {
         let mut losses = vec![0.0; self.splits.len() + 1];
         for &point in some {
-            let loss = |region: usize| {
-                let prob = self.cells[region].probs[usize::from(points.labels[point])];
-                -prob.max(f64::EPSILON).ln()
-            };
             let mut region = 0;
-            losses[0] += loss(region);
-            for (split, (split_region, gamma)) in self.splits.iter().enumerate() {
-                if *split_region == region {
-                    region = 1 + split * self.classes + points.child(gamma, point);
-                }
-                losses[split + 1] += loss(region);
+            losses[0] += self.loss_in(region, points, point);
+            for split in 0..self.splits.len() {
+                region = self.region_after(split, region, points, point);
+                losses[split + 1] += self.loss_in(region, points, point);
             }
         }
         losses
+    }
+
+    /// The log-loss of a point after so many splits, or all if there are fewer.
+    fn loss_after(&self, points: &SteppedPoints<'_>, point: usize, splits: usize) -> f64 {
+        let splits = 0..splits.min(self.splits.len());
+        let region = splits.fold(0, |region, split| self.region_after(split, region, points, point));
+        self.loss_in(region, points, point)
+    }
+
+    /// Where a split leaves a point of a region.
+    fn region_after(&self, split: usize, region: usize, points: &SteppedPoints<'_>, point: usize) -> usize {
+        let (split_region, gamma) = &self.splits[split];
+        if *split_region == region { 1 + split * self.classes + points.child(gamma, point) } else { region }
+    }
+
+    fn loss_in(&self, region: usize, points: &SteppedPoints<'_>, point: usize) -> f64 {
+        loss(self.cells[region].probs[usize::from(points.labels[point])])
     }
 
     /// The tree as the device reads it, and the regions that are its leaves, in their order.
@@ -324,6 +363,35 @@ impl Growth {
         }
         (SplitTreeModel { classes: self.classes as u16, words }, leaves)
     }
+}
+
+impl HeldOutLoss {
+    /// From the losses of every point after calibration and before.
+    fn new(pairs: impl Iterator<Item = (f64, f64)>) -> Self {
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let n = pairs.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / n;
+        let (log_loss, uncalibrated) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+        let change = log_loss - uncalibrated;
+        let variance = mean(&|pair| (pair.0 - pair.1 - change).powi(2));
+        Self { log_loss, uncalibrated, standard_error: (variance / n).sqrt() }
+    }
+
+    /// The log-loss less that of the scores as they are: below 0 is better.
+    pub fn change(&self) -> f64 {
+        self.log_loss - self.uncalibrated
+    }
+
+    /// Whether calibrating is surely better: whether the upper end of the one-sided 95 % interval of the change is below 0.
+    pub fn is_better(&self) -> bool {
+        const QUANTILE: f64 = 1.645;
+        self.change() + QUANTILE * self.standard_error < 0.0
+    }
+}
+
+/// The log-loss of the probability that was given to what happened.
+fn loss(prob: f64) -> f64 {
+    -prob.max(f64::EPSILON).ln()
 }
 
 impl SplitTreeModel {
@@ -391,6 +459,38 @@ mod tests {
         let scores = data.scores();
         let rows = scores.chunks_exact(data.classes()).zip(data.labels());
         rows.map(|(row, &label)| -probs(row, label.into()).max(1e-15).ln()).sum::<f64>() / data.len() as f64
+    }
+
+    /// Scores that are calibrated as they are, and scores that are all turned by a class.
+    #[test]
+    fn cross_validation_says_whether_calibrating_helps() {
+        let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_769) >> 8) / f64::from(1 << 24);
+        let fit_turned = |turn: i64| {
+            let (mut values, mut labels) = (Vec::new(), Vec::new());
+            for i in 0..600 {
+                let raw: [f64; 3] = std::array::from_fn(|k| 0.05 + noise(5 * i + k as u32));
+                let sum: f64 = raw.iter().sum();
+                let mut below = noise(41 * i + 7) * sum;
+                let label = raw.iter().position(|entry| {
+                    below -= entry;
+                    below < 0.0
+                });
+                values.extend(raw.map(|entry| (entry / sum) as f32));
+                labels.push((label.unwrap_or(2) as i64 + turn) % 3);
+            }
+            let vectors = Vectors::new(values, 3, VectorKind::Probs).unwrap();
+            let cross_validation = Some(CrossValidation { folds: 4, seed: 1 });
+            let irp = MulticlassIrp { cross_validation, ..MulticlassIrp::default() };
+            fit(irp, &VectorData::new(&vectors, &labels).unwrap()).held_out.unwrap()
+        };
+        let calibrated = fit_turned(0);
+        assert!(!calibrated.is_better() && calibrated.standard_error > 0.0, "{calibrated:?}");
+        let turned = fit_turned(1);
+        assert!(turned.is_better() && turned.change() < -0.1, "{turned:?}");
+        let by_hand = HeldOutLoss::new([(1.0, 2.0), (2.0, 2.0)].into_iter());
+        let expected =
+            HeldOutLoss { log_loss: 1.5, uncalibrated: 2.0, standard_error: (0.25f64 / 2.0).sqrt() };
+        assert_eq!(by_hand, expected);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
-use calib_host::{JointFit, JointModel, Partition};
+use calib_host::{HeldOutLoss, JointFit, JointModel, Partition};
 use serde_json::{Value, json};
 
 /// A fit for people.
@@ -21,10 +21,29 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
         }
         _ => String::new(),
     };
+    let held_out = held_out(fit).map_or(String::new(), |held_out| {
+        let verdict = if held_out.is_better() { "better" } else { "not surely better" };
+        format!(
+            "\nHeld out, the log-loss is {:.4} against {:.4} of the scores as they are (difference {:+.4}, standard error \
+             {:.4}): {verdict} than uncalibrated.",
+            held_out.log_loss,
+            held_out.uncalibrated,
+            held_out.change(),
+            held_out.standard_error
+        )
+    });
     format!(
-        "{} points, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.",
+        "{} points, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",
         fit.n, fit.method, fit.classes, fit.method
     )
+}
+
+/// What cross-validation found, if there was one.
+fn held_out(fit: &JointFit) -> Option<HeldOutLoss> {
+    match &fit.model {
+        JointModel::Canonical(model) => model.held_out,
+        _ => None,
+    }
 }
 
 /// A fit for programs.
@@ -51,6 +70,15 @@ pub(crate) fn joint_json(fit: &JointFit, output: &Path, len_bytes: usize) -> Val
         JointModel::Canonical(model) => {
             value["bins"] = model.cells.len().into();
             value["ties_merged"] = model.ties_merged.into();
+            if let Some(held_out) = held_out(fit) {
+                value["held_out"] = json!({
+                    "log_loss": held_out.log_loss,
+                    "uncalibrated": held_out.uncalibrated,
+                    "change": held_out.change(),
+                    "standard_error": held_out.standard_error,
+                    "is_better": held_out.is_better(),
+                });
+            }
             value["values"] = model.cells.iter().map(|cell| json!(cell.probs)).collect();
             value["counts"] = model.cells.iter().map(|cell| json!(cell.counts)).collect();
             if let Partition::Projection { directions, thresholds } = &model.partition {

@@ -119,6 +119,24 @@ fn every_method_is_fitted_and_applied() {
     }
 }
 
+/// Whether the regions that cross-validation chose are better than the scores as they are.
+#[test]
+fn cross_validated_regions_are_compared_with_the_scores() {
+    let place = place();
+    let line = fit("--method multiclass-irp --folds 4 --logits logits.npy");
+    let run = place.ok(&line);
+    let held_out = place.json(&format!("{line} --json"))["held_out"].take();
+    let number = |name: &str| held_out[name].as_f64().unwrap();
+    assert!((number("change") - number("log_loss") + number("uncalibrated")).abs() < 1e-12);
+    // The logits are twice too large, which costs more than a few regions do.
+    assert!(held_out["is_better"] == true && number("change") < 0.0, "{held_out}");
+    assert!(run.stderr.contains("): better than uncalibrated."), "{}", run.stderr);
+    assert_eq!(
+        place.json(&fit("--method multiclass-irp --logits logits.npy --json"))["held_out"],
+        json!(null)
+    );
+}
+
 /// One sentence wherever an artefact is applied.
 #[test]
 fn logits_are_asked_for_everywhere() {

@@ -26,16 +26,27 @@ pub(super) fn simplex() -> Result<()> {
     for n in [1000, 10_000] {
         for noise in NOISES {
             let mut means = [(0.0, 0.0); 4];
+            let mut doubted = 0;
             for seed in 0..SETS {
                 let (train, test) = (draw(n, noise, 2 * seed)?, draw(20_000, noise, 2 * seed + 1)?);
                 let scores = test.scores();
                 let raw = scores.chunks_exact(3).zip(test.labels());
                 let loss: f64 = raw.map(|(row, &label)| ln_loss(row[usize::from(label)].into())).sum();
                 means[0].0 += loss / test.len() as f64;
+                let uncalibrated = loss / test.len() as f64;
                 for (mean, irp) in means[1..].iter_mut().zip(methods()) {
                     let model = CanonicalMethod::MulticlassIrp(irp).fit(&train)?;
-                    mean.0 += log_loss(&model, &test);
+                    let loss = log_loss(&model, &test);
+                    mean.0 += loss;
                     mean.1 += model.cells.len() as f64;
+                    if let Some(held_out) = model.held_out {
+                        let is_better = held_out.is_better();
+                        doubted += u64::from(!is_better);
+                        ensure!(
+                            !is_better || loss < uncalibrated,
+                            "a calibrator that is worse was called better"
+                        );
+                    }
                 }
             }
             let means = means.map(|(loss, regions)| (loss / SETS as f64, regions / SETS as f64));
@@ -47,6 +58,11 @@ pub(super) fn simplex() -> Result<()> {
                 shown(2),
                 shown(3)
             );
+            if doubted > 0 {
+                println!(
+                    "              {doubted} of {SETS} not surely better than uncalibrated, by the parts that were left out"
+                );
+            }
             // With more noise the scores are nearly calibrated as they are, and no step function is as good.
             ensure!(noise > 0.2 || means[2].0 <= means[0].0, "cross-validated stopping lost");
         }
