@@ -3,10 +3,10 @@
 use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
 
 use crate::assess::Interval;
-use crate::canonical::CanonicalError;
 use crate::clopper_pearson::clopper_pearson;
 use crate::compact::in_compact_table;
 use crate::data::{BinaryData, DataError, Form, TopLabelData, check_device_scores, check_lengths};
+pub use crate::fit_error::{FitError, UnfittedReason};
 use crate::groups::{group, totals};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::histogram::Counted;
@@ -14,8 +14,6 @@ use crate::method::{BinaryMethod, Model};
 use crate::passes::Arrays;
 use crate::points::Points;
 use crate::problems::Problems;
-use crate::scaling::ScalingError;
-use crate::vector_scaling::VectorScalingError;
 
 /// How a reduction's binary problems are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,143 +74,6 @@ pub struct Unfitted {
     pub table: usize,
     /// Why.
     pub reason: UnfittedReason,
-}
-
-/// Why a binary problem of a reduction stays uncalibrated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnfittedReason {
-    /// It has too few points.
-    #[error("{n} of {needed} points")]
-    TooFewPoints {
-        /// How many it has.
-        n: usize,
-        /// How many it needs.
-        needed: usize,
-    },
-    /// No row is of the class, or every row is.
-    #[error("{}", if *.0 { "every label is of it" } else { "no label is of it" })]
-    OneLabel(bool),
-    /// Its scaling function has no finite optimum.
-    #[error(transparent)]
-    Scaling(ScalingError),
-}
-
-/// Why nothing was fitted.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FitError {
-    /// All labels are the same.
-    #[error("all {n} labels are {label}: nothing can be learned about the other class")]
-    OneClass {
-        /// The label.
-        label: u8,
-        /// The number of points.
-        n: u64,
-    },
-    /// All points are of one of several classes.
-    #[error("all {n} labels are {class}: nothing can be learned about the other classes")]
-    OneOfSeveral {
-        /// The class.
-        class: usize,
-        /// The number of points.
-        n: u64,
-    },
-    /// There are fewer than two points a bin.
-    #[error("{n} calibration points are too few for {bins} bins: at least {} are needed", 2 * bins)]
-    TooFewPoints {
-        /// The number of points.
-        n: u64,
-        /// The number of bins.
-        bins: usize,
-    },
-    /// The number of bins is 0, or more than a table holds.
-    #[error("{0} bins: a table has 1 to 65536")]
-    BinCount(usize),
-    /// The points per bin are below 2.
-    #[error("{0} points per bin: at least 2 are needed")]
-    PointsPerBin(usize),
-    /// The failure probability is not in `(0, 1)`.
-    #[error("alpha is {_0:?}: {}", alpha_fault(*_0))]
-    Alpha(f64),
-    /// No class has enough points.
-    #[error(
-        "no class was predicted often enough: the most frequent has {most} calibration points, {needed} are needed"
-    )]
-    NoClass {
-        /// The number of points of the most frequent class.
-        most: u64,
-        /// How many would do.
-        needed: usize,
-    },
-    /// There are fewer points than a bin needs.
-    #[error("{n} calibration points are too few: {needed} are needed")]
-    FewerThanABin {
-        /// The number of points.
-        n: u64,
-        /// How many would do.
-        needed: usize,
-    },
-    /// The method counts points, or does not know what a real weight would mean.
-    #[error("{0} counts points, and real weights are no counts")]
-    RealWeights(&'static str),
-    /// The temporary file of points that do not fit into memory cannot be read.
-    #[error("the temporary file of points cannot be read: {0}")]
-    Spill(std::io::ErrorKind),
-    /// A scaling function has no finite optimum.
-    #[error(transparent)]
-    Scaling(#[from] ScalingError),
-    /// A scaling function of vectors was not fitted.
-    #[error(transparent)]
-    VectorScaling(#[from] VectorScalingError),
-    /// The simplex was not divided.
-    #[error(transparent)]
-    Canonical(#[from] CanonicalError),
-}
-
-impl FitError {
-    /// Whether an option alone is wrong, whatever the data.
-    pub(crate) fn is_about_options(&self) -> bool {
-        matches!(
-            self,
-            Self::BinCount(_)
-                | Self::PointsPerBin(_)
-                | Self::Alpha(_)
-                | Self::RealWeights(_)
-                | Self::VectorScaling(VectorScalingError::Penalty(_))
-                | Self::Canonical(CanonicalError::Parameter(_))
-        )
-    }
-
-    pub(crate) fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::TooFewPoints { n, .. } if *n >= 2 => {
-                format!("use --bins {} or fewer, or add calibration data", n / 2)
-            }
-            Self::NoClass { most, .. } if *most >= 2 => {
-                format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
-            }
-            Self::FewerThanABin { n, .. } if *n >= 2 => {
-                format!("use --points-per-bin {n} or less, or fewer --bins, or add calibration data")
-            }
-            Self::TooFewPoints { .. } | Self::NoClass { .. } | Self::FewerThanABin { .. } => {
-                "add calibration data".into()
-            }
-            Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
-            Self::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
-            Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
-            Self::Scaling(ScalingError::NoLeastSquares) => {
-                "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
-            }
-            Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
-            Self::VectorScaling(error) => return error.hint().map(Into::into),
-            Self::Canonical(error) => return error.hint(),
-            Self::RealWeights(_) => {
-                "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
-            }
-            Self::BinCount(_) | Self::PointsPerBin(_) | Self::Spill(_) => return None,
-        })
-    }
 }
 
 impl ReductionOptions {
@@ -508,10 +369,6 @@ fn check_alpha(alpha: f64) -> Result<(), FitError> {
     // An artefact holds it as an f32.
     let single = alpha as f32;
     if single > 0.0 && single < 1.0 { Ok(()) } else { Err(FitError::Alpha(alpha)) }
-}
-
-fn alpha_fault(alpha: f64) -> &'static str {
-    if alpha > 0.0 && alpha < 1.0 { "too near 0 or 1 for an f32" } else { "it must lie between 0 and 1" }
 }
 
 #[cfg(test)]

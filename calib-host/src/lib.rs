@@ -35,6 +35,7 @@ mod device_cost;
 mod error;
 mod export;
 mod fit;
+mod fit_error;
 mod groups;
 mod guarantee;
 mod histogram;
