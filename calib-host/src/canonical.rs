@@ -5,8 +5,9 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::held_out_loss::HeldOutLoss;
 use crate::method::Seed;
-use crate::multiclass_irp::{HeldOutLoss, MulticlassIrp, SplitTreeModel};
+use crate::multiclass_irp::{MulticlassIrp, SplitTreeModel};
 use crate::vector_data::VectorData;
 
 /// A canonical calibration method (Gupta and Ramdas 2022, appendix G; Berta, Bach and Jordan 2024, section 3).

@@ -38,6 +38,7 @@ mod fit;
 mod fit_error;
 mod groups;
 mod guarantee;
+mod held_out_loss;
 mod histogram;
 pub mod input;
 mod irp;
@@ -117,11 +118,12 @@ pub use guarantee::{
     Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
     gr22_theorem1, gr22_theorem2, sample_split,
 };
+pub use held_out_loss::HeldOutLoss;
 pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
 pub use joint::{JointFit, JointMethod, JointModel, fit_joint};
 pub use least_squares::Loss;
 pub use method::{BinaryMethod, Model, Seed};
-pub use multiclass_irp::{HeldOutLoss, MulticlassIrp, RegionValues, SplitTreeModel, Splits};
+pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
 pub use probe::{
