@@ -30,6 +30,7 @@ mod cross_validation;
 mod data;
 pub mod decide;
 mod device;
+mod device_cost;
 mod error;
 mod export;
 mod fit;
@@ -99,6 +100,7 @@ pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 #[cfg(feature = "serial")]
 pub use device::open_port;
 pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
+pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{Error, Place, Problem};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use super::image::Measured;
+use super::image::{Measured, OptLevel};
 use crate::root;
 
 /// How much more than the baseline is tolerated.
@@ -35,9 +35,20 @@ pub(super) fn write(all: &[Measured]) -> Result<()> {
     for (key, count) in ours(all) {
         writeln!(text, "{key},{count:.1}")?;
     }
-    fs::write(path(), text).with_context(|| format!("cannot write {}", path().display()))?;
-    eprintln!("wrote {}", path().display());
+    let estimates = root().join("calib-host/src/device_cost.csv");
+    for (path, text) in [(path(), text), (estimates, for_estimates(all))] {
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("wrote {}", path.display());
+    }
     Ok(())
+}
+
+/// The counts that calib-host estimates costs from: those of code made for speed.
+fn for_estimates(all: &[Measured]) -> String {
+    let infix = format!(",{},", OptLevel::Speed.name());
+    let lines = ours(all).into_iter().filter(|(key, _)| key.contains(&infix));
+    let lines = lines.map(|(key, count)| format!("{},{count:.1}\n", key.replace(&infix, ",")));
+    std::iter::once("board,function,instructions\n".to_owned()).chain(lines).collect()
 }
 
 /// Fails if a count has grown by more than the tolerance, or has no baseline.
