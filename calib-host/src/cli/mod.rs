@@ -4,6 +4,7 @@ mod applied;
 mod apply;
 mod assess;
 mod calibrated;
+mod class_probs;
 mod codes;
 mod compare;
 mod decide;
