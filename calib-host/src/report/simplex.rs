@@ -24,10 +24,9 @@ pub(super) struct SimplexMean {
 fn means(rows: &ClassProbRows) -> Vec<SimplexMean> {
     let (before, after) = (rows.before.class_wise(), rows.after.class_wise());
     let mut cells = BTreeMap::<[u64; 3], Vec<usize>>::new();
-    for row in 0..before[0].len() {
-        let cell = [0, 1, 2].map(|class| ((before[class][row].prob * PARTS) as u64).min(PARTS as u64 - 1));
-        cells.entry(cell).or_default().push(row);
-    }
+    let cell =
+        |row: usize| [0, 1, 2].map(|class| ((before[class][row].prob * PARTS) as u64).min(PARTS as u64 - 1));
+    (0..before[0].len()).for_each(|row| cells.entry(cell(row)).or_default().push(row));
     let mean = |mut rows: Vec<usize>| {
         // In an order of the probabilities, so that that of the rows does not matter.
         rows.sort_by(|&a, &b| {
