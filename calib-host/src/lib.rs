@@ -134,8 +134,10 @@ pub use probe::{
 pub use probe::{Chip, ProbeState, elf_segments, probes};
 pub use problems::Problems;
 pub use report::{
-    CalibratedRows, CalibratorSummary, FileOrigin, Occupancy, Origin, PageError, Plot, REPORT_SCHEMA, Report,
-    ReportOptions, report,
+    ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,
+    DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, FileOrigin, Occupancy, Origin,
+    PageError, Plot, PngError, REPORT_KEYS, REPORT_SCHEMA, Report, ReportData, ReportOptions, ReportedRule,
+    report,
 };
 pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;

@@ -10,6 +10,9 @@ use crate::error::{Error, Place, Problem};
 /// The largest artefact file that is read: 65 535 classes of 64 bins take 33 MB.
 const MAX_LEN_BYTES: u64 = 64 << 20;
 
+/// The length of a section's own head in bytes.
+pub(crate) const SECTION_HEAD_LEN: usize = 8;
+
 /// The bytes of an artefact, checked, at an address that can be read in place.
 #[derive(Clone, Debug)]
 pub struct StoredArtifact {
@@ -64,5 +67,18 @@ impl StoredArtifact {
     /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
+    }
+
+    /// The sections: kind, whether it is mandatory, payload.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = (u16, bool, &[u8])> {
+        let mut rest = self.as_bytes().get(PREFIX_LEN..).unwrap_or_default();
+        std::iter::from_fn(move || {
+            let head: &[u8; SECTION_HEAD_LEN] = rest.first_chunk()?;
+            let kind = u16::from_le_bytes([head[0], head[1]]);
+            let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+            let payload = rest.get(SECTION_HEAD_LEN..SECTION_HEAD_LEN + len)?;
+            rest = rest.get((SECTION_HEAD_LEN + len).next_multiple_of(4)..)?;
+            Some((kind, head[2] & 1 == 1, payload))
+        })
     }
 }

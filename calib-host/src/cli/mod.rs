@@ -5,6 +5,7 @@ mod apply;
 mod assess;
 mod bins;
 mod calibrated;
+mod class_probs;
 mod codes;
 mod compare;
 mod decide;

@@ -3,15 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use calib_core::Reduction;
+use calib_host::decide::{Envelope, Rule, read_costs};
 use calib_host::input::{self, Source};
 use calib_host::{
-    AssessOptions, Binning, Bootstrap, CalibratedRows, Error, FileOrigin, IntervalKind, Origin, Plot, Report,
-    VectorKind, report, write_file,
+    AssessOptions, Binning, Bootstrap, CalibratedRows, ClassProbRows, Error, FileOrigin, IntervalKind,
+    Origin, Plot, Report, ReportData, ReportedRule, VectorKind, report, write_file,
 };
 use clap::{Args, ValueEnum};
 use sha2::{Digest, Sha256};
 
-use super::calibrated::{Columns, NamedArtifact, score_columns};
+use super::calibrated::{Columns, NamedArtifact, matrix_labels, score_columns};
+use super::class_probs::class_probs;
+use super::options::read_vectors;
 use super::print_json;
 
 /// With this many drawn rows in all, resampling takes a few seconds.
@@ -32,18 +35,24 @@ pub(crate) struct ReportCommand {
     /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     bootstrap: Option<u32>,
-    /// Where to write the page. The parts of the JSON form are those of `calib_host::Report`.
+    /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
+    /// At most so many classes get diagrams of their own, those with the most rows.
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    drawn_classes: usize,
+    /// Where to write the page.
     #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
     output: Option<PathBuf>,
     /// Replace an existing page.
     #[arg(long)]
     force: bool,
-    /// Print the report as JSON on standard output.
+    /// Print the report as JSON on standard output; `calib_host::REPORT_KEYS` documents its names.
     #[arg(long)]
     json: bool,
 }
 
-/// Draw one of the plots of a report as an SVG file.
+/// Draw one of the plots of a report as an SVG or PNG file.
 #[derive(Args)]
 pub(crate) struct PlotCommand {
     /// What to draw.
@@ -52,14 +61,39 @@ pub(crate) struct PlotCommand {
     #[command(flatten)]
     data: Data,
     /// The class of a class's diagram.
-    #[arg(long, value_name = "K", required_if_eq("plot", "class"))]
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]))]
     class: Option<u16>,
-    /// Where to write the SVG file.
+    /// The scores that the artefact was fitted to, for the occupancy.
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"))]
+    calibration: Option<PathBuf>,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE", requires = "calibration")]
+    calibration_labels: Option<PathBuf>,
+    /// Where to write the file.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// The format; without it PNG if the name ends so, otherwise SVG.
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// How many pixels of a PNG image make one of the SVG's 360 in width.
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale)]
+    scale: f32,
     /// Replace an existing file.
     #[arg(long)]
     force: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum FormatName {
+    /// A vector image with light and dark colours.
+    Svg,
+    /// Pixels in light colours; the same bytes on every machine.
+    Png,
+}
+
+fn parse_scale(text: &str) -> Result<f32, String> {
+    let scale = text.parse().ok().filter(|scale| (0.1..=10.0).contains(scale));
+    scale.ok_or_else(|| "a number from 0.1 to 10 is expected".to_owned())
 }
 
 /// What both take.
@@ -117,6 +151,12 @@ enum PlotName {
     Roc,
     /// The distributions of scores and probabilities.
     Distribution,
+    /// The reliability diagram of one class against the rest, before and after.
+    ClassWise,
+    /// The shares of the calibration and test rows in the calibrator's bins.
+    Occupancy,
+    /// The recalibration diagram on the simplex, for three classes.
+    Simplex,
 }
 
 impl ReportCommand {
@@ -153,8 +193,34 @@ impl ReportCommand {
             None => (DRAWS / test.after.len()).clamp(100, 1000),
         };
         let options = self.data.options(Some(resamples));
-        let report = report(&artifact.stored.artifact(), &calibration, &test, origin, &options);
-        self.write(&report)
+        let class_probs = self.data.class_probs(&artifact, &test_files)?;
+        let rule = self.rule(&artifact)?;
+        let data = ReportData {
+            calibration: &calibration,
+            test: &test,
+            class_probs: class_probs.as_ref(),
+            rule: rule.as_ref(),
+            drawn_classes: self.drawn_classes,
+        };
+        self.write(&report(&artifact.stored, &data, origin, &options))
+    }
+
+    /// The artefact's rule with its costs, or that of the costs file.
+    fn rule(&self, artifact: &NamedArtifact<'_>) -> Result<Option<ReportedRule>, Error> {
+        let costs = self.actions.as_deref().map(read_costs).transpose()?;
+        let actions = costs.as_ref().map(|costs| &costs.actions);
+        let own = ReportedRule::of_artifact(&artifact.stored.artifact(), actions).map_err(|cause| {
+            Error::Mismatch(format!(
+                "the costs file does not fit the artefact: {cause}\n  artefact  {}\n  costs     {}",
+                artifact.path.display(),
+                self.actions.as_deref().unwrap_or(Path::new("-")).display()
+            ))
+        })?;
+        Ok(own.or_else(|| {
+            let costs = costs?;
+            let bayes = || Rule::bayes(&Envelope::new(&costs.actions, |_| true));
+            Some(ReportedRule::of_costs(costs.stated.clone().unwrap_or_else(bayes), &costs.actions))
+        }))
     }
 
     fn write(&self, report: &Report) -> Result<(), Error> {
@@ -177,32 +243,65 @@ impl PlotCommand {
             test_is_calibration: false,
             command: String::new(),
         };
-        let report = report(&artifact.stored.artifact(), &rows, &rows, origin, &self.data.options(None));
+        let calibration = match &self.calibration {
+            Some(path) => {
+                let files = self.data.read(path, self.calibration_labels.as_deref(), quiet)?;
+                Some(self.data.rows(&artifact, &files)?)
+            }
+            None => None,
+        };
+        let class_probs = self.data.class_probs(&artifact, &files)?;
+        let data = ReportData {
+            calibration: calibration.as_ref().unwrap_or(&rows),
+            test: &rows,
+            class_probs: class_probs.as_ref(),
+            rule: None,
+            drawn_classes: usize::MAX,
+        };
+        let report = report(&artifact.stored, &data, origin, &self.data.options(None));
         let plot = self.find(&report)?;
-        write_file(&self.output, self.force, |out| out.write_all(plot.file.as_bytes()))?;
+        let bytes = match self.format() {
+            FormatName::Svg => plot.file.clone().into_bytes(),
+            FormatName::Png => plot.png(self.scale).map_err(|cause| Error::Usage(cause.to_string()))?,
+        };
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         Ok(())
     }
 
+    fn format(&self) -> FormatName {
+        let is_png = self.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
+        self.format.unwrap_or(if is_png { FormatName::Png } else { FormatName::Svg })
+    }
+
     fn find<'r>(&self, report: &'r Report) -> Result<&'r Plot, Error> {
-        let id = match self.plot {
-            PlotName::Reliability => "reliability-after".to_owned(),
-            PlotName::ReliabilityBefore => "reliability-before".into(),
-            PlotName::Class => format!("class-{}", self.class.unwrap_or_default()),
-            PlotName::Validity => "validity-marginal".into(),
-            PlotName::ValidityConditional => "validity-conditional".into(),
-            PlotName::Roc => "roc".into(),
-            PlotName::Distribution => "distribution".into(),
+        let class = self.class.unwrap_or_default();
+        let (id, absent) = match self.plot {
+            PlotName::Reliability => ("reliability-after".to_owned(), NO_SPREAD),
+            PlotName::ReliabilityBefore => ("reliability-before".into(), NO_SPREAD),
+            PlotName::Class => {
+                (format!("class-{class}"), "this class has no diagram: no test row is predicted to be of it")
+            }
+            PlotName::Validity => ("validity-marginal".into(), NO_SPREAD),
+            PlotName::ValidityConditional => ("validity-conditional".into(), NO_SPREAD),
+            PlotName::Roc => ("roc".into(), NO_SPREAD),
+            PlotName::Distribution => ("distribution".into(), NO_SPREAD),
+            PlotName::ClassWise => (
+                format!("one-vs-rest-{class}"),
+                "there is no such plot: it takes an artefact that gives every class a probability, and one of its classes",
+            ),
+            PlotName::Occupancy => ("occupancy".into(), "there is no such plot: this calibrator has no bins"),
+            PlotName::Simplex => (
+                "simplex".into(),
+                "there is no such plot: it takes an artefact that gives each of three classes a probability",
+            ),
         };
-        report.plots.iter().find(|plot| plot.id == id).ok_or_else(|| {
-            Error::Usage(match self.plot {
-                PlotName::Class => {
-                    "this class has no diagram: it is not among the twelve most frequent predictions".into()
-                }
-                _ => "there is no such plot: the test rows all came out the same".into(),
-            })
-        })
+        let found = report.plots.iter().find(|plot| plot.id == id);
+        found.ok_or_else(|| Error::Usage(absent.into()))
     }
 }
+
+/// Why a curve cannot be drawn.
+const NO_SPREAD: &str = "there is no such plot: the test rows all came out the same";
 
 impl Data {
     fn read(&self, scores: &Path, labels: Option<&Path>, quiet: bool) -> Result<Vec<Source>, Error> {
@@ -210,17 +309,39 @@ impl Data {
         Source::read_all(&paths, !quiet)
     }
 
+    fn columns(&self) -> Columns<'_> {
+        Columns { score: &self.score_column, label: &self.label_column }
+    }
+
+    fn kind(&self) -> VectorKind {
+        match self.matrix {
+            MatrixName::Logits => VectorKind::Logits,
+            MatrixName::Probs => VectorKind::Probs,
+        }
+    }
+
+    /// The same rows with all classes, if the artefact gives every class a probability.
+    fn class_probs(
+        &self,
+        artifact: &NamedArtifact<'_>,
+        sources: &[Source],
+    ) -> Result<Option<ClassProbRows>, Error> {
+        let reduction = artifact.stored.artifact().header().reduction;
+        if !matches!(reduction, Reduction::ClassWise | Reduction::Normalized | Reduction::Joint) {
+            return Ok(None);
+        }
+        let vectors = read_vectors(&sources[0], self.kind(), &self.score_column)?;
+        let labels = matrix_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
+        Ok(class_probs(artifact.apply(&vectors)?, &vectors, &labels))
+    }
+
     fn rows(&self, artifact: &NamedArtifact<'_>, sources: &[Source]) -> Result<CalibratedRows, Error> {
-        let columns = Columns { score: &self.score_column, label: &self.label_column };
+        let columns = self.columns();
         if artifact.stored.artifact().header().reduction == Reduction::Binary {
             let (scores, labels) = score_columns(sources, columns)?;
             return artifact.scores(&scores, &labels);
         }
-        let kind = match self.matrix {
-            MatrixName::Logits => VectorKind::Logits,
-            MatrixName::Probs => VectorKind::Probs,
-        };
-        artifact.vectors(sources, kind, columns)
+        artifact.vectors(sources, self.kind(), columns)
     }
 
     fn options(&self, resamples: Option<usize>) -> AssessOptions {

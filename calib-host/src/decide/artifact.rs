@@ -1,13 +1,11 @@
 //! Putting a rule into an artefact.
 
-use calib_core::{Artifact, ArtifactWriter, PREFIX_LEN, SectionKind, WriteError};
+use calib_core::{Artifact, ArtifactWriter, SectionKind, WriteError};
 
 use super::actions::Actions;
 use super::rule::Rule;
 use crate::compile::identity;
 use crate::stored::StoredArtifact;
-
-const HEAD_LEN: usize = 8;
 
 /// The artefact with this decision rule, in place of its own if it has one. The calibrator is the same; the identity, which
 /// is a hash of everything, is another.
@@ -24,7 +22,7 @@ pub fn with_decision(
     // At most 16 actions of 24 bytes with 15 thresholds.
     let mut buf = vec![0u32; bytes.len() / 4 + 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
-    for (kind, mandatory, payload) in sections(bytes) {
+    for (kind, mandatory, payload) in artifact.sections() {
         if kind != SectionKind::Decision as u16 {
             writer.section(kind, mandatory, payload)?;
         }
@@ -35,23 +33,12 @@ pub fn with_decision(
     Ok(bytes.to_vec())
 }
 
-/// The sections of a checked artefact: kind, whether it is mandatory, payload.
-fn sections(artifact: &[u8]) -> impl Iterator<Item = (u16, bool, &[u8])> {
-    let mut rest = artifact.get(PREFIX_LEN..).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let head: &[u8; HEAD_LEN] = rest.first_chunk()?;
-        let kind = u16::from_le_bytes([head[0], head[1]]);
-        let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
-        let payload = rest.get(HEAD_LEN..HEAD_LEN + len)?;
-        rest = rest.get((HEAD_LEN + len).next_multiple_of(4)..)?;
-        Some((kind, head[2] & 1 == 1, payload))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::actions::tests::actions;
     use super::super::envelope::Envelope;
+    use calib_core::PREFIX_LEN;
+
     use super::*;
     use crate::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
 

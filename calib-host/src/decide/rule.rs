@@ -1,6 +1,6 @@
 //! The rule as the device runs it.
 
-use calib_core::{Action, DecisionParts};
+use calib_core::{Action, DecisionParts, DecisionRule};
 
 use super::actions::Actions;
 use super::envelope::Envelope;
@@ -112,6 +112,12 @@ impl Rule {
             Some(_) => Ok(rule),
             None => Err(RuleError::Gap { action: 0, from: 0.0, to: 1.0 }),
         }
+    }
+
+    /// The rule that an artefact carries, with the number of each of its actions among other ones.
+    pub(crate) fn of_artifact(decision: &DecisionRule<'_>, numbers: &[usize]) -> Self {
+        let intervals = decision.intervals().iter().map(|&action| numbers[usize::from(action)]).collect();
+        Self { thresholds: decision.thresholds().to_vec(), intervals }
     }
 
     /// The thresholds, strictly ascending in `[0, 1)`.

@@ -62,9 +62,14 @@ fn tick_label(value: f64) -> String {
 }
 
 impl Chart {
+    /// An empty chart with axes that are not drawn.
+    pub(crate) fn bare(x: Axis, y: Axis) -> Self {
+        Self { body: String::new(), x, y }
+    }
+
     /// An empty chart with axes and a grid.
     pub(crate) fn new(x: Axis, y: Axis) -> Self {
-        let mut chart = Self { body: String::new(), x, y };
+        let mut chart = Self::bare(x, y);
         let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
         for tick in chart.x.ticks() {
             let at = chart.at_x(tick);
@@ -144,6 +149,40 @@ impl Chart {
         }
     }
 
+    /// An area between points.
+    pub(crate) fn area(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let corners = points.into_iter().map(|(x, y)| format!("{:.1},{:.1}", self.at_x(x), self.at_y(y)));
+        let corners = corners.collect::<Vec<_>>().join(" ");
+        self.put(format_args!("<polygon class=\"{class}\" points=\"{corners}\"/>"));
+    }
+
+    /// An arrow, or a dot if both ends are in one place.
+    pub(crate) fn arrow(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let (x0, y0, x, y) = (self.at_x(from.0), self.at_y(from.1), self.at_x(to.0), self.at_y(to.1));
+        let (dx, dy) = (x - x0, y - y0);
+        let len = dx.hypot(dy);
+        if len < 2.0 {
+            self.put(format_args!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.5\"/>"));
+            return;
+        }
+        // The barbs are at most as long as the shaft.
+        let barb = len.min(5.0) / len;
+        let side = |turn: f64| (x - barb * (dx + turn * dy), y - barb * (dy - turn * dx));
+        let ((ax, ay), (bx, by)) = (side(0.5), side(-0.5));
+        self.put(format_args!(
+            "<path class=\"{class}\" d=\"M{x0:.1} {y0:.1}L{x:.1} {y:.1}M{ax:.1} {ay:.1}L{x:.1} {y:.1}L{bx:.1} {by:.1}\"/>"
+        ));
+    }
+
+    /// A line of text, so many pixels below a point; `anchor` is that of SVG.
+    pub(crate) fn text(&mut self, (x, y): (f64, f64), below: f64, anchor: &str, text: &str) {
+        let (x, y) = (self.at_x(x), self.at_y(y) + below);
+        let text = escape(text);
+        self.put(format_args!(
+            "<text class=\"name\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+        ));
+    }
+
     /// A vertical line between two heights.
     pub(crate) fn whisker(&mut self, class: &str, x: f64, lo: f64, hi: f64) {
         let (x, lo, hi) = (self.at_x(x), self.at_y(lo), self.at_y(hi));
@@ -165,21 +204,31 @@ impl Chart {
 
     /// The finished SVG. It has the role of an image, with a name and a description for whoever does not see it; `id` is
     /// unique on its page.
-    pub(crate) fn svg(&self, id: &str, title: &str, description: &str, style: &str) -> String {
-        let (title, description) = (escape(title), escape(description));
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-             aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{title}</title>\
-             <desc id=\"{id}-desc\">{description}</desc>{style}{}</svg>",
-            self.body
-        )
+    pub(crate) fn svg(&self, id: &str, title: &str, description: &str) -> String {
+        image(id, title, description, HEIGHT, &self.body)
     }
 
-    /// The finished SVG as a file of its own.
-    pub(crate) fn file(&self, title: &str, description: &str) -> String {
-        let style =
-            format!("<style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>");
-        self.svg("chart", title, description, &style) + "\n"
+    /// The finished SVG as a file of its own, with its title and what the marks mean.
+    pub(crate) fn file(&self, title: &str, description: &str, legend: &[LegendEntry]) -> String {
+        let mut below = String::new();
+        let mut y = FILE_TOP + HEIGHT;
+        for (class, words) in legend {
+            write!(below, "<g transform=\"translate(16 {y})\">{}</g>", key(class)).expect(INTO_STRING);
+            for line in wrapped(words, LEGEND_CHARS) {
+                let line = escape(&line);
+                write!(below, "<text class=\"tick\" x=\"52\" y=\"{}\">{line}</text>", y + 10.0)
+                    .expect(INTO_STRING);
+                y += 16.0;
+            }
+        }
+        let height = y + 8.0;
+        let inner = format!(
+            "<style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\"/>\
+             <text class=\"name\" x=\"12\" y=\"18\">{}</text><g transform=\"translate(0 {FILE_TOP})\">{}</g>{below}",
+            escape(title),
+            self.body
+        );
+        image("chart", title, description, height, &inner) + "\n"
     }
 
     fn at_x(&self, x: f64) -> f64 {
@@ -192,8 +241,59 @@ impl Chart {
     }
 
     fn put(&mut self, element: std::fmt::Arguments<'_>) {
-        self.body.write_fmt(element).expect("writing to a string cannot fail");
+        self.body.write_fmt(element).expect(INTO_STRING);
     }
+}
+
+const INTO_STRING: &str = "writing to a string cannot fail";
+
+/// The class of a mark, and what it means.
+pub(crate) type LegendEntry = (&'static str, &'static str);
+
+/// Room for the title above a chart in a file of its own.
+const FILE_TOP: f64 = 24.0;
+
+/// So many characters of a legend fit a line.
+const LEGEND_CHARS: usize = 46;
+
+/// A mark of a class as a legend shows it, 28 wide and 12 high.
+pub(crate) fn key(class: &str) -> String {
+    let is_area = class == "bar" || class.starts_with("region");
+    if is_area {
+        format!("<rect class=\"{class}\" x=\"4\" y=\"1\" width=\"20\" height=\"10\"/>")
+    } else if class.contains("cross") {
+        format!("<path class=\"{class}\" d=\"M9 6h10M14 1v10\"/>")
+    } else if class == "arrow" {
+        format!("<path class=\"{class}\" d=\"M2 6H26M21 3L26 6L21 9\"/>")
+    } else {
+        format!("<path class=\"{class}\" d=\"M1 6H27\"/>")
+    }
+}
+
+fn image(id: &str, title: &str, description: &str, height: f64, inner: &str) -> String {
+    let (title, description) = (escape(title), escape(description));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-labelledby=\"{id}-title {id}-desc\"><title id=\"{id}-title\">{title}</title>\
+         <desc id=\"{id}-desc\">{description}</desc>{inner}</svg>"
+    )
+}
+
+/// The words in lines of at most so many characters, unless a word is longer.
+fn wrapped(text: &str, chars: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a line from the start");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= chars {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// Text that is safe in XML.
@@ -221,13 +321,32 @@ mod tests {
         let mut chart = Chart::new(Axis::unit("score"), Axis::unit("rate"));
         chart.diagonal();
         chart.mark("after", Mark::Circle, 0.5, 2.0);
-        let svg = chart.svg("a", "R < S & T", "one \"mark\"", "");
+        let svg = chart.svg("a", "R < S & T", "one \"mark\"");
         assert!(
             svg.contains("role=\"img\"") && svg.contains("<title id=\"a-title\">R &lt; S &amp; T</title>")
         );
         // What is outside the axes is drawn at their end.
         assert!(svg.contains("cy=\"12.0\""));
-        assert_eq!(svg, chart.svg("a", "R < S & T", "one \"mark\"", ""));
+        assert_eq!(svg, chart.svg("a", "R < S & T", "one \"mark\""));
+    }
+
+    #[test]
+    fn a_legend_is_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        let chart = Chart::new(Axis::unit("score"), Axis::unit("rate"));
+        let file = chart.file("t", "d", &[("bar", "one"), ("before", "two")]);
+        assert!(
+            file.contains("viewBox=\"0 0 360 384\"") && file.matches("class=\"tick\" x=\"52\"").count() == 2
+        );
+    }
+
+    #[test]
+    fn an_arrow_has_a_head_and_a_short_one_is_a_dot() {
+        let mut chart = Chart::bare(Axis::unit("x"), Axis::unit("y"));
+        chart.arrow("arrow", (0.5, 0.0), (0.5, 1.0));
+        assert_eq!(chart.body.matches('L').count(), 3);
+        chart.arrow("arrow", (0.5, 0.5), (0.5, 0.5));
+        assert!(chart.body.ends_with("r=\"1.5\"/>"));
     }
 
     #[test]

@@ -1,9 +1,18 @@
 //! A page about a calibrator that can be handed over.
 
 mod chart;
+mod classes;
+mod decision;
+mod figures;
 mod guarantee;
 mod page;
+mod page_parts;
 mod plots;
+mod png;
+mod rows;
+mod schema;
+mod simplex;
+mod size;
 mod warnings;
 
 use std::collections::BTreeMap;
@@ -11,34 +20,22 @@ use std::collections::BTreeMap;
 use calib_core::Artifact;
 use serde::Serialize;
 
-use crate::assess::{
-    AssessOptions, Assessment, BeforeAfter, Binning, Cell, ClassAssessment, Prediction, PredictionKind,
-    ReliabilityBin, Roc, Validity, assess_before_after, cells,
-};
+use crate::assess::{AssessOptions, BeforeAfter, Cell, assess_before_after};
+use crate::device_cost::{DeviceCost, device_costs};
+use crate::stored::StoredArtifact;
 use guarantee::Promise;
-use plots::{BARS, Words};
 
+pub use classes::{ClassWiseSide, ClassWiseSummary};
+pub use decision::{DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule};
 pub use page::PageError;
 pub use plots::{Occupancy, Plot};
+pub use png::PngError;
+pub use rows::{CalibratedRows, ClassProbRows, ReportData};
+pub use schema::REPORT_KEYS;
+pub use size::ArtifactPart;
 
 /// The version of the JSON form of a report.
 pub const REPORT_SCHEMA: u32 = 1;
-
-/// At most so many classes get a reliability diagram of their own.
-const CLASS_DIAGRAMS: usize = 12;
-
-/// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CalibratedRows {
-    /// Before calibration, with the bins of the artefact.
-    pub before: Vec<Prediction>,
-    /// After calibration.
-    pub after: Vec<Prediction>,
-    /// What the predictions are of.
-    pub kind: PredictionKind,
-    /// How many rows of the data set are left out because the artefact does not calibrate their class.
-    pub uncalibrated: u64,
-}
 
 /// A file that went into a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -93,7 +90,7 @@ pub struct CalibratorSummary {
     pub comparisons: Option<u32>,
 }
 
-/// A report: everything that the page shows.
+/// A report: everything that the page shows. [`REPORT_KEYS`] documents its JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The version of this form.
@@ -108,6 +105,16 @@ pub struct Report {
     pub uncalibrated: u64,
     /// The metrics on the test rows.
     pub metrics: BeforeAfter,
+    /// The metrics of every class against the rest, where every class has a probability.
+    pub classes: Option<ClassWiseSummary>,
+    /// The classes that have no diagram of their own among those that are predicted.
+    pub undrawn_classes: Vec<u16>,
+    /// What is decided on the test rows, if there is a rule.
+    pub decision: Option<DecisionSummary>,
+    /// What the artefact's bytes are.
+    pub parts: Vec<ArtifactPart>,
+    /// What a call costs on six cores, for each input; empty if nothing like it was measured.
+    pub device_cost: Vec<DeviceCost>,
     /// How rows are shared out among the artefact's bins; empty for functions.
     pub occupancy: Vec<Occupancy>,
     /// The plots.
@@ -137,24 +144,35 @@ pub struct ReportOptions {
 ///
 /// If no row of the test data is calibrated.
 pub fn report(
-    artifact: &Artifact<'_>,
-    calibration: &CalibratedRows,
-    test: &CalibratedRows,
+    stored: &StoredArtifact,
+    data: &ReportData<'_>,
     origin: Origin,
     options: &AssessOptions,
 ) -> Report {
+    let artifact = &stored.artifact();
+    let test = data.test;
     let metrics = assess_before_after(&test.before, &test.after, test.kind, options, options);
+    let classes = data.class_probs.map(|rows| ClassWiseSummary::new(rows, options, data.drawn_classes));
     let promise = Promise::new(artifact);
-    let occupancy = occupancy(artifact, calibration, test);
-    let plots = plots(&promise, test, &metrics, &occupancy, options);
+    let occupancy = occupancy(artifact, data.calibration, test);
+    let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
+    let (drawn, undrawn) = classes::most_frequent(predicted, data.drawn_classes);
+    let mut plots = figures::plots(&promise, test, &metrics, &occupancy, options, &drawn);
+    plots.extend(classes.iter().flat_map(figures::one_vs_rest_plots));
+    plots.extend(data.class_probs.filter(|_| artifact.header().classes == 3).map(simplex::simplex));
     let bootstrap = options.bootstrap;
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
         guarantee: promise.sentence(artifact),
-        warnings: warnings::warnings(artifact, calibration, test, &origin, &metrics),
+        warnings: warnings::warnings(artifact, data, &origin, &metrics, &occupancy),
         uncalibrated: test.uncalibrated,
         metrics,
+        classes,
+        undrawn_classes: undrawn,
+        decision: data.rule.map(|rule| rule.summary(&test.before, &test.after)),
+        parts: size::parts(stored),
+        device_cost: device_costs(artifact),
         occupancy,
         plots,
         origin,
@@ -206,188 +224,7 @@ fn occupancy(artifact: &Artifact<'_>, calibration: &CalibratedRows, test: &Calib
     bins.into_iter().map(bin).collect()
 }
 
-/// Before and after, in words and marks.
-const BOTH: [(&str, &str); 2] =
-    [("before", "before: the classifier's score"), ("after", "after calibration")];
-
-fn plots(
-    promise: &Promise,
-    test: &CalibratedRows,
-    metrics: &BeforeAfter,
-    occupancy: &[Occupancy],
-    options: &AssessOptions,
-) -> Vec<Plot> {
-    let mut plots = reliability_plots(metrics, options);
-    plots.extend(class_plots(metrics));
-
-    let binning = if occupancy.is_empty() { options.binning } else { Binning::ByBin };
-    let curve = |rows: &[Prediction]| Validity::new(&cells(rows, test.kind, binning));
-    let (before, after) = (curve(&test.before), curve(&test.after));
-    let mut legend = BOTH.to_vec();
-    legend.extend(promise.curve().map(|_| ("theory", "guaranteed before any test data were seen")));
-    let noise = "Estimated on the test rows, whose noise counts as deviation.";
-    let groups = if occupancy.is_empty() { "" } else { " The bins are the calibrator's own, for both." };
-    let marginal = promise.curve().map(|curve| move |epsilon| curve.marginal(epsilon));
-    plots.push(plots::marginal_validity(
-        Words {
-            id: "validity-marginal",
-            title: "Marginal validity",
-            caption: format!(
-                "The share of predictions whose bin is within epsilon of the fraction that came true. Higher is better; the \
-                 area above a curve is its calibration error. {noise}{groups}"
-            ),
-            legend: legend.clone(),
-        },
-        &before,
-        &after,
-        marginal.as_ref().map(|curve| curve as &dyn Fn(f64) -> f64),
-    ));
-    let conditional = promise.curve().map(|curve| move |epsilon| curve.conditional(epsilon));
-    plots.push(plots::conditional_validity(
-        Words {
-            id: "validity-conditional",
-            title: "Conditional validity",
-            caption: format!(
-                "Whether every bin is within epsilon. The curve of the guarantee is the probability of that over the draw of \
-                 the calibration points. {noise}{groups}"
-            ),
-            legend,
-        },
-        &before,
-        &after,
-        conditional.as_ref().map(|curve| curve as &dyn Fn(f64) -> f64),
-    ));
-
-    let roc = |rows: &[Prediction]| Roc::new(rows.iter().map(|row| (row.prob, row.hit)));
-    if let (Some(before), Some(after)) = (roc(&test.before), roc(&test.after)) {
-        let what = match test.kind {
-            PredictionKind::Binary => "class 1 against class 0",
-            PredictionKind::TopLabel => "right predictions against wrong ones",
-        };
-        let mut legend = BOTH.to_vec();
-        legend.push((
-            "hull",
-            "convex hull before: the best that any monotone calibrator of these rows reaches",
-        ));
-        plots.push(plots::roc(
-            Words {
-                id: "roc",
-                title: "ROC curve",
-                caption: format!(
-                    "How well scores separate {what}. Area before {:.4}, after {:.4}, under the hull {:.4}. The table \
-                     holds corners of the hull.",
-                    before.auc(),
-                    after.auc(),
-                    before.hull_auc()
-                ),
-                legend,
-            },
-            &before,
-            &after,
-        ));
-    }
-    plots.push(plots::distribution(
-        Words {
-            id: "distribution",
-            title: "Distribution of scores and probabilities",
-            caption: format!("The shares of the test rows in {BARS} bars of equal width, before and after."),
-            legend: BOTH.to_vec(),
-        },
-        &bars(&test.before),
-        &bars(&test.after),
-    ));
-    if !occupancy.is_empty() {
-        plots.push(plots::occupancy(
-            Words {
-                id: "occupancy",
-                title: "Rows per bin of the calibrator",
-                caption:
-                    "The share of the calibration and of the test rows in every bin, by class and bin. Large \
-                          differences are a sign that the data have changed."
-                        .into(),
-                legend: vec![("before", "calibration rows"), ("after", "test rows")],
-            },
-            occupancy,
-        ));
-    }
-    plots
-}
-
-fn reliability_plots(metrics: &BeforeAfter, options: &AssessOptions) -> Vec<Plot> {
-    let percent = percent(options.alpha);
-    let sides = [("before", &metrics.before), ("after", &metrics.after)];
-    let plot = |(side, assessment): (&'static str, &Assessment)| {
-        let top_label = assessment.kind == PredictionKind::TopLabel;
-        let mut legend = vec![(side, "bins, with exact intervals"), ("bar", "share of the predictions")];
-        if top_label {
-            legend.push((
-                if side == "before" { "before cross" } else { "after cross" },
-                "top-label: classes kept apart",
-            ));
-        }
-        let ece = &assessment.conf_ece;
-        let crosses = if top_label {
-            " A cross is off the diagonal by the mean of its classes' deviations (Gupta and Ramdas 2022, section 2.1): classes \
-             that are off in opposite directions do not cancel."
-        } else {
-            ""
-        };
-        plots::reliability(
-            Words {
-                id: &format!("reliability-{side}"),
-                title: &format!("Reliability {side} calibration"),
-                caption: format!(
-                    "In every bin, the fraction that came true against the mean probability, with a {percent} % interval of \
-                     the bin; on the diagonal is perfect. Calibration error {:.4}, debiased {:.4}.{crosses}",
-                    ece.value,
-                    ece.debiased.unwrap_or(f64::NAN)
-                ),
-                legend,
-            },
-            &[(side, &assessment.bins)],
-        )
-    };
-    sides.into_iter().map(plot).collect()
-}
-
-/// The diagrams of the classes with the most predictions.
-fn class_plots(metrics: &BeforeAfter) -> Vec<Plot> {
-    let mut classes: Vec<_> = metrics.after.classes.iter().collect();
-    classes.sort_by_key(|class| (std::cmp::Reverse(class.assessment.n), class.class));
-    classes.truncate(CLASS_DIAGRAMS);
-    classes.sort_by_key(|class| class.class);
-    let plot = |after: &&ClassAssessment| {
-        let class = after.class;
-        let before = metrics.before.classes.iter().find(|before| before.class == class)?;
-        let words = Words {
-            id: &format!("class-{class}"),
-            title: &format!("Reliability where class {class} is predicted"),
-            caption: format!(
-                "{} predictions, of which {} are right. Calibration error {:.4} before, {:.4} after.",
-                after.assessment.n,
-                after.assessment.hits,
-                before.assessment.conf_ece.value,
-                after.assessment.conf_ece.value
-            ),
-            legend: BOTH.to_vec(),
-        };
-        // With one class, the top-label diagram is the same.
-        let plain = |assessment: &Assessment| -> Vec<ReliabilityBin> {
-            assessment.bins.iter().map(|bin| ReliabilityBin { top_label: None, ..*bin }).collect()
-        };
-        let (before, after) = (plain(&before.assessment), plain(&after.assessment));
-        Some(plots::reliability(words, &[("before", &before), ("after", &after)]))
-    };
-    classes.iter().filter_map(plot).collect()
-}
-
 /// The coverage of an interval in percent, without the digits that subtracting adds.
 fn percent(alpha: f64) -> f64 {
     (1e8 * (1.0 - alpha)).round() / 1e6
-}
-
-fn bars(rows: &[Prediction]) -> [u64; BARS] {
-    let mut counts = [0; BARS];
-    rows.iter().for_each(|row| counts[((row.prob * BARS as f64) as usize).min(BARS - 1)] += 1);
-    counts
 }

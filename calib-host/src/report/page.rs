@@ -3,7 +3,9 @@
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::Report;
-use super::chart::STYLE;
+use super::chart::{STYLE, key};
+use super::classes::ranges;
+use super::plots::Plot;
 use crate::assess::{Assessment, BinnedEstimate, EstimateWithInterval, Interval};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -30,18 +32,22 @@ impl Report {
                     title => plot.title,
                     caption => plot.caption,
                     svg => Value::from_safe_string(plot.svg.clone()),
-                    legend => plot.legend,
+                    legend => legend(plot),
                     columns => plot.columns,
                     rows => plot.rows,
-                    is_class => plot.id.starts_with("class-"),
                 }
             })
             .collect();
         let page = environment.get_template("report.html")?.render(context! {
-            report => Value::from_serialize(self.head()),
+            report => self.head(),
             plots,
             metrics => self.metric_rows(),
             classes => self.class_rows(),
+            undrawn => ranges(&self.undrawn_classes),
+            one_vs_rest => self.one_vs_rest(),
+            decision => self.decision_text(),
+            parts => Value::from_serialize(&self.parts),
+            costs => self.cost_text(),
             chart_style => Value::from_safe_string(STYLE.into()),
             page_style => Value::from_safe_string(include_str!("report.css").into()),
         })?;
@@ -49,22 +55,21 @@ impl Report {
     }
 
     /// The report without what the page shows in another form.
-    fn head(&self) -> serde_json::Value {
-        serde_json::json!({
-            "calibrator": self.calibrator,
-            "guarantee": self.guarantee,
-            "warnings": self.warnings,
-            "uncalibrated": self.uncalibrated,
-            "n": self.metrics.after.n,
-            "hits": self.metrics.after.hits,
-            "kind": self.metrics.after.kind,
-            "binning": groups(&self.metrics.before.conf_ece),
-            "origin": self.origin,
-            "options": self.options,
-            "version": self.version,
-            "percent": super::percent(self.options.alpha).to_string(),
-            "has_intervals": self.options.resamples > 0,
-        })
+    fn head(&self) -> Value {
+        context! {calibrator => self.calibrator,
+            guarantee => self.guarantee,
+            warnings => self.warnings,
+            uncalibrated => self.uncalibrated,
+            n => self.metrics.after.n,
+            hits => self.metrics.after.hits,
+            kind => self.metrics.after.kind,
+            binning => groups(&self.metrics.before.conf_ece),
+            origin => self.origin,
+            options => self.options,
+            version => self.version,
+            percent => super::percent(self.options.alpha).to_string(),
+            has_intervals => self.options.resamples > 0,
+        }
     }
 
     /// The metrics before and after, and their change: name, meaning, and the three as text.
@@ -160,6 +165,12 @@ impl Report {
         };
         self.metrics.after.classes.iter().filter_map(row).collect()
     }
+}
+
+/// The marks of a plot and what they mean.
+fn legend(plot: &Plot) -> Vec<(Value, &'static str)> {
+    let entry = |&(class, words): &(&str, &'static str)| (Value::from_safe_string(key(class)), words);
+    plot.legend.iter().map(entry).collect()
 }
 
 /// How predictions are grouped, in words.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::chart::{Axis, Chart, Mark};
+use super::chart::{Axis, Chart, LegendEntry, Mark};
 use crate::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 
 /// ROC curves are drawn with at most so many points.
@@ -37,14 +37,19 @@ pub(super) struct Words<'a> {
     pub(super) id: &'a str,
     pub(super) title: &'a str,
     pub(super) caption: String,
-    pub(super) legend: Vec<(&'static str, &'static str)>,
+    pub(super) legend: Vec<LegendEntry>,
 }
 
-fn finish(chart: &Chart, words: Words<'_>, columns: Vec<&'static str>, rows: Vec<Vec<String>>) -> Plot {
+pub(super) fn finish(
+    chart: &Chart,
+    words: Words<'_>,
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+) -> Plot {
     let Words { id, title, caption, legend } = words;
     Plot {
-        svg: chart.svg(id, title, &caption, ""),
-        file: chart.file(title, &caption),
+        svg: chart.svg(id, title, &caption),
+        file: chart.file(title, &caption, &legend),
         id: id.into(),
         title: title.into(),
         caption,
@@ -55,7 +60,7 @@ fn finish(chart: &Chart, words: Words<'_>, columns: Vec<&'static str>, rows: Vec
 }
 
 /// The number with four decimals.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     format!("{value:.4}")
 }
 
@@ -104,21 +109,42 @@ pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[Reliabili
 /// What theory says about a validity curve: at least `1 - alpha(epsilon)`.
 pub(super) type Theory<'a> = Option<&'a dyn Fn(f64) -> f64>;
 
-/// The marginal validity curves before and after, with what is guaranteed of it.
-pub(super) fn marginal_validity(
+/// Which validity is drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValidityKind {
+    /// The share of predictions within epsilon.
+    Marginal,
+    /// Whether every bin is.
+    Conditional,
+}
+
+/// The validity curves before and after, with what is guaranteed of it.
+pub(super) fn validity(
     words: Words<'_>,
-    before: &Validity,
-    after: &Validity,
+    curves: [&Validity; 2],
+    kind: ValidityKind,
     theory: Theory<'_>,
 ) -> Plot {
+    let [before, after] = curves;
     let end = axis_end(before, after);
-    let mut chart = Chart::new(
-        Axis { label: "epsilon", lo: 0.0, hi: end },
-        Axis::unit("share of predictions within epsilon"),
-    );
+    let label = match kind {
+        ValidityKind::Marginal => "share of predictions within epsilon",
+        ValidityKind::Conditional => "every bin within epsilon: 0 no, 1 yes",
+    };
+    let mut chart = Chart::new(Axis { label: "epsilon", lo: 0.0, hi: end }, Axis::unit(label));
     draw_theory(&mut chart, end, theory);
     for (class, curve) in [("before", before), ("after", after)] {
-        chart.steps(class, 0.0, curve.steps.iter().map(|step| (step.epsilon, step.valid)));
+        match kind {
+            ValidityKind::Marginal => {
+                chart.steps(class, 0.0, curve.steps.iter().map(|step| (step.epsilon, step.valid)));
+            }
+            ValidityKind::Conditional => chart.steps(class, 0.0, [(curve.conditional(), 1.0)]),
+        }
+    }
+    if kind == ValidityKind::Conditional {
+        let rows = [("before", before), ("after", after)]
+            .map(|(side, curve)| vec![side.into(), number(curve.conditional())]);
+        return finish(&chart, words, vec!["", "every bin is within"], rows.into());
     }
     let rows = grid(end).map(|epsilon| {
         let mut row =
@@ -126,33 +152,10 @@ pub(super) fn marginal_validity(
         row.extend(theory.map(|theory| number(theory(epsilon))));
         row
     });
+    let rows = rows.collect();
     let mut columns = vec!["epsilon", "before", "after"];
     columns.extend(theory.map(|_| "guaranteed"));
-    let rows = rows.collect();
     finish(&chart, words, columns, rows)
-}
-
-/// The conditional validity before and after: whether every bin is within epsilon.
-pub(super) fn conditional_validity(
-    words: Words<'_>,
-    before: &Validity,
-    after: &Validity,
-    theory: Theory<'_>,
-) -> Plot {
-    let end = axis_end(before, after);
-    let mut chart = Chart::new(
-        Axis { label: "epsilon", lo: 0.0, hi: end },
-        Axis::unit("every bin within epsilon: 0 no, 1 yes"),
-    );
-    draw_theory(&mut chart, end, theory);
-    for (class, curve) in [("before", before), ("after", after)] {
-        chart.steps(class, 0.0, [(curve.conditional(), 1.0)]);
-    }
-    let rows = vec![
-        vec!["before".into(), number(before.conditional())],
-        vec!["after".into(), number(after.conditional())],
-    ];
-    finish(&chart, words, vec!["", "every bin is within"], rows)
 }
 
 fn draw_theory(chart: &mut Chart, end: f64, theory: Theory<'_>) {
@@ -242,6 +245,9 @@ pub struct Occupancy {
     pub test: u64,
 }
 
+/// At most so many bins are listed behind their plot, those with the most rows.
+pub(super) const LISTED_BINS: usize = 400;
+
 /// How the rows of both data sets are shared out among the bins of an artefact.
 pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
     let (calibration, test) =
@@ -260,7 +266,11 @@ pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
     };
     chart.line("before", levels(|shares| shares.0));
     chart.line("after", levels(|shares| shares.1));
-    let rows = bins.iter().map(|bin| {
+    let mut listed: Vec<&Occupancy> = bins.iter().collect();
+    listed.sort_by_key(|bin| std::cmp::Reverse(bin.calibration + bin.test));
+    listed.truncate(LISTED_BINS);
+    listed.sort_by_key(|bin| (bin.class, bin.bin));
+    let rows = listed.into_iter().map(|bin| {
         vec![
             bin.class.to_string(),
             bin.bin.to_string(),

@@ -1,8 +1,12 @@
 //! What to be careful about.
 
-use calib_core::{Artifact, HeaderFlags};
+use std::collections::BTreeSet;
 
-use super::{CalibratedRows, Origin};
+use calib_core::{Artifact, BinFlags, Calibrator, HeaderFlags, Reduction, VectorCalibrator};
+
+use super::Origin;
+use super::plots::Occupancy;
+use super::rows::{CalibratedRows, ReportData};
 use crate::assess::{BeforeAfter, Prediction};
 
 /// Bins with fewer test rows than this say little.
@@ -17,12 +21,13 @@ const USEFUL_EPSILON: f32 = 0.1;
 /// Sentences, the weightiest first.
 pub(super) fn warnings(
     artifact: &Artifact<'_>,
-    calibration: &CalibratedRows,
-    test: &CalibratedRows,
+    data: &ReportData<'_>,
     origin: &Origin,
     metrics: &BeforeAfter,
+    occupancy: &[Occupancy],
 ) -> Vec<String> {
     let header = artifact.header();
+    let ReportData { calibration, test, .. } = *data;
     let mut warnings = Vec::new();
     let mut warn = |text: String| warnings.push(text);
     if origin.test_is_calibration || same_rows(calibration, test) {
@@ -60,6 +65,10 @@ pub(super) fn warnings(
     if n < FEW_ROWS {
         warn(format!("There are only {n} test rows: the intervals are wide, and small errors go unseen."));
     }
+    if n < u64::from(header.bins) {
+        warn(format!("There are fewer test rows than bins of the calibrator: {n} for {}.", header.bins));
+    }
+    bins(artifact, occupancy).into_iter().for_each(&mut warn);
     let few = metrics.after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();
     if few > 0 {
         warn(format!(
@@ -78,6 +87,55 @@ pub(super) fn warnings(
         ));
     }
     warnings
+}
+
+/// What is to be said of the calibrator's own bins.
+fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let header = artifact.header();
+    let tables = artifact.tables();
+    let is_empty = |table: usize, bin: usize| tables.bin_flags(table, bin as u16).contains(BinFlags::EMPTY);
+    let bins_of = |table: usize| tables.get(table).map_or(0, |table| table.form.bins());
+    let mut empty: usize = (0..tables.count())
+        .map(|table| (0..bins_of(table)).filter(|&bin| is_empty(table, bin)).count())
+        .sum();
+    if let Calibrator::Vector(VectorCalibrator::Binned(cells)) = artifact.calibrator() {
+        empty += (0..header.bins).filter(|&cell| cells.flags(cell as u16).contains(BinFlags::EMPTY)).count();
+    }
+    if empty > 0 {
+        warnings.push(format!(
+            "{empty} of {} bins of the calibrator are empty: no calibration point fell into them, and what they output is \
+             a guess without a guarantee.",
+            header.bins
+        ));
+    }
+    let few = occupancy.iter().filter(|bin| (1..FEW_IN_BIN).contains(&bin.calibration)).count();
+    if few > 0 && counts_every_point(header.reduction) {
+        warnings.push(format!(
+            "{few} of {} bins of the calibrator rest on fewer than {FEW_IN_BIN} calibration rows.",
+            header.bins
+        ));
+    }
+    // One table for all classes, or cells of the whole vector: then the class makes no other bin.
+    let one_table = matches!(header.reduction, Reduction::Confidence | Reduction::Joint);
+    let met: BTreeSet<(u16, u32)> = occupancy
+        .iter()
+        .filter(|bin| bin.test > 0)
+        .map(|bin| (if one_table { 0 } else { bin.class }, bin.bin))
+        .collect();
+    let unmet = (header.bins as usize).saturating_sub(met.len());
+    if unmet > 0 && (one_table || counts_every_point(header.reduction)) {
+        warnings.push(format!(
+            "{unmet} of {} bins of the calibrator hold no test row: nothing here is known about them.",
+            header.bins
+        ));
+    }
+    warnings
+}
+
+/// Whether a row is in one bin of one table, which is that of its class.
+fn counts_every_point(reduction: Reduction) -> bool {
+    matches!(reduction, Reduction::Binary | Reduction::TopLabel)
 }
 
 /// Whether both data sets hold the same predictions with the same outcomes, in any order.

@@ -4,7 +4,7 @@ use crate::bad_input::{File, good, refused};
 use crate::workplace::Workplace;
 
 /// Three actions with thresholds at 5/100 and 4/19; the last raises the alarm.
-const COSTS: &str = "
+pub(crate) const COSTS: &str = "
 [[action]]
 name = \"wait\"
 positive = 100

@@ -5,10 +5,37 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{root, run};
 
-/// Makes two reports, a binary and a top-label one, and opens them in headless Chromium, see `report-check/check.mjs`.
+/// The pages that are looked at.
+const PAGES: [&str; 4] = ["binary.html", "top.html", "class-wise.html", "grid.html"];
+
+/// What decisions on the binary data cost.
+const COSTS: &str = r#"
+[[action]]
+name = "discharge"
+positive = 100
+negative = 0
+alarm = false
+
+[[action]]
+name = "refer"
+positive = 5
+negative = 5
+alarm = false
+abstain = true
+
+[[action]]
+name = "treat"
+positive = 1
+negative = 20
+alarm = true
+"#;
+
+/// Makes reports of several kinds and opens them in headless Chromium, see `report-check/check.mjs`; draws plots as PNG.
 /// Installs Chromium with apt and the two npm packages; fails if it cannot.
 pub(crate) fn report_check() -> Result<()> {
     let folder = root().join("target/report-check");
@@ -24,22 +51,46 @@ pub(crate) fn report_check() -> Result<()> {
     run::run(Command::new("cargo").args(["build", "--locked", "-p", "calib-host"]).current_dir(root()))?;
     write_data(&folder)?;
     let calib = root().join("target/debug/calib");
-    for line in [
-        "fit --method umd --bins 10 --scores cal.csv -o binary.bin --force",
-        "report binary.bin --calibration cal.csv --test test.csv -o binary.html --force",
-        "fit --method umd --reduction top-label --points-per-bin 50 --logits cal.npy --labels cal_labels.csv -o top.bin \
-         --force",
-        "report top.bin --calibration cal.npy --calibration-labels cal_labels.csv --test test.npy --test-labels \
-         test_labels.csv -o top.html --force",
+    let in_folder = |line: &str| {
+        run::run(Command::new(&calib).args(line.split_whitespace()).arg("--quiet").current_dir(&folder))
+    };
+    in_folder("fit --method umd --bins 10 --scores cal.csv --actions costs.toml -o binary.bin --force")?;
+    in_folder(
+        "report binary.bin --calibration cal.csv --test test.csv --actions costs.toml -o binary.html --force",
+    )?;
+    for (name, data, method) in [
+        ("top", "ten", "--method umd --reduction top-label --points-per-bin 50"),
+        ("class-wise", "ten", "--method umd --reduction class-wise --bins 10"),
+        ("grid", "three", "--method grid --resolution 5"),
     ] {
-        run::run(Command::new(&calib).args(line.split_whitespace()).arg("--quiet").current_dir(&folder))?;
+        in_folder(&format!(
+            "fit {method} --logits {data}_cal.npy --labels {data}_cal_labels.csv -o {name}.bin --force"
+        ))?;
+        in_folder(&format!(
+            "report {name}.bin --calibration {data}_cal.npy --calibration-labels {data}_cal_labels.csv --test \
+             {data}_test.npy --test-labels {data}_test_labels.csv -o {name}.html --force"
+        ))?;
     }
-    for page in ["binary.html", "top.html"] {
+    for page in PAGES {
         let len = fs::metadata(folder.join(page))?.len();
         ensure!(len < 1_000_000, "{page} has {len} bytes");
+        println!("{page}: {len} bytes");
+    }
+    for (plot, artefact, data) in [
+        ("reliability", "binary", "test.csv"),
+        ("validity", "binary", "test.csv"),
+        ("roc", "binary", "test.csv"),
+        ("distribution", "binary", "test.csv"),
+        ("occupancy --calibration cal.csv", "binary", "test.csv"),
+        ("class --class 3", "top", "ten_test.npy --test-labels ten_test_labels.csv"),
+        ("class-wise --class 3", "class-wise", "ten_test.npy --test-labels ten_test_labels.csv"),
+        ("simplex", "grid", "three_test.npy --test-labels three_test_labels.csv"),
+    ] {
+        let name = plot.split(' ').next().unwrap_or(plot);
+        in_folder(&format!("plot {plot} {artefact}.bin --test {data} -o plot-{name}.png --force"))?;
     }
     let mut check = Command::new("node");
-    check.arg("check.mjs").arg(chromium).args([".", "binary.html", "top.html"]).current_dir(&folder);
+    check.arg("check.mjs").arg(chromium).arg(".").args(PAGES).current_dir(&folder);
     run::run(&mut check).context("a page has faults, see above")?;
     println!("screenshots and PDFs are in {}", folder.display());
     Ok(())
@@ -66,31 +117,35 @@ fn chromium() -> Result<PathBuf> {
     find().context("Chromium was installed, but is not on the PATH")
 }
 
-/// Data that a classifier too sure of itself might give.
+/// Data that a classifier too sure of itself might give: binary, and of three and ten classes.
 fn write_data(folder: &Path) -> Result<()> {
-    use rand::{RngExt, SeedableRng};
-    let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    fs::write(folder.join("costs.toml"), COSTS)?;
     for (name, n) in [("cal", 2000), ("test", 3000)] {
         let mut binary = String::from("score,label\n");
-        let mut labels = String::from("label\n");
-        let mut logits: Vec<f32> = Vec::new();
         for _ in 0..n {
             let score: f32 = rng.random();
             let label = u8::from(rng.random::<f32>() < score.powi(2));
             binary += &format!("{score},{label}\n");
-            let row = [0; 3].map(|_| 4.0 * rng.random::<f32>());
-            let exps = row.map(|logit| (0.6 * logit).exp());
-            let mut left = rng.random::<f32>() * exps.iter().sum::<f32>();
-            let class = exps.iter().position(|exp| {
-                left -= exp;
-                left < 0.0
-            });
-            labels += &format!("{}\n", class.unwrap_or(0));
-            logits.extend(row);
         }
         fs::write(folder.join(format!("{name}.csv")), binary)?;
-        fs::write(folder.join(format!("{name}_labels.csv")), labels)?;
-        fs::write(folder.join(format!("{name}.npy")), npy(&logits, 3))?;
+        for (several, classes) in [("three", 3), ("ten", 10)] {
+            let mut labels = String::from("label\n");
+            let mut logits: Vec<f32> = Vec::new();
+            for _ in 0..n {
+                let row: Vec<f32> = (0..classes).map(|_| 4.0 * rng.random::<f32>()).collect();
+                let exps: Vec<f32> = row.iter().map(|logit| (0.6 * logit).exp()).collect();
+                let mut left = rng.random::<f32>() * exps.iter().sum::<f32>();
+                let class = exps.iter().position(|exp| {
+                    left -= exp;
+                    left < 0.0
+                });
+                labels += &format!("{}\n", class.unwrap_or(0));
+                logits.extend(row);
+            }
+            fs::write(folder.join(format!("{several}_{name}_labels.csv")), labels)?;
+            fs::write(folder.join(format!("{several}_{name}.npy")), npy(&logits, classes))?;
+        }
     }
     Ok(())
 }

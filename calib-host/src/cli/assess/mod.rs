@@ -6,8 +6,8 @@ mod show;
 use std::path::PathBuf;
 
 use calib_host::{
-    AssessOptions, Binning, Bootstrap, CalibratedRows, Error, IntervalKind, Prediction, PredictionKind,
-    ProbMatrix, assess, assess_before_after, assess_top_k, assess_vectors, roc_surface,
+    AssessOptions, Binning, Bootstrap, CalibratedRows, ClassProbRows, Error, IntervalKind, Prediction,
+    PredictionKind, ProbMatrix, assess, assess_before_after, assess_top_k, assess_vectors, roc_surface,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ enum Subject {
     /// Vectors of probabilities.
     Vectors(ProbMatrix),
     /// The same vectors before and after an artefact that gives every class a probability.
-    ClassProbs { before: ProbMatrix, after: ProbMatrix, uncalibrated: u64 },
+    ClassProbs(ClassProbRows),
     /// The predictions of each rank before and after an artefact that calibrates several.
     Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: u64 },
 }
@@ -148,7 +148,7 @@ impl Assess {
                 value["binning"] = binning_json(options.binning, both.after.bins.len());
                 value
             }
-            Subject::ClassProbs { before, after, uncalibrated } => {
+            Subject::ClassProbs(ClassProbRows { before, after, uncalibrated }) => {
                 let [before, after] = [before, after]
                     .map(|matrix| (assess_vectors(&matrix, &options), roc_surface(&matrix, self.seed)));
                 if !self.json {

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use calib_core::{Outcome, Reduction};
+use calib_core::Reduction;
 use calib_host::input::{self, Source, Table};
 use calib_host::{
     AppliedVector, Error, Place, Prediction, PredictionKind, ProbMatrix, Problem, StoredArtifact, VectorKind,
-    Vectors,
 };
 
 use super::{Assess, BinningName, Subject};
 use crate::cli::calibrated::{
     Columns, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
 };
+use crate::cli::class_probs::class_probs;
 use crate::cli::options::read_vectors;
 
 impl Assess {
@@ -116,7 +116,7 @@ impl Assess {
         let subject = match artifact.stored.artifact().header().reduction {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
-                class_probs(applied, &vectors, &labels)
+                class_probs(applied, &vectors, &labels).map(Subject::ClassProbs)
             }
             _ => return Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?)),
         };
@@ -164,37 +164,4 @@ fn ranks(applied: impl Iterator<Item = AppliedVector>, labels: &[u16]) -> Option
         after.iter_mut().zip(rows.after).for_each(|(rank, prediction)| rank.push(prediction));
     }
     (!after.is_empty()).then_some(Subject::Ranks { before, after, uncalibrated })
-}
-
-/// The rows of which every class is calibrated, before and after; `None` if there are none.
-fn class_probs(
-    applied: impl Iterator<Item = AppliedVector>,
-    vectors: &Vectors,
-    labels: &[u16],
-) -> Option<Subject> {
-    let classes = vectors.classes();
-    let (mut probs, mut bins, mut kept_labels, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let scores = vectors.probs_f64();
-    let mut uncalibrated = 0;
-    for ((row, &label), scores) in applied.zip(labels).zip(scores.chunks_exact(classes)) {
-        let AppliedVector::Classes(row) = row else { continue };
-        let Some(row_probs) = row.probs.iter().copied().collect::<Option<Vec<f32>>>() else {
-            uncalibrated += 1;
-            continue;
-        };
-        probs.extend(row_probs.into_iter().map(f64::from));
-        let whole: u32 = row.bin.unwrap_or_default().into();
-        bins.extend((0..classes).map(|class| match row.outcomes.get(class) {
-            Some(Outcome::Calibrated(calibrated)) => calibrated.bin.into(),
-            _ => whole,
-        }));
-        before.extend_from_slice(scores);
-        kept_labels.push(label);
-    }
-    let matrix = |probs, labels| ProbMatrix::new(probs, labels, classes).with_bins(bins.clone());
-    (!kept_labels.is_empty()).then(|| Subject::ClassProbs {
-        before: matrix(before, kept_labels.clone()),
-        after: matrix(probs, kept_labels),
-        uncalibrated,
-    })
 }

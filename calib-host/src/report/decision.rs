@@ -1,0 +1,158 @@
+//! What is decided on the test rows, and what it costs.
+
+use calib_core::{Artifact, Score};
+use serde::Serialize;
+
+use crate::Prediction;
+use crate::decide::{
+    Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
+};
+
+/// The probability with which the interval of the expected cost may fail.
+const DELTA: f64 = 0.1;
+
+/// An interval of a decision rule, and the test rows in it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DecisionInterval {
+    /// The action's name.
+    pub action: String,
+    /// The probabilities of the interval are above this one; `None` for the lowest, which holds 0.
+    pub above: Option<f32>,
+    /// And at most this one.
+    pub up_to: f32,
+    /// Whether the action raises the device's alarm.
+    pub alarm: bool,
+    /// Whether it leaves the decision to somebody else.
+    pub abstain: bool,
+    /// What it costs if the event happens, if that is known.
+    pub positive: Option<f64>,
+    /// What it costs if not.
+    pub negative: Option<f64>,
+    /// The calibrated test rows that it is decided for.
+    pub n: u64,
+    /// For how many of them the event happened.
+    pub hits: u64,
+    /// How many rows it would be decided for without calibration.
+    pub n_before: u64,
+}
+
+/// What a decision costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DecisionCost {
+    /// Expected of the calibrated probabilities, without labels (Gao et al. 2017, section 3.3.4).
+    pub expected: f64,
+    /// Where the expected cost may be.
+    pub interval: CostInterval,
+    /// How well calibrated the test rows are, on which the interval rests.
+    pub validation: Validation,
+    /// Observed on the labelled test rows, decided by the calibrated probabilities.
+    pub observed: f64,
+    /// Observed if the scores are taken for probabilities.
+    pub observed_before: f64,
+}
+
+/// A decision rule on the test rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DecisionSummary {
+    /// Whether the artefact carries the rule; otherwise it follows from the costs file alone.
+    pub in_artefact: bool,
+    /// The action without a calibrated probability.
+    pub uncalibrated: String,
+    /// The intervals, ascending.
+    pub intervals: Vec<DecisionInterval>,
+    /// The cost of a decision, if the costs of the actions are known.
+    pub cost: Option<DecisionCost>,
+}
+
+/// The costs file lacks an action that the artefact's rule has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the costs file has no action {0:?}, which the artefact's rule has")]
+pub struct DecisionMismatch(pub String);
+
+/// A rule with names, and costs if there are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportedRule {
+    rule: Rule,
+    costs: Option<Actions>,
+    names: Vec<(String, bool, bool)>,
+    uncalibrated: usize,
+    in_artefact: bool,
+}
+
+impl ReportedRule {
+    /// The rule that an artefact carries, with the costs of its actions if they are known; `None` if it carries none.
+    ///
+    /// # Errors
+    ///
+    /// If the costs file lacks an action of the rule.
+    pub fn of_artifact(
+        artifact: &Artifact<'_>,
+        costs: Option<&Actions>,
+    ) -> Result<Option<Self>, DecisionMismatch> {
+        let Some(decision) = artifact.decision() else { return Ok(None) };
+        let own: Vec<_> =
+            decision.actions().map(|action| (action.name.to_owned(), action.alarm, action.abstain)).collect();
+        let names = costs.map_or_else(|| own.clone(), named);
+        let number = |(name, ..): &(String, bool, bool)| {
+            let found = names.iter().position(|other| other.0 == *name);
+            found.ok_or_else(|| DecisionMismatch(name.clone()))
+        };
+        let numbers: Vec<usize> = own.iter().map(number).collect::<Result<_, _>>()?;
+        let rule = Rule::of_artifact(decision, &numbers);
+        let uncalibrated = numbers[usize::from(decision.uncalibrated())];
+        Ok(Some(Self { rule, costs: costs.cloned(), names, uncalibrated, in_artefact: true }))
+    }
+
+    /// A rule that follows from a costs file.
+    pub fn of_costs(rule: Rule, costs: &Actions) -> Self {
+        let (names, uncalibrated) = (named(costs), costs.uncalibrated());
+        Self { rule, costs: Some(costs.clone()), names, uncalibrated, in_artefact: false }
+    }
+
+    /// What is decided on test rows, by the calibrated probabilities and by the scores.
+    pub(super) fn summary(&self, before: &[Prediction], after: &[Prediction]) -> DecisionSummary {
+        let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
+            let inside = |row: &&Prediction| {
+                let prob = row.prob as f32;
+                above.is_none_or(|above| prob > above) && prob <= up_to
+            };
+            let (name, alarm, abstain) = self.names[action].clone();
+            let costs = self.costs.as_ref().map(|costs| &costs.all()[action]);
+            DecisionInterval {
+                action: name,
+                above,
+                up_to,
+                alarm,
+                abstain,
+                positive: costs.map(|costs| costs.positive.get()),
+                negative: costs.map(|costs| costs.negative.get()),
+                n: after.iter().filter(inside).count() as u64,
+                hits: after.iter().filter(inside).filter(|row| row.hit).count() as u64,
+                n_before: before.iter().filter(inside).count() as u64,
+            }
+        };
+        DecisionSummary {
+            in_artefact: self.in_artefact,
+            uncalibrated: self.names[self.uncalibrated].0.clone(),
+            intervals: self.rule.pieces().map(interval).collect(),
+            cost: self.costs.as_ref().and_then(|costs| self.cost(costs, before, after)),
+        }
+    }
+
+    fn cost(&self, costs: &Actions, before: &[Prediction], after: &[Prediction]) -> Option<DecisionCost> {
+        let scores = after.iter().filter_map(|row| Score::new(row.prob as f32).ok());
+        let probs = ProbDistribution::new(scores)?;
+        let validation = Validation::new(after, DELTA);
+        Some(DecisionCost {
+            expected: expected_cost(costs, &self.rule, &probs),
+            interval: cost_interval(costs, &self.rule, &probs, &validation, 1),
+            validation,
+            observed: actual_cost(costs, &self.rule, after),
+            observed_before: actual_cost(costs, &self.rule, before),
+        })
+    }
+}
+
+fn named(costs: &Actions) -> Vec<(String, bool, bool)> {
+    costs.all().iter().map(|action| (action.name.clone(), action.alarm, action.abstain)).collect()
+}

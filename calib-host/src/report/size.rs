@@ -1,0 +1,77 @@
+//! What an artefact's bytes are.
+
+use calib_core::{PREFIX_LEN, SectionKind};
+use serde::Serialize;
+
+use crate::stored::{SECTION_HEAD_LEN, StoredArtifact};
+
+/// A part of an artefact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ArtifactPart {
+    /// What it holds.
+    pub name: &'static str,
+    /// Its length with its head and what aligns it.
+    pub len_bytes: usize,
+}
+
+/// The parts of an artefact, in their order. Their lengths add up to the artefact's.
+pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
+    let prefix = ArtifactPart { name: "prefix", len_bytes: PREFIX_LEN };
+    let section = |(kind, _, payload): (u16, bool, &[u8])| ArtifactPart {
+        name: name(kind),
+        len_bytes: (SECTION_HEAD_LEN + payload.len()).next_multiple_of(4),
+    };
+    std::iter::once(prefix).chain(artifact.sections().map(section)).collect()
+}
+
+fn name(kind: u16) -> &'static str {
+    const NAMES: [(SectionKind, &str); 19] = [
+        (SectionKind::Header, "header"),
+        (SectionKind::Tables, "tables"),
+        (SectionKind::RandomizedSteps, "tables with random words"),
+        (SectionKind::Interpolated, "knots and slopes"),
+        (SectionKind::Scaling, "parameters"),
+        (SectionKind::VennAbers, "tables of two values a bin"),
+        (SectionKind::IntegerSteps, "tables over codes"),
+        (SectionKind::CompactSteps, "tables of 16-bit numbers"),
+        (SectionKind::VectorScaling, "parameters of a function of the vector"),
+        (SectionKind::Sierpinski, "cells and their values"),
+        (SectionKind::Grid, "cells and their values"),
+        (SectionKind::Projection, "cells and their values"),
+        (SectionKind::SplitTree, "splits, cells and their values"),
+        (SectionKind::BinFlags, "flags of the bins"),
+        (SectionKind::Intervals, "intervals of the bins"),
+        (SectionKind::DirectTable, "the bin of every code"),
+        (SectionKind::Decision, "decision rule"),
+        (SectionKind::Counter, "counter"),
+        (SectionKind::Signature, "signature"),
+    ];
+    NAMES
+        .iter()
+        .find(|(known, _)| *known as u16 == kind)
+        .map_or("a section of another version", |found| found.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
+
+    #[test]
+    fn the_parts_are_the_whole() {
+        let scores = (0..100).map(|i| f64::from(i) / 128.0).collect();
+        let data = BinaryData::new(scores, (0..100).map(|i| i % 3 == 0).collect()).unwrap();
+        let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let options = ArtifactOptions { intervals: true, counter: 3, ..Default::default() };
+        let bytes = artifact_bytes(&fit, &options).unwrap();
+        let parts = parts(&StoredArtifact::from_bytes(&bytes).unwrap());
+        assert_eq!(parts.iter().map(|part| part.len_bytes).sum::<usize>(), bytes.len());
+        let names: Vec<_> = parts.iter().map(|part| part.name).collect();
+        for name in ["prefix", "header", "tables", "intervals of the bins", "counter"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+        let tables = parts.iter().find(|part| part.name == "tables").unwrap();
+        // The number of tables and where they end, the table's epsilon, three edges and four values.
+        assert!(tables.len_bytes >= SECTION_HEAD_LEN + 4 * 8);
+    }
+}

@@ -1,0 +1,88 @@
+//! Data that no report or plot can be made of, and data of which only some can.
+
+use crate::bad_input::refused;
+use crate::npy::f32s;
+use crate::report::place;
+
+const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 5";
+
+#[test]
+fn other_numbers_of_classes_are_refused() {
+    let mismatch = "error: the artefact does not fit the scores\n  artefact  top.bin: takes vectors of 3 classes: use --logits \
+                    or --probs\n  scores    vectors of 4 classes\n";
+    let four = || ("four.npy", f32s(&[40, 4], (0..160).map(|i| i as f32)).bytes());
+    let labels = "--calibration-labels labels.npy --test-labels labels.npy";
+    let line = format!("calib report top.bin --calibration logits.npy --test four.npy {labels} -o out");
+    refused(&[four()], &line, 1, mismatch);
+    let line = "calib plot reliability top.bin --test four.npy --test-labels labels.npy -o out";
+    refused(&[four()], line, 1, mismatch);
+}
+
+#[test]
+fn other_lengths_are_refused() {
+    let short = || ("short.npy", f32s(&[39, 3], (0..117).map(|i| i as f32)).bytes());
+    let stderr =
+        "error: labels.npy: 40 rows, but short.npy has 39\n  hint: every row needs one score and one label\n";
+    let line = "calib report top.bin --calibration logits.npy --calibration-labels labels.npy --test short.npy --test-labels \
+                labels.npy -o out";
+    refused(&[short()], line, 3, stderr);
+    let line = "calib plot reliability top.bin --test short.npy --test-labels labels.npy -o out";
+    refused(&[short()], line, 3, stderr);
+}
+
+#[test]
+fn one_class_only_is_refused() {
+    let ones = || ("ones.csv", b"score,label\n0.25,1\n0.5,1\n0.75,1\n".to_vec());
+    let stderr =
+        "error: ones.csv, column label: all labels are 1\n  hint: the data must hold both labels, 0 and 1\n";
+    for line in [
+        "calib report cal.bin --calibration cal.csv --test ones.csv -o out",
+        "calib report cal.bin --calibration ones.csv --test cal.csv -o out",
+        "calib plot roc cal.bin --test ones.csv -o out",
+    ] {
+        refused(&[ones()], line, 3, stderr);
+    }
+}
+
+#[test]
+fn equal_scores_give_a_page_that_says_so() {
+    let place = place().with("equal.csv", "score,label\n".to_owned() + &"0.5,1\n0.5,0\n".repeat(300));
+    let got = place.json(&(REPORT.replace("test.csv", "equal.csv") + " -o page.html --json"));
+    assert!(got["warnings"].to_string().contains("100.0 % of the test rows have the score 0.5"));
+    assert_eq!(got["metrics"]["before"]["auc"]["value"], 0.5);
+    assert!(place.bytes("page.html").starts_with(b"<!DOCTYPE html>"));
+}
+
+#[test]
+fn fewer_rows_than_bins_give_a_page_that_says_so() {
+    let place = place().with("three.csv", "score,label\n0.25,1\n0.5,0\n0.75,1\n");
+    let got = place.json(&(REPORT.replace("test.csv", "three.csv") + " -o page.html --json"));
+    assert!(got["warnings"].to_string().contains("fewer test rows than bins of the calibrator: 3 for 10"));
+    // No number on the page is missing.
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(!page.contains("NaN") && !page.contains(">inf"), "{page}");
+}
+
+#[test]
+fn plots_that_an_artefact_does_not_have_are_refused() {
+    let of_classes = "error: there is no such plot: it takes an artefact that gives every class a probability, and one of its \
+                      classes\n";
+    refused(&[], "calib plot class-wise cal.bin --class 1 --test cal.csv -o out", 2, of_classes);
+    let of_three =
+        "error: there is no such plot: it takes an artefact that gives each of three classes a probability\n";
+    refused(&[], "calib plot simplex cal.bin --test cal.csv -o out", 2, of_three);
+    let predicted = "error: this class has no diagram: no test row is predicted to be of it\n";
+    refused(&[], "calib plot class cal.bin --class 1 --test cal.csv -o out", 2, predicted);
+}
+
+#[test]
+fn a_costs_file_for_other_actions_is_refused() {
+    let place = place().with("costs.toml", crate::decide::COSTS);
+    place.ok("calib decide --actions costs.toml cal.bin -o rule.bin");
+    let place = place.with("other.toml", crate::decide::COSTS.replace("\"ask\"", "\"phone\""));
+    let run = place.run(&(REPORT.replace("cal.bin", "rule.bin") + " --actions other.toml -o out"));
+    let expected = "error: the costs file does not fit the artefact: the costs file has no action \"ask\", which the \
+                    artefact's rule has\n  artefact  rule.bin\n  costs     other.toml\n";
+    assert_eq!((run.code, run.stderr.as_str()), (1, expected));
+    assert!(!place.everything().contains_key("out"));
+}
