@@ -8,7 +8,8 @@ use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Update, Updater, log};
+use crate::report::report;
+use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Report, Update, Updater, log};
 
 /// Why a device stopped serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,42 @@ where
 /// As [`serve`], for a device whose calibrator is replaced over the line: from the reply on that says so, requests are
 /// answered from the new one.
 ///
-/// `buffer` holds the calibrator in force.
+/// `buffer` holds the calibrator in force. `leave` is given a report at the start, and whenever another calibrator is in
+/// force; a board that no debug probe reads has no use for it.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub fn serve_and_report<S, C, P, M, E, F, T, const WORDS: usize>(
+    serial: &mut S,
+    parts: (C, Alarm<P>, M, E),
+    updater: &mut Updater<F, T, WORDS>,
+    buffer: &mut ArtifactBuffer<WORDS>,
+    mut leave: impl FnMut(&Report),
+) -> Result<(), ServeError<S::Error, P::Error>>
+where
+    S: Read + Write,
+    C: Classifier,
+    P: OutputPin,
+    M: Meter,
+    E: Entropy,
+    F: NorFlash,
+    T: Trust,
+{
+    let mut session = Session::new();
+    let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
+    loop {
+        let slot = updater.load(buffer);
+        let mut device = Device::with_slot(classifier, slot, alarm, meter, entropy);
+        leave(&report(&mut device, updater));
+        if session.serve(serial, &mut device, updater)? == End::Line {
+            return Ok(());
+        }
+        (classifier, alarm, meter, entropy) = device.free();
+    }
+}
+
+/// [`serve_and_report`] without a report.
 ///
 /// # Errors
 ///
@@ -65,16 +101,7 @@ where
     F: NorFlash,
     T: Trust,
 {
-    let mut session = Session::new();
-    let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
-    loop {
-        let slot = updater.load(buffer);
-        let mut device = Device::with_slot(classifier, slot, alarm, meter, entropy);
-        if session.serve(serial, &mut device, updater)? == End::Line {
-            return Ok(());
-        }
-        (classifier, alarm, meter, entropy) = device.free();
-    }
+    serve_and_report(serial, parts, updater, buffer, |_| ())
 }
 
 /// Why a session paused.
