@@ -87,7 +87,7 @@ pub use meter::Meter;
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
 pub use nvmc::{NvmcBus, NvmcError, NvmcFlash, NvmcMode};
 pub use ram_flash::RamFlash;
-pub use report::{REPORT_LEN, Report};
+pub use report::Report;
 pub use serve::{ServeError, serve, serve_and_report, serve_updatable};
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};

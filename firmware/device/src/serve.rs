@@ -201,60 +201,15 @@ where
 mod tests {
     use std::vec::Vec;
 
-    use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, RequestBody, Values};
+    use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Values};
     use calib_core::{Outcome, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::MockError;
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
     use embedded_io::ErrorKind;
 
     use super::*;
-    use crate::testing::{BINARY, ID, StopWatch, binary_artifact, calibrated};
+    use crate::testing::{BINARY, ID, Line, StopWatch, binary_artifact, calibrated};
     use crate::{AlarmRule, NoEntropy};
-
-    /// A line that yields `input` a few bytes at a time, then ends or fails.
-    struct Line<'a> {
-        input: &'a [u8],
-        end: Result<(), ErrorKind>,
-        output: Vec<u8>,
-        /// How many bytes can be written before the line breaks.
-        room: usize,
-    }
-
-    impl<'a> Line<'a> {
-        fn new(input: &'a [u8]) -> Self {
-            Self { input, end: Ok(()), output: Vec::new(), room: usize::MAX }
-        }
-
-        fn replies(&self) -> Vec<Reply> {
-            let mut reader = FrameReader::new();
-            self.output.iter().filter_map(|&byte| reader.push(byte)).map(Result::unwrap).collect()
-        }
-    }
-
-    impl embedded_io::ErrorType for Line<'_> {
-        type Error = ErrorKind;
-    }
-
-    impl Read for Line<'_> {
-        fn read(&mut self, buf: &mut [u8]) -> Result<usize, ErrorKind> {
-            let (now, later) = self.input.split_at(self.input.len().min(buf.len()).min(7));
-            buf[..now.len()].copy_from_slice(now);
-            self.input = later;
-            if now.is_empty() { self.end.map(|()| 0) } else { Ok(now.len()) }
-        }
-    }
-
-    impl Write for Line<'_> {
-        fn write(&mut self, buf: &[u8]) -> Result<usize, ErrorKind> {
-            let len = buf.len().min(5).min(self.room - self.output.len());
-            self.output.extend_from_slice(&buf[..len]);
-            if len == 0 { Err(ErrorKind::BrokenPipe) } else { Ok(len) }
-        }
-
-        fn flush(&mut self) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-    }
 
     fn frame(id: u32, body: RequestBody) -> Vec<u8> {
         wire::encode(&Request { id, body }, &mut [0; MAX_FRAME]).unwrap().to_vec()
