@@ -118,11 +118,12 @@ pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
 pub use probe::{
-    AccessError, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, Sector, Segment, SlotImage,
-    SlotMap, flash, plan as flash_plan, slot_map,
+    AccessError, DeviceReport, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, ProbeState,
+    Rejection, Sector, Segment, SlotImage, SlotMap, await_report, deploy, flash, plan as flash_plan, prepare,
+    read_slots, report_addr, restart, slot_map,
 };
 #[cfg(feature = "probe")]
-pub use probe::{Chip, ProbeState, elf_segments, probes};
+pub use probe::{Chip, elf_segments, probes};
 pub use problems::Problems;
 pub use report::{
     CalibratedRows, CalibratorSummary, FileOrigin, Occupancy, Origin, PageError, Plot, REPORT_SCHEMA, Report,

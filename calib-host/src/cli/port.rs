@@ -71,7 +71,7 @@ enum Form {
 }
 
 impl Line {
-    fn link(&self) -> Result<Link<TTYPort>, Error> {
+    pub(crate) fn link(&self) -> Result<Link<TTYPort>, Error> {
         let patience = Patience { reply: Duration::from_secs_f64(self.timeout), tries: self.tries };
         Ok(Link::new(open_port(&self.port, self.baud)?, patience))
     }

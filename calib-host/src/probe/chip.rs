@@ -11,7 +11,7 @@ use probe_rs::probe::list::{Accessibility, Lister};
 use probe_rs::probe::{DebugProbeSelector, Probe};
 use probe_rs::{MemoryInterface, Permissions, Session, Target};
 
-use super::access::{AccessError, FlashAccess, Sector};
+use super::access::{AccessError, FlashAccess, ProbeState, Sector, choose};
 use super::flow::Segment;
 use crate::error::Error;
 
@@ -20,17 +20,6 @@ pub struct Chip {
     session: Session,
     sectors: Vec<Sector>,
     dry_run: bool,
-}
-
-/// A probe that is plugged in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeState {
-    /// How it is called, as `--probe` takes it: vendor, product and serial number.
-    pub selector: String,
-    /// What it calls itself.
-    pub name: String,
-    /// Whether this user may use it.
-    pub accessible: bool,
 }
 
 /// The probes that are plugged in.
@@ -53,21 +42,10 @@ impl Chip {
     ///
     /// If there is no such probe or chip, or the one does not reach the other.
     pub fn attach(name: &str, selector: Option<&str>) -> Result<Self, AccessError> {
+        // A wrong name is told whether or not a probe is there.
+        target(name)?;
         let there = probes();
-        let chosen: Vec<&ProbeState> =
-            there.iter().filter(|probe| selector.is_none_or(|s| probe.selector == s)).collect();
-        let probe = match chosen[..] {
-            [] => return Err(AccessError::NoProbe),
-            [probe] => probe,
-            _ => {
-                return Err(AccessError::SeveralProbes(
-                    there.into_iter().map(|probe| probe.selector).collect(),
-                ));
-            }
-        };
-        if !probe.accessible {
-            return Err(AccessError::NoPermission(probe.selector.clone()));
-        }
+        let probe = choose(&there, selector)?;
         let attach_error = |cause: &dyn std::error::Error| AccessError::Attach(chain(cause));
         let selector = probe.selector.parse::<DebugProbeSelector>().map_err(|cause| attach_error(&cause))?;
         Self::attach_over(Lister::new().open(selector).map_err(|cause| attach_error(&cause))?, name)
@@ -79,13 +57,7 @@ impl Chip {
     ///
     /// If there is no such chip, or the probe does not reach it.
     pub fn attach_over(probe: Probe, name: &str) -> Result<Self, AccessError> {
-        let registry = Registry::from_builtin_families();
-        let target = registry.get_target_by_name(name).map_err(|_| {
-            let stem: String = name.chars().take(6).collect();
-            let mut similar = registry.search_chips(&stem);
-            similar.truncate(8);
-            AccessError::NoChip { name: name.to_owned(), similar }
-        })?;
+        let target = target(name)?;
         let sectors = sectors(&target);
         let session = probe.attach(target, Permissions::new()).map_err(|cause| match cause {
             probe_rs::Error::MissingPermissions(what) => AccessError::Locked(what),
@@ -100,6 +72,17 @@ impl Chip {
         self.dry_run = true;
         self
     }
+}
+
+/// What probe-rs knows of a chip.
+fn target(name: &str) -> Result<Target, AccessError> {
+    let registry = Registry::from_builtin_families();
+    registry.get_target_by_name(name).map_err(|_| {
+        let stem: String = name.chars().take(6).collect();
+        let mut similar = registry.search_chips(&stem);
+        similar.truncate(8);
+        AccessError::NoChip { name: name.to_owned(), similar }
+    })
 }
 
 /// The sectors of all flash that probe-rs can write and that the chip has: an algorithm may serve larger chips of the family.
@@ -145,6 +128,11 @@ impl FlashAccess for Chip {
         let mut options = DownloadOptions::default();
         options.dry_run = self.dry_run;
         loader.commit(&mut self.session, options).map_err(|cause| failed(&cause))
+    }
+
+    fn write_memory(&mut self, addr: u64, bytes: &[u8]) -> Result<(), AccessError> {
+        let failed = |cause: probe_rs::Error| AccessError::WriteMemory { addr, cause: chain(&cause) };
+        self.session.core(0).map_err(failed)?.write(addr, bytes).map_err(failed)
     }
 
     fn reset(&mut self) -> Result<(), AccessError> {
