@@ -96,9 +96,9 @@ pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
-#[cfg(feature = "serial")]
-pub use device::open_port;
 pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
+#[cfg(feature = "serial")]
+pub use device::{LogDecoder, LogLine, LogTable, open_port};
 pub use error::{Error, Place, Problem};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
@@ -123,7 +123,7 @@ pub use probe::{
     read_slots, report_addr, restart, slot_map,
 };
 #[cfg(feature = "probe")]
-pub use probe::{Chip, elf_segments, probes};
+pub use probe::{Chip, ChipLog, elf_segments, probes};
 pub use problems::Problems;
 pub use report::{
     CalibratedRows, CalibratorSummary, FileOrigin, Occupancy, Origin, PageError, Plot, REPORT_SCHEMA, Report,

@@ -73,6 +73,7 @@ fn memory_map() -> Result<&'static str, Box<dyn Error>> {
     let chosen: Vec<&str> =
         BOARDS.iter().filter(|(board, _)| has_feature(board)).map(|(_, map)| *map).collect();
     match chosen[..] {
+        ["memory/microbit.x"] if has_feature("SLOTS") => Ok("memory/nrf51822-ac.x"),
         [map] => Ok(map),
         _ => Err("choose one board by its feature, such as `--features mps2-an386`".into()),
     }

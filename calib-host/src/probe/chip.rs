@@ -9,10 +9,11 @@ use probe_rs::config::{MemoryRegion, Registry};
 use probe_rs::flashing::{DownloadOptions, ElfLoader, ElfOptions};
 use probe_rs::probe::list::{Accessibility, Lister};
 use probe_rs::probe::{DebugProbeSelector, Probe};
+use probe_rs::rtt::{Rtt, find_rtt_control_block_in_raw_file};
 use probe_rs::{MemoryInterface, Permissions, Session, Target};
 
 use super::access::{AccessError, FlashAccess, ProbeState, Sector, choose};
-use super::flow::Segment;
+use super::flow::{FlashError, Segment};
 use crate::error::Error;
 
 /// A chip that a probe is attached to.
@@ -71,6 +72,44 @@ impl Chip {
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
         self
+    }
+}
+
+/// The log that a program leaves in a chip's memory, over RTT.
+#[derive(Debug)]
+pub struct ChipLog(Rtt);
+
+impl Chip {
+    /// Finds the log of the program that runs on the chip.
+    ///
+    /// # Errors
+    ///
+    /// If the ELF file cannot be read, its program has no log over RTT, or another one runs on the chip.
+    pub fn log(&mut self, elf: &Path) -> Result<ChipLog, Error> {
+        let bytes = fs::read(elf).map_err(|source| Error::Read { path: elf.into(), source })?;
+        let addr = find_rtt_control_block_in_raw_file(&bytes).ok().flatten().ok_or_else(|| {
+            Error::input(
+                crate::Place::file(elf),
+                crate::Problem::Format("this program has no log over RTT".into()),
+            )
+        })?;
+        let failed = |cause: &dyn std::error::Error| AccessError::Read { addr, cause: chain(cause) };
+        let mut core = self.session.core(0).map_err(|cause| FlashError::from(failed(&cause)))?;
+        let rtt = Rtt::attach_at(&mut core, addr).map_err(|cause| FlashError::from(failed(&cause)))?;
+        Ok(ChipLog(rtt))
+    }
+
+    /// Reads what was logged since; 0 bytes if nothing was.
+    ///
+    /// # Errors
+    ///
+    /// The probe's.
+    pub fn read_log(&mut self, log: &mut ChipLog, bytes: &mut [u8]) -> Result<usize, AccessError> {
+        let addr = log.0.ptr();
+        let failed = |cause: &dyn std::error::Error| AccessError::Read { addr, cause: chain(cause) };
+        let mut core = self.session.core(0).map_err(|cause| failed(&cause))?;
+        let Some(channel) = log.0.up_channel(0) else { return Ok(0) };
+        channel.read(&mut core, bytes).map_err(|cause| failed(&cause))
     }
 }
 

@@ -10,7 +10,7 @@ mod report;
 
 pub use access::{AccessError, FlashAccess, ProbeState, Sector};
 #[cfg(feature = "probe")]
-pub use chip::{Chip, elf_segments, probes};
+pub use chip::{Chip, ChipLog, elf_segments, probes};
 pub use deploy::{deploy, prepare, read_slots};
 pub use flow::{FlashError, FlashReport, Plan, Segment, flash, plan};
 pub use image::{SlotImage, SlotMap, report_addr, slot_map};

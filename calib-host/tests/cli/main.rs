@@ -6,6 +6,7 @@ mod bad_formats;
 mod bad_input;
 mod codes;
 mod decide;
+mod doctor;
 mod export;
 #[cfg(feature = "arrow")]
 mod formats;

@@ -13,6 +13,8 @@ use crate::{Classifier, Device, Entropy, Meter, Update};
 pub type Report = [u8; REPORT_LEN];
 
 /// The report of a device; zeros, which are none, if there are no slots.
+// What it needs of the stack is given back before anything is served.
+#[inline(never)]
 pub(crate) fn report<C, P, M, E>(device: &mut Device<'_, C, P, M, E>, update: &mut impl Update) -> Report
 where
     C: Classifier,

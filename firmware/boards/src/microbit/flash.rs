@@ -15,7 +15,7 @@ pub(crate) type Flash = NvmcFlash<Controller, PAGE_LEN>;
 pub(crate) const LAYOUT: SlotLayout =
     SlotLayout { offsets: [0, SLOT_LEN], len_bytes: SLOT_LEN, erased: Erased::Ones };
 
-/// Of 16 KB of RAM, the two buffers take 2 KB each.
+/// Of 32 KB of RAM, the two buffers take 2 KB each.
 pub(crate) const WORDS: usize = 512;
 
 /// Takes the flash over.
