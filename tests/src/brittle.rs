@@ -1,5 +1,6 @@
 //! A serial line that breaks.
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +13,26 @@ use serialport::{SerialPort, TTYPort};
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A line to a device's terminal that is pulled out after so many bytes to the device.
+/// A pair of terminals: one end, the name of the other, and that end held open without keeping anybody else from it.
+///
+/// # Errors
+///
+/// If the operating system gives none.
+pub fn terminals() -> Result<(TTYPort, String, File)> {
+    let (near, mut far) = TTYPort::pair()?;
+    far.set_exclusive(false)?;
+    let name = far.name().context("the terminal has no name")?;
+    // `far` itself is locked as long as it lives.
+    let open = File::options().read(true).write(true).open(&name)?;
+    Ok((near, name, open))
+}
+
+/// A line to a device's terminal that goes dead after so many bytes to the device: the adapter stays, the cable is cut.
 #[derive(Debug)]
 pub struct BrittleLine {
     port: String,
     /// Somebody has the terminal open from the beginning, so that it is not closed before it is used.
-    _open: TTYPort,
+    _open: File,
     broken: Arc<AtomicBool>,
     both: Vec<JoinHandle<()>>,
 }
@@ -29,10 +44,7 @@ impl BrittleLine {
     ///
     /// If it cannot be opened.
     pub fn new(device: &str, bytes_to_device: usize) -> Result<Self> {
-        let (mut host, mut open) = TTYPort::pair()?;
-        // Without this nobody but root could open it, too.
-        open.set_exclusive(false)?;
-        let port = open.name().context("the terminal has no name")?;
+        let (mut host, port, open) = terminals()?;
         let mut device = open_port(device, 115_200)?;
         host.set_timeout(PAUSE)?;
         device.set_timeout(PAUSE)?;
@@ -51,7 +63,7 @@ impl BrittleLine {
         &self.port
     }
 
-    /// Whether it has been pulled out.
+    /// Whether it is dead.
     pub fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }

@@ -12,7 +12,7 @@ mod parity;
 mod tty;
 
 pub use board::Board;
-pub use brittle::BrittleLine;
+pub use brittle::{BrittleLine, terminals};
 pub use case::{Case, Rows, SEED};
 pub use command::calib;
 pub use emulator::Emulator;

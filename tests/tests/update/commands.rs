@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use calib_core::wire::{ReplyBody, RequestBody, UpdateStatus};
-use calib_tests::{Board, BrittleLine, TtyDevice, calib};
-use serialport::{SerialPort, TTYPort};
+use calib_tests::{Board, BrittleLine, TtyDevice, calib, terminals};
+use serialport::SerialPort;
 use tempfile::TempDir;
 
 use super::setting::{ID, calibrator, patience, virt};
@@ -65,21 +65,18 @@ fn the_command_pushes_and_shows_the_status() {
 }
 
 #[test]
-fn a_push_over_a_line_that_is_pulled_out_goes_on_where_it_stopped() {
+fn a_push_over_a_line_that_goes_dead_goes_on_where_it_stopped() {
     let folder = folder(60);
     let mut device = TtyDevice::new(Board::Virt, virt()).unwrap();
     device.switch_on().unwrap();
     device.slots().unwrap();
     // The announcement, the first chunk and a part of the second get through.
     let line = BrittleLine::new(device.port().unwrap(), 450).unwrap();
-    let cut = run(folder.path(), &["push", "cal.bin"], line.port());
-    assert!(line.is_broken());
+    let args = ["push", "cal.bin", "--timeout", "1", "--tries", "2", "--port", line.port()];
+    let cut = Command::new(calib()).current_dir(folder.path()).args(args).output().unwrap();
+    assert!(line.is_broken(), "{}", words(&cut));
     assert_eq!(cut.status.code(), Some(5));
-    assert!(
-        words(&cut).contains("the device is gone") && words(&cut).contains("goes on where"),
-        "{}",
-        words(&cut)
-    );
+    assert!(words(&cut).contains("did not answer within 1.0 s, asked 2 times"), "{}", words(&cut));
     drop(line);
 
     let mut link = device.link(patience()).unwrap();
@@ -95,10 +92,9 @@ fn a_push_over_a_line_that_is_pulled_out_goes_on_where_it_stopped() {
 
 /// Runs a push whose standard error is a terminal, and returns what stands there.
 fn on_a_terminal(folder: &Path, device: &TtyDevice, flags: &[&str]) -> String {
-    let (mut screen, mut terminal) = TTYPort::pair().unwrap();
-    terminal.set_exclusive(false).unwrap();
+    let (mut screen, terminal, _open) = terminals().unwrap();
     screen.set_timeout(Duration::from_millis(200)).unwrap();
-    let stderr = File::options().write(true).open(terminal.name().unwrap()).unwrap();
+    let stderr = File::options().write(true).open(terminal).unwrap();
     let mut child = Command::new(calib())
         .current_dir(folder)
         .env("TERM", "xterm")
@@ -153,15 +149,14 @@ fn a_port_that_does_not_lead_to_a_device_is_told_as_what_it_is() {
     assert!(no_port.contains("cannot open /dev/null"), "{no_port}");
 
     // A line on which nobody answers.
-    let (mut other, mut open) = TTYPort::pair().unwrap();
-    open.set_exclusive(false).unwrap();
-    let port = open.name().unwrap();
+    let (_other, port, _open) = terminals().unwrap();
     let (silent, took) = push(&port);
     assert!(silent.contains("did not answer within 0.2 s, asked 2 times"), "{silent}");
     assert!(silent.contains("is this the right port"), "{silent}");
     assert!((0.4..20.0).contains(&took.as_secs_f64()), "{took:?}");
 
     // One on which something else talks.
+    let (mut other, port, _open) = terminals().unwrap();
     other.set_timeout(Duration::from_millis(20)).unwrap();
     let (done, stop) = std::sync::mpsc::channel::<()>();
     let talker = thread::spawn(move || {
@@ -179,9 +174,7 @@ fn a_port_that_does_not_lead_to_a_device_is_told_as_what_it_is() {
 #[test]
 fn a_port_without_permission_is_told_as_that() {
     let folder = folder(9);
-    let (_other, mut open) = TTYPort::pair().unwrap();
-    open.set_exclusive(false).unwrap();
-    let port = open.name().unwrap();
+    let (_other, port, _open) = terminals().unwrap();
     fs::set_permissions(&port, Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     // The copy is where anybody may run it.

@@ -37,11 +37,14 @@ fn updates(board: Board, elf: &Path) {
     let mut device = TtyDevice::new(board, elf).unwrap();
     device.switch_on().unwrap();
     // The emulated nRF51's flash is zeros at first, as no chip's is.
-    let unused = if board == Board::Microbit { SlotFault::Altered } else { SlotFault::Blank };
+    let (unused, uncalibrated) = match board {
+        Board::Microbit => (SlotFault::Altered, Uncalibrated::BadArtifact),
+        _ => (SlotFault::Blank, Uncalibrated::NoArtifact),
+    };
     assert_eq!(device.slots().unwrap().slots, [Err(unused); 2]);
     let mut link = device.link(patience()).unwrap();
     let score = RequestBody::Score(0.7);
-    assert_eq!(prob(link.ask(&score).unwrap()), Err(Uncalibrated::NoArtifact));
+    assert_eq!(prob(link.ask(&score).unwrap()), Err(uncalibrated));
 
     let [first, second] = [calibrator(7, 2, Some(ID)), calibrator(40, 2, Some(ID))];
     let receipt = push(&mut link, &first, |_| ()).unwrap();
