@@ -15,7 +15,7 @@ use crate::{
     ParseError, ProbsError, Reduction, Score, ScoreEncoding, ScoreError, SlotFault,
 };
 
-pub use crate::wire_update::{Chunk, MAX_CHUNK, Slots, UpdateRefusal, UpdateStatus};
+pub use crate::wire_update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};
 
 /// The largest number of features, logits or probabilities in a request.
 pub const MAX_VALUES: usize = 128;

@@ -14,6 +14,10 @@ use crate::{InstallError, KeyId, Progress, Receipt, Refused, SlotContent, SlotFa
 /// The most bytes of an artefact in a request.
 pub const MAX_CHUNK: usize = 256;
 
+/// The length in bytes of what a device leaves in memory for a debug probe: its replies to `Slots` and to `Status` as
+/// frames, one after the other.
+pub const REPORT_LEN: usize = 512;
+
 /// A part of an artefact.
 pub type Chunk = heapless::Vec<u8, MAX_CHUNK>;
 

@@ -310,6 +310,11 @@ impl Error {
             Self::Flash(FlashError::NotWhole { .. }) => {
                 "give the --slot-addr and --slot-len that the firmware was built with".into()
             }
+            Self::Flash(FlashError::NoReport { .. }) => {
+                "does calib's firmware run on the chip? ask it over its serial port with --port, or not at all with --no-verdict"
+                    .into()
+            }
+            Self::Flash(FlashError::Rejected(rejection)) => rejection.hint(),
             Self::Flash(_) => "the calibrator in force is as before; run it again".into(),
             _ => return None,
         })

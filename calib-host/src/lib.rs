@@ -103,10 +103,10 @@ pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
-#[cfg(feature = "serial")]
-pub use device::open_port;
 pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
 pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
+#[cfg(feature = "serial")]
+pub use device::{LogDecoder, LogLine, LogTable, open_port};
 pub use error::{Error, Place, Problem};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
@@ -127,11 +127,12 @@ pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
 pub use output::{OutputError, write_file};
 pub use plan::Plan;
 pub use probe::{
-    AccessError, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, Sector, Segment, SlotImage,
-    SlotMap, flash, plan as flash_plan, slot_map,
+    AccessError, DeviceReport, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, ProbeState,
+    Rejection, Sector, Segment, SlotImage, SlotMap, await_report, deploy, flash, plan as flash_plan, prepare,
+    read_slots, report_addr, restart, slot_map,
 };
 #[cfg(feature = "probe")]
-pub use probe::{Chip, ProbeState, elf_segments, probes};
+pub use probe::{Chip, ChipLog, elf_segments, probes};
 pub use problems::Problems;
 pub use report::{
     ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,

@@ -28,7 +28,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-link-arg-bins=-Tmemory.x");
     }
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
-    if has_feature("MPS2") {
+    if has_feature("MPS2") || has_feature("NRF52840_DK") {
         println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
     }
 
@@ -61,17 +61,19 @@ fn public_key() -> Result<String, Box<dyn Error>> {
 
 /// The memory map of the one board that is chosen.
 fn memory_map() -> Result<&'static str, Box<dyn Error>> {
-    const BOARDS: [(&str, &str); 6] = [
+    const BOARDS: [(&str, &str); 7] = [
         ("MICROBIT", "memory/microbit.x"),
         ("MPS2_AN385", "memory/mps2.x"),
         ("MPS2_AN386", "memory/mps2.x"),
         ("MPS2_AN500", "memory/mps2.x"),
         ("MPS2_AN505", "memory/mps2-an505.x"),
+        ("NRF52840_DK", "memory/nrf52840-dk.x"),
         ("VIRT", "memory/virt.x"),
     ];
     let chosen: Vec<&str> =
         BOARDS.iter().filter(|(board, _)| has_feature(board)).map(|(_, map)| *map).collect();
     match chosen[..] {
+        ["memory/microbit.x"] if has_feature("SLOTS") => Ok("memory/nrf51822-ac.x"),
         [map] => Ok(map),
         _ => Err("choose one board by its feature, such as `--features mps2-an386`".into()),
     }

@@ -40,7 +40,16 @@ pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
 ///
 /// If the file holds no classifier, or with cargo's own words.
 pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBuf> {
-    build(board, classifier_json, "", None)
+    build((board.name(), board.target()), classifier_json, "", None)
+}
+
+/// Builds the firmware for the nRF52840-DK, which no emulator runs.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_nrf52840_dk(classifier_json: &Path) -> Result<PathBuf> {
+    build(("nrf52840-dk", "thumbv7em-none-eabihf"), classifier_json, "", None)
 }
 
 /// As [`build_firmware_for`], with two slots, whose calibrator is replaced over the serial line: by any other, or, with
@@ -55,10 +64,15 @@ pub fn build_updatable_firmware(
     public_key: Option<&Path>,
 ) -> Result<PathBuf> {
     let feature = if public_key.is_some() { "signed" } else { "slots" };
-    build(board, classifier_json, feature, public_key)
+    build((board.name(), board.target()), classifier_json, feature, public_key)
 }
 
-fn build(board: Board, classifier_json: &Path, feature: &str, public_key: Option<&Path>) -> Result<PathBuf> {
+fn build(
+    (board, target): (&str, &str),
+    classifier_json: &Path,
+    feature: &str,
+    public_key: Option<&Path>,
+) -> Result<PathBuf> {
     let model = LinearModel::load(classifier_json)?;
     let classifier_json = fs::canonicalize(classifier_json)?;
     let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
@@ -71,7 +85,7 @@ fn build(board: Board, classifier_json: &Path, feature: &str, public_key: Option
 
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE])
-        .args(["--features", &format!("{},{feature}", board.name()), "--target", board.target()])
+        .args(["--features", &format!("{board},{feature}"), "--target", target])
         .arg("--target-dir")
         .arg(&target_dir)
         .current_dir(&workspace)
@@ -86,12 +100,12 @@ fn build(board: Board, classifier_json: &Path, feature: &str, public_key: Option
         bail!(
             "the firmware did not build\n{}hint: run `cargo xtask test`, which sets up the target {}",
             String::from_utf8_lossy(&output.stderr),
-            board.target()
+            target
         );
     }
     let kind = if feature.is_empty() { String::new() } else { format!("-{feature}") };
-    let image = images.join(format!("{}{kind}-{}-{}.elf", board.name(), file_name(model.name()), model.id()));
-    let built = target_dir.join(board.target()).join("release").join(PACKAGE);
+    let image = images.join(format!("{board}{kind}-{}-{}.elf", file_name(model.name()), model.id()));
+    let built = target_dir.join(target).join("release").join(PACKAGE);
     fs::copy(&built, &image).with_context(|| format!("cannot copy {}", built.display()))?;
     Ok(image)
 }
@@ -173,6 +187,15 @@ pub(crate) fn symbol_addr(elf: &[u8], name: &str) -> Result<u64> {
     let file = object::File::parse(elf)?;
     let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
     Ok(symbol.with_context(|| format!("the firmware has no symbol {name}"))?.address())
+}
+
+/// The address of a symbol of the program in an ELF file.
+///
+/// # Errors
+///
+/// If the file cannot be read, is no ELF file, or has no such symbol.
+pub fn symbol_addr_of(elf: &Path, name: &str) -> Result<u64> {
+    symbol_addr(&read(elf)?, name)
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {

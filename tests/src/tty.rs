@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -13,7 +14,7 @@ use calib_host::{Link, Patience, open_port};
 use serialport::TTYPort;
 use tempfile::TempDir;
 
-use crate::Board;
+use crate::{Board, GdbProbe};
 
 /// How long QEMU may take to start.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -21,6 +22,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 const FLASH_LEN: u64 = 32 << 20;
 const SLOTS_AT: u64 = 16 << 20;
 const SLOTS_LEN: usize = 512 << 10;
+/// The flash of the micro:bit.
+const MICROBIT_FLASH_END: u64 = 0x4_0000;
+const MICROBIT_PAGE_LEN: u64 = 1024;
 /// What the machine starts with: `lui t0, 0x80000; jr t0`, a jump to the firmware.
 const START: [u32; 2] = [0x8000_02B7, 0x0002_8067];
 
@@ -38,8 +42,10 @@ pub struct TtyDevice {
 struct On {
     qemu: Child,
     port: String,
+    /// The terminal of the log, on a board that has one.
+    log_port: Option<String>,
     /// While somebody has the terminal open, QEMU does not drop what the device sends.
-    _open: File,
+    open: File,
 }
 
 impl TtyDevice {
@@ -85,7 +91,12 @@ impl TtyDevice {
                 .args(["-bios", "none", "-drive", "if=pflash,unit=0,format=raw,file=flash"])
                 .args(["-device", &format!("loader,file={elf}")]);
         } else {
-            command.args(["-serial", "null", "-kernel"]).arg(&self.elf);
+            command.args(["-serial", if self.board.has_log() { "pty" } else { "null" }]);
+            command.arg("-kernel").arg(&self.elf);
+        }
+        if self.board == Board::Microbit {
+            // The chip of its kind that has enough memory for two slots.
+            command.args(["-global", "nrf51-soc.sram-size=32768", "-gdb", "unix:gdb,server=on,wait=off"]);
         }
         let mut qemu = command
             .stdin(Stdio::null())
@@ -93,12 +104,14 @@ impl TtyDevice {
             .stderr(File::create(folder.join("stderr"))?)
             .spawn()
             .with_context(|| format!("{} did not start: run `cargo xtask test`", self.board.qemu()))?;
-        let opened = wait_for_port(&mut qemu, folder).and_then(|port| {
+        let has_log = self.board.has_log();
+        let opened = wait_for_port(&mut qemu, folder, "serial0").and_then(|port| {
+            let log_port = has_log.then(|| wait_for_port(&mut qemu, folder, "serial1")).transpose()?;
             let open = File::options().read(true).write(true).open(&port);
-            Ok((open.with_context(|| format!("cannot open {port}"))?, port))
+            Ok((open.with_context(|| format!("cannot open {port}"))?, port, log_port))
         });
         match opened {
-            Ok((open, port)) => self.on = Some(On { qemu, port, _open: open }),
+            Ok((open, port, log_port)) => self.on = Some(On { qemu, port, log_port, open }),
             Err(error) => {
                 end(&mut qemu);
                 return Err(error);
@@ -121,6 +134,45 @@ impl TtyDevice {
     /// If the power is off.
     pub fn port(&self) -> Result<&str> {
         Ok(&self.on.as_ref().context("the device is switched off")?.port)
+    }
+
+    /// The terminal that the device logs to.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or the board has no line for a log.
+    pub fn log_port(&self) -> Result<&str> {
+        let on = self.on.as_ref().context("the device is switched off")?;
+        on.log_port.as_deref().context("the board has no line for a log")
+    }
+
+    /// Sends bytes to the device, and leaves its answer to whoever listens.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off.
+    pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let on = self.on.as_mut().context("the device is switched off")?;
+        Ok(std::io::Write::write_all(&mut on.open, bytes)?)
+    }
+
+    /// A debug probe on the device, a micro:bit.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or it is another board.
+    pub fn probe(&self) -> Result<GdbProbe> {
+        ensure!(self.board == Board::Microbit && self.on.is_some(), "this device has no probe");
+        let deadline = Instant::now() + TIME_LIMIT;
+        let line = loop {
+            match UnixStream::connect(self.folder.path().join("gdb")) {
+                Ok(line) => break line,
+                Err(error) if Instant::now() > deadline => return Err(error.into()),
+                // QEMU is still starting.
+                Err(_) => thread::sleep(Duration::from_millis(10)),
+            }
+        };
+        GdbProbe::attach(line, 0..MICROBIT_FLASH_END, MICROBIT_PAGE_LEN)
     }
 
     /// The process that is killed to switch the power off.
@@ -168,13 +220,14 @@ fn end(qemu: &mut Child) {
     let _ = qemu.wait();
 }
 
-/// Waits until QEMU says which terminal it made.
-fn wait_for_port(qemu: &mut Child, folder: &Path) -> Result<String> {
+/// Waits until QEMU says which terminal it made for a serial line.
+fn wait_for_port(qemu: &mut Child, folder: &Path, label: &str) -> Result<String> {
     let deadline = Instant::now() + TIME_LIMIT;
     loop {
         let said = fs::read_to_string(folder.join("stdout"))? + &fs::read_to_string(folder.join("stderr"))?;
-        if let Some((_, rest)) = said.split_once("redirected to ")
-            && let Some((port, _)) = rest.split_once(" (label")
+        let label = format!(" (label {label})");
+        if let Some((before, _)) = said.split_once(&label)
+            && let Some((_, port)) = before.rsplit_once("redirected to ")
         {
             return Ok(port.to_owned());
         }

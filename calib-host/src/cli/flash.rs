@@ -1,39 +1,48 @@
 //! `calib flash` and `calib status --chip`
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use calib_core::{SlotContent, SlotFault};
+#[cfg(feature = "serial")]
+use calib_host::FlashError;
 use calib_host::{
-    Chip, Error, FlashAccess, FlashError, FlashPlan, Segment, SlotImage, SlotMap, StoredArtifact,
-    elf_segments, flash, flash_plan, slot_map,
+    Chip, DeviceReport, Error, FlashPlan, FlashReport, SlotMap, StoredArtifact, await_report, deploy,
+    elf_segments, flash, flash_plan, prepare, read_slots, report_addr, restart, slot_map,
 };
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
+#[cfg(feature = "serial")]
+use super::port::LineOptions;
 use super::print_json;
 
-/// A chip on a debug probe.
+/// How long a device may take after its reset until it has looked at its slots.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a chip is reached, and where on it things are.
 #[derive(Args)]
-pub(crate) struct ChipOptions {
-    /// The chip, as probe-rs calls it, such as nRF52840_xxAA.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) chip: String,
+pub(crate) struct ProbeOptions {
     /// The probe, if there are several: vendor:product:serial number.
     #[arg(long, value_name = "PROBE")]
-    pub(crate) probe: Option<String>,
+    probe: Option<String>,
     /// The address of the first of the two slots. Known for the chips that calib has a board crate for.
     #[arg(long, value_name = "ADDR", value_parser = parse_addr)]
-    pub(crate) slot_addr: Option<u64>,
+    slot_addr: Option<u64>,
     /// The length of either slot in bytes.
     #[arg(long, value_name = "BYTES", value_parser = parse_addr)]
-    pub(crate) slot_len: Option<u64>,
+    slot_len: Option<u64>,
+    /// Where in its memory the device leaves its report, `__calib_report_start` of its program. Known for the same chips.
+    #[arg(long, value_name = "ADDR", value_parser = parse_addr)]
+    report_addr: Option<u64>,
 }
 
 /// Write a calibrator, or a whole program, to a chip over a debug probe.
 ///
 /// A calibrator goes into the slot that is not in force, as if the device had installed it itself; only that slot's sectors
-/// are erased. Everything written is read back, and the sectors on either side are compared with what they were.
+/// are erased. Everything written is read back, and the sectors on either side are compared with what they were. Then the
+/// device is reset, and says itself whether it uses the calibrator: through the probe, or over its serial port with --port.
 #[derive(Args)]
 pub(crate) struct Flash {
     /// The artefact.
@@ -42,8 +51,21 @@ pub(crate) struct Flash {
     /// Write this program instead: an ELF file. Slots that it does not cover stay as they are.
     #[arg(long, value_name = "ELF")]
     firmware: Option<PathBuf>,
+    /// The chip, as probe-rs calls it, such as nRF52840_xxAA.
+    #[arg(long, value_name = "NAME")]
+    chip: String,
     #[command(flatten)]
-    chip: ChipOptions,
+    probe: ProbeOptions,
+    /// Ask the device over this serial port whether it uses the calibrator, such as /dev/ttyACM0.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    #[cfg(feature = "serial")]
+    #[command(flatten)]
+    line: LineOptions,
+    /// Do not wait for the device to say whether it uses the calibrator.
+    #[arg(long)]
+    no_verdict: bool,
     /// Show what would be erased, and stop.
     #[arg(long)]
     dry_run: bool,
@@ -52,120 +74,192 @@ pub(crate) struct Flash {
     json: bool,
 }
 
-impl ChipOptions {
-    fn map(&self) -> Result<SlotMap, Error> {
-        let known = slot_map(&self.chip);
+impl ProbeOptions {
+    fn map(&self, chip: &str) -> Result<SlotMap, Error> {
+        let known = slot_map(chip);
         let addr = self.slot_addr.or(known.map(|map| map.addr));
         let len = self.slot_len.or(known.map(|map| map.len_bytes.into()));
         match (addr, len.and_then(|len| u32::try_from(len).ok())) {
             (Some(addr), Some(len_bytes)) => Ok(SlotMap { addr, len_bytes }),
             _ => Err(Error::Usage(format!(
-                "where the slots of {} are is not known: give --slot-addr and --slot-len, as in the firmware",
-                self.chip
+                "where the slots of {chip} are is not known: give --slot-addr and --slot-len, as in the firmware"
             ))),
         }
     }
 
-    fn attach(&self) -> Result<Chip, Error> {
-        Ok(Chip::attach(&self.chip, self.probe.as_deref()).map_err(FlashError::from)?)
+    fn report_addr(&self, chip: &str) -> Option<u64> {
+        self.report_addr.or_else(|| report_addr(chip))
     }
 
-    fn read_slots(&self, chip: &mut Chip) -> Result<SlotImage, Error> {
-        let map = self.map()?;
-        let mut bytes = vec![0; 2 * map.len_bytes as usize];
-        chip.read(map.addr, &mut bytes).map_err(FlashError::from)?;
-        Ok(SlotImage::new(map, bytes))
+    fn attach(&self, chip: &str) -> Result<Chip, Error> {
+        Ok(Chip::attach(chip, self.probe.as_deref()).map_err(calib_host::FlashError::from)?)
     }
+}
 
-    /// Shows what the slots hold.
-    pub(crate) fn status(&self, as_json: bool) -> Result<(), Error> {
-        let map = self.map()?;
-        let mut chip = self.attach()?;
-        let survey = self.read_slots(&mut chip)?.survey().map_err(|error| Error::Usage(error.to_string()))?;
-        if as_json {
-            let slot = |slot: &Result<SlotContent, SlotFault>| match slot {
-                Ok(content) => json!({
-                    "state": "valid",
-                    "identity": content.identity.to_string(),
-                    "len_bytes": content.len_bytes,
-                    "counter": content.counter,
-                    "sequence": content.sequence,
-                }),
-                Err(fault) => json!({"state": "invalid", "reason": fault.to_string()}),
-            };
-            return print_json(
-                &json!({"chip": self.chip, "slots": survey.iter().map(slot).collect::<Vec<_>>()}),
-            );
-        }
-        let mut out = std::io::stdout().lock();
-        for (index, slot) in survey.iter().enumerate() {
-            let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
-            match slot {
-                Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
-                    out,
-                    "{} @ {addr:#010x}: id {identity}, {len_bytes} bytes, counter {counter}, installation {sequence}",
-                    self.chip
-                )?,
-                Err(fault) => writeln!(out, "{} @ {addr:#010x}: {fault}", self.chip)?,
-            }
-        }
-        Ok(())
+/// Shows what the slots hold.
+pub(crate) fn status(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Error> {
+    let map = options.map(chip)?;
+    let mut access = options.attach(chip)?;
+    let survey = read_slots(&mut access, map)?.survey().map_err(|error| Error::Usage(error.to_string()))?;
+    if as_json {
+        let slot = |slot: &Result<SlotContent, SlotFault>| match slot {
+            Ok(content) => json!({
+                "state": "valid",
+                "identity": content.identity.to_string(),
+                "len_bytes": content.len_bytes,
+                "counter": content.counter,
+                "sequence": content.sequence,
+            }),
+            Err(fault) => json!({"state": "invalid", "reason": fault.to_string()}),
+        };
+        return print_json(&json!({"chip": chip, "slots": survey.iter().map(slot).collect::<Vec<_>>()}));
     }
+    let mut out = std::io::stdout().lock();
+    for (index, slot) in survey.iter().enumerate() {
+        let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
+        match slot {
+            Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
+                out,
+                "{chip} @ {addr:#010x}: id {identity}, {len_bytes} bytes, counter {counter}, installation {sequence}"
+            )?,
+            Err(fault) => writeln!(out, "{chip} @ {addr:#010x}: {fault}")?,
+        }
+    }
+    Ok(())
 }
 
 impl Flash {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let artifact = self.artifact.as_deref().map(StoredArtifact::read).transpose()?;
-        if artifact.is_some() {
-            self.chip.map()?;
-        }
-        let mut chip = self.chip.attach()?;
-        let (segments, whole) = match (&artifact, &self.firmware) {
-            (Some(artifact), _) => (vec![self.slot(&mut chip, artifact)?], true),
-            (None, Some(elf)) => (elf_segments(&mut chip, elf)?, false),
+        match (&self.artifact, &self.firmware) {
+            (Some(artifact), _) => self.calibrator(&StoredArtifact::read(artifact)?, quiet),
+            (None, Some(elf)) => self.program(elf, quiet),
             (None, None) => unreachable!("clap asks for one of them"),
-        };
-        let plan = flash_plan(&chip, &segments, whole)?;
+        }
+    }
+
+    fn calibrator(&self, artifact: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+        let map = self.probe.map(&self.chip)?;
+        let mut chip = self.probe.attach(&self.chip)?;
+        let (segment, plan) = prepare(&mut chip, map, artifact)?;
         if !quiet {
-            show(&self.chip.chip, &plan)?;
+            show(&self.chip, &plan)?;
         }
         if self.dry_run {
             return Ok(());
         }
-        let report = flash(&mut chip, &segments, &plan, |_| ())?;
+        let asked = self.no_verdict || self.is_asked_by_port();
+        let in_memory = if asked { None } else { self.probe.report_addr(&self.chip) };
+        let (written, report) = deploy(&mut chip, (segment, &plan), artifact, in_memory, PATIENCE)?;
+        let report = match report {
+            None => self.ask_by_port(artifact)?,
+            report => report,
+        };
+        let identity = artifact.artifact().identity().to_string();
         if self.json {
             return print_json(&json!({
-                "chip": self.chip.chip,
-                "identity": artifact.map(|artifact| artifact.artifact().identity().to_string()),
-                "sectors": report.sectors,
-                "written_bytes": report.written_bytes,
-                "neighbour_bytes": report.neighbour_bytes,
+                "chip": self.chip,
+                "identity": identity,
+                "sectors": written.sectors,
+                "written_bytes": written.written_bytes,
+                "neighbour_bytes": written.neighbour_bytes,
+                "verdict": report.as_ref().map(verdict_json),
             }));
         }
         if !quiet {
+            say_written(&written)?;
             let mut err = std::io::stderr().lock();
-            writeln!(
-                err,
-                "{} bytes written and read back, {} bytes beside them unchanged; the chip was reset",
-                report.written_bytes, report.neighbour_bytes
-            )?;
-            if artifact.is_some() {
-                writeln!(err, "what the device makes of it: `calib status --port PORT`")?;
+            match report.and_then(|report| report.slots.in_force) {
+                Some(slot) => writeln!(err, "the device says: {identity} is in force, in slot {slot}")?,
+                None => writeln!(
+                    err,
+                    "written, but the device was not asked whether it uses it: `calib status --port PORT`"
+                )?,
             }
         }
         Ok(())
     }
 
-    fn slot(&self, chip: &mut Chip, artifact: &StoredArtifact) -> Result<Segment, Error> {
-        let image = self.chip.read_slots(chip)?;
-        let (receipt, segment) = image.install(artifact).map_err(|error| Error::Usage(error.to_string()))?;
-        match receipt {
-            Ok(_) => Ok(segment),
-            Err(refused) => {
-                Err(Error::Mismatch(format!("the device would not take the calibrator: {refused}")))
+    fn program(&self, elf: &Path, quiet: bool) -> Result<(), Error> {
+        let mut chip = self.probe.attach(&self.chip)?;
+        let segments = elf_segments(&mut chip, elf)?;
+        let plan = flash_plan(&chip, &segments, false)?;
+        if !quiet {
+            show(&self.chip, &plan)?;
+        }
+        if self.dry_run {
+            return Ok(());
+        }
+        let written = flash(&mut chip, &segments, &plan, |_| ())?;
+        let in_memory = if self.no_verdict { None } else { self.probe.report_addr(&self.chip) };
+        restart(&mut chip, in_memory).map_err(calib_host::FlashError::from)?;
+        // Not every program is calib's: one that leaves no report is no failure.
+        let report = in_memory.and_then(|addr| await_report(&mut chip, addr, PATIENCE).ok());
+        if self.json {
+            return print_json(&json!({
+                "chip": self.chip,
+                "sectors": written.sectors,
+                "written_bytes": written.written_bytes,
+                "neighbour_bytes": written.neighbour_bytes,
+                "verdict": report.as_ref().map(verdict_json),
+            }));
+        }
+        if !quiet {
+            say_written(&written)?;
+            let mut err = std::io::stderr().lock();
+            match report {
+                Some(DeviceReport { status, .. }) => writeln!(
+                    err,
+                    "the device says: firmware {}, classifier {} ({})",
+                    status.firmware, status.classifier, status.classifier_id
+                )?,
+                None => writeln!(err, "the program left no report")?,
             }
         }
+        Ok(())
     }
+
+    #[cfg(feature = "serial")]
+    fn is_asked_by_port(&self) -> bool {
+        self.port.is_some()
+    }
+
+    #[cfg(not(feature = "serial"))]
+    fn is_asked_by_port(&self) -> bool {
+        false
+    }
+
+    /// Asks the device over its serial port, if one is given.
+    #[cfg(feature = "serial")]
+    fn ask_by_port(&self, artifact: &StoredArtifact) -> Result<Option<DeviceReport>, Error> {
+        let Some(port) = self.port.as_ref().filter(|_| !self.no_verdict) else { return Ok(None) };
+        let report = DeviceReport::ask(&mut self.line.link(port)?)?;
+        report.accepts(artifact).map_err(FlashError::Rejected)?;
+        Ok(Some(report))
+    }
+
+    #[cfg(not(feature = "serial"))]
+    fn ask_by_port(&self, _: &StoredArtifact) -> Result<Option<DeviceReport>, Error> {
+        Ok(None)
+    }
+}
+
+fn say_written(written: &FlashReport) -> Result<(), Error> {
+    let FlashReport { written_bytes, neighbour_bytes, .. } = written;
+    Ok(writeln!(
+        std::io::stderr().lock(),
+        "{written_bytes} bytes written and read back, {neighbour_bytes} bytes beside them unchanged; the chip was reset"
+    )?)
+}
+
+/// What the device says: null where nothing is in force.
+fn verdict_json(report: &DeviceReport) -> Value {
+    json!({
+        "in_force": report.in_force().map(|content| content.identity.to_string()),
+        "slot": report.slots.in_force,
+        "firmware": report.status.firmware.as_str(),
+        "classifier": report.status.classifier.as_str(),
+        "classifier_id": report.status.classifier_id.to_string(),
+    })
 }
 
 fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {

@@ -21,6 +21,8 @@ mod joint_report;
 mod keys;
 mod method;
 mod mismatch;
+#[cfg(feature = "serial")]
+mod monitor;
 mod options;
 mod plan;
 mod points;
@@ -66,7 +68,7 @@ enum Command {
     #[cfg(feature = "probe")]
     Flash(flash::Flash),
     #[cfg(feature = "serial")]
-    Monitor(port::Monitor),
+    Monitor(monitor::Monitor),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
@@ -96,7 +98,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Flash(flash) => flash.run(cli.quiet),
         Command::Doctor(doctor) => doctor.run(),
         #[cfg(feature = "serial")]
-        Command::Monitor(monitor) => monitor.run(),
+        Command::Monitor(monitor) => monitor.run(cli.quiet),
         Command::Keygen(keygen) => keygen.run(cli.quiet),
         Command::Sign(sign) => sign.run(cli.quiet),
         Command::Verify(verify) => verify.run(),

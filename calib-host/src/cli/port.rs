@@ -1,16 +1,13 @@
-//! A device on a serial port: `calib push`, `calib monitor`, and what `calib status` shows
+//! A device on a serial port: `calib push`, and what `calib status` shows
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use calib_core::Outcome;
-use calib_core::wire::{
-    CalibratorStatus, Prediction, RawScore, Reply, ReplyBody, RequestBody, Slots, Status, UpdateStatus,
-};
+use calib_core::wire::{CalibratorStatus, ReplyBody, RequestBody, Slots, Status, UpdateStatus};
 use calib_core::{SlotContent, SlotFault};
 use calib_host::{DeviceError, Error, Link, Patience, Stage, StoredArtifact, open_port, push};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use serialport::TTYPort;
@@ -23,6 +20,13 @@ pub(crate) struct Line {
     /// The serial port, such as /dev/ttyACM0.
     #[arg(long, value_name = "PORT")]
     port: String,
+    #[command(flatten)]
+    options: LineOptions,
+}
+
+/// How a line to a device is used.
+#[derive(Args)]
+pub(crate) struct LineOptions {
     /// Bits a second.
     #[arg(long, default_value_t = 115_200, value_name = "N")]
     baud: u32,
@@ -49,31 +53,20 @@ pub(crate) struct Push {
     json: bool,
 }
 
-/// Show what a device sends, a line each, until it is interrupted.
-#[derive(Args)]
-pub(crate) struct Monitor {
-    #[command(flatten)]
-    line: Line,
-    /// The form of the lines.
-    #[arg(long, value_enum, default_value_t = Form::Csv)]
-    format: Form,
-    /// End after so many lines.
-    #[arg(long, value_name = "N")]
-    lines: Option<u64>,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Form {
-    /// A header, then a line for each prediction.
-    Csv,
-    /// A JSON object for everything that comes.
-    Json,
-}
-
 impl Line {
-    fn link(&self) -> Result<Link<TTYPort>, Error> {
+    pub(crate) fn link(&self) -> Result<Link<TTYPort>, Error> {
+        self.options.link(&self.port)
+    }
+
+    pub(crate) fn baud(&self) -> u32 {
+        self.options.baud
+    }
+}
+
+impl LineOptions {
+    pub(crate) fn link(&self, port: &str) -> Result<Link<TTYPort>, Error> {
         let patience = Patience { reply: Duration::from_secs_f64(self.timeout), tries: self.tries };
-        Ok(Link::new(open_port(&self.port, self.baud)?, patience))
+        Ok(Link::new(open_port(port, self.baud)?, patience))
     }
 }
 
@@ -82,7 +75,13 @@ impl Push {
         let artifact = StoredArtifact::read(&self.artifact)?;
         let mut link = self.line.link()?;
         let bar = bar(quiet);
+        let mut resumed_at = None;
         let receipt = push(&mut link, &artifact, |stage| {
+            // The first stage says what an earlier push has left on the device.
+            resumed_at.get_or_insert(match stage {
+                Stage::Sending { sent, .. } => sent,
+                Stage::Installing { .. } => artifact.as_bytes().len() as u32,
+            });
             let (what, position, total) = match stage {
                 Stage::Sending { sent, total } => ("sending", sent, total),
                 Stage::Installing { done, total } => ("installing", done, total),
@@ -99,6 +98,7 @@ impl Push {
                 "identity": receipt.identity.to_string(),
                 "slot": receipt.slot,
                 "sequence": receipt.sequence,
+                "resumed_at_bytes": resumed_at.unwrap_or(0),
                 "damaged_frames": link.damaged(),
             }));
         }
@@ -121,8 +121,8 @@ fn bar(quiet: bool) -> ProgressBar {
 }
 
 /// Shows what a device is and what its slots hold.
-pub(crate) fn status(line: &Line, as_json: bool) -> Result<(), Error> {
-    let mut link = line.link()?;
+pub(crate) fn status(port: &str, options: &LineOptions, as_json: bool) -> Result<(), Error> {
+    let mut link = options.link(port)?;
     let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
         return Err(DeviceError::Protocol.into());
     };
@@ -135,12 +135,12 @@ pub(crate) fn status(line: &Line, as_json: bool) -> Result<(), Error> {
     };
     if as_json {
         return print_json(&json!({
-            "port": line.port,
+            "port": port,
             "device": device_json(&status),
             "slots": slots.as_ref().map(slots_json),
         }));
     }
-    print(&line.port, &status, slots.as_ref())
+    print(port, &status, slots.as_ref())
 }
 
 fn print(port: &str, status: &Status, slots: Option<&Slots>) -> Result<(), Error> {
@@ -185,7 +185,7 @@ fn print(port: &str, status: &Status, slots: Option<&Slots>) -> Result<(), Error
     Ok(())
 }
 
-fn device_json(status: &Status) -> Value {
+pub(crate) fn device_json(status: &Status) -> Value {
     json!({
         "firmware": status.firmware.as_str(),
         "classifier": status.classifier.as_str(),
@@ -205,7 +205,7 @@ fn device_json(status: &Status) -> Value {
     })
 }
 
-fn slots_json(slots: &Slots) -> Value {
+pub(crate) fn slots_json(slots: &Slots) -> Value {
     let slot = |slot: &Result<SlotContent, SlotFault>| match slot {
         Ok(content) => json!({
             "state": "valid",
@@ -223,68 +223,6 @@ fn slots_json(slots: &Slots) -> Value {
         "max_len_bytes": slots.max_len_bytes,
         "trusted_key": slots.trusted_key.map(|key| key.to_string()),
     })
-}
-
-impl Monitor {
-    pub(crate) fn run(self) -> Result<(), Error> {
-        let mut link = self.line.link()?;
-        let mut out = std::io::stdout().lock();
-        if self.format == Form::Csv {
-            writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm")?;
-        }
-        let (mut lines, mut damaged) = (0, 0);
-        while self.lines.is_none_or(|wanted| lines < wanted) {
-            let reply = link.receive(None)?;
-            if link.damaged() > damaged {
-                damaged = link.damaged();
-                let _ = writeln!(std::io::stderr(), "{damaged} damaged frames so far");
-            }
-            let Some(reply) = reply else { continue };
-            let line = match self.format {
-                Form::Csv => csv_line(&reply),
-                Form::Json => Some(json_line(&reply).to_string()),
-            };
-            if let Some(line) = line {
-                writeln!(out, "{line}")?;
-                // Whoever reads along sees it at once.
-                out.flush()?;
-                lines += 1;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn now_s() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-}
-
-fn csv_line(reply: &Reply) -> Option<String> {
-    let ReplyBody::Prediction(Prediction { class, score, outcome, alarm, .. }) = reply.body else {
-        return None;
-    };
-    let score = match score {
-        RawScore::F32(score) => score.get().to_string(),
-        RawScore::Code(key) => key.to_string(),
-    };
-    let outcome = match outcome {
-        Outcome::Calibrated(c) => {
-            let epsilon = c.epsilon.map_or(String::new(), |epsilon| epsilon.to_string());
-            format!("{},{},{epsilon},", c.prob, c.bin)
-        }
-        Outcome::Uncalibrated(reason) => format!(",,,{reason}"),
-    };
-    Some(format!("{:.3},{},{class},{score},{outcome},{}", now_s(), reply.id, u8::from(alarm)))
-}
-
-fn json_line(reply: &Reply) -> Value {
-    let body = match &reply.body {
-        ReplyBody::Prediction(prediction) => json!({"prediction": prediction}),
-        ReplyBody::Status(status) => json!({"status": device_json(status)}),
-        ReplyBody::Slots(slots) => json!({"slots": slots_json(slots)}),
-        other => json!({"other": format!("{other:?}")}),
-    };
-    json!({"time_s": now_s(), "request": reply.id, "reply": body})
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

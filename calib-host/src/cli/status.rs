@@ -4,19 +4,27 @@ use calib_host::Error;
 use clap::Args;
 
 #[cfg(feature = "probe")]
-use super::flash::ChipOptions;
+use super::flash::{self, ProbeOptions};
 #[cfg(feature = "serial")]
-use super::port::{self, Line};
+use super::port::{self, LineOptions};
 
 /// Show what a device is and what its slots hold: over its serial port, or through a debug probe.
 #[derive(Args)]
 pub(crate) struct Status {
+    /// The serial port, such as /dev/ttyACM0.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
     #[cfg(feature = "serial")]
     #[command(flatten)]
-    line: Option<Line>,
+    line: LineOptions,
+    /// The chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
+    #[cfg(feature = "probe")]
+    #[arg(long, value_name = "NAME")]
+    chip: Option<String>,
     #[cfg(feature = "probe")]
     #[command(flatten)]
-    chip: Option<ChipOptions>,
+    probe: ProbeOptions,
     /// Print JSON on standard output.
     #[arg(long)]
     json: bool,
@@ -25,16 +33,16 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) fn run(self) -> Result<(), Error> {
         #[cfg(feature = "serial")]
-        if let Some(line) = &self.line {
+        if let Some(port) = &self.port {
             #[cfg(feature = "probe")]
             if self.chip.is_some() {
                 return Err(Error::Usage("give either --port or --chip".into()));
             }
-            return port::status(line, self.json);
+            return port::status(port, &self.line, self.json);
         }
         #[cfg(feature = "probe")]
         if let Some(chip) = &self.chip {
-            return chip.status(self.json);
+            return flash::status(chip, &self.probe, self.json);
         }
         let ways = match (cfg!(feature = "serial"), cfg!(feature = "probe")) {
             (true, true) => "--port or --chip",

@@ -40,7 +40,10 @@ pub enum DeviceError {
     },
     /// The line failed.
     #[error("the serial line failed: {0}")]
-    Line(#[from] io::Error),
+    Line(io::Error),
+    /// The port was closed on the device's side.
+    #[error("the device is gone: its serial port was closed")]
+    Gone,
     /// The device does not answer.
     #[error("the device did not answer within {:.1} s, asked {tries} times", patience.as_secs_f64())]
     Silent {
@@ -84,6 +87,22 @@ fn named(identity: Option<Identity>) -> String {
     identity.map_or("none".into(), |identity| identity.to_string())
 }
 
+impl From<io::Error> for DeviceError {
+    /// What the operating systems say when a device is unplugged is told as that.
+    fn from(error: io::Error) -> Self {
+        // EIO, ENXIO and ENODEV.
+        const UNPLUGGED: [i32; 3] = [5, 6, 19];
+        let unplugged = error.raw_os_error().is_some_and(|code| UNPLUGGED.contains(&code));
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof | io::ErrorKind::NotConnected => {
+                Self::Gone
+            }
+            _ if unplugged => Self::Gone,
+            _ => Self::Line(error),
+        }
+    }
+}
+
 impl DeviceError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
@@ -119,6 +138,9 @@ impl DeviceError {
             Self::Refused(UpdateRefusal::TooLarge { .. }) => "fit with fewer bins".into(),
             Self::Refused(UpdateRefusal::ReadBack { .. } | UpdateRefusal::Flash) => {
                 "the calibrator in force is as before; if it happens again, the flash is worn out".into()
+            }
+            Self::Gone => {
+                "connect it again, then run the command again: a push goes on where it stopped".into()
             }
             Self::Refused(_) | Self::Line(_) => "run the command again: it goes on where it stopped".into(),
             _ => return None,

@@ -109,7 +109,7 @@ impl<T: Transport> Link<T> {
             }
             self.line.set_read_timeout(left)?;
             match self.line.read(&mut byte) {
-                Ok(0) => return Err(DeviceError::Line(ErrorKind::UnexpectedEof.into())),
+                Ok(0) => return Err(DeviceError::Gone),
                 Ok(_) => {}
                 Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => continue,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,

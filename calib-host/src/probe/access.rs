@@ -11,6 +11,40 @@ pub struct Sector {
     pub len_bytes: u64,
 }
 
+/// A probe that is plugged in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeState {
+    /// How it is called, as `--probe` takes it: vendor, product and serial number.
+    pub selector: String,
+    /// What it calls itself.
+    pub name: String,
+    /// Whether this user may use it.
+    pub accessible: bool,
+}
+
+/// The probe of this name, or the only one.
+///
+/// # Errors
+///
+/// If there is none, not this one, several to choose from, or no permission to use it.
+#[cfg_attr(not(feature = "probe"), allow(dead_code, reason = "nothing looks for probes then"))]
+pub(super) fn choose<'p>(
+    there: &'p [ProbeState],
+    wanted: Option<&str>,
+) -> Result<&'p ProbeState, AccessError> {
+    let names = || there.iter().map(|probe| probe.selector.clone()).collect();
+    let probe = match (there, wanted) {
+        ([], _) => return Err(AccessError::NoProbe),
+        (_, Some(wanted)) => there
+            .iter()
+            .find(|probe| probe.selector == wanted)
+            .ok_or_else(|| AccessError::NoSuchProbe { wanted: wanted.to_owned(), there: names() })?,
+        ([probe], None) => probe,
+        _ => return Err(AccessError::SeveralProbes(names())),
+    };
+    if probe.accessible { Ok(probe) } else { Err(AccessError::NoPermission(probe.selector.clone())) }
+}
+
 /// Why a probe did not do as it was told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +58,14 @@ pub enum AccessError {
     /// There are several probes.
     #[error("there are {} debug probes", .0.len())]
     SeveralProbes(Vec<String>),
+    /// There are probes, but none of this name.
+    #[error("no debug probe is called {wanted}")]
+    NoSuchProbe {
+        /// The name.
+        wanted: String,
+        /// The probes that are there.
+        there: Vec<String>,
+    },
     /// No chip has this name; these are similar.
     #[error("no chip is called {name}")]
     NoChip {
@@ -54,6 +96,14 @@ pub enum AccessError {
         /// The probe's words.
         cause: String,
     },
+    /// Writing memory that is not flash failed.
+    #[error("cannot write the chip's memory at {addr:#010x}: {cause}")]
+    WriteMemory {
+        /// Where.
+        addr: u64,
+        /// The probe's words.
+        cause: String,
+    },
     /// Resetting failed.
     #[error("cannot reset the chip: {0}")]
     Reset(String),
@@ -78,6 +128,13 @@ pub trait FlashAccess {
     /// The probe's.
     fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), AccessError>;
 
+    /// Writes memory that is not flash.
+    ///
+    /// # Errors
+    ///
+    /// The probe's.
+    fn write_memory(&mut self, addr: u64, bytes: &[u8]) -> Result<(), AccessError>;
+
     /// Resets the chip and lets it run.
     ///
     /// # Errors
@@ -94,12 +151,39 @@ impl AccessError {
             Self::NoPermission(_) => {
                 "install the udev rules of https://probe.rs/docs/getting-started/probe-setup, then plug it in again".into()
             }
+            Self::NoSuchProbe { there, .. } => format!("there are {}", there.join(", ")),
             Self::SeveralProbes(there) => format!("choose one with --probe: {}", there.join(", ")),
             Self::NoChip { similar, .. } if similar.is_empty() => "see https://probe.rs/targets for the names".into(),
             Self::NoChip { similar, .. } => format!("similar are {}", similar.join(", ")),
             Self::Attach(_) => "is the chip powered, and is --chip the right one?".into(),
             Self::Locked(_) => "unlocking erases the whole chip, which calib never does: use the maker's tool".into(),
-            Self::Read { .. } | Self::Write { .. } | Self::Reset(_) => "check cable and power, then run it again".into(),
+            Self::Read { .. } | Self::Write { .. } | Self::WriteMemory { .. } | Self::Reset(_) => "check cable and power, then run it again".into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(selector: &str, accessible: bool) -> ProbeState {
+        ProbeState { selector: selector.into(), name: "J-Link".into(), accessible }
+    }
+
+    #[test]
+    fn one_probe_is_chosen_or_the_reason_told() {
+        let [a, b] = [probe("1366:1061:01", true), probe("1366:1061:02", false)];
+        let both = [a.clone(), b.clone()];
+        let named = |probes: &[ProbeState], wanted| choose(probes, wanted).cloned();
+        assert_eq!(named(&[], None), Err(AccessError::NoProbe));
+        assert_eq!(named(&[], Some("1366:1061:01")), Err(AccessError::NoProbe));
+        assert_eq!(named(&both[..1], None), Ok(a.clone()));
+        assert_eq!(named(&both[1..], None), Err(AccessError::NoPermission(b.selector.clone())));
+        assert_eq!(named(&both, Some("1366:1061:01")), Ok(a.clone()));
+        assert_eq!(named(&both, Some("1366:1061:02")), Err(AccessError::NoPermission(b.selector.clone())));
+        let there = vec![a.selector, b.selector];
+        assert_eq!(named(&both, None), Err(AccessError::SeveralProbes(there.clone())));
+        let wanted = "1366:1061:03".to_owned();
+        assert_eq!(named(&both, Some(&wanted)), Err(AccessError::NoSuchProbe { wanted, there }));
     }
 }

@@ -9,10 +9,11 @@ use probe_rs::config::{MemoryRegion, Registry};
 use probe_rs::flashing::{DownloadOptions, ElfLoader, ElfOptions};
 use probe_rs::probe::list::{Accessibility, Lister};
 use probe_rs::probe::{DebugProbeSelector, Probe};
+use probe_rs::rtt::{Rtt, find_rtt_control_block_in_raw_file};
 use probe_rs::{MemoryInterface, Permissions, Session, Target};
 
-use super::access::{AccessError, FlashAccess, Sector};
-use super::flow::Segment;
+use super::access::{AccessError, FlashAccess, ProbeState, Sector, choose};
+use super::flow::{FlashError, Segment};
 use crate::error::Error;
 
 /// A chip that a probe is attached to.
@@ -20,17 +21,6 @@ pub struct Chip {
     session: Session,
     sectors: Vec<Sector>,
     dry_run: bool,
-}
-
-/// A probe that is plugged in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeState {
-    /// How it is called, as `--probe` takes it: vendor, product and serial number.
-    pub selector: String,
-    /// What it calls itself.
-    pub name: String,
-    /// Whether this user may use it.
-    pub accessible: bool,
 }
 
 /// The probes that are plugged in.
@@ -53,21 +43,10 @@ impl Chip {
     ///
     /// If there is no such probe or chip, or the one does not reach the other.
     pub fn attach(name: &str, selector: Option<&str>) -> Result<Self, AccessError> {
+        // A wrong name is told whether or not a probe is there.
+        target(name)?;
         let there = probes();
-        let chosen: Vec<&ProbeState> =
-            there.iter().filter(|probe| selector.is_none_or(|s| probe.selector == s)).collect();
-        let probe = match chosen[..] {
-            [] => return Err(AccessError::NoProbe),
-            [probe] => probe,
-            _ => {
-                return Err(AccessError::SeveralProbes(
-                    there.into_iter().map(|probe| probe.selector).collect(),
-                ));
-            }
-        };
-        if !probe.accessible {
-            return Err(AccessError::NoPermission(probe.selector.clone()));
-        }
+        let probe = choose(&there, selector)?;
         let attach_error = |cause: &dyn std::error::Error| AccessError::Attach(chain(cause));
         let selector = probe.selector.parse::<DebugProbeSelector>().map_err(|cause| attach_error(&cause))?;
         Self::attach_over(Lister::new().open(selector).map_err(|cause| attach_error(&cause))?, name)
@@ -79,13 +58,7 @@ impl Chip {
     ///
     /// If there is no such chip, or the probe does not reach it.
     pub fn attach_over(probe: Probe, name: &str) -> Result<Self, AccessError> {
-        let registry = Registry::from_builtin_families();
-        let target = registry.get_target_by_name(name).map_err(|_| {
-            let stem: String = name.chars().take(6).collect();
-            let mut similar = registry.search_chips(&stem);
-            similar.truncate(8);
-            AccessError::NoChip { name: name.to_owned(), similar }
-        })?;
+        let target = target(name)?;
         let sectors = sectors(&target);
         let session = probe.attach(target, Permissions::new()).map_err(|cause| match cause {
             probe_rs::Error::MissingPermissions(what) => AccessError::Locked(what),
@@ -100,6 +73,55 @@ impl Chip {
         self.dry_run = true;
         self
     }
+}
+
+/// The log that a program leaves in a chip's memory, over RTT.
+#[derive(Debug)]
+pub struct ChipLog(Rtt);
+
+impl Chip {
+    /// Finds the log of the program that runs on the chip.
+    ///
+    /// # Errors
+    ///
+    /// If the ELF file cannot be read, its program has no log over RTT, or another one runs on the chip.
+    pub fn log(&mut self, elf: &Path) -> Result<ChipLog, Error> {
+        let bytes = fs::read(elf).map_err(|source| Error::Read { path: elf.into(), source })?;
+        let addr = find_rtt_control_block_in_raw_file(&bytes).ok().flatten().ok_or_else(|| {
+            Error::input(
+                crate::Place::file(elf),
+                crate::Problem::Format("this program has no log over RTT".into()),
+            )
+        })?;
+        let failed = |cause: &dyn std::error::Error| AccessError::Read { addr, cause: chain(cause) };
+        let mut core = self.session.core(0).map_err(|cause| FlashError::from(failed(&cause)))?;
+        let rtt = Rtt::attach_at(&mut core, addr).map_err(|cause| FlashError::from(failed(&cause)))?;
+        Ok(ChipLog(rtt))
+    }
+
+    /// Reads what was logged since; 0 bytes if nothing was.
+    ///
+    /// # Errors
+    ///
+    /// The probe's.
+    pub fn read_log(&mut self, log: &mut ChipLog, bytes: &mut [u8]) -> Result<usize, AccessError> {
+        let addr = log.0.ptr();
+        let failed = |cause: &dyn std::error::Error| AccessError::Read { addr, cause: chain(cause) };
+        let mut core = self.session.core(0).map_err(|cause| failed(&cause))?;
+        let Some(channel) = log.0.up_channel(0) else { return Ok(0) };
+        channel.read(&mut core, bytes).map_err(|cause| failed(&cause))
+    }
+}
+
+/// What probe-rs knows of a chip.
+fn target(name: &str) -> Result<Target, AccessError> {
+    let registry = Registry::from_builtin_families();
+    registry.get_target_by_name(name).map_err(|_| {
+        let stem: String = name.chars().take(6).collect();
+        let mut similar = registry.search_chips(&stem);
+        similar.truncate(8);
+        AccessError::NoChip { name: name.to_owned(), similar }
+    })
 }
 
 /// The sectors of all flash that probe-rs can write and that the chip has: an algorithm may serve larger chips of the family.
@@ -145,6 +167,11 @@ impl FlashAccess for Chip {
         let mut options = DownloadOptions::default();
         options.dry_run = self.dry_run;
         loader.commit(&mut self.session, options).map_err(|cause| failed(&cause))
+    }
+
+    fn write_memory(&mut self, addr: u64, bytes: &[u8]) -> Result<(), AccessError> {
+        let failed = |cause: probe_rs::Error| AccessError::WriteMemory { addr, cause: chain(&cause) };
+        self.session.core(0).map_err(failed)?.write(addr, bytes).map_err(failed)
     }
 
     fn reset(&mut self) -> Result<(), AccessError> {

@@ -1,6 +1,9 @@
 //! Writing flash through a probe: plan, write, read back, look at the neighbours.
 
+use std::time::Duration;
+
 use super::access::{AccessError, FlashAccess, Sector};
+use super::report::Rejection;
 
 /// Bytes and where they belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +79,20 @@ pub enum FlashError {
         /// What is there now.
         after: u8,
     },
+    /// The device left no report after its reset.
+    #[error(
+        "the calibrator is written, but the device did not say within {:.1} s whether it uses it: there is no report at {addr:#010x}",
+        patience.as_secs_f64()
+    )]
+    NoReport {
+        /// Where it was looked for.
+        addr: u64,
+        /// How long it was waited for.
+        patience: Duration,
+    },
+    /// The device does not use what was written.
+    #[error("the calibrator is written, but the device does not use it: {0}")]
+    Rejected(Rejection),
 }
 
 impl Plan {
@@ -127,7 +144,8 @@ pub fn plan(access: &impl FlashAccess, segments: &[Segment], whole: bool) -> Res
     Ok(Plan { erased, neighbours })
 }
 
-/// Writes segments as planned, reads all of them back, and compares the neighbouring sectors with what they were.
+/// Writes segments as planned, reads all of them back, and compares the neighbouring sectors with what they were. What is
+/// written does not run before the chip is reset.
 ///
 /// # Errors
 ///
@@ -158,7 +176,6 @@ pub fn flash(
             return Err(FlashError::Neighbour { addr: sector.addr + at as u64, before, after });
         }
     }
-    access.reset()?;
     Ok(FlashReport {
         sectors: plan.erased.len(),
         written_bytes: segments.iter().map(|segment| segment.bytes.len()).sum(),
@@ -190,7 +207,6 @@ mod tests {
         flash: Vec<u8>,
         fault: Fault,
         writes: Vec<(u64, usize)>,
-        resets: usize,
     }
 
     #[derive(Clone, Copy, PartialEq)]
@@ -199,7 +215,6 @@ mod tests {
         /// The probe is pulled at this call.
         ReadFails(usize),
         WriteFails,
-        ResetFails,
         /// This byte keeps a bit.
         Stuck(u64),
         /// Erasing takes the next sector with it.
@@ -209,7 +224,7 @@ mod tests {
     impl Mock {
         fn new(fault: Fault) -> Self {
             let flash = (0..16 * SECTOR).map(|at| (at % 251) as u8).collect();
-            Self { flash, fault, writes: Vec::new(), resets: 0 }
+            Self { flash, fault, writes: Vec::new() }
         }
 
         fn at(&mut self, addr: u64) -> &mut u8 {
@@ -255,9 +270,12 @@ mod tests {
             Ok(())
         }
 
+        fn write_memory(&mut self, addr: u64, _: &[u8]) -> Result<(), AccessError> {
+            panic!("memory is written at {addr:#x}")
+        }
+
         fn reset(&mut self) -> Result<(), AccessError> {
-            self.resets += 1;
-            if self.fault == Fault::ResetFails { Err(AccessError::Reset("pulled".into())) } else { Ok(()) }
+            panic!("it is reset")
         }
     }
 
@@ -276,7 +294,7 @@ mod tests {
         let (report, mock) = run(Fault::None);
         let expected = FlashReport { sectors: 2, written_bytes: 512, neighbour_bytes: 512 };
         assert_eq!(report, Ok(expected));
-        assert_eq!((mock.writes, mock.resets), (vec![(BASE + 4 * SECTOR, 512)], 1));
+        assert_eq!(mock.writes, [(BASE + 4 * SECTOR, 512)]);
         let fresh = Mock::new(Fault::None).flash;
         assert_eq!((&mock.flash[..1024], &mock.flash[1536..]), (&fresh[..1024], &fresh[1536..]));
         assert!(mock.flash[1024..1536].iter().all(|&byte| byte == 0x5A));
@@ -301,7 +319,6 @@ mod tests {
                     cause: "pulled".into(),
                 })),
             ),
-            (Fault::ResetFails, Err(FlashError::Access(AccessError::Reset("pulled".into())))),
             (Fault::Stuck(written), Err(FlashError::ReadBack { addr: written, written: 0x5A, read: 0x4A })),
             (Fault::ErasesMore, Err(FlashError::Neighbour { addr: beside, before, after: 0xFF })),
         ];
@@ -310,7 +327,6 @@ mod tests {
             assert_eq!(result, expected);
             let wrote = !matches!(fault, Fault::ReadFails(0 | 1) | Fault::WriteFails);
             assert_eq!(mock.writes.len(), usize::from(wrote), "nothing is written before all was read");
-            assert_eq!(mock.resets, usize::from(fault == Fault::ResetFails), "what is wrong is not started");
         }
     }
 

@@ -7,6 +7,7 @@ mod bad_input;
 mod codes;
 mod compare;
 mod decide;
+mod doctor;
 mod export;
 #[cfg(feature = "arrow")]
 mod formats;

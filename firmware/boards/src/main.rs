@@ -1,4 +1,4 @@
-//! calib on the boards that QEMU emulates.
+//! calib on the boards that QEMU emulates, and on the nRF52840-DK.
 //!
 //! A serial line carries frames, a pin is the alarm, and the end of the code memory is the calibrator slot. What is
 //! different on each board is behind `board::Board`.
@@ -6,9 +6,12 @@
 #![no_main]
 
 mod classifier;
+#[cfg(feature = "nrf")]
+mod nrf;
 mod panic;
-#[cfg(not(feature = "microbit"))]
+#[cfg(not(feature = "nrf"))]
 mod pseudo;
+mod serial;
 #[cfg(not(feature = "slots"))]
 mod slot;
 mod stack;
@@ -22,6 +25,9 @@ mod updatable;
 mod board;
 #[cfg(feature = "mps2")]
 #[path = "mps2/mod.rs"]
+mod board;
+#[cfg(feature = "nrf52840-dk")]
+#[path = "nrf52840_dk/mod.rs"]
 mod board;
 #[cfg(feature = "virt")]
 #[path = "virt/mod.rs"]

@@ -19,7 +19,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     }
 }
 
-#[cfg(feature = "mps2")]
+#[cfg(feature = "defmt")]
 fn log(info: &PanicInfo<'_>) {
     use core::sync::atomic::{AtomicBool, Ordering};
     static PANICKED: AtomicBool = AtomicBool::new(false);
@@ -31,5 +31,5 @@ fn log(info: &PanicInfo<'_>) {
 }
 
 /// The board has one serial line, which the frames need.
-#[cfg(not(feature = "mps2"))]
+#[cfg(not(feature = "defmt"))]
 fn log(_: &PanicInfo<'_>) {}

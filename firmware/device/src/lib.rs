@@ -63,7 +63,9 @@ mod log;
 mod meter;
 #[cfg(feature = "std")]
 mod model;
+mod nvmc;
 mod ram_flash;
+mod report;
 mod rest;
 mod serve;
 mod slot;
@@ -83,7 +85,9 @@ pub use meter::Meter;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
+pub use nvmc::{NvmcBus, NvmcError, NvmcFlash, NvmcMode};
 pub use ram_flash::RamFlash;
-pub use serve::{ServeError, serve, serve_updatable};
+pub use report::Report;
+pub use serve::{ServeError, serve, serve_and_report, serve_updatable};
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};

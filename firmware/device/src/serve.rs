@@ -8,7 +8,8 @@ use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Update, Updater, log};
+use crate::report::report;
+use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Report, Update, Updater, log};
 
 /// Why a device stopped serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,42 @@ where
 /// As [`serve`], for a device whose calibrator is replaced over the line: from the reply on that says so, requests are
 /// answered from the new one.
 ///
-/// `buffer` holds the calibrator in force.
+/// `buffer` holds the calibrator in force. `leave` is given a report at the start, and whenever another calibrator is in
+/// force; a board that no debug probe reads has no use for it.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub fn serve_and_report<S, C, P, M, E, F, T, const WORDS: usize>(
+    serial: &mut S,
+    parts: (C, Alarm<P>, M, E),
+    updater: &mut Updater<F, T, WORDS>,
+    buffer: &mut ArtifactBuffer<WORDS>,
+    mut leave: impl FnMut(&Report),
+) -> Result<(), ServeError<S::Error, P::Error>>
+where
+    S: Read + Write,
+    C: Classifier,
+    P: OutputPin,
+    M: Meter,
+    E: Entropy,
+    F: NorFlash,
+    T: Trust,
+{
+    let mut session = Session::new();
+    let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
+    loop {
+        let slot = updater.load(buffer);
+        let mut device = Device::with_slot(classifier, slot, alarm, meter, entropy);
+        leave(&report(&mut device, updater));
+        if session.serve(serial, &mut device, updater)? == End::Line {
+            return Ok(());
+        }
+        (classifier, alarm, meter, entropy) = device.free();
+    }
+}
+
+/// [`serve_and_report`] without a report.
 ///
 /// # Errors
 ///
@@ -65,16 +101,7 @@ where
     F: NorFlash,
     T: Trust,
 {
-    let mut session = Session::new();
-    let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
-    loop {
-        let slot = updater.load(buffer);
-        let mut device = Device::with_slot(classifier, slot, alarm, meter, entropy);
-        if session.serve(serial, &mut device, updater)? == End::Line {
-            return Ok(());
-        }
-        (classifier, alarm, meter, entropy) = device.free();
-    }
+    serve_and_report(serial, parts, updater, buffer, |_| ())
 }
 
 /// Why a session paused.
@@ -174,60 +201,15 @@ where
 mod tests {
     use std::vec::Vec;
 
-    use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, RequestBody, Values};
+    use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Values};
     use calib_core::{Outcome, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::MockError;
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
     use embedded_io::ErrorKind;
 
     use super::*;
-    use crate::testing::{BINARY, ID, StopWatch, binary_artifact, calibrated};
+    use crate::testing::{BINARY, ID, Line, StopWatch, binary_artifact, calibrated};
     use crate::{AlarmRule, NoEntropy};
-
-    /// A line that yields `input` a few bytes at a time, then ends or fails.
-    struct Line<'a> {
-        input: &'a [u8],
-        end: Result<(), ErrorKind>,
-        output: Vec<u8>,
-        /// How many bytes can be written before the line breaks.
-        room: usize,
-    }
-
-    impl<'a> Line<'a> {
-        fn new(input: &'a [u8]) -> Self {
-            Self { input, end: Ok(()), output: Vec::new(), room: usize::MAX }
-        }
-
-        fn replies(&self) -> Vec<Reply> {
-            let mut reader = FrameReader::new();
-            self.output.iter().filter_map(|&byte| reader.push(byte)).map(Result::unwrap).collect()
-        }
-    }
-
-    impl embedded_io::ErrorType for Line<'_> {
-        type Error = ErrorKind;
-    }
-
-    impl Read for Line<'_> {
-        fn read(&mut self, buf: &mut [u8]) -> Result<usize, ErrorKind> {
-            let (now, later) = self.input.split_at(self.input.len().min(buf.len()).min(7));
-            buf[..now.len()].copy_from_slice(now);
-            self.input = later;
-            if now.is_empty() { self.end.map(|()| 0) } else { Ok(now.len()) }
-        }
-    }
-
-    impl Write for Line<'_> {
-        fn write(&mut self, buf: &[u8]) -> Result<usize, ErrorKind> {
-            let len = buf.len().min(5).min(self.room - self.output.len());
-            self.output.extend_from_slice(&buf[..len]);
-            if len == 0 { Err(ErrorKind::BrokenPipe) } else { Ok(len) }
-        }
-
-        fn flush(&mut self) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-    }
 
     fn frame(id: u32, body: RequestBody) -> Vec<u8> {
         wire::encode(&Request { id, body }, &mut [0; MAX_FRAME]).unwrap().to_vec()

@@ -8,6 +8,8 @@ use calib_core::{
     Theorem,
 };
 
+use calib_core::wire::{FrameReader, Reply};
+use embedded_io::ErrorKind;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
 use crate::{Entropy, LinearClassifier, Meter};
@@ -223,6 +225,51 @@ impl NorFlash for TestFlash {
         assert!(offset.is_multiple_of(8) && bytes.len().is_multiple_of(8));
         let to = &mut self.bytes[offset as usize..][..bytes.len()];
         to.iter_mut().zip(bytes).for_each(|(to, from)| *to &= from);
+        Ok(())
+    }
+}
+
+/// A line that yields `input` a few bytes at a time, then ends or fails.
+pub(crate) struct Line<'a> {
+    pub(crate) input: &'a [u8],
+    pub(crate) end: Result<(), ErrorKind>,
+    pub(crate) output: Vec<u8>,
+    /// How many bytes can be written before the line breaks.
+    pub(crate) room: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn new(input: &'a [u8]) -> Self {
+        Self { input, end: Ok(()), output: Vec::new(), room: usize::MAX }
+    }
+
+    pub(crate) fn replies(&self) -> Vec<Reply> {
+        let mut reader = FrameReader::new();
+        self.output.iter().filter_map(|&byte| reader.push(byte)).map(Result::unwrap).collect()
+    }
+}
+
+impl embedded_io::ErrorType for Line<'_> {
+    type Error = ErrorKind;
+}
+
+impl embedded_io::Read for Line<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, ErrorKind> {
+        let (now, later) = self.input.split_at(self.input.len().min(buf.len()).min(7));
+        buf[..now.len()].copy_from_slice(now);
+        self.input = later;
+        if now.is_empty() { self.end.map(|()| 0) } else { Ok(now.len()) }
+    }
+}
+
+impl embedded_io::Write for Line<'_> {
+    fn write(&mut self, buf: &[u8]) -> Result<usize, ErrorKind> {
+        let len = buf.len().min(5).min(self.room - self.output.len());
+        self.output.extend_from_slice(&buf[..len]);
+        if len == 0 { Err(ErrorKind::BrokenPipe) } else { Ok(len) }
+    }
+
+    fn flush(&mut self) -> Result<(), ErrorKind> {
         Ok(())
     }
 }

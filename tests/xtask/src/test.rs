@@ -49,11 +49,13 @@ pub(crate) fn test() -> Result<()> {
         let classifier = root.join("target/classifier.json");
         Case::breast_cancer()?.model.save(&classifier)?;
         // One board of each kind; the MPS2 boards differ in numbers alone.
-        for board in [Board::Microbit, Board::Mps2An386, Board::Virt] {
+        let emulated = [Board::Microbit, Board::Mps2An386, Board::Virt].map(|b| (b.name(), b.target()));
+        let hardware = ("nrf52840-dk", Board::Mps2An386.target());
+        for (board, target) in emulated.into_iter().chain([hardware]) {
             run(cargo(&firmware)
                 .env("CALIB_CLASSIFIER", &classifier)
                 .args(["clippy", "--quiet", "--locked", "--package", "boards", "--release"])
-                .args(["--features", board.name(), "--target", board.target()])
+                .args(["--features", board, "--target", target])
                 .args(DENY))?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use core::convert::Infallible;
 use embedded_hal::digital::{ErrorType, OutputPin};
 use vcell::VolatileCell;
 
-use super::register;
+use crate::nrf::register;
 
 const GPIO: usize = 0x5000_0000;
 const OUT_SET: usize = 0x508;

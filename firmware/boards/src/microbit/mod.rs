@@ -3,20 +3,26 @@
 //! The UART on the pins of the USB interface carries frames; there is no second one for a log. The LED at the top left
 //! is the alarm. The random words are the hardware generator's.
 
+#[cfg(feature = "slots")]
+mod flash;
 mod led;
 mod rng;
-mod timer;
-mod uart;
 
+#[cfg(feature = "slots")]
+pub(crate) use flash::{LAYOUT, WORDS, flash};
 use led::Led;
 use rng::Rng;
-use timer::TimerMeter;
-use uart::Uart;
+
+use crate::nrf::{NrfUart, Pins, TimerMeter};
+use crate::serial::Serial;
+
+/// The pins of the USB interface.
+const USB_PINS: Pins = Pins { tx: 24, rx: 25 };
 
 /// The parts of the board that this firmware uses, each of which exists once.
 pub(crate) struct Board {
     /// The line to the host.
-    pub(crate) frames: Uart,
+    pub(crate) frames: Serial<NrfUart>,
     /// The alarm.
     pub(crate) alarm: Led,
     /// Time and stack.
@@ -32,7 +38,7 @@ impl Board {
         let _core = cortex_m::Peripherals::take()?;
         // SAFETY: as they exist once, nothing else uses the blocks.
         let (frames, alarm, meter, entropy) =
-            unsafe { (Uart::new(), alarm(), TimerMeter::new(), Rng::new()) };
+            unsafe { (Serial(NrfUart::new(USB_PINS)), alarm(), TimerMeter::new(), Rng::new()) };
         Some(Self { frames, alarm, meter, entropy })
     }
 }
@@ -45,14 +51,4 @@ impl Board {
 pub(crate) unsafe fn alarm() -> Led {
     // SAFETY: the caller's.
     unsafe { Led::new() }
-}
-
-/// A register of the block at `block`.
-///
-/// # Safety
-///
-/// It is there, and nothing else uses it.
-unsafe fn register(block: usize, offset: usize) -> &'static vcell::VolatileCell<u32> {
-    // SAFETY: the caller's; registers are words and always there.
-    unsafe { &*core::ptr::with_exposed_provenance(block + offset) }
 }

@@ -3,7 +3,7 @@
 use calib_firmware::Entropy;
 use vcell::VolatileCell;
 
-use super::register;
+use crate::nrf::register;
 
 const RNG: usize = 0x4000_D000;
 const START: usize = 0x000;

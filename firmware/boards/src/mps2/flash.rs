@@ -13,6 +13,9 @@ pub(crate) type Flash = RamFlash<'static, 4, SECTOR_LEN>;
 pub(crate) const LAYOUT: SlotLayout =
     SlotLayout { offsets: [0, SLOT_LEN], len_bytes: SLOT_LEN, erased: Erased::Zeros };
 
+/// The longest calibrator is of 8 KB; there are two buffers of that.
+pub(crate) const WORDS: usize = 2048;
+
 /// Takes the region over.
 ///
 /// # Safety

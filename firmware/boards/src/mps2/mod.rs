@@ -9,12 +9,13 @@ mod systick;
 mod uart;
 
 #[cfg(feature = "slots")]
-pub(crate) use flash::{LAYOUT, flash};
+pub(crate) use flash::{LAYOUT, WORDS, flash};
 use led::Led;
 use systick::SysTickMeter;
-use uart::{Interrupt, Uart};
+use uart::{ApbUart, Interrupt};
 
 use crate::pseudo::PseudoEntropy;
+use crate::serial::Serial;
 
 /// The addresses of UART0, UART1 and the FPGA's I/O block: AN385, AN386 and AN500, section 3.8, "Memory map".
 #[cfg(not(feature = "mps2-an505"))]
@@ -35,7 +36,7 @@ mod addr {
 /// The parts of the board that this firmware uses, each of which exists once.
 pub(crate) struct Board {
     /// The line to the host.
-    pub(crate) frames: Uart,
+    pub(crate) frames: Serial<ApbUart>,
     /// The alarm.
     pub(crate) alarm: Led,
     /// Time and stack.
@@ -51,9 +52,14 @@ impl Board {
         let core = cortex_m::Peripherals::take()?;
         // SAFETY: the addresses are the blocks', and as `core` exists once, nothing else uses them.
         let (frames, log, alarm) = unsafe {
-            (Uart::new(addr::UART0, Interrupt::Uart0Rx), Uart::new(addr::UART1, Interrupt::Uart1Rx), alarm())
+            (
+                ApbUart::new(addr::UART0, Interrupt::Uart0Rx),
+                ApbUart::new(addr::UART1, Interrupt::Uart1Rx),
+                alarm(),
+            )
         };
-        defmt_serial::defmt_serial(cortex_m::singleton!(: Uart = log)?);
+        defmt_serial::defmt_serial(cortex_m::singleton!(: Serial<ApbUart> = Serial(log))?);
+        let frames = Serial(frames);
         Some(Self { frames, alarm, meter: SysTickMeter::new(core.SYST), entropy: PseudoEntropy::new() })
     }
 }

@@ -1,11 +1,10 @@
 //! The CMSDK APB UART (Arm DDI 0479, section 4.3, "APB UART").
 
-use core::convert::Infallible;
-
 use cortex_m::interrupt::InterruptNumber;
 use cortex_m::peripheral::NVIC;
-use embedded_io::{ErrorType, Read, Write};
 use vcell::VolatileCell;
+
+use crate::serial::Uart;
 
 /// The clock of the peripherals.
 const CLOCK_HZ: u32 = if cfg!(feature = "mps2-an505") { 20_000_000 } else { 25_000_000 };
@@ -55,15 +54,15 @@ unsafe impl InterruptNumber for Interrupt {
     }
 }
 
-/// A serial port that blocks, with 115 200 baud.
+/// The port, with 115 200 baud.
 ///
 /// It holds one received byte: the host waits for a reply before it sends the next request.
-pub(crate) struct Uart {
+pub(crate) struct ApbUart {
     registers: &'static Registers,
     interrupt: Interrupt,
 }
 
-impl Uart {
+impl ApbUart {
     /// Starts the port.
     ///
     /// # Safety
@@ -80,12 +79,16 @@ impl Uart {
     fn is(&self, state: u32) -> bool {
         self.registers.state.get() & state != 0
     }
+}
 
-    /// Sleeps until a byte is there.
-    ///
+impl Uart for ApbUart {
+    fn take(&mut self) -> Option<u8> {
+        self.is(STATE_RX_FULL).then(|| self.registers.data.get() as u8)
+    }
+
     /// The interrupt is enabled only here, and masked here: it wakes the core without a handler to run. One
     /// that comes between the check and the sleep stays pending and ends the sleep at once.
-    fn wait_for_byte(&self) {
+    fn wait_for_byte(&mut self) {
         if self.is(STATE_RX_FULL) {
             return;
         }
@@ -103,41 +106,12 @@ impl Uart {
             NVIC::mask(self.interrupt);
         });
     }
-}
 
-impl ErrorType for Uart {
-    type Error = Infallible;
-}
-
-impl Read for Uart {
-    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Infallible> {
-        if buf.is_empty() {
-            return Ok(0);
-        }
-        self.wait_for_byte();
-        let mut len = 0;
-        for byte in buf {
-            if !self.is(STATE_RX_FULL) {
-                break;
-            }
-            *byte = self.registers.data.get() as u8;
-            len += 1;
-        }
-        Ok(len)
-    }
-}
-
-impl Write for Uart {
-    fn write(&mut self, buf: &[u8]) -> Result<usize, Infallible> {
-        for &byte in buf {
-            self.flush()?;
-            self.registers.data.set(byte.into());
-        }
-        Ok(buf.len())
+    fn is_sending(&self) -> bool {
+        self.is(STATE_TX_FULL)
     }
 
-    fn flush(&mut self) -> Result<(), Infallible> {
-        while self.is(STATE_TX_FULL) {}
-        Ok(())
+    fn put(&mut self, byte: u8) {
+        self.registers.data.set(byte.into());
     }
 }

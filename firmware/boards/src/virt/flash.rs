@@ -18,6 +18,9 @@ pub(crate) const LAYOUT: SlotLayout = SlotLayout {
     erased: Erased::Ones,
 };
 
+/// The longest calibrator is of 8 KB; there are two buffers of that.
+pub(crate) const WORDS: usize = 2048;
+
 /// The flash in the address space.
 pub(crate) struct Window {
     words: &'static [VolatileCell<u32>],

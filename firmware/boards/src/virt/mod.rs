@@ -9,17 +9,18 @@ mod pin;
 mod uart;
 
 #[cfg(feature = "slots")]
-pub(crate) use flash::{LAYOUT, flash};
+pub(crate) use flash::{LAYOUT, WORDS, flash};
 use meter::CycleMeter;
 use pin::MemoryPin;
-use uart::Uart;
+use uart::Uart16550;
 
 use crate::pseudo::PseudoEntropy;
+use crate::serial::Serial;
 
 /// The parts of the machine that this firmware uses, each of which exists once.
 pub(crate) struct Board {
     /// The line to the host.
-    pub(crate) frames: Uart,
+    pub(crate) frames: Serial<Uart16550>,
     /// The alarm.
     pub(crate) alarm: MemoryPin,
     /// Time and stack.
@@ -33,7 +34,7 @@ impl Board {
     pub(crate) fn take() -> Option<Self> {
         crate::stack::paint();
         // SAFETY: `main` is called once, and nothing else calls this.
-        let frames = unsafe { Uart::new() };
+        let frames = Serial(unsafe { Uart16550::new() });
         Some(Self { frames, alarm: MemoryPin, meter: CycleMeter, entropy: PseudoEntropy::new() })
     }
 }

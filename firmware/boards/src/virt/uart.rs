@@ -1,10 +1,9 @@
 //! The UART, a 16550, and the interrupt controller that wakes the hart for it.
 
-use core::convert::Infallible;
-
-use embedded_io::{ErrorType, Read, Write};
 use riscv::register::mie;
 use vcell::VolatileCell;
+
+use crate::serial::Uart;
 
 const UART: usize = 0x1000_0000;
 const LINE_RX_FULL: u8 = 1 << 0;
@@ -31,15 +30,15 @@ struct Registers {
     line_status: VolatileCell<u8>,
 }
 
-/// A serial port that blocks.
+/// The port.
 ///
 /// It holds one received byte: switching the port's buffer on would drop what came before.
-pub(crate) struct Uart {
+pub(crate) struct Uart16550 {
     registers: &'static Registers,
     claim: &'static VolatileCell<u32>,
 }
 
-impl Uart {
+impl Uart16550 {
     /// Starts the port, and lets its interrupt wake the hart. No handler runs: interrupts stay disabled as a whole.
     ///
     /// # Safety
@@ -63,50 +62,26 @@ impl Uart {
     fn is(&self, status: u8) -> bool {
         self.registers.line_status.get() & status != 0
     }
+}
 
-    /// Sleeps until a byte is there.
-    fn wait_for_byte(&self) {
+impl Uart for Uart16550 {
+    fn take(&mut self) -> Option<u8> {
+        self.is(LINE_RX_FULL).then(|| self.registers.data.get())
+    }
+
+    fn wait_for_byte(&mut self) {
         while !self.is(LINE_RX_FULL) {
             riscv::asm::wfi();
             // Taken and done: the controller raises it again for the next byte.
             self.claim.set(self.claim.get());
         }
     }
-}
 
-impl ErrorType for Uart {
-    type Error = Infallible;
-}
-
-impl Read for Uart {
-    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Infallible> {
-        if buf.is_empty() {
-            return Ok(0);
-        }
-        self.wait_for_byte();
-        let mut len = 0;
-        for byte in buf {
-            if !self.is(LINE_RX_FULL) {
-                break;
-            }
-            *byte = self.registers.data.get();
-            len += 1;
-        }
-        Ok(len)
-    }
-}
-
-impl Write for Uart {
-    fn write(&mut self, buf: &[u8]) -> Result<usize, Infallible> {
-        for &byte in buf {
-            self.flush()?;
-            self.registers.data.set(byte);
-        }
-        Ok(buf.len())
+    fn is_sending(&self) -> bool {
+        !self.is(LINE_TX_EMPTY)
     }
 
-    fn flush(&mut self) -> Result<(), Infallible> {
-        while !self.is(LINE_TX_EMPTY) {}
-        Ok(())
+    fn put(&mut self, byte: u8) {
+        self.registers.data.set(byte);
     }
 }

@@ -1,13 +1,11 @@
-//! The UART (chapter 29, "UART").
-
-use core::convert::Infallible;
+//! The UART (nRF51 Series Reference Manual, chapter 29; nRF52840 Product Specification, 6.33: the same registers).
 
 use cortex_m::interrupt::InterruptNumber;
 use cortex_m::peripheral::NVIC;
-use embedded_io::{ErrorType, Read, Write};
 use vcell::VolatileCell;
 
 use super::register;
+use crate::serial::Uart;
 
 const UART0: usize = 0x4000_2000;
 const START_RX: usize = 0x000;
@@ -25,22 +23,28 @@ const BAUD_RATE: usize = 0x524;
 const ENABLED: u32 = 4;
 const INTERRUPT_RX_READY: u32 = 1 << 2;
 const BAUD_115200: u32 = 0x01D7_E000;
-/// The pins of the micro:bit's USB interface.
-const USB_TX: u32 = 24;
-const USB_RX: u32 = 25;
 
 #[derive(Clone, Copy)]
 struct Interrupt;
 
-// SAFETY: the number is UART0's, fixed, and below the 32 that the part has.
+// SAFETY: the number is UART0's, fixed, and below the number that either part has.
 unsafe impl InterruptNumber for Interrupt {
     fn number(self) -> u16 {
         2
     }
 }
 
-/// A serial port that blocks, with 115 200 baud. It holds six received bytes.
-pub(crate) struct Uart {
+/// The pins that the port uses, by their numbers in port 0.
+#[derive(Clone, Copy)]
+pub(crate) struct Pins {
+    /// The device sends on it.
+    pub(crate) tx: u32,
+    /// The device receives on it.
+    pub(crate) rx: u32,
+}
+
+/// The port, with 115 200 baud. It holds six received bytes.
+pub(crate) struct NrfUart {
     rx_ready: &'static VolatileCell<u32>,
     tx_ready: &'static VolatileCell<u32>,
     rx: &'static VolatileCell<u32>,
@@ -49,17 +53,17 @@ pub(crate) struct Uart {
     sending: bool,
 }
 
-impl Uart {
+impl NrfUart {
     /// Starts the port.
     ///
     /// # Safety
     ///
-    /// Nothing else uses it.
-    pub(super) unsafe fn new() -> Self {
+    /// Nothing else uses it or the pins.
+    pub(crate) unsafe fn new(pins: Pins) -> Self {
         // SAFETY: the caller's.
         let at = |offset| unsafe { register(UART0, offset) };
-        at(PIN_TX).set(USB_TX);
-        at(PIN_RX).set(USB_RX);
+        at(PIN_TX).set(pins.tx);
+        at(PIN_RX).set(pins.rx);
         at(BAUD_RATE).set(BAUD_115200);
         at(ENABLE).set(ENABLED);
         at(INTERRUPT_SET).set(INTERRUPT_RX_READY);
@@ -67,12 +71,21 @@ impl Uart {
         at(START_RX).set(1);
         Self { rx_ready: at(RX_READY), tx_ready: at(TX_READY), rx: at(RX), tx: at(TX), sending: false }
     }
+}
 
-    /// Sleeps until a byte is there.
-    ///
+impl Uart for NrfUart {
+    fn take(&mut self) -> Option<u8> {
+        if self.rx_ready.get() == 0 {
+            return None;
+        }
+        // Cleared first: reading moves the next byte up, which raises it again.
+        self.rx_ready.set(0);
+        Some(self.rx.get() as u8)
+    }
+
     /// The interrupt is enabled only here, and masked here: it wakes the core without a handler to run. One
     /// that comes between the check and the sleep stays pending and ends the sleep at once.
-    fn wait_for_byte(&self) {
+    fn wait_for_byte(&mut self) {
         if self.rx_ready.get() != 0 {
             return;
         }
@@ -89,48 +102,14 @@ impl Uart {
             NVIC::mask(Interrupt);
         });
     }
-}
 
-impl ErrorType for Uart {
-    type Error = Infallible;
-}
-
-impl Read for Uart {
-    fn read(&mut self, buf: &mut [u8]) -> Result<usize, Infallible> {
-        if buf.is_empty() {
-            return Ok(0);
-        }
-        self.wait_for_byte();
-        let mut len = 0;
-        for byte in buf {
-            if self.rx_ready.get() == 0 {
-                break;
-            }
-            // Cleared first: reading moves the next byte up, which raises it again.
-            self.rx_ready.set(0);
-            *byte = self.rx.get() as u8;
-            len += 1;
-        }
-        Ok(len)
-    }
-}
-
-impl Write for Uart {
-    fn write(&mut self, buf: &[u8]) -> Result<usize, Infallible> {
-        for &byte in buf {
-            self.flush()?;
-            self.tx.set(byte.into());
-            self.sending = true;
-        }
-        Ok(buf.len())
+    fn is_sending(&self) -> bool {
+        self.sending && self.tx_ready.get() == 0
     }
 
-    fn flush(&mut self) -> Result<(), Infallible> {
-        if self.sending {
-            while self.tx_ready.get() == 0 {}
-            self.tx_ready.set(0);
-            self.sending = false;
-        }
-        Ok(())
+    fn put(&mut self, byte: u8) {
+        self.tx_ready.set(0);
+        self.tx.set(byte.into());
+        self.sending = true;
     }
 }

@@ -1,58 +1,14 @@
-//! Calibrators replaced over a terminal, on emulated boards with two slots.
+//! Calibrators replaced over a terminal.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::path::Path;
 
 use calib_core::wire::{Prediction, ReplyBody, RequestBody, UpdateRefusal};
 use calib_core::{ClassifierId, Identity, Outcome, Refused, SignatureError, SlotFault, Uncalibrated};
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
-use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, DeviceError, Link, Patience, PrivateKey, Stage,
-    StoredArtifact, Umd, artifact_bytes, fit_binary, push,
-};
-use calib_tests::{Board, TtyDevice, build_updatable_firmware, kills};
+use calib_host::{DeviceError, Link, PrivateKey, Stage, StoredArtifact, push};
+use calib_tests::{Board, TtyDevice, kills};
 use serialport::TTYPort;
 
-const ID: ClassifierId = ClassifierId(*b"updates!");
-
-fn patience() -> Patience {
-    Patience { reply: Duration::from_secs(2), tries: 15 }
-}
-
-/// The firmware of a board, for a classifier of two features.
-fn firmware(board: Board, public_key: Option<&Path>) -> PathBuf {
-    let model = LinearModel::new(LinearParameters {
-        name: "updates".into(),
-        id: ID,
-        mean: vec![0.0; 2],
-        scale: vec![1.0; 2],
-        weights: vec![vec![1.0, 1.0]],
-        bias: vec![0.0],
-        alarm: AlarmRule::AtLeast(0.5),
-    })
-    .unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("classifier.json");
-    model.save(&json).unwrap();
-    build_updatable_firmware(board, &json, public_key).unwrap_or_else(|error| panic!("{error:#}"))
-}
-
-fn virt() -> &'static Path {
-    static ELF: OnceLock<PathBuf> = OnceLock::new();
-    ELF.get_or_init(|| firmware(Board::Virt, None))
-}
-
-/// A calibrator of so many bins; every number of bins is another one.
-fn calibrator(bins: usize, counter: u32, classifier: Option<ClassifierId>) -> StoredArtifact {
-    let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
-    let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
-    let data = BinaryData::new(scores, labels).unwrap().on_device();
-    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1).unwrap();
-    let options = ArtifactOptions { classifier, counter, ..ArtifactOptions::default() };
-    StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
-}
+use super::setting::{ID, calibrator, firmware, patience, virt};
 
 fn in_force(link: &mut Link<TTYPort>) -> Option<Identity> {
     let ReplyBody::Slots(slots) = link.ask(&RequestBody::Slots).unwrap() else { panic!("no slots") };
@@ -80,10 +36,15 @@ fn expected(artifact: &StoredArtifact, score: f32) -> f32 {
 fn updates(board: Board, elf: &Path) {
     let mut device = TtyDevice::new(board, elf).unwrap();
     device.switch_on().unwrap();
-    assert_eq!(device.slots().unwrap().slots, [Err(SlotFault::Blank); 2]);
+    // The emulated nRF51's flash is zeros at first, as no chip's is.
+    let (unused, uncalibrated) = match board {
+        Board::Microbit => (SlotFault::Altered, Uncalibrated::BadArtifact),
+        _ => (SlotFault::Blank, Uncalibrated::NoArtifact),
+    };
+    assert_eq!(device.slots().unwrap().slots, [Err(unused); 2]);
     let mut link = device.link(patience()).unwrap();
     let score = RequestBody::Score(0.7);
-    assert_eq!(prob(link.ask(&score).unwrap()), Err(Uncalibrated::NoArtifact));
+    assert_eq!(prob(link.ask(&score).unwrap()), Err(uncalibrated));
 
     let [first, second] = [calibrator(7, 2, Some(ID)), calibrator(40, 2, Some(ID))];
     let receipt = push(&mut link, &first, |_| ()).unwrap();
@@ -160,6 +121,12 @@ fn a_calibrator_is_replaced_in_memory() {
     updates(Board::Mps2An386, &firmware(Board::Mps2An386, None));
 }
 
+/// Through the driver of Nordic's flash controller, which is that of the nRF52840, too.
+#[test]
+fn a_calibrator_is_replaced_in_the_flash_of_a_microbit() {
+    updates(Board::Microbit, super::setting::microbit());
+}
+
 #[test]
 fn a_killed_update_leaves_the_old_calibrator_or_the_new_one() {
     let artifacts = [calibrator(30, 0, Some(ID)), calibrator(50, 0, Some(ID))];
@@ -195,54 +162,4 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
     assert!(matches!(link.ask(&RequestBody::Install), Err(DeviceError::Refused(found)) if found == refused));
     push(&mut link, &signed(&owner), |_| ()).unwrap();
     assert_eq!(in_force(&mut link), Some(plain.artifact().identity()));
-}
-
-#[test]
-fn the_command_pushes_and_shows_the_status() {
-    let Some(calib) = command() else {
-        panic!("the command did not build");
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let artifact = calibrator(11, 4, Some(ID));
-    std::fs::write(folder.path().join("cal.bin"), artifact.as_bytes()).unwrap();
-    let mut device = TtyDevice::new(Board::Virt, virt()).unwrap();
-    device.switch_on().unwrap();
-    device.slots().unwrap();
-    let run = |args: &[&str]| {
-        let line = ["--port", device.port().unwrap(), "--timeout", "2", "--tries", "15"];
-        Command::new(&calib).current_dir(folder.path()).args(args).args(line).output().unwrap()
-    };
-    let pushed = run(&["push", "cal.bin", "--json"]);
-    assert!(pushed.status.success(), "{}", String::from_utf8_lossy(&pushed.stderr));
-    let pushed: serde_json::Value = serde_json::from_slice(&pushed.stdout).unwrap();
-    let identity = artifact.artifact().identity().to_string();
-    assert_eq!((pushed["identity"].as_str(), pushed["sequence"].as_u64()), (Some(&*identity), Some(1)));
-
-    let status: serde_json::Value = serde_json::from_slice(&run(&["status", "--json"]).stdout).unwrap();
-    assert_eq!(status["slots"]["slots"][0]["identity"].as_str(), Some(&*identity));
-    assert_eq!(status["slots"]["slots"][0]["counter"].as_u64(), Some(4));
-    assert_eq!(status["device"]["calibrator"]["identity"].as_str(), Some(&*identity));
-    let shown = String::from_utf8(run(&["status"]).stdout).unwrap();
-    assert!(shown.contains("in force") && shown.contains("slot is blank"), "{shown}");
-
-    let lower = calibrator(11, 3, Some(ID));
-    std::fs::write(folder.path().join("lower.bin"), lower.as_bytes()).unwrap();
-    let refused = run(&["push", "lower.bin"]);
-    assert_eq!(refused.status.code(), Some(5));
-    let words = String::from_utf8(refused.stderr).unwrap();
-    assert!(words.contains("counter is 3, below 4") && words.contains("--counter 4"), "{words}");
-}
-
-/// Builds `calib`, light.
-fn command() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .current_dir(workspace)
-        .args(["build", "--quiet", "--locked", "--package", "calib-host", "--no-default-features"])
-        .args(["--features", "serial"])
-        .status()
-        .ok()?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(workspace.join("target"), PathBuf::from);
-    built.success().then(|| target.join("debug/calib"))
 }

@@ -1,4 +1,5 @@
-//! TIMER0, which has 32 bits (chapter 18, "TIMER"). The core has no timer of its own.
+//! TIMER0, which has 32 bits (nRF51 Series Reference Manual, chapter 18; nRF52840 Product Specification, 6.30: the same
+//! registers).
 
 use calib_firmware::Meter;
 use vcell::VolatileCell;
@@ -27,7 +28,7 @@ impl TimerMeter {
     /// # Safety
     ///
     /// Nothing else uses it.
-    pub(super) unsafe fn new() -> Self {
+    pub(crate) unsafe fn new() -> Self {
         // SAFETY: the caller's.
         let at = |offset| unsafe { register(TIMER0, offset) };
         at(MODE).set(MODE_TIMER);
