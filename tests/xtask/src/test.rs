@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use calib_tests::{Board, Case};
 
 use crate::run::{cargo, run};
-use crate::{bench, prove, root, setup};
+use crate::{bench, prove, root, setup, stack};
 
 /// The targets that calib-core is built for.
 const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
@@ -68,7 +68,8 @@ pub(crate) fn test() -> Result<()> {
         }
         Ok(())
     })?;
-    step("proof at link time that calib-core does not panic", prove::prove)?;
+    step("proof at link time that calib-core and the firmware's library do not panic", prove::prove)?;
+    step("static bounds of the stack", stack::check)?;
     step("instruction counts and stack of every core", bench::device::check)?;
     step("tests of the host, and end to end in the emulator", || {
         run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]))
