@@ -1,5 +1,6 @@
 //! The proof that calib-core and the firmware's library do not panic: a program that links only then.
 
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -12,11 +13,17 @@ use crate::run::cargo;
 /// One board for every kind of target, with and without a floating-point unit.
 const BOARDS: [Board; 5] =
     [Board::Microbit, Board::Mps2An385, Board::Mps2An386, Board::Mps2An505, Board::Virt];
+/// The crates that hold no unsafe code.
+const SAFE: [&str; 3] = ["calib-core/src/lib.rs", "calib-host/src/lib.rs", "firmware/device/src/lib.rs"];
 /// The function that the panic handler calls and that does not exist.
 const MISSING: &str = "a_function_of_calib_core_can_panic";
 
 /// Links `firmware/proof` for every target, and sees that the linker would find a panic.
 pub(crate) fn prove() -> Result<()> {
+    for crate_root in SAFE {
+        let text = fs::read_to_string(root().join(crate_root))?;
+        ensure!(text.contains("#![forbid(unsafe_code)]"), "{crate_root} does not forbid unsafe code");
+    }
     BOARDS.into_iter().try_for_each(|board| image(board.target()).map(drop))?;
     let (said, linked) = link(Board::Microbit.target(), true)?;
     ensure!(
