@@ -50,10 +50,13 @@ pub(crate) struct Stack {
     pub(crate) bound_bytes: u64,
 }
 
-/// Measured stack next to the static bound, from the same program, for the Cortex-M.
+/// Measured stack next to the static bound, from the same program, for the Cortex-M and the firmware's own level.
 pub(super) fn bounds(all: &[Measured]) -> Result<Vec<Stack>> {
     let mut stacks = Vec::new();
-    for measured in all.iter().filter(|measured| measured.board != Board::Virt) {
+    for measured in all {
+        if measured.board == Board::Virt || measured.opt_level != OptLevel::Speed {
+            continue;
+        }
         let (board, opt_level) = (measured.board, measured.opt_level);
         let program = Program::read(&measured.elf)?;
         let mut bounds = Bounds::new(&program)?;
