@@ -6,10 +6,10 @@
 //! buffer filled over a serial line).
 //!
 //! ```
-//! use calib_core::{Score, StepTable};
+//! use calib_core::{Score, StepTable, step_table};
 //!
 //! // Three bins, [0, 0.2), [0.2, 0.7) and [0.7, 1], checked while compiling and kept in flash.
-//! const TABLE: StepTable<'static> = StepTable::new_const(&[0.2, 0.7], &[0.05, 0.4, 0.9]);
+//! const TABLE: StepTable<'static> = step_table!(&[0.2, 0.7], &[0.05, 0.4, 0.9]);
 //!
 //! let (bin, prob) = TABLE.lookup(Score::new(0.93)?);
 //! assert_eq!((bin, prob), (2, 0.9));
@@ -69,6 +69,7 @@ mod simplex_grid;
 mod slot_store;
 mod softmax;
 mod split_tree;
+mod stuffing;
 mod table;
 mod top_k;
 #[cfg(feature = "ed25519")]

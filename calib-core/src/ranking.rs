@@ -30,11 +30,10 @@ pub(crate) fn rank<'t>(
             continue;
         }
         len = (len + 1).min(top.len());
-        if let Some(moved) = top.get_mut(behind..len) {
-            moved.rotate_right(1);
-            if let Some(place) = moved.first_mut() {
-                *place = TopLabel { class: class as u16, score: Score::ZERO };
-            }
+        // It takes the place of the first, which takes that of the next, and so on.
+        let mut moved = TopLabel { class: class as u16, score: Score::ZERO };
+        for place in top.iter_mut().take(len).skip(behind) {
+            core::mem::swap(place, &mut moved);
         }
     }
     let top = top.get_mut(..len).unwrap_or_default();

@@ -71,7 +71,8 @@ impl SimplexGrid {
         let mut sum = 0;
         for place in scores.iter_mut() {
             // From here on `k - 1`, which an f32 holds exactly. The cast takes what is below 0 to 0.
-            let steps = (libm::ceilf(*place * f32::from(self.resolution)) as u32).clamp(1, highest + 1) - 1;
+            let k = libm::ceilf(*place * f32::from(self.resolution)) as u32;
+            let steps = k.saturating_sub(1).min(highest);
             sum += steps;
             *place = steps as f32;
         }

@@ -60,27 +60,6 @@ impl<'a> StepTable<'a> {
         }
     }
 
-    /// [`StepTable::new`] for a `const`: a bad table does not compile.
-    ///
-    /// ```compile_fail
-    /// # use calib_core::StepTable;
-    /// const DESCENDING: StepTable<'static> = StepTable::new_const(&[0.7, 0.2], &[0.1, 0.5, 0.9]);
-    /// let _ = DESCENDING;
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// While compiling, if the table is invalid. At run time use [`StepTable::new`].
-    #[track_caller]
-    pub const fn new_const(edges: &'a [f32], values: &'a [f32]) -> Self {
-        match Self::new(edges, values) {
-            Ok(table) => table,
-            Err(_) => {
-                panic!("edges must ascend strictly in (0, 1], values lie in [0, 1], one more than edges")
-            }
-        }
-    }
-
     /// [`StepTable::new`] for a table that was checked before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], values: &'a [f32]) -> Option<Self> {
@@ -118,6 +97,29 @@ impl<'a> StepTable<'a> {
     pub(crate) fn value(&self, bin: usize) -> f32 {
         self.values.get(bin)
     }
+}
+
+/// Makes a [`StepTable`](crate::StepTable) while compiling, from edges and values that are constant.
+///
+/// A bad table does not compile:
+///
+/// ```compile_fail
+/// use calib_core::{StepTable, step_table};
+///
+/// static DESCENDING: StepTable<'static> = step_table!(&[0.7, 0.2], &[0.1, 0.5, 0.9]);
+/// ```
+#[macro_export]
+macro_rules! step_table {
+    ($edges:expr, $values:expr $(,)?) => {
+        const {
+            match $crate::StepTable::new($edges, $values) {
+                Ok(table) => table,
+                Err(_) => {
+                    panic!("edges must ascend strictly in (0, 1], values lie in [0, 1], one more than edges")
+                }
+            }
+        }
+    };
 }
 
 impl fmt::Display for TableError {
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_last_bin_is_closed_and_an_edge_belongs_to_the_bin_above() {
-        let table = StepTable::new_const(&[0.25, 1.0], &[0.0, 0.5, 1.0]);
+        let table = step_table!(&[0.25, 1.0], &[0.0, 0.5, 1.0]);
         let at = |x| table.lookup(Score::new(x).unwrap());
         assert_eq!(at(0.0), (0, 0.0));
         assert_eq!(at(0.25f32.next_down()), (0, 0.0));

@@ -6,10 +6,11 @@
 
 use core::fmt;
 
-use postcard::ser_flavors::{Cobs, Slice, crc::CrcModifier};
+use postcard::ser_flavors::crc::CrcModifier;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::crc32c::CRC_32C;
+use crate::stuffing::{Stuffer, unstuff};
 use crate::{
     AlarmRule, ClassifierId, CodeError, Guarantee, Identity, LogitsError, MAX_TOP_K, Method, Outcome,
     ParseError, ProbsError, Reduction, Score, ScoreEncoding, ScoreError, SlotFault,
@@ -320,12 +321,10 @@ pub enum FrameError {
 ///
 /// If it does not fit; [`MAX_FRAME`] bytes suffice for every message.
 pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u8], FrameError> {
-    let cobs = Cobs::try_new(Slice::new(buf)).map_err(|_| FrameError::TooLong)?;
-    let flavor = CrcModifier::new(cobs, CRC_32C.digest());
-    match postcard::serialize_with_flavor(message, flavor) {
-        Ok(frame) => Ok(frame),
-        Err(_) => Err(FrameError::TooLong),
-    }
+    let flavor = CrcModifier::new(Stuffer::new(buf), CRC_32C.digest());
+    let len = postcard::serialize_with_flavor(message, flavor).map_err(|_| FrameError::TooLong)?;
+    *buf.get_mut(len).ok_or(FrameError::TooLong)? = 0;
+    buf.get(..=len).ok_or(FrameError::TooLong)
 }
 
 /// Decodes a frame without its ending zero, in place.
@@ -334,8 +333,7 @@ pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u
 ///
 /// If it is damaged or holds more or less than one message.
 pub fn decode<T: DeserializeOwned>(frame: &mut [u8]) -> Result<T, FrameError> {
-    let len = cobs::decode_in_place(frame).map_err(|_| FrameError::Damaged)?;
-    let decoded = frame.get(..len).ok_or(FrameError::Damaged)?;
+    let decoded = unstuff(frame).ok_or(FrameError::Damaged)?;
     let (payload, crc) = decoded.split_last_chunk::<4>().ok_or(FrameError::Damaged)?;
     if CRC_32C.checksum(payload) != u32::from_le_bytes(*crc) {
         return Err(FrameError::Damaged);

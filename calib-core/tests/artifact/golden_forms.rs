@@ -333,7 +333,7 @@ const CLIP: f32 = 1.0 / (1 << 20) as f32;
 const SCALED_BITS: [u32; 4] = [0x3F79_632F, 0x3F6D_F7DC, 0x3F64_F1CB, 0x3F48_E2F0];
 const SOFTMAX: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 
-const STEPS: StepTable<'static> = StepTable::new_const(&[0.5], &[0.125, 0.75]);
+const STEPS: StepTable<'static> = calib_core::step_table!(&[0.5], &[0.125, 0.75]);
 
 /// What is pinned, and how the writer is asked for it.
 pub(crate) struct Form {

@@ -41,6 +41,16 @@ fn fitted(method: &str) -> Workplace {
     place
 }
 
+fn compile(place: &Workplace, compiler: &str, arguments: &[&str]) {
+    let built = Command::new(compiler)
+        .args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wshadow"])
+        .args(arguments)
+        .current_dir(place.path())
+        .output()
+        .expect("a compiler for C and C++: Rust's linker needs one, too");
+    assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+}
+
 #[test]
 fn c_agrees_with_calib_core_bit_for_bit() {
     for method in ["fixed-width --bins 20", "umd --bins 15", "isotonic", "umd --bins 1"] {
@@ -48,12 +58,9 @@ fn c_agrees_with_calib_core_bit_for_bit() {
         let run = place.command("export cal.bin --format c -o cal.h").output().unwrap();
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let place = place.with("main.c", MAIN);
-        let built = Command::new("cc")
-            .args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.c", "-o", "main"])
-            .current_dir(place.path())
-            .output()
-            .expect("a C compiler: Rust's linker needs one, too");
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        compile(&place, "cc", &["-std=c99", "-O2", "main.c", "-o", "main"]);
+        // What no compiler of the field objects to, the C++ ones included.
+        compile(&place, "c++", &["-std=c++11", "-fsyntax-only", "-x", "c++", "main.c"]);
 
         let stored = StoredArtifact::from_bytes(&place.bytes("cal.bin")).unwrap();
         let artifact = stored.artifact();

@@ -24,7 +24,11 @@ impl Rest {
     ) -> Result<(Calibration, Self), Refusal> {
         if slot.gives() == Gives::Classes {
             let (first, probs) = slot.calibrate_classes(vector, word, space)?;
-            return Ok((first, Self::Classes(probs.iter().collect())));
+            let mut list = ClassProbList::new();
+            // A classifier's output has no more classes than a list has room for.
+            let listed = probs.iter().try_for_each(|prob| list.push(prob));
+            listed.map_err(|_| Refusal::Kind { classes: probs.classes() as u16 })?;
+            return Ok((first, Self::Classes(list)));
         }
         let ranked = slot.calibrate_top_k(vector, word)?;
         match ranked.first() {

@@ -163,7 +163,11 @@ impl Session {
                     None => device.answer(&request).map_err(ServeError::Alarm)?,
                 };
                 match wire::encode(&reply, &mut frame) {
-                    Ok(frame) => serial.write_all(frame).map_err(ServeError::Serial)?,
+                    Ok(frame) => {
+                        if !write_all(serial, frame).map_err(ServeError::Serial)? {
+                            return Ok(End::Line);
+                        }
+                    }
                     // The longest reply fits; were it not so, the host would time out rather than be misled.
                     Err(error) => log::dropped(error),
                 }
@@ -179,6 +183,18 @@ impl Session {
             }
         }
     }
+}
+
+/// Writes all of `bytes`; false if the line takes no more. embedded-io's own function panics then.
+fn write_all<S: Write>(serial: &mut S, mut bytes: &[u8]) -> Result<bool, S::Error> {
+    while !bytes.is_empty() {
+        let taken = serial.write(bytes)?;
+        match bytes.get(taken..) {
+            Some(rest) if taken > 0 => bytes = rest,
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 impl<S: fmt::Display, P: fmt::Display> fmt::Display for ServeError<S, P> {

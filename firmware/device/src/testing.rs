@@ -72,14 +72,14 @@ impl Aligned {
 
 /// 0.05 below 0.2, 0.4 below 0.7, then 0.9.
 pub(crate) fn binary_artifact(classifier: Option<ClassifierId>) -> Aligned {
-    let steps = StepTable::new_const(&[0.2, 0.7], &[0.05, 0.4, 0.9]);
+    let steps = StepTable::new(&[0.2, 0.7], &[0.05, 0.4, 0.9]).unwrap();
     let table = Table { form: TableForm::Steps(steps), epsilon: None };
     artifact(Reduction::Binary, 2, &[Some(table)], classifier)
 }
 
 /// 0.3 for class 0, 0.8 for class 1, nothing for class 2.
 pub(crate) fn top_label_artifact(classifier: Option<ClassifierId>) -> Aligned {
-    let form = |values| TableForm::Steps(StepTable::new_const(&[], values));
+    let form = |values| TableForm::Steps(StepTable::new(&[], values).unwrap());
     let table = |values| Some(Table { form: form(values), epsilon: None });
     artifact(Reduction::TopLabel, 3, &[table(&[0.3]), table(&[0.8]), None], classifier)
 }
@@ -87,14 +87,14 @@ pub(crate) fn top_label_artifact(classifier: Option<ClassifierId>) -> Aligned {
 /// Of three classes 0.1 and then 0.6, 0.2 and then 0.8, both from the score 0.5 on, and no table for the third; the same for
 /// the first three ranks.
 pub(crate) fn multi_class_artifact(reduction: Reduction) -> Aligned {
-    let steps = |values| TableForm::Steps(StepTable::new_const(&[0.5], values));
+    let steps = |values| TableForm::Steps(StepTable::new(&[0.5], values).unwrap());
     let table = |values| Some(Table { form: steps(values), epsilon: None });
     artifact(reduction, 3, &[table(&[0.1, 0.6]), table(&[0.2, 0.8]), None], Some(ID))
 }
 
 /// [`top_label_artifact`] with a rule: up to 0.5 act, which raises the alarm, above leave; without a probability ask.
 pub(crate) fn deciding_artifact() -> Aligned {
-    let form = |values| TableForm::Steps(StepTable::new_const(&[], values));
+    let form = |values| TableForm::Steps(StepTable::new(&[], values).unwrap());
     let table = |values| Some(Table { form: form(values), epsilon: None });
     let tables = [table(&[0.3]), table(&[0.8]), None];
     let action = |name, alarm, abstain| Action { name, alarm, abstain };

@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod exhaustive;
 mod faults;
 mod fuzz;
 mod mutants;
@@ -11,6 +12,7 @@ mod report_check;
 mod run;
 mod setup;
 mod side_by_side;
+mod stack;
 mod test;
 
 use std::path::{Path, PathBuf};
@@ -54,6 +56,10 @@ enum Command {
     Bench(Bench),
     /// Open reports in headless Chromium: no console message, no request, nothing that axe-core objects to.
     ReportCheck,
+    /// Send all 2^32 floats through every kind of table, and compare with a linear scan.
+    Exhaustive,
+    /// Bound the stack of what a device calls for every score, on every Cortex-M.
+    Stack,
     /// Fuzz the parser of artefacts, the decoder of frames, the start on any flash, and the serial line.
     Fuzz {
         /// Executions per target.
@@ -83,6 +89,8 @@ fn main() -> anyhow::Result<()> {
         Command::ReportCheck => report_check::report_check(),
         Command::Bench(Bench::Device { write_baseline }) => bench::device::device(write_baseline),
         Command::Faults { long, only } => faults::faults(long, only),
+        Command::Exhaustive => exhaustive::exhaustive(),
+        Command::Stack => stack::stack(),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }

@@ -33,6 +33,10 @@ impl OptLevel {
     }
 }
 
+/// Has the compiler record how much stack every function takes, which changes nothing else.
+pub(crate) const STACK_SIZES: [(&str, &str); 2] =
+    [("RUSTC_BOOTSTRAP", "1"), ("RUSTFLAGS", "-Z emit-stack-sizes")];
+
 /// What was measured of one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
@@ -73,7 +77,7 @@ pub(crate) fn measure(board: Board, opt_level: OptLevel, wanted: peers::Wanted) 
         .arg(&target_dir)
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level.name())
         .env_remove("CALIB_BENCH_PEERS")
-        .env_remove("RUSTFLAGS")
+        .envs(STACK_SIZES)
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
     if let Some(object) = &object {
         build.env("CALIB_BENCH_PEERS", object);

@@ -10,8 +10,9 @@ use anyhow::Result;
 use calib_tests::Board;
 
 use crate::setup;
-pub(crate) use image::OptLevel;
 use image::{Measured, measure};
+pub(crate) use image::{OptLevel, STACK_SIZES};
+pub(crate) use stack::Stack;
 
 /// Measures on every core, prints the table, and writes the baseline if asked to.
 pub(crate) fn device(write_baseline: bool) -> Result<()> {
@@ -30,11 +31,20 @@ pub(crate) fn device(write_baseline: bool) -> Result<()> {
 
 /// Measures without printing, and fails if a count has grown over the baseline or a stack is over its budget.
 pub(crate) fn check() -> Result<()> {
-    let measured: Result<Vec<Measured>> = Board::ALL
+    let measured = measure_all()?;
+    stack::check(&measured)?;
+    stack::check_bounds(&measured)?;
+    baseline::check(&measured)
+}
+
+/// The stack that was measured of every function of calib-core on every Cortex-M, next to its static bound.
+pub(crate) fn stack() -> Result<Vec<Stack>> {
+    stack::bounds(&measure_all()?)
+}
+
+fn measure_all() -> Result<Vec<Measured>> {
+    Board::ALL
         .into_iter()
         .flat_map(|board| OptLevel::ALL.map(|opt_level| measure(board, opt_level, peers::Wanted::No)))
-        .collect();
-    let measured = measured?;
-    stack::check(&measured)?;
-    baseline::check(&measured)
+        .collect()
 }

@@ -84,7 +84,7 @@ pub(super) fn print(all: &[Measured]) {
 }
 
 /// The symbol of a function that several rows share.
-fn code_symbol(name: &str) -> Option<&str> {
+pub(super) fn code_symbol(name: &str) -> Option<&str> {
     match name {
         "parsed_15" => Some("parsed"),
         "calibrate_15" => Some("calibrate"),

@@ -2,7 +2,11 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::image::Measured;
+use calib_tests::Board;
+
+use super::image::{Measured, OptLevel};
+use super::report::code_symbol;
+use crate::stack::{Bounds, Program};
 
 /// What applying a calibrator may use, in bytes, measured by paint in the emulator.
 const BUDGETS: [(&str, u64); 13] = [
@@ -31,6 +35,50 @@ pub(super) fn check(all: &[Measured]) -> Result<()> {
             let bytes = cost.with_context(|| format!("nothing was measured of {}", place()))?;
             ensure!(bytes <= budget, "{} uses {bytes} bytes of stack, and may use {budget}", place());
         }
+    }
+    Ok(())
+}
+
+/// The stack of a function on a core.
+pub(crate) struct Stack {
+    pub(crate) board: Board,
+    pub(crate) opt_level: OptLevel,
+    pub(crate) name: &'static str,
+    /// The high-water mark in the emulator.
+    pub(crate) measured_bytes: u64,
+    /// More than this no call can take.
+    pub(crate) bound_bytes: u64,
+}
+
+/// Measured stack next to the static bound, from the same program, for the Cortex-M and the firmware's own level.
+pub(super) fn bounds(all: &[Measured]) -> Result<Vec<Stack>> {
+    let mut stacks = Vec::new();
+    for measured in all {
+        if measured.board == Board::Virt || measured.opt_level != OptLevel::Speed {
+            continue;
+        }
+        let (board, opt_level) = (measured.board, measured.opt_level);
+        let program = Program::read(&measured.elf)?;
+        let mut bounds = Bounds::new(&program)?;
+        for (name, _) in BUDGETS {
+            let measured = measured.costs.get(name).and_then(|cost| cost.stack_bytes);
+            let measured_bytes = measured.with_context(|| format!("nothing was measured of {name}"))?;
+            let bound_bytes = bounds.of(code_symbol(name).unwrap_or(name))?.bytes;
+            stacks.push(Stack { board, opt_level, name, measured_bytes, bound_bytes });
+        }
+    }
+    Ok(stacks)
+}
+
+/// Fails if more was measured than the static bound allows, which would show that the bound is none.
+pub(super) fn check_bounds(all: &[Measured]) -> Result<()> {
+    for Stack { board, opt_level, name, measured_bytes, bound_bytes } in bounds(all)? {
+        ensure!(
+            measured_bytes <= bound_bytes,
+            "{name} on {} at opt-level {} used {measured_bytes} bytes of stack, and cannot use more than {bound_bytes}",
+            board.core(),
+            opt_level.name()
+        );
     }
     Ok(())
 }

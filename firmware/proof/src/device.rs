@@ -1,0 +1,103 @@
+//! The firmware's library: from a request, or features, to the reply and the alarm.
+
+use core::convert::Infallible;
+
+use calib_core::wire::{Refusal, Request, RequestBody};
+use calib_core::{AlarmRule, ClassifierId, Outcome, Uncalibrated};
+use calib_firmware::{
+    Alarm, Classifier, Device, Entropy, Features, Gives, Kind, LinearClassifier, Meter, Output, Slot,
+};
+use embedded_hal::digital::{ErrorType, OutputPin};
+
+use crate::any::{any, bytes, floats, from, keep};
+
+/// A pin that is written and never read.
+pub(crate) struct Pin(bool);
+
+impl ErrorType for Pin {
+    type Error = Infallible;
+}
+
+impl OutputPin for Pin {
+    fn set_low(&mut self) -> Result<(), Infallible> {
+        self.0 = from(false);
+        Ok(())
+    }
+
+    fn set_high(&mut self) -> Result<(), Infallible> {
+        self.0 = from(true);
+        Ok(())
+    }
+}
+
+/// Random words and times of which nothing is known.
+pub(crate) struct Board;
+
+impl Entropy for Board {
+    fn word(&mut self) -> Option<u32> {
+        from(None)
+    }
+}
+
+impl Meter for Board {
+    fn measure_ticks(&mut self, work: impl FnOnce()) -> Option<u32> {
+        work();
+        from(None)
+    }
+
+    fn stack_high_water_bytes(&mut self) -> u32 {
+        any()
+    }
+}
+
+pub(crate) static BINARY: LinearClassifier<30, 1> =
+    LinearClassifier::new("binary", ClassifierId([1; 8]), [0.5; 30], [0.5; 30], [[0.5; 30]], [0.5]);
+static TEN: LinearClassifier<64, 10> =
+    LinearClassifier::new("ten", ClassifierId([2; 8]), [0.5; 64], [0.5; 64], [[0.5; 64]; 10], [0.5; 10]);
+
+pub(crate) fn alarm() -> Alarm<Pin> {
+    let Ok(alarm) = Alarm::new(Pin(any()), from(AlarmRule::AtLeast(0.5)));
+    alarm
+}
+
+fn answer<C: Classifier>(classifier: C) {
+    let mut device = Device::new(classifier, bytes(), alarm(), Board, Board);
+    let request = from(Request { id: 0, body: RequestBody::Status });
+    keep(device.answer(&request));
+    keep(device.free().0.name().len());
+}
+
+/// The steps by themselves, for whoever writes a loop of their own.
+fn steps(classifier: &impl Classifier) {
+    let mut scratch = from([0.0; calib_core::wire::MAX_VALUES]);
+    let Ok(features) = Features::new(floats(), classifier.feature_count()) else { return };
+    let output: Result<Output<'_>, Refusal> = classifier.classify(features, &mut scratch);
+    let Ok(output) = output else { return };
+    let slot = Slot::read(bytes(), classifier.id(), from(Kind::Binary));
+    keep((slot.status(), slot.encoding(), slot.is_randomized()));
+    let mut space = from([0.0; 2 * calib_core::wire::MAX_VALUES]);
+    let mut alarm = alarm();
+    let outcome = match (slot.gives(), output.vector()) {
+        (Gives::TopK, Some(vector)) => {
+            slot.calibrate_top_k(vector, from(None)).ok().and_then(|ranked| Some(ranked.first()?.outcome))
+        }
+        (Gives::Classes, Some(vector)) => {
+            slot.calibrate_classes(vector, from(None), &mut space).ok().map(|(first, _)| first.outcome)
+        }
+        _ => slot.calibrate(output, from(None)).ok().map(|calibration| calibration.outcome),
+    };
+    let outcome = outcome.unwrap_or(Outcome::Uncalibrated(Uncalibrated::Class));
+    keep(match slot.decision() {
+        Some(rule) => alarm.follow(rule, &outcome),
+        None => alarm.update(&outcome),
+    });
+    keep(alarm.raise());
+}
+
+/// Calls it with a binary classifier and one of ten classes.
+pub(crate) fn prove() {
+    answer(&BINARY);
+    answer(&TEN);
+    steps(&BINARY);
+    steps(&TEN);
+}

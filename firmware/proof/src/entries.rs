@@ -1,0 +1,154 @@
+//! What a device calls for every score, a function each, whose stack `cargo xtask stack` bounds.
+//!
+//! Each function takes everything that the compiler could otherwise know from its caller, and returns all of the result.
+
+use calib_core::wire::Refusal;
+use calib_core::{
+    BinaryCalibrator, BinaryCodeCalibrator, Calibrated, ClassCountError, CodeTable, CompactTable,
+    DecisionRule, EncodingError, InterpolatedTable, Logits, Outcome, Probs, QuantizedScore, RandomizedTable,
+    ScalingFunction, Score, StepTable, TopLabel, TopLabelCalibrator, TopLabelCodeCalibrator, VennAbersTable,
+};
+use calib_firmware::{Calibration, Output, Slot};
+
+use crate::any::{any, bytes, floats, from, keep, score, words};
+
+macro_rules! entries {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty { $body:expr })*) => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        pub(crate) fn $name($($argument: $type),*) -> $result {
+            $body
+        }
+    )*};
+}
+
+entries! {
+    /// Whatever form its table has: steps, 16-bit steps, randomised ties, knots, a scaling function, Venn-Abers.
+    fn binary(calibrator: &BinaryCalibrator<'_>, score: Score, word: Option<u32>) -> Calibrated {
+        calibrator.calibrate_with(score, word)
+    }
+
+    fn binary_code(
+        calibrator: &BinaryCodeCalibrator<'_>,
+        score: QuantizedScore
+    ) -> Result<Calibrated, EncodingError> {
+        calibrator.calibrate(score)
+    }
+
+    fn step_table(table: &StepTable<'_>, score: Score) -> (u16, f32) {
+        table.lookup(score)
+    }
+
+    fn compact_table(table: &CompactTable<'_>, score: Score) -> (u16, f32) {
+        table.lookup_score(score)
+    }
+
+    fn randomized_table(table: &RandomizedTable<'_>, score: Score, word: u32) -> (u16, f32) {
+        table.lookup(score, word)
+    }
+
+    fn interpolated_table(table: &InterpolatedTable<'_>, score: Score) -> (u16, f32) {
+        table.lookup(score)
+    }
+
+    fn venn_abers_table(table: &VennAbersTable<'_>, score: Score) -> (u16, f32, calib_core::ProbInterval) {
+        table.lookup(score)
+    }
+
+    fn code_table(table: &CodeTable<'_>, score: QuantizedScore) -> (u16, f32) {
+        table.lookup(score)
+    }
+
+    fn scaling_function(function: &ScalingFunction, score: Score) -> f32 {
+        function.prob(score)
+    }
+
+    fn top_label_probs(
+        calibrator: &TopLabelCalibrator<'_>,
+        probs: Probs<'_>
+    ) -> Result<(TopLabel, Outcome), ClassCountError> {
+        calibrator.calibrate_probs(probs)
+    }
+
+    fn top_label_logits(
+        calibrator: &TopLabelCalibrator<'_>,
+        logits: Logits<'_>
+    ) -> Result<(TopLabel, Outcome), ClassCountError> {
+        calibrator.calibrate_logits(logits)
+    }
+
+    fn top_label_code(
+        calibrator: &TopLabelCodeCalibrator<'_>,
+        class: u16,
+        score: QuantizedScore
+    ) -> Result<Outcome, EncodingError> {
+        calibrator.calibrate(class, score)
+    }
+
+    fn decision(rule: &DecisionRule<'_>, outcome: &Outcome) -> (u8, bool) {
+        (rule.decide(outcome), rule.is_raised_by(outcome))
+    }
+
+    /// What the firmware's library calls, of whatever calibrator there is in the slot.
+    fn slot(slot: &Slot<'_>, output: Output<'_>, word: Option<u32>) -> Result<Calibration, Refusal> {
+        slot.calibrate(output, word)
+    }
+}
+
+/// Calls every one of them.
+pub(crate) fn prove() {
+    if let Ok(table) = StepTable::new(floats(), floats()) {
+        keep(step_table(&table, score()));
+    }
+    let encoding = from(calib_core::ScoreEncoding::RoundedF32);
+    if let Ok(table) = CompactTable::new(from(&[]), from(&[]), encoding) {
+        keep(compact_table(&table, score()));
+    }
+    if let Ok(table) = RandomizedTable::new(floats(), words(), floats()) {
+        keep(randomized_table(&table, score(), any()));
+    }
+    if let Ok(table) = InterpolatedTable::new(floats(), floats(), floats()) {
+        keep(interpolated_table(&table, score()));
+    }
+    if let Ok(table) = VennAbersTable::new(floats(), floats(), floats()) {
+        keep(venn_abers_table(&table, score()));
+    }
+    if let (Ok(table), Ok(score)) =
+        (CodeTable::new(words(), floats(), encoding), QuantizedScore::from_key(encoding, any()))
+    {
+        keep(code_table(&table, score));
+    }
+    let parameters = calib_core::Scaling::PlattProb { a: any(), b: any() };
+    if let Ok(function) = ScalingFunction::new(from(parameters)) {
+        keep(scaling_function(&function, score()));
+    }
+    let Ok(artifact) = calib_core::Artifact::parse(bytes()) else { return };
+    match artifact.calibrator() {
+        calib_core::Calibrator::Binary(calibrator) => keep(binary(&calibrator, score(), from(None))),
+        calib_core::Calibrator::BinaryCode(calibrator) => {
+            if let Ok(score) = QuantizedScore::from_key(calibrator.encoding(), any()) {
+                keep(binary_code(&calibrator, score));
+            }
+        }
+        calib_core::Calibrator::TopLabel(calibrator) => {
+            if let (Ok(probs), Ok(logits)) = (Probs::new(floats()), Logits::new(floats())) {
+                keep(top_label_probs(&calibrator, probs));
+                keep(top_label_logits(&calibrator, logits));
+            }
+        }
+        calib_core::Calibrator::TopLabelCode(calibrator) => {
+            if let Ok(score) = QuantizedScore::from_key(calibrator.encoding(), any()) {
+                keep(top_label_code(&calibrator, any(), score));
+            }
+        }
+        _ => {}
+    }
+    let outcome = from(Outcome::Uncalibrated(calib_core::Uncalibrated::Class));
+    if let Some(rule) = artifact.decision() {
+        keep(decision(rule, &outcome));
+    }
+    let held =
+        Slot::read(bytes(), from(calib_core::ClassifierId([0; 8])), from(calib_firmware::Kind::Binary));
+    keep(slot(&held, from(Output::Binary(score())), from(None)));
+}

@@ -1,0 +1,59 @@
+//! The writing of artefacts, of all tables, and of signatures.
+
+use calib_core::{
+    Action, ArtifactWriter, BinFlags, DecisionParts, Header, HeaderFlags, Identity, KeyId, Method,
+    ProbInterval, Provenance, Reduction, ScoreEncoding, StepTable, Table, TableForm, crc32c, sign,
+};
+
+use crate::any::{any, bytes, floats, from, keep};
+
+fn text() -> &'static str {
+    from("")
+}
+
+/// Writes all sections into `space`.
+fn write(space: &mut [u8]) -> Result<usize, calib_core::WriteError> {
+    let provenance = Provenance {
+        data_sha256: from([0; 32]),
+        tool_version: text(),
+        parameters: text(),
+        classifier: from(None),
+    };
+    let header = Header {
+        method: from(Method::Isotonic),
+        reduction: from(Reduction::Binary),
+        encoding: from(ScoreEncoding::F32),
+        classes: any(),
+        bins: any(),
+        n: any(),
+        guarantee: from(None),
+        flags: from(HeaderFlags::NONE),
+        provenance,
+    };
+    let mut writer = ArtifactWriter::new(space);
+    writer.header(&header)?;
+    if let Ok(steps) = StepTable::new(floats(), floats()) {
+        let tables = from([Some(Table { form: TableForm::Steps(steps), epsilon: from(None) })]);
+        writer.tables(&tables)?;
+        writer.direct_table(&tables)?;
+    }
+    writer.bin_flags(from::<&[BinFlags]>(&[]))?;
+    writer.intervals(from::<&[Option<&[Option<ProbInterval>]>]>(&[]))?;
+    writer.counter(any())?;
+    writer.decision(&DecisionParts {
+        thresholds: floats(),
+        intervals: bytes(),
+        uncalibrated: any(),
+        actions: from::<&[Action<'_>]>(&[]),
+    })?;
+    writer.section(any(), any(), bytes())?;
+    writer.finish(|sections| Identity([crc32c(sections) as u8; 8])).map(<[u8]>::len)
+}
+
+/// Writes an artefact and signs it.
+pub(crate) fn prove() {
+    let mut space = from([0; 256]);
+    if let Ok(len_bytes) = write(&mut space) {
+        keep(sign(&mut space, len_bytes, KeyId([0; 8]), |part| [crc32c(part.rest) as u8; 64]));
+    }
+}

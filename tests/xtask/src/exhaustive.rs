@@ -1,0 +1,11 @@
+//! `cargo xtask exhaustive`
+
+use anyhow::Result;
+
+use crate::root;
+use crate::run::{cargo, run};
+
+/// Sends every f32 there is through calib-core's tables.
+pub(crate) fn exhaustive() -> Result<()> {
+    run(cargo(&root()).args(["run", "--quiet", "--locked", "--release", "--package", "calib-exhaustive"]))
+}
