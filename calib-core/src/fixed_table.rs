@@ -1,14 +1,12 @@
 //! Step tables whose size is part of their type: the fastest lookup, without a bounds check or a branch.
 
-use crate::search::descend;
 use crate::values::{check_edges, check_probs};
 use crate::{Score, TableError};
 
 /// A [`StepTable`](crate::StepTable) for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
 ///
-/// It takes `8 N` bytes. The edges are laid out as a search tree, level by level from the root (Eytzinger's layout), so
-/// that the path is `log2 N` steps whatever the score, and a step is a load, an addition and an addition with carry. Not
-/// using all of the room costs memory, not time.
+/// It takes `8 N` bytes. The path is `log2 N` steps of three to five instructions, whatever the score; how the edges lie
+/// depends on what the core's instructions are. Not using all of the room costs memory, not time.
 ///
 /// ```
 /// use calib_core::{FixedTable, Score, fixed_table};
@@ -22,9 +20,8 @@ use crate::{Score, TableError};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FixedTable<const N: usize> {
-    /// The tree from index 1: `2^32 - edge`, so that adding a score's bits carries if the score is at or above the edge;
-    /// 0, which never carries, beyond the last edge and at index 0. Behind it the bits of the probabilities; beyond the
-    /// last bin the last one's again.
+    /// The edges in the core's own layout, and `NO_EDGE` where there is none. Behind them the bits of the probabilities;
+    /// beyond the last bin the last one's again.
     words: [[u32; N]; 2],
 }
 
@@ -53,10 +50,10 @@ impl<const N: usize> FixedTable<N> {
         if let Err(error) = check_probs(values) {
             return Err(error);
         }
-        let mut table = Self { words: [[0; N], [last.to_bits(); N]] };
-        let [tree, leaves] = &mut table.words;
+        let mut table = Self { words: [[layout::NO_EDGE; N], [last.to_bits(); N]] };
+        let [slots, leaves] = &mut table.words;
         fill(leaves, values);
-        plant(tree, edges);
+        layout::place(slots, edges);
         Ok(table)
     }
 
@@ -65,14 +62,12 @@ impl<const N: usize> FixedTable<N> {
     /// The bin is the number of edges at or below the score.
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32) {
-        let words = self.words.as_flattened();
-        let leaf = descend::<N>(words, score.to_bits());
-        // There are N leaves, which the compiler sees.
-        let bits = words.get(leaf).copied().unwrap_or_default();
-        ((leaf & (N - 1)) as u16, f32::from_bits(bits))
+        let (bin, bits) = layout::find(&self.words, score.to_bits());
+        (bin as u16, f32::from_bits(bits))
     }
 
-    /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many.
+    /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many. Their range was checked by
+    /// [`Score::new`].
     #[inline]
     pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
         for (score, result) in scores.iter().zip(results) {
@@ -91,18 +86,73 @@ const fn fill(slots: &mut [u32], values: &[f32]) {
     }
 }
 
-/// Writes the complements of ascending edges into a tree of a power of two of nodes, of which the first is unused.
-const fn plant(tree: &mut [u32], edges: &[f32]) {
-    let room = tree.len();
-    let Some((_, mut nodes)) = tree.split_first_mut() else { return };
-    while let Some((node, rest)) = nodes.split_first_mut() {
-        let index = room - 1 - rest.len();
-        if let Some((_, above)) = edges.split_at_checked(rank(index, room))
-            && let Some((edge, _)) = above.split_first()
-        {
-            *node = edge.to_bits().wrapping_neg();
+/// On all other cores the edges ascend: a step is a load, a comparison, a shift and an addition.
+#[cfg(not(target_arch = "arm"))]
+use ascending as layout;
+/// On Arm the edges are a search tree, level by level from the root (Eytzinger's layout): a step is a load, an addition and an
+/// addition with carry.
+#[cfg(target_arch = "arm")]
+use tree as layout;
+
+#[cfg(any(test, target_arch = "arm"))]
+mod tree {
+    use super::rank;
+    use crate::search::descend;
+
+    /// What no sum carries from.
+    pub(super) const NO_EDGE: u32 = 0;
+
+    /// Writes the edges as `2^32 - edge`, so that adding a score's bits carries if the score is at or above the edge. The first
+    /// word is not in use.
+    pub(super) const fn place(tree: &mut [u32], edges: &[f32]) {
+        let room = tree.len();
+        let Some((_, mut nodes)) = tree.split_first_mut() else { return };
+        while let Some((node, rest)) = nodes.split_first_mut() {
+            let index = room - 1 - rest.len();
+            if let Some((_, above)) = edges.split_at_checked(rank(index, room))
+                && let Some((edge, _)) = above.split_first()
+            {
+                *node = edge.to_bits().wrapping_neg();
+            }
+            nodes = rest;
         }
-        nodes = rest;
+    }
+
+    /// The bin of a score's bits, and the bits of its probability.
+    #[inline(always)]
+    pub(super) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> (usize, u32) {
+        let words = words.as_flattened();
+        let leaf = descend::<N>(words, key);
+        // There are N leaves, which the compiler sees.
+        (leaf & (N - 1), words.get(leaf).copied().unwrap_or_default())
+    }
+}
+
+#[cfg(not(target_arch = "arm"))]
+mod ascending {
+    use crate::search::count_below_in_full;
+
+    /// What no score reaches.
+    pub(super) const NO_EDGE: u32 = u32::MAX;
+
+    /// Writes the edges from the first word, each less one: an instruction compares for "below", two for "at or below".
+    pub(super) const fn place(slots: &mut [u32], edges: &[f32]) {
+        let mut rest = (slots, edges);
+        while let (Some((slot, slots)), Some((edge, edges))) =
+            (rest.0.split_first_mut(), rest.1.split_first())
+        {
+            // An edge is above 0.
+            *slot = edge.to_bits().wrapping_sub(1);
+            rest = (slots, edges);
+        }
+    }
+
+    /// The bin of a score's bits, and the bits of its probability.
+    #[inline(always)]
+    pub(super) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> (usize, u32) {
+        let [edges, values] = words;
+        let bin = count_below_in_full(edges, key);
+        (bin, values.get(bin).copied().unwrap_or_default())
     }
 }
 
@@ -171,6 +221,8 @@ mod tests {
         let edges: Vec<f32> = edges.iter().take(N - 1).copied().map(f32::from_bits).collect();
         let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / 65_536.0).collect();
         let table = FixedTable::<N>::new(&edges, &values).unwrap();
+        let mut arm = [[tree::NO_EDGE; N]; 2];
+        tree::place(&mut arm[0], &edges);
         let around = edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up().min(1.0)]);
         let others = probes.iter().copied().map(f32::from_bits);
         for probe in around.chain(others).chain([0.0, f32::from_bits(1), 1.0f32.next_down(), 1.0]) {
@@ -180,6 +232,8 @@ mod tests {
             table.lookup_all(&[score], &mut results);
             assert_eq!(results, [(scan as u16, values[scan]), (0, 0.0)], "{probe}");
             assert_eq!(table.lookup(score), (scan as u16, values[scan]), "{probe}");
+            // The layout of Arm, on whatever core this is.
+            assert_eq!(tree::find(&arm, probe.to_bits()).0, scan, "{probe}");
         }
     }
 

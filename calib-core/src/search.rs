@@ -1,10 +1,11 @@
 //! The searches that every binned calibrator shares.
 //!
 //! Every kind of key is a word: bit patterns of floats from 0 up are ordered like the floats, and integer codes are
-//! integers anyway. A step of a search adds the key to an edge's complement and takes the carry into the path, which
-//! takes no branch on any core: the number of instructions depends on the number of edges alone.
+//! integers anyway. No step of a search takes a branch, on any core: the number of instructions depends on the number of
+//! edges alone. How a step is done without depends on the core's instructions.
 
 /// The path one level further down a binary tree: `2 path`, and 1 more if `a + b` carries.
+#[cfg(any(test, target_arch = "arm"))]
 #[inline(always)]
 fn turn(path: u32, a: u32, b: u32) -> u32 {
     // As the upper half of a sum of two words, which compiles to an addition with carry.
@@ -22,6 +23,7 @@ pub(crate) fn count_below(ascending: &[u32], key: u32) -> usize {
 ///
 /// A node holds `2^32 - edge`, or 0 if it has no edge; the leaves lie behind the nodes. `N` is a power of two up to 65 536.
 /// The levels are spelled out, because a compiler that optimises for size does not unroll a loop.
+#[cfg(any(test, target_arch = "arm"))]
 #[inline(always)]
 pub(crate) fn descend<const N: usize>(tree: &[u32], key: u32) -> usize {
     let mut node = 1;
@@ -35,6 +37,30 @@ pub(crate) fn descend<const N: usize>(tree: &[u32], key: u32) -> usize {
     }
     levels!(1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16_384 32_768);
     node as usize
+}
+
+/// How many of ascending words are below `key`. Of the `N` words, a power of two up to 65 536, the last is never compared with;
+/// what is not in use is `u32::MAX`.
+///
+/// Every level is a load at a fixed distance, a comparison, a shift and an addition, where [`descend`] would take twice as
+/// many without additions with carry.
+#[cfg(any(test, not(target_arch = "arm")))]
+#[inline(always)]
+pub(crate) fn count_below_in_full<const N: usize>(ascending: &[u32; N], key: u32) -> usize {
+    let mut window = ascending.as_slice();
+    macro_rules! levels {
+        ($($half:literal)*) => {$(
+            if N > $half {
+                // There are 2 $half words here; the compiler sees it, and leaves the fallbacks out.
+                let middle = window.get($half - 1).copied().unwrap_or_default();
+                let skipped = $half * usize::from(middle < key);
+                let Some(next) = window.get(skipped..).and_then(|words| words.get(..$half)) else { return 0 };
+                window = next;
+            }
+        )*};
+    }
+    levels!(32_768 16_384 8192 4096 2048 1024 512 256 128 64 32 16 8 4 2 1);
+    (window.as_ptr().addr() - ascending.as_ptr().addr()) / size_of::<u32>()
 }
 
 /// [`descend`] in a tree of half words, whose nodes hold `2^16 - edge`.
@@ -71,16 +97,12 @@ pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
         } else {
             count::<0>(ascending, key)
         }
-    } else if len < 128 {
-        if len >= 64 {
-            count::<63>(ascending, key)
-        } else if len >= 32 {
-            count::<31>(ascending, key)
-        } else {
-            count::<15>(ascending, key)
-        }
+    } else if len < 64 {
+        if len >= 32 { count::<31>(ascending, key) } else { count::<15>(ascending, key) }
+    } else if len < 256 {
+        if len >= 128 { count::<127>(ascending, key) } else { count::<63>(ascending, key) }
     } else if len < 512 {
-        if len < 256 { count::<127>(ascending, key) } else { count::<255>(ascending, key) }
+        count::<255>(ascending, key)
     } else if len < 1024 {
         count::<511>(ascending, key)
     } else {
@@ -92,16 +114,14 @@ pub(crate) fn count_at_or_below(ascending: &[u32], key: u32) -> usize {
 #[inline(always)]
 fn count<const M: usize>(ascending: &[u32], key: u32) -> usize {
     // Of the first M words and the last M those between which the key lies; a word is between both.
-    let Some(&pivot) = ascending.len().checked_sub(M + 1).and_then(|before| ascending.get(before)) else {
-        return 0;
-    };
-    let skipped = skip(ascending.len().wrapping_sub(M), pivot, key);
-    let Some(window) = ascending.get(skipped..).and_then(|rest| rest.first_chunk::<M>()) else { return 0 };
-    let mut window = window.as_slice();
+    let Some(before) = ascending.len().checked_sub(M + 1) else { return 0 };
+    let Some(&pivot) = ascending.get(before) else { return 0 };
+    let Some(window) = ascending.get(skip(before + 1, pivot, key)..) else { return 0 };
+    let Some(mut window) = window.get(..M) else { return 0 };
     macro_rules! levels {
         ($($half:literal)*) => {$(
             if M >= $half {
-                let Some(&middle) = window.get($half - 1) else { return 0 };
+                let middle = window.get($half - 1).copied().unwrap_or_default();
                 let Some(next) = upper_or_lower::<{ $half - 1 }>(window, middle, key) else { return 0 };
                 window = next;
             }
@@ -120,18 +140,26 @@ fn skip(words: usize, pivot: u32, key: u32) -> usize {
     words & (pivot.wrapping_add(!key) as i32 >> 31) as usize
 }
 
-/// `words` if the pivot is at or below the key, else 0: by arithmetic, where a choice would be a branch.
-#[cfg(not(all(target_arch = "arm", target_has_atomic = "32")))]
+/// `words`, fewer than 65 536, if the pivot is at or below the key, else 0: without conditional instructions.
+#[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 #[inline(always)]
 fn skip(words: usize, pivot: u32, key: u32) -> usize {
-    words & 0usize.wrapping_sub(turn(0, key.wrapping_add(1), !pivot) as usize)
+    // The sign of `key - pivot` shifts all of them out; with a mask the compiler makes a branch of it.
+    words >> (key.wrapping_sub(pivot) >> 31 << 4)
+}
+
+/// `words` if the pivot is at or below the key, else 0: by arithmetic, where a choice would be a branch.
+#[cfg(not(target_arch = "arm"))]
+#[inline(always)]
+fn skip(words: usize, pivot: u32, key: u32) -> usize {
+    words & 0usize.wrapping_sub(usize::from(pivot <= key))
 }
 
 /// The last `M` of `2 M + 1` words if the middle one is at or below the key, else the first `M`; as [`skip`].
 #[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
 #[inline(always)]
 fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Option<&[u32]> {
-    let (lower, upper) = (words.first_chunk::<M>()?, words.last_chunk::<M>()?);
+    let (lower, upper) = (words.get(..M)?, words.get(M + 1..2 * M + 1)?);
     Some(core::hint::select_unpredictable(middle <= key, upper, lower))
 }
 
@@ -139,9 +167,23 @@ fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Optio
 #[cfg(not(all(target_arch = "arm", target_has_atomic = "32")))]
 #[inline(always)]
 fn upper_or_lower<const M: usize>(words: &[u32], middle: u32, key: u32) -> Option<&[u32]> {
-    // The sign of `middle - key - 1`: both are below 2^31.
-    let upper = (middle.wrapping_add(!key) >> 31) as usize;
-    words.get((M + 1) * upper..)?.first_chunk::<M>().map(|words| words.as_slice())
+    words.get((M + 1) * is_at_or_below(middle, key)..)?.get(..M)
+}
+
+/// 1 if the word is at or below the key, else 0: both are below 2^31.
+#[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
+#[inline(always)]
+fn is_at_or_below(word: u32, key: u32) -> usize {
+    // The sign of `word - key - 1`.
+    (word.wrapping_add(!key) >> 31) as usize
+}
+
+/// 1 if the word is at or below the key, else 0: both are below 2^31.
+#[cfg(not(target_arch = "arm"))]
+#[inline(always)]
+fn is_at_or_below(word: u32, key: u32) -> usize {
+    // RISC-V has one instruction for `<`, and the sum is the same for all words.
+    usize::from(word < key + 1)
 }
 
 /// [`count_at_or_below`] among floats in `[0, 1]`, given the bit pattern of one.

@@ -1,9 +1,11 @@
 /* What people write instead of calib-core: the same tables, -O2, the compiler's own library.
  * The bin is returned in the low word and the probability's bits in the high one. */
-#include <math.h>
 #include <stdint.h>
+/* Without a library there is no bsearch and no expf to compare with. */
+#if __STDC_HOSTED__
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#endif
 
 /* The edges and values of the Rust side, as firmware/bench/src/scores.rs makes them. */
 #define E(i, b) ((float)(((float)(i) + 0.97f) / (float)(b)))
@@ -18,7 +20,7 @@ static const float values_64[64] = {E8(V, 0, 64), E8(V, 8, 64), E8(V, 16, 64), E
 static inline uint64_t pack(unsigned bin, float value)
 {
     uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    __builtin_memcpy(&bits, &value, sizeof bits);
     return (uint64_t)bits << 32 | bin;
 }
 
@@ -44,6 +46,7 @@ static inline uint64_t binary(float score, const float *edges, const float *valu
     return pack(low, values[low]);
 }
 
+#if __STDC_HOSTED__
 /* bsearch finds a bin whose two edges the score is between. */
 static int compare(const void *key, const void *element)
 {
@@ -62,9 +65,20 @@ static inline uint64_t with_bsearch(float score, const float *edges, const float
     return pack(bin, values[bin]);
 }
 
+#define BSEARCH(bins) \
+    uint64_t c_bsearch_##bins(float score, const void *context) { (void)context; return with_bsearch(score, edges_##bins, values_##bins, bins - 1); }
+BSEARCH(15)
+BSEARCH(64)
+
+uint64_t c_platt_newlib(float score, const void *context)
+{
+    (void)context;
+    return pack(0, 1.0f / (1.0f + expf(-(7.1f * score - 3.3f))));
+}
+#endif
+
 #define PEERS(bins) \
     uint64_t c_linear_##bins(float score, const void *context) { (void)context; return linear(score, edges_##bins, values_##bins, bins - 1); } \
-    uint64_t c_bsearch_##bins(float score, const void *context) { (void)context; return with_bsearch(score, edges_##bins, values_##bins, bins - 1); } \
     uint64_t c_binary_##bins(float score, const void *context) { (void)context; return binary(score, edges_##bins, values_##bins, bins - 1); } \
     uint64_t c_binary_checked_##bins(float score, const void *context) \
     { \
@@ -76,9 +90,3 @@ static inline uint64_t with_bsearch(float score, const float *edges, const float
 
 PEERS(15)
 PEERS(64)
-
-uint64_t c_platt_newlib(float score, const void *context)
-{
-    (void)context;
-    return pack(0, 1.0f / (1.0f + expf(-(7.1f * score - 3.3f))));
-}

@@ -82,6 +82,34 @@ struct Batch<'a> {
     results: core::cell::Cell<&'a mut [(u16, f32)]>,
 }
 
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn batch_checked_15(_: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    batch_checked(&FIXED_15, unsafe { at(context) })
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn batch_checked_64(_: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    batch_checked(&FIXED_64, unsafe { at(context) })
+}
+
+/// Bins and probabilities of scores that nothing has checked.
+#[inline(always)]
+fn batch_checked<const N: usize>(table: &'static FixedTable<N>, batch: &Batch<'_>) -> u64 {
+    let results = batch.results.take();
+    for (score, slot) in scores::UNIFORM.iter().take(BATCH).zip(results.iter_mut()) {
+        match Score::new(*score) {
+            Ok(score) => *slot = table.lookup(score),
+            Err(_) => return REFUSED,
+        }
+    }
+    batch.results.set(results);
+    0
+}
+
 /// Bins and probabilities of checked scores.
 #[inline(always)]
 fn batch<const N: usize>(table: &'static FixedTable<N>, batch: &Batch<'_>) -> u64 {
@@ -237,6 +265,8 @@ pub(crate) fn run(bench: &mut Bench) {
     let batch = Batch { scores: &scores, results: core::cell::Cell::new(&mut results) };
     bench.batch("batch_15", BATCH as u32, batch_15, &batch);
     bench.batch("batch_64", BATCH as u32, batch_64, &batch);
+    bench.batch("batch_checked_15", BATCH as u32, batch_checked_15, &batch);
+    bench.batch("batch_checked_64", BATCH as u32, batch_checked_64, &batch);
     bench.integer("u16_15", u16_15, &());
     bench.integer("u16_64", u16_64, &());
     bench.integer("direct_u8", direct_u8, &());

@@ -23,36 +23,44 @@ pub(super) fn compile(board: Board, wanted: Wanted) -> Result<Result<PathBuf, St
         return Ok(Err("not asked for".into()));
     }
     let flags: &[&str] = match board {
-        Board::Microbit => &["-mcpu=cortex-m0", "-mfloat-abi=soft"],
-        Board::Mps2An385 => &["-mcpu=cortex-m3", "-mfloat-abi=soft"],
-        Board::Mps2An386 => &["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
-        Board::Mps2An500 => &["-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
-        Board::Mps2An505 => &["-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"],
-        Board::Virt => return Ok(Err("there is no newlib for RISC-V in Debian".into())),
+        Board::Microbit => &["-mthumb", "-mcpu=cortex-m0", "-mfloat-abi=soft"],
+        Board::Mps2An385 => &["-mthumb", "-mcpu=cortex-m3", "-mfloat-abi=soft"],
+        Board::Mps2An386 => &["-mthumb", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
+        Board::Mps2An500 => &["-mthumb", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
+        Board::Mps2An505 => &["-mthumb", "-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"],
+        // Debian has no C library for it.
+        Board::Virt => &["-march=rv32imac", "-mabi=ilp32", "-ffreestanding"],
     };
-    const GCC: &str = "arm-none-eabi-gcc";
-    if output(GCC, &["--version"]).is_none() {
-        let install = "`apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi`";
-        return Ok(Err(format!("{GCC} is not installed: {install} brings it")));
+    let (tools, packages, libraries): (_, _, &[&str]) = match board {
+        Board::Virt => ("riscv64-unknown-elf", "gcc-riscv64-unknown-elf", &["-lgcc"]),
+        _ => ("arm-none-eabi", "gcc-arm-none-eabi libnewlib-arm-none-eabi", &["-lm", "-lc", "-lgcc"]),
+    };
+    let gcc = format!("{tools}-gcc");
+    if output(&gcc, &["--version"]).is_none() {
+        return Ok(Err(format!("{gcc} is not installed: `apt-get install {packages}` brings it")));
     }
     let folder = root().join("firmware/target/peers");
     fs::create_dir_all(&folder)?;
     let object = folder.join(format!("{}.o", board.name()));
     let whole = folder.join(format!("{}-whole.o", board.name()));
-    run(Command::new(GCC)
-        .args(["-O2", "-mthumb", "-ffunction-sections"])
+    run(Command::new(&gcc)
+        .args(["-O2", "-ffunction-sections"])
         .args(flags)
         .arg("-c")
         .arg(root().join("firmware/bench/peers/peers.c"))
         .arg("-o")
         .arg(&object))?;
-    // With newlib and libgcc inside, so that Rust's own functions do not take their place.
-    run(Command::new(GCC)
-        .args(["-mthumb", "-r", "-nostdlib"])
+    // With the library inside, so that Rust's own functions do not take their place.
+    run(Command::new(&gcc)
+        .args(["-r", "-nostdlib"])
         .args(flags)
         .arg(&object)
-        .args(["-Wl,--start-group", "-lm", "-lc", "-lgcc", "-Wl,--end-group", "-o"])
+        .arg("-Wl,--start-group")
+        .args(libraries)
+        .args(["-Wl,--end-group", "-o"])
         .arg(&whole))?;
-    run(Command::new("arm-none-eabi-objcopy").args(["--wildcard", "--keep-global-symbol=c_*"]).arg(&whole))?;
+    run(Command::new(format!("{tools}-objcopy"))
+        .args(["--wildcard", "--keep-global-symbol=c_*"])
+        .arg(&whole))?;
     Ok(Ok(whole))
 }

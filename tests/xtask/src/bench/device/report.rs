@@ -8,14 +8,15 @@ use calib_tests::{Board, function_assembly};
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 22] = [
+const ROWS: [(&str, &str, Option<&str>); 23] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
     ("C, binary search, checks", "c_binary_checked_15", Some("c_binary_checked_64")),
     ("C, Platt with newlib's expf", "c_platt_newlib", None),
     ("FixedTable", "fixed_15", Some("fixed_64")),
-    ("FixedTable, in batches", "batch_15", Some("batch_64")),
+    ("FixedTable, in batches of `Score`s", "batch_15", Some("batch_64")),
+    ("the same with `Score::new`", "batch_checked_15", Some("batch_checked_64")),
     ("StepTable of an artefact", "parsed_15", Some("parsed_64")),
     ("BinaryCalibrator, with evidence", "calibrate_15", Some("calibrate_64")),
     ("FixedCodeTable, 16 bits", "u16_15", Some("u16_64")),
