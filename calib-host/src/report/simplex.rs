@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_table_holds_the_means_of_the_groups() {
         // Two groups: near class 0, where calibration moves to the middle, and near class 2, where it does nothing.
-        let before = [[0.9, 0.06, 0.04], [0.94, 0.04, 0.02], [0.04, 0.06, 0.9]];
+        let before = [[0.93, 0.05, 0.02], [0.95, 0.03, 0.02], [0.04, 0.06, 0.9]];
         let after = [[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.04, 0.06, 0.9]];
         let matrix = |probs: [[f64; 3]; 3]| ProbMatrix::new(probs.concat(), vec![0, 1, 2], 3);
         let rows = ClassProbRows { before: matrix(before), after: matrix(after), uncalibrated: 0 };
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(plot.rows.len(), 2);
         assert!(plot.rows.contains(&vec![
             "2".into(),
-            "0.9200, 0.0500, 0.0300".into(),
+            "0.9400, 0.0400, 0.0200".into(),
             "0.5000, 0.2500, 0.2500".into(),
             "0.5000, 0.5000, 0.0000".into(),
         ]));
