@@ -1,13 +1,14 @@
 //! Fits and lookups in memory, ours and the peers', on the same arrays.
 
 use std::fs;
+use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, FixedWidth, Isotonic, ScalingMethod, StoredArtifact, Umd, apply_probs,
-    artifact_bytes, fit_device_scores,
+    ArtifactOptions, AssessOptions, BinaryMethod, FixedWidth, Isotonic, Prediction, PredictionKind,
+    ScalingMethod, StoredArtifact, Umd, apply_probs, artifact_bytes, assess, fit_device_scores,
 };
 use npyz::WriterBuilder;
 use rand::{RngExt, SeedableRng};
@@ -71,6 +72,16 @@ fn ours(scores: &[f32], labels: &[bool]) -> Result<Vec<(&'static str, f64)>> {
         Ok(())
     };
     measured.push(("apply", best(apply)?));
+    eprintln!("measuring assess");
+    let prediction = |(&score, &hit): (&f32, &bool)| Prediction { class: 1, prob: score.into(), bin: 0, hit };
+    measured.push((
+        "assess",
+        best(|| {
+            let predictions: Vec<Prediction> = scores.iter().zip(labels).map(prediction).collect();
+            black_box(assess(&predictions, PredictionKind::Binary, &AssessOptions::default()));
+            Ok(())
+        })?,
+    ));
     Ok(measured)
 }
 

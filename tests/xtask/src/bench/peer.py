@@ -6,9 +6,10 @@ import time
 
 import numpy as np
 import sklearn
-from sklearn.calibration import _SigmoidCalibration
+from sklearn.calibration import _SigmoidCalibration, calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, roc_curve
 
 BINS = 15
 REPEATS = 3
@@ -44,6 +45,15 @@ def logit(scores):
     return np.log(clipped / (1 - clipped)).reshape(-1, 1)
 
 
+def assess(scores, labels):
+    """A part of what calib computes: no c_emp, no debiased errors, no convex hull."""
+    brier_score_loss(labels, scores)
+    log_loss(labels, scores)
+    roc_auc_score(labels, scores)
+    roc_curve(labels, scores)
+    calibration_curve(labels, scores, n_bins=BINS)
+
+
 def main(folder):
     scores = np.load(f"{folder}/scores.npy")
     labels = np.load(f"{folder}/labels.npy")
@@ -69,6 +79,11 @@ def main(folder):
     )
     edges, values = (array.astype(np.float32) for array in umd(scores, labels))
     measure("apply", "numpy: searchsorted, take", lambda: values.take(np.searchsorted(edges, scores, side="right")))
+    measure(
+        "assess",
+        "scikit-learn: brier_score_loss, log_loss, roc_auc_score, roc_curve, calibration_curve",
+        lambda: assess(scores, labels),
+    )
 
 
 main(sys.argv[1])
