@@ -67,7 +67,7 @@ pub(super) fn print(all: &[Measured]) {
             let counts: Vec<String> =
                 counts.filter_map(|(name, reference)| count(name?, reference)).collect();
             let range = cost.range.map_or(String::new(), |(least, most)| format!("{least:.1}..{most:.1}"));
-            let code = code_symbol(small).and_then(|symbol| bytes.get(symbol));
+            let code = bytes.get(code_symbol(small));
             let code = code.map_or(String::new(), u64::to_string);
             let stack = cost.stack_bytes.map_or(String::new(), |bytes| bytes.to_string());
             println!("  {title:32} {:>26}  {range:>11}  {code:>11}  {stack:>9}", counts.join(" / "));
@@ -85,13 +85,13 @@ pub(super) fn print(all: &[Measured]) {
 }
 
 /// The symbol of a function that several rows share.
-pub(super) fn code_symbol(name: &str) -> Option<&str> {
+pub(super) fn code_symbol(name: &str) -> &str {
     match name {
-        "parsed_15" => Some("parsed"),
-        "calibrate_15" => Some("calibrate"),
-        "interpolated_15" => Some("interpolated"),
-        "platt_prob" | "platt_logit" | "beta" | "temperature" => Some("scaling"),
-        name => Some(name),
+        "parsed_15" | "parsed_64" => "parsed",
+        "calibrate_15" | "calibrate_64" => "calibrate",
+        "interpolated_15" => "interpolated",
+        "platt_prob" | "platt_logit" | "beta" | "temperature" => "scaling",
+        name => name,
     }
 }
 

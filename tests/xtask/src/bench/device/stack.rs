@@ -63,7 +63,7 @@ pub(super) fn bounds(all: &[Measured]) -> Result<Vec<Stack>> {
         for (name, _) in BUDGETS {
             let measured = measured.costs.get(name).and_then(|cost| cost.stack_bytes);
             let measured_bytes = measured.with_context(|| format!("nothing was measured of {name}"))?;
-            let bound_bytes = bounds.of(code_symbol(name).unwrap_or(name))?.bytes;
+            let bound_bytes = bounds.of(code_symbol(name))?.bytes;
             stacks.push(Stack { board, opt_level, name, measured_bytes, bound_bytes });
         }
     }
