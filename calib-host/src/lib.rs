@@ -104,9 +104,9 @@ pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
 pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
-pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 #[cfg(feature = "serial")]
 pub use device::{LogDecoder, LogLine, LogTable, open_port};
+pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{Error, Place, Problem};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{

@@ -10,9 +10,9 @@ use calib_core::wire::{
     RequestBody, Status, Values,
 };
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Identity,
-    Method, Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, ScoreError, StepTable, Table,
-    TableForm, Theorem, TopLabel, Uncalibrated,
+    Anybody, Artifact, ArtifactWriter, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags,
+    Identity, Method, Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, ScoreError,
+    StepTable, Table, TableForm, Theorem, TopLabel, Uncalibrated,
 };
 use calib_firmware::{AlarmRule, Classifier, Features, LinearModel, LinearParameters, Slot};
 use calib_tests::{Emulator, build_firmware, image_size};
@@ -317,7 +317,7 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let Image { model, .. } = quaternary();
     let artifact = quaternary_artifact(Some(model.id()));
     let Calibrator::TopLabel(calibrator) = artifact.parse().calibrator() else { panic!("not top-label") };
-    let slot = Slot::read(artifact.bytes(), model.id(), model.kind());
+    let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.kind());
     let mut device = quaternary().start(Some(artifact.bytes()));
 
     let inputs = quaternary().inputs(500);

@@ -6,7 +6,7 @@ use calib_core::wire::{
     MAX_VALUES, Measurement, Name, Prediction, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody,
     Status, UpdateRefusal,
 };
-use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
+use calib_core::{Anybody, Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
 
 use crate::rest::Rest;
@@ -31,9 +31,10 @@ pub struct Device<'a, C, P, M, E> {
 impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
     /// Joins the parts and logs what the slot holds.
     ///
-    /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory.
-    pub fn new(classifier: C, slot: &'a [u8], alarm: Alarm<P>, meter: M, entropy: E) -> Self {
-        let slot = Slot::read(slot, classifier.id(), classifier.kind());
+    /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory. Its signature is not looked at, see
+    /// [`Slot::read`]; a device that demands one is served by [`serve_updatable`](crate::serve_updatable).
+    pub fn new(classifier: C, slot: &'a [u8], trust: Anybody, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
+        let slot = Slot::read(slot, trust, classifier.id(), classifier.kind());
         Self::with_slot(classifier, slot, alarm, meter, entropy)
     }
 
@@ -264,7 +265,7 @@ mod tests {
         let expected: std::vec::Vec<_> =
             core::iter::once(&State::High).chain(states).map(|&state| Transaction::set(state)).collect();
         let alarm = Alarm::new(Mock::new(&expected), AlarmRule::AtLeast(0.5)).unwrap();
-        Device::new(classifier, slot, alarm, StopWatch { ticks: Some(40) }, Dice(0))
+        Device::new(classifier, slot, Anybody, alarm, StopWatch { ticks: Some(40) }, Dice(0))
     }
 
     fn ask<const O: usize>(device: &mut Under<'_, O>, body: RequestBody) -> ReplyBody {
@@ -482,7 +483,8 @@ mod tests {
         let slot = randomized_artifact();
         let pin = Mock::new(&[State::High, State::High, State::Low].map(Transaction::set));
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, slot.as_bytes(), alarm, StopWatch { ticks: None }, NoEntropy);
+        let mut device =
+            Device::new(&BINARY, slot.as_bytes(), Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         for (score, epsilon) in [(0.5, None), (0.25, Some(0.125))] {
             let request = Request { id: 1, body: RequestBody::Score(score) };
             let reply = device.answer(&request).unwrap();
@@ -589,7 +591,7 @@ mod tests {
             Transaction::set(State::High).with_error(failure.clone()),
         ]);
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None }, NoEntropy);
+        let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         let request = Request { id: 1, body: RequestBody::Score(0.5) };
         assert_eq!(device.answer(&request), Err(failure));
         device.alarm.free().done();
@@ -623,7 +625,7 @@ mod tests {
         }
         let pin = Mock::new(&[Transaction::set(State::High), Transaction::set(State::High)]);
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(Liar, &[], alarm, StopWatch { ticks: None }, NoEntropy);
+        let mut device = Device::new(Liar, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         let request = Request { id: 1, body: RequestBody::Classify(Values::new()) };
         let reply = device.answer(&request).unwrap();
         assert_eq!(reply.body, ReplyBody::Refused(Refusal::Kind { classes: 3 }));

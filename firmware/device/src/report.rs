@@ -104,7 +104,7 @@ mod tests {
     fn a_device_without_slots_leaves_zeros() {
         let mut pin = Mock::new(&[Transaction::set(State::High)]);
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None }, NoEntropy);
+        let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         assert_eq!(report(&mut device, &mut NoUpdate), [0; REPORT_LEN]);
         pin.done();
     }

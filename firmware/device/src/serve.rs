@@ -218,7 +218,7 @@ mod tests {
     use std::vec::Vec;
 
     use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Values};
-    use calib_core::{Outcome, ScoreError, Uncalibrated};
+    use calib_core::{Anybody, Outcome, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::MockError;
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
     use embedded_io::ErrorKind;
@@ -236,7 +236,8 @@ mod tests {
         let slot = binary_artifact(Some(ID));
         let mut pin = Mock::new(&[&[Transaction::set(State::High)], pin].concat());
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, slot.as_bytes(), alarm, StopWatch { ticks: None }, NoEntropy);
+        let mut device =
+            Device::new(&BINARY, slot.as_bytes(), Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         let result = serve(line, &mut device);
         pin.done();
         result
@@ -286,7 +287,7 @@ mod tests {
         let mut line = Line::new(&input);
         let mut pin = Mock::new(&[State::High, State::High].map(Transaction::set));
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, &[], alarm, StopWatch { ticks: None }, NoEntropy);
+        let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         assert_eq!(serve(&mut line, &mut device), Ok(()));
         pin.done();
         let [Reply { id: 9, body: ReplyBody::Prediction(prediction) }] = &line.replies()[..] else {

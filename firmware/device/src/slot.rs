@@ -2,7 +2,7 @@
 
 use calib_core::wire::{CalibratorStatus, Missing, RankedList, RawScore, Refusal};
 use calib_core::{
-    Admitted, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
+    Admitted, Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
     QuantizedScore, Refused, ScoreEncoding, ScoreVector, SlotFault, TopLabel, Uncalibrated,
 };
 
@@ -44,7 +44,29 @@ impl<'a> Slot<'a> {
     ///
     /// `bytes` is the whole slot and starts at a multiple of 4 in memory. An artefact that names another
     /// classifier, or is for another kind or number of scores, is not used.
-    pub fn read(bytes: &'a [u8], id: ClassifierId, kind: Kind) -> Self {
+    ///
+    /// # Signatures
+    ///
+    /// No signature is looked at: who can write this slot decides what the device says, as it could write another program
+    /// in its place. [`Anybody`] says so where it is called. A device that accepts only signed calibrators reads them from
+    /// a [store](calib_core::SlotStore) and takes what that [admitted](Self::admitted); its key does not fit here:
+    ///
+    /// ```compile_fail,E0308
+    /// # use calib_core::{Anybody, ClassifierId, Trust};
+    /// # use calib_firmware::{Kind, Slot};
+    /// fn read<T: Trust>(slot: &[u8], key: T) -> Slot<'_> {
+    ///     Slot::read(slot, key, ClassifierId([7; 8]), Kind::Binary)
+    /// }
+    /// ```
+    ///
+    /// ```
+    /// # use calib_core::{Anybody, ClassifierId, Trust};
+    /// # use calib_firmware::{Kind, Slot};
+    /// fn read(slot: &[u8]) -> Slot<'_> {
+    ///     Slot::read(slot, Anybody, ClassifierId([7; 8]), Kind::Binary)
+    /// }
+    /// ```
+    pub fn read(bytes: &'a [u8], _: Anybody, id: ClassifierId, kind: Kind) -> Self {
         let content = Artifact::parse_slot(bytes).map_err(Missing::Artifact).and_then(|artifact| {
             let content = Content::of(artifact, kind);
             content.filter(|_| artifact.is_for(id)).ok_or(other_classifier(&artifact))
@@ -283,7 +305,7 @@ mod tests {
     fn a_fitting_calibrator_is_used() {
         for id in [Some(ID), None] {
             let artifact = binary_artifact(id);
-            let slot = Slot::read(artifact.as_bytes(), ID, Kind::Binary);
+            let slot = Slot::read(artifact.as_bytes(), Anybody, ID, Kind::Binary);
             let status = slot.status().unwrap();
             assert_eq!((status.reduction, status.bins), (Reduction::Binary, 3));
             assert_eq!(status.len_bytes as usize, artifact.as_bytes().len());
@@ -301,7 +323,7 @@ mod tests {
             (top_label_artifact(None), Kind::TopLabel { classes: 4 }, None),
         ];
         for (artifact, kind, named) in shapes {
-            let slot = Slot::read(artifact.as_bytes(), ID, kind);
+            let slot = Slot::read(artifact.as_bytes(), Anybody, ID, kind);
             assert_eq!(slot.status(), Err(Missing::OtherClassifier(named)));
         }
     }
@@ -312,13 +334,13 @@ mod tests {
         for bit in 0..8 * good.as_bytes().len() {
             let mut bad = good.clone();
             bad.flip(bit);
-            let slot = Slot::read(bad.as_bytes(), ID, Kind::Binary);
+            let slot = Slot::read(bad.as_bytes(), Anybody, ID, Kind::Binary);
             assert!(matches!(slot.status(), Err(Missing::Artifact(_))), "bit {bit} went unnoticed");
             assert_eq!(outcome(&slot, HALF), Outcome::Uncalibrated(Uncalibrated::BadArtifact));
         }
         for blank in [0x00, 0xFF] {
             let slot = [blank; 256];
-            let slot = Slot::read(&slot, ID, Kind::Binary);
+            let slot = Slot::read(&slot, Anybody, ID, Kind::Binary);
             assert_eq!(slot.status(), Err(Missing::Artifact(ParseError::Blank)));
             assert_eq!(outcome(&slot, HALF), Outcome::Uncalibrated(Uncalibrated::NoArtifact));
         }
@@ -328,9 +350,9 @@ mod tests {
     fn an_output_of_another_kind_is_refused() {
         let row = [0.25; 4];
         let probs = Output::Probs(Probs::new(&row).unwrap());
-        let binary = Slot::read(&[], ID, Kind::Binary);
+        let binary = Slot::read(&[], Anybody, ID, Kind::Binary);
         assert_eq!(binary.calibrate(probs, None), Err(Refusal::Kind { classes: 2 }));
-        let ternary = Slot::read(&[], ID, Kind::TopLabel { classes: 3 });
+        let ternary = Slot::read(&[], Anybody, ID, Kind::TopLabel { classes: 3 });
         assert_eq!(ternary.calibrate(probs, None), Err(Refusal::Kind { classes: 3 }));
         assert_eq!(ternary.calibrate(HALF, None), Err(Refusal::Kind { classes: 3 }));
     }

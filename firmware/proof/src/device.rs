@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 
 use calib_core::wire::{Refusal, Request, RequestBody};
-use calib_core::{AlarmRule, ClassifierId, Outcome, Uncalibrated};
+use calib_core::{AlarmRule, Anybody, ClassifierId, Outcome, Uncalibrated};
 use calib_firmware::{
     Alarm, Classifier, Device, Entropy, Features, Gives, Kind, LinearClassifier, Meter, Output, Slot,
 };
@@ -61,7 +61,7 @@ pub(crate) fn alarm() -> Alarm<Pin> {
 }
 
 fn answer<C: Classifier>(classifier: C) {
-    let mut device = Device::new(classifier, bytes(), alarm(), Board, Board);
+    let mut device = Device::new(classifier, bytes(), Anybody, alarm(), Board, Board);
     let request = from(Request { id: 0, body: RequestBody::Status });
     keep(device.answer(&request));
     keep(device.free().0.name().len());
@@ -73,7 +73,7 @@ fn steps(classifier: &impl Classifier) {
     let Ok(features) = Features::new(floats(), classifier.feature_count()) else { return };
     let output: Result<Output<'_>, Refusal> = classifier.classify(features, &mut scratch);
     let Ok(output) = output else { return };
-    let slot = Slot::read(bytes(), classifier.id(), from(Kind::Binary));
+    let slot = Slot::read(bytes(), Anybody, classifier.id(), from(Kind::Binary));
     keep((slot.status(), slot.encoding(), slot.is_randomized()));
     let mut space = from([0.0; 2 * calib_core::wire::MAX_VALUES]);
     let mut alarm = alarm();

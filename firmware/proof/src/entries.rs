@@ -148,7 +148,11 @@ pub(crate) fn prove() {
     if let Some(rule) = artifact.decision() {
         keep(decision(rule, &outcome));
     }
-    let held =
-        Slot::read(bytes(), from(calib_core::ClassifierId([0; 8])), from(calib_firmware::Kind::Binary));
+    let held = Slot::read(
+        bytes(),
+        calib_core::Anybody,
+        from(calib_core::ClassifierId([0; 8])),
+        from(calib_firmware::Kind::Binary),
+    );
     keep(slot(&held, from(Output::Binary(score())), from(None)));
 }

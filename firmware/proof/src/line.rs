@@ -1,5 +1,6 @@
 //! The serial line: frames in and out, and the loop around them.
 
+use calib_core::Anybody;
 use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, Request};
 use calib_firmware::{Device, serve};
 use embedded_io::{ErrorKind, ErrorType, Read, Write};
@@ -48,6 +49,6 @@ fn frames() {
 /// Reads and writes frames, and serves.
 pub(crate) fn prove() {
     frames();
-    let mut device = Device::new(&BINARY, bytes(), alarm(), Board, Board);
+    let mut device = Device::new(&BINARY, bytes(), Anybody, alarm(), Board, Board);
     keep(serve(&mut Line, &mut device));
 }

@@ -7,6 +7,7 @@ use calib_core::{Erased, InstallError};
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
 use crate::geometry::{Rig, for_every_geometry};
+use crate::report::Report;
 use crate::scale::Scale;
 
 /// What is interrupted.
@@ -53,15 +54,7 @@ impl Scenario {
 /// Cuts the power at every byte of every write and every sixteenth of every erase, in every way, in every scenario and
 /// geometry.
 pub fn cuts(scale: Scale) -> CutReport {
-    let mut all = CutReport::default();
-    for report in for_every_geometry!(of_geometry, scale) {
-        all.geometries += 1;
-        all.cuts.iter_mut().zip(report.cuts).for_each(|(all, cuts)| *all += cuts);
-        all.old += report.old;
-        all.new += report.new;
-        all.violations.extend(report.violations);
-    }
-    all
+    Report::sum(for_every_geometry!(of_geometry, scale))
 }
 
 fn of_geometry<const WRITE: usize, const SECTOR: usize>(
@@ -69,7 +62,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
     seed: u64,
     scale: Scale,
 ) -> CutReport {
-    let mut report = CutReport::default();
+    let mut report = CutReport { geometries: 1, ..CutReport::default() };
     // A sample looks at every geometry, but not at every step: the stride is prime to all that has a rhythm.
     let stride = scale.pick(37, 1, 1);
     for (at, scenario) in SCENARIOS.into_iter().enumerate() {
@@ -159,13 +152,20 @@ fn outside<const WRITE: usize, const SECTOR: usize>(rig: &Rig<WRITE, SECTOR>) ->
         .to_vec()
 }
 
-impl CutReport {
-    fn note(&mut self, problem: String) {
-        if self.violations.len() < 5 {
-            self.violations.push(problem);
-        }
+impl Report for CutReport {
+    fn add_counts(&mut self, part: &Self) {
+        self.geometries += part.geometries;
+        self.cuts.iter_mut().zip(part.cuts).for_each(|(all, cuts)| *all += cuts);
+        self.old += part.old;
+        self.new += part.new;
     }
 
+    fn violations(&mut self) -> &mut Vec<String> {
+        &mut self.violations
+    }
+}
+
+impl CutReport {
     /// All cuts.
     pub fn total(&self) -> u64 {
         self.cuts.iter().sum()

@@ -12,6 +12,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::artifacts::{Aligned, CLASSIFIER, Recipe, crc32c};
 use crate::geometry::in_parallel;
+use crate::report::Report;
 use crate::scale::Scale;
 
 /// How many forgeries there were, and who refused them.
@@ -42,18 +43,7 @@ pub fn forgeries(scale: Scale) -> ForgeryReport {
     let works = (0..artifacts)
         .map(|name| Box::new(move || of_artifact(name, stride)) as Box<dyn FnOnce() -> ForgeryReport + Send>)
         .collect();
-    let mut all = ForgeryReport::default();
-    for report in in_parallel(works) {
-        all.forgeries += report.forgeries;
-        all.malformed += report.malformed;
-        all.signature += report.signature;
-        all.classifier += report.classifier;
-        all.accepted.extend(report.accepted);
-        all.compared += report.compared;
-        all.disagreements += report.disagreements;
-        all.genuine += report.genuine;
-    }
-    all
+    Report::sum(in_parallel(works))
 }
 
 /// A device, and who watches it.
@@ -223,6 +213,22 @@ fn repair_crc(bytes: &mut [u8]) {
     if bytes.len() >= 16 {
         let crc = crc32c(&[&bytes[..12], &bytes[16..]]);
         bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+    }
+}
+
+impl Report for ForgeryReport {
+    fn add_counts(&mut self, part: &Self) {
+        self.forgeries += part.forgeries;
+        self.malformed += part.malformed;
+        self.signature += part.signature;
+        self.classifier += part.classifier;
+        self.compared += part.compared;
+        self.disagreements += part.disagreements;
+        self.genuine += part.genuine;
+    }
+
+    fn violations(&mut self) -> &mut Vec<String> {
+        &mut self.accepted
     }
 }
 

@@ -6,6 +6,7 @@ use calib_core::Erased;
 
 use crate::artifacts::{Recipe, crc32c};
 use crate::geometry::{Rig, for_every_geometry};
+use crate::report::Report;
 use crate::scale::Scale;
 
 /// How many images were started, and what came of them.
@@ -40,14 +41,7 @@ impl Damage {
 
 /// Starts devices on half-erased slots, each bit random or unstable, and on slots with a few wrong bits.
 pub fn half_erased(scale: Scale) -> HalfErasedReport {
-    let mut all = HalfErasedReport::default();
-    for report in for_every_geometry!(of_geometry, scale) {
-        all.images += report.images;
-        all.accepted += report.accepted;
-        all.none += report.none;
-        all.violations.extend(report.violations);
-    }
-    all
+    Report::sum(for_every_geometry!(of_geometry, scale))
 }
 
 fn of_geometry<const WRITE: usize, const SECTOR: usize>(
@@ -186,11 +180,15 @@ fn spoil<const WRITE: usize, const SECTOR: usize>(
     }
 }
 
-impl HalfErasedReport {
-    fn note(&mut self, problem: String) {
-        if self.violations.len() < 5 {
-            self.violations.push(problem);
-        }
+impl Report for HalfErasedReport {
+    fn add_counts(&mut self, part: &Self) {
+        self.images += part.images;
+        self.accepted += part.accepted;
+        self.none += part.none;
+    }
+
+    fn violations(&mut self) -> &mut Vec<String> {
+        &mut self.violations
     }
 }
 

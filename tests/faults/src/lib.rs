@@ -7,6 +7,7 @@ mod forgeries;
 mod geometry;
 mod half_erased;
 mod pairs;
+mod report;
 mod scale;
 mod worn;
 

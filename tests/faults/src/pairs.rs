@@ -7,6 +7,7 @@ use calib_core::Erased;
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
 use crate::geometry::{Rig, for_every_geometry};
+use crate::report::Report;
 use crate::scale::Scale;
 
 /// The smallest step between two cuts in bytes.
@@ -25,13 +26,7 @@ pub struct PairReport {
 
 /// Interrupts an update, starts, and interrupts the next: of the same artefact, or of another.
 pub fn pairs(scale: Scale) -> PairReport {
-    let mut all = PairReport::default();
-    for report in for_every_geometry!(of_geometry, scale) {
-        all.pairs += report.pairs;
-        all.starts += report.starts;
-        all.violations.extend(report.violations);
-    }
-    all
+    Report::sum(for_every_geometry!(of_geometry, scale))
 }
 
 fn of_geometry<const WRITE: usize, const SECTOR: usize>(
@@ -70,9 +65,8 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                     report.pairs += 1;
                     if let Err(problem) =
                         second_cut(&mut twice, second, known, acknowledged, step, cut, &mut report)
-                        && report.violations.len() < 5
                     {
-                        report.violations.push(format!(
+                        report.note(format!(
                             "write {WRITE}, sector {SECTOR}, erased {erased:?}, {cut:?} at steps {first_step} and {step}: {problem}"
                         ));
                     }
@@ -116,6 +110,17 @@ fn second_cut<const WRITE: usize, const SECTOR: usize>(
     match rig.boot(&known)? {
         Some(found) if known[found] == second => Ok(()),
         _ => Err("repeating it did not help".into()),
+    }
+}
+
+impl Report for PairReport {
+    fn add_counts(&mut self, part: &Self) {
+        self.pairs += part.pairs;
+        self.starts += part.starts;
+    }
+
+    fn violations(&mut self) -> &mut Vec<String> {
+        &mut self.violations
     }
 }
 

@@ -6,6 +6,7 @@ use calib_core::{Erased, InstallError};
 
 use crate::artifacts::Recipe;
 use crate::geometry::{Rig, for_every_geometry};
+use crate::report::Report;
 use crate::scale::Scale;
 
 /// How many bits were worn out, and what came of it.
@@ -21,13 +22,7 @@ pub struct WornReport {
 
 /// Installs over one worn bit after the other: what is not in flash is never acknowledged.
 pub fn worn(scale: Scale) -> WornReport {
-    let mut all = WornReport::default();
-    for report in for_every_geometry!(of_geometry, scale) {
-        all.installs += report.installs;
-        all.refused += report.refused;
-        all.violations.extend(report.violations);
-    }
-    all
+    Report::sum(for_every_geometry!(of_geometry, scale))
 }
 
 fn of_geometry<const WRITE: usize, const SECTOR: usize>(
@@ -57,11 +52,20 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
             }
             (outcome, in_force) => format!("{outcome:?}, then {in_force:?} is in force"),
         };
-        if report.violations.len() < 5 {
-            report.violations.push(format!("write {WRITE}, sector {SECTOR}, offset {offset}: {problem}"));
-        }
+        report.note(format!("write {WRITE}, sector {SECTOR}, offset {offset}: {problem}"));
     }
     report
+}
+
+impl Report for WornReport {
+    fn add_counts(&mut self, part: &Self) {
+        self.installs += part.installs;
+        self.refused += part.refused;
+    }
+
+    fn violations(&mut self) -> &mut Vec<String> {
+        &mut self.violations
+    }
 }
 
 impl fmt::Display for WornReport {

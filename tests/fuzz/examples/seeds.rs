@@ -35,11 +35,16 @@ fn main() {
     for (name, body) in replies() {
         write("frame", name, &payload(&Reply { id: 7, body }));
     }
-    // Flash of two slots of 512 bytes; bits 1 and 2 of the first byte make records and marks fit.
+    // Flash of two slots of 512 bytes; bits 1 and 2 of the first byte make records and marks fit, bits 3 and 4 the
+    // artefacts before them.
     let artefact = binary(Method::Isotonic, None);
-    for (name, choice, erased) in
-        [("blank", 0u8, 0xFF), ("first", 2, 0xFF), ("both", 6, 0xFF), ("zeros", 7, 0x00)]
-    {
+    for (name, choice, erased) in [
+        ("blank", 0u8, 0xFF),
+        ("first", 2, 0xFF),
+        ("both", 6, 0xFF),
+        ("zeros", 7, 0x00),
+        ("made", 0x1E, 0xFF),
+    ] {
         let mut flash = vec![erased; 1024];
         for slot in (0..2).filter(|slot| choice & (2 << slot) != 0) {
             flash[512 * slot..][..artefact.len()].copy_from_slice(&artefact);
@@ -50,8 +55,13 @@ fn main() {
     // Requests as the target makes them: a kind, a length, and so many bytes.
     let len = artefact.len() as u8;
     let part = [&[len], &artefact[..]].concat();
-    let update = [&[0], &part[..], &[2], &part[..], &[6, 0, 4, 128].repeat(9), &[5, 0]].concat();
+    let update = [&[0], &part[..], &[2], &part[..], &[6, 0, 4, 1, 128].repeat(9), &[5, 0]].concat();
     write("serve", "update", &update);
+    // The same in two chunks, the second of which says where it begins by its length; then again, to find it installed.
+    let (first, second) = artefact.split_at(artefact.len() / 2);
+    let halves = [&[0], &part[..], &[2, len / 2], first, &[3, len / 2], second].concat();
+    let twice = [&halves[..], &[6, 0, 4, 1, 128].repeat(9), &halves, &[6, 0, 5, 0, 4, 1, 9]].concat();
+    write("serve", "halves", &twice);
     write("serve", "status", &framed(&Request { id: 9, body: RequestBody::Status }));
     write("frame", "framed", &framed(&Request { id: 7, body: RequestBody::Score(0.5) }));
 }
@@ -339,12 +349,15 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
     let outcome = Outcome::Calibrated(calibrated);
-    let top = Prediction { class: 1, score, outcome, alarm: true, word: None };
+    let top = Prediction { class: 1, score, outcome, alarm: true, word: None, action: None };
     let classes = ClassesPrediction { top, probs: [Some(0.25), Some(0.75), None].into_iter().collect() };
     let ranked = [1, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect();
     vec![
         ("reply_classes", ReplyBody::Classes(classes)),
-        ("reply_top_k", ReplyBody::TopK(TopKPrediction { ranked, alarm: false, word: Some(7) })),
+        (
+            "reply_top_k",
+            ReplyBody::TopK(TopKPrediction { ranked, alarm: false, word: Some(7), action: None }),
+        ),
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
         ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
         ("reply_decided", ReplyBody::Prediction(decided)),

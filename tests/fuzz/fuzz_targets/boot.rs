@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 
 use calib_core::{
     Admission, Anybody, ArtifactBuffer, ArtifactWriter, ClassifierId, Erased, Header, HeaderFlags, Identity,
-    InstallError, Method, Provenance, Reduction, ScoreEncoding, SlotLayout, SlotStore, StepTable, Table,
-    TableForm, slot_trailer,
+    InstallError, Method, PREFIX_LEN, Provenance, Reduction, ScoreEncoding, SlotLayout, SlotStore, StepTable,
+    Table, TableForm, slot_trailer,
 };
+use calib_fuzz::repair;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use libfuzzer_sys::fuzz_target;
 
@@ -44,7 +45,8 @@ static OFFERED: LazyLock<Vec<u32>> = LazyLock::new(|| {
     words
 });
 
-/// The first byte chooses the erased value and whether records are made to fit; the rest is flash.
+// The first byte chooses the erased value, and of each slot whether record and mark are made to fit, and whether an artefact
+// is made of it first; the rest is flash.
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, rest)) = data.split_first() else { return };
     let erased = if choice & 1 == 0 { Erased::Ones } else { Erased::Zeros };
@@ -52,6 +54,9 @@ fuzz_target!(|data: &[u8]| {
     bytes.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let layout = SlotLayout { offsets: [0, SLOT_LEN as u32], len_bytes: SLOT_LEN as u32, erased };
     for (slot, bytes) in bytes.chunks_mut(SLOT_LEN).enumerate() {
+        if choice & (8 << slot) != 0 {
+            make_artifact(bytes, erased);
+        }
         if choice & (2 << slot) != 0 {
             seal(bytes, &layout, choice);
         }
@@ -86,6 +91,14 @@ fuzz_target!(|data: &[u8]| {
         Err(error) => panic!("{error}"),
     }
 });
+
+/// Makes an artefact of what a slot begins with, but for its sections, and erases the rest.
+fn make_artifact(slot: &mut [u8], erased: Erased) {
+    let stated = u32::from_le_bytes(*slot[8..].first_chunk().expect("4 bytes")) as usize;
+    let len = (stated % (SLOT_LEN - 64)).next_multiple_of(4).max(PREFIX_LEN);
+    repair(&mut slot[..len]);
+    slot[len..].fill(erased.byte());
+}
 
 /// Makes record and mark fit what is in the slot, if that is an artefact.
 fn seal(slot: &mut [u8], layout: &SlotLayout, sequence: u8) {

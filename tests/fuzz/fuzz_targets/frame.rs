@@ -2,11 +2,9 @@
 #![no_main]
 
 use calib_core::wire::{FrameReader, MAX_FRAME, Reply, Request, decode, encode};
-use crc::{CRC_32_ISCSI, Crc};
+use calib_fuzz::CRC_32C;
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
-
-static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 fuzz_target!(|data: &[u8]| {
     read::<Request>(data);

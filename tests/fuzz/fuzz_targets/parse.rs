@@ -5,13 +5,11 @@ use calib_core::{
     Artifact, ArtifactBuffer, Calibrated, Calibrator, Logits, Outcome, PREFIX_LEN, Probs, QuantizedScore,
     Reduction, Score, Table, TableForm, TopLabel, VectorCalibrator,
 };
-use crc::{CRC_32_ISCSI, Crc};
+use calib_fuzz::repair;
 use libfuzzer_sys::fuzz_target;
 
 /// Room for libFuzzer's default of 4096 bytes.
 type Aligned = ArtifactBuffer<1024>;
-
-static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 fuzz_target!(|data: &[u8]| {
     // As they lie, which may be misaligned.
@@ -19,6 +17,7 @@ fuzz_target!(|data: &[u8]| {
 
     let mut bytes = data.to_vec();
     check(&bytes, data);
+    bytes.resize(bytes.len().next_multiple_of(4).max(PREFIX_LEN), 0);
     repair(&mut bytes);
     check(&bytes, data);
 });
@@ -41,20 +40,6 @@ fn check(bytes: &[u8], data: &[u8]) {
     for (score, word) in scores(data).zip(words(data).chain([0, u32::MAX])) {
         use_all(&artifact, score, word);
     }
-}
-
-/// Gets behind the CRC: makes magic, format, length and CRC right and leaves the rest to the fuzzer.
-fn repair(bytes: &mut Vec<u8>) {
-    bytes.resize(bytes.len().next_multiple_of(4).max(PREFIX_LEN), 0);
-    let len = bytes.len() as u32;
-    bytes[..4].copy_from_slice(b"CALB");
-    bytes[4..6].copy_from_slice(&1u16.to_le_bytes());
-    bytes[8..12].copy_from_slice(&len.to_le_bytes());
-    bytes[24..32].fill(0);
-    let mut digest = CRC_32C.digest();
-    digest.update(&bytes[..12]);
-    digest.update(&bytes[16..]);
-    bytes[12..16].copy_from_slice(&digest.finalize().to_le_bytes());
 }
 
 /// Both ends, and every word that is a score: the edges of the tables are among them.
@@ -90,12 +75,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
         let top = TopLabel { class, score };
         match artifact.calibrator() {
             Calibrator::TopLabel(calibrator) => {
-                // One table may serve all classes, and there may be more of them than tables.
-                if usize::from(class) >= calibrator.classes() {
-                    assert!(matches!(calibrator.calibrate(top), Outcome::Uncalibrated(_)));
-                    continue;
-                }
-                let table = if tables.count() == 1 { tables.get(0) } else { table };
+                let table = table_of(artifact, class, calibrator.classes());
                 check_outcome(calibrator.calibrate(top), table, Key::Score(score, u32::MAX));
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Score(score, word));
             }
@@ -105,6 +85,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
             }
             Calibrator::TopLabelCode(calibrator) => {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
+                let table = table_of(artifact, class, calibrator.classes());
                 check_outcome(calibrator.calibrate(class, code).unwrap(), table, Key::Code(code));
             }
             Calibrator::BinaryCode(calibrator) if class == 0 => {
@@ -134,6 +115,13 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
             other => unreachable!("{other:?}"),
         }
     }
+}
+
+/// The table of a predicted class: one may serve all classes, of which there may be more or fewer than tables.
+fn table_of<'a>(artifact: &Artifact<'a>, class: u16, classes: usize) -> Option<Table<'a>> {
+    let tables = artifact.tables();
+    let index = if tables.count() == 1 { 0 } else { class.into() };
+    if usize::from(class) < classes { tables.get(index) } else { None }
 }
 
 /// A calibrator of whole vectors gives every class a probability, whatever the vector.

@@ -4,8 +4,10 @@
 
 use std::convert::Infallible;
 
-use calib_core::wire::{self, Chunk, FrameReader, MAX_FRAME, Reply, Request, RequestBody};
-use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, crc32c};
+use calib_core::wire::{
+    self, Chunk, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
+};
+use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, crc32c};
 use calib_firmware::{
     Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, RamFlash, Updater,
     serve_updatable,
@@ -18,7 +20,7 @@ static CLASSIFIER: LinearClassifier<2, 1> =
     LinearClassifier::new("fuzz", ClassifierId([7; 8]), [0.0; 2], [1.0; 2], [[1.0, 1.0]], [0.0]);
 const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 512], len_bytes: 512, erased: Erased::Zeros };
 
-/// The bytes as they are, and then once more as the payloads of requests: each begins with its kind and its length.
+// The bytes as they are, and then once more as the payloads of requests: each begins with its kind and its length.
 fuzz_target!(|data: &[u8]| {
     let mut input = data.to_vec();
     input.push(0);
@@ -30,25 +32,39 @@ fuzz_target!(|data: &[u8]| {
     }
 
     let mut memory = [0; 1024];
-    let flash = RamFlash::<4, 256>::new(&mut memory);
-    let admission = Admission::new(Anybody, CLASSIFIER.id());
-    let mut updater =
-        Updater::<_, _, 112>::open(flash, LAYOUT, admission, Kind::Binary).expect("the slots fit");
-    let mut buffer = ArtifactBuffer::new();
     let mut line = Line { input: &input, output: Vec::new() };
     let Ok(alarm) = Alarm::new(Pin, AlarmRule::AtLeast(0.5));
     let parts = (&CLASSIFIER, alarm, Clock, NoEntropy);
-    assert_eq!(serve_updatable(&mut line, parts, &mut updater, &mut buffer), Ok(()));
+    let served = serve_updatable(&mut line, parts, &mut updater(&mut memory), &mut ArtifactBuffer::new());
+    assert_eq!(served, Ok(()));
 
     let mut reader = FrameReader::new();
-    let answered: Vec<u32> = line
-        .output
-        .iter()
-        .filter_map(|&byte| reader.push::<Reply>(byte))
-        .map(|reply| reply.expect("a device sends whole frames").id)
-        .collect();
+    let replies = line.output.iter().filter_map(|&byte| reader.push::<Reply>(byte));
+    let replies: Vec<Reply> = replies.map(|reply| reply.expect("a device sends whole frames")).collect();
+    let answered: Vec<u32> = replies.iter().map(|reply| reply.id).collect();
     assert_eq!(answered, asked, "every request is answered once, in order");
+
+    let mut in_force = None;
+    for reply in replies {
+        match reply.body {
+            ReplyBody::Update(UpdateStatus::Installed(receipt)) => in_force = Some(receipt.identity),
+            ReplyBody::Prediction(prediction) => {
+                let calibrated = matches!(prediction.outcome, Outcome::Calibrated(_));
+                assert_eq!(calibrated, in_force.is_some(), "it answers from what is in force");
+            }
+            _ => {}
+        }
+    }
+    let mut buffer = ArtifactBuffer::new();
+    let restarted = updater(&mut memory).load(&mut buffer).status().ok().map(|status| status.identity);
+    assert_eq!(restarted, in_force, "what was acknowledged is in force after a restart");
 });
+
+/// A device that takes artefacts from anybody.
+fn updater(memory: &mut [u8]) -> Updater<RamFlash<'_, 4, 256>, Anybody, 112> {
+    let admission = Admission::new(Anybody, CLASSIFIER.id());
+    Updater::open(RamFlash::new(memory), LAYOUT, admission, Kind::Binary).expect("the slots fit")
+}
 
 /// The numbers of the requests in these bytes.
 fn feed(bytes: &[u8]) -> Vec<u32> {
@@ -71,7 +87,7 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
                 offset: u32::from(*len),
                 bytes: Chunk::from_slice(part).expect("up to 255 bytes"),
             },
-            4 => RequestBody::Score(f32::from(*len) / 255.0),
+            4 => RequestBody::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0)),
             5 => RequestBody::Slots,
             _ => RequestBody::Install,
         });

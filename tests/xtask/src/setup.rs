@@ -19,27 +19,40 @@ pub(crate) fn components() -> Result<()> {
 /// Installs the emulators through the system's package manager.
 pub(crate) fn qemu() -> Result<()> {
     install(&[
-        Program { name: "qemu-system-arm", apt: "qemu-system-arm" },
-        Program { name: "qemu-system-riscv32", apt: "qemu-system-misc" },
+        Program { name: "qemu-system-arm", apt: "qemu-system-arm", brew: "qemu" },
+        Program { name: "qemu-system-riscv32", apt: "qemu-system-misc", brew: "qemu" },
     ])
 }
 
-/// A program, and the Debian package that holds it.
+/// Installs what the tests compare with, and what libFuzzer is built with.
+pub(crate) fn test_tools() -> Result<()> {
+    install(&[
+        // A Mac has a program of this name that is not OpenSSL, and knows no Ed25519.
+        Program { name: "openssl", apt: "openssl", brew: "openssl@3" },
+        Program { name: "c++", apt: "g++", brew: "llvm" },
+    ])
+}
+
+/// A program, and the packages of Debian and Homebrew that hold it.
 struct Program {
     name: &'static str,
     apt: &'static str,
+    brew: &'static str,
 }
 
 impl Program {
     fn is_present(&self) -> bool {
-        output(self.name, &["--version"]).is_some()
+        match self.name {
+            "openssl" => output(self.name, &["version"]).is_some_and(|said| said.starts_with("OpenSSL")),
+            name => output(name, &["--version"]).is_some(),
+        }
     }
 }
 
-/// Installs the programs that are missing; on a Mac all of them come with `qemu`.
+/// Installs the programs that are missing.
 fn install(programs: &[Program]) -> Result<()> {
-    let missing = || programs.iter().filter(|program| !program.is_present()).map(|program| program.apt);
-    let packages: Vec<&str> = missing().collect();
+    let missing = || programs.iter().filter(|program| !program.is_present());
+    let packages: Vec<&str> = missing().map(|program| program.apt).collect();
     if packages.is_empty() {
         return Ok(());
     }
@@ -48,7 +61,7 @@ fn install(programs: &[Program]) -> Result<()> {
         let root = output("id", &["-u"]).is_some_and(|uid| uid.trim() == "0");
         let sudo = output("sudo", &["-n", "true"]).is_some();
         if !root && !sudo {
-            bail!("the emulator is missing: run `sudo apt-get install {list}`");
+            bail!("programs are missing: run `sudo apt-get install {list}`");
         }
         eprintln!("installing {list}");
         let install = [&["install", "--yes", "--no-install-recommends"][..], &packages].concat();
@@ -60,12 +73,16 @@ fn install(programs: &[Program]) -> Result<()> {
             run(command.env("DEBIAN_FRONTEND", "noninteractive").arg("--quiet=2").args(arguments))?;
         }
     } else if output("brew", &["--version"]).is_some() {
-        eprintln!("installing qemu");
-        run(Command::new("brew").args(["install", "qemu"]))?;
+        let mut formulas: Vec<&str> = missing().map(|program| program.brew).collect();
+        formulas.dedup();
+        eprintln!("installing {}", formulas.join(" "));
+        run(Command::new("brew").arg("install").args(formulas))?;
     }
     match missing().next() {
         None => Ok(()),
-        Some(_) => bail!("the emulator is missing: install {list}, then run this again"),
+        Some(Program { name, .. }) => {
+            bail!("{name} is missing: install {list} and put it into the PATH, then run this again")
+        }
     }
 }
 

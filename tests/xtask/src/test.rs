@@ -18,6 +18,7 @@ pub(crate) fn test() -> Result<()> {
     step("set-up", || {
         setup::components()?;
         setup::targets(&Board::ALL.map(Board::target))?;
+        setup::test_tools()?;
         setup::qemu()
     })?;
     let root = root();

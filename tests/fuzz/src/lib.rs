@@ -1,0 +1,25 @@
+//! What the fuzz targets share.
+
+use calib_core::PREFIX_LEN;
+use crc::{CRC_32_ISCSI, Crc};
+
+/// The CRC of artefacts and frames.
+pub static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+
+/// Gets behind an artefact's CRC: makes magic, format, length and CRC right and leaves the rest to the fuzzer.
+///
+/// # Panics
+///
+/// If it is shorter than an artefact's prefix.
+pub fn repair(artifact: &mut [u8]) {
+    assert!(artifact.len() >= PREFIX_LEN);
+    let len = artifact.len() as u32;
+    artifact[..4].copy_from_slice(b"CALB");
+    artifact[4..6].copy_from_slice(&1u16.to_le_bytes());
+    artifact[8..12].copy_from_slice(&len.to_le_bytes());
+    artifact[24..32].fill(0);
+    let mut digest = CRC_32C.digest();
+    digest.update(&artifact[..12]);
+    digest.update(&artifact[16..]);
+    artifact[12..16].copy_from_slice(&digest.finalize().to_le_bytes());
+}
