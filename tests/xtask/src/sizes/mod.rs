@@ -70,7 +70,8 @@ fn print_firmware(board: Board, flash: &Flash) {
         flash.rodata_bytes
     );
     let line = |bytes, owner: Option<&str>, name: &str| {
-        println!("  {bytes:6} {:5.1} %  {:17} {name}", share(bytes), owner.unwrap_or("-"));
+        let text = format!("  {bytes:6} {:5.1} %  {:17} {name}", share(bytes), owner.unwrap_or("-"));
+        println!("{}", text.trim_end());
     };
     flash
         .symbols
@@ -80,7 +81,9 @@ fn print_firmware(board: Board, flash: &Flash) {
     println!("\n  by crate:");
     let owners = flash.by_owner();
     let named: u64 = owners.iter().map(|(_, bytes)| bytes).sum();
-    owners.iter().for_each(|&(owner, bytes)| line(bytes, owner, ""));
+    owners
+        .iter()
+        .for_each(|&(owner, bytes)| line(bytes, owner, if owner.is_none() { "not of Rust" } else { "" }));
     line(total.saturating_sub(named), None, "constants without a name, padding");
     println!();
 }
