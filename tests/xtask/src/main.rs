@@ -12,6 +12,7 @@ mod report_check;
 mod run;
 mod setup;
 mod side_by_side;
+mod sizes;
 mod stack;
 mod test;
 
@@ -60,6 +61,8 @@ enum Command {
     Exhaustive,
     /// Bound the stack of what a device calls for every score, on every Cortex-M.
     Stack,
+    /// Show where the flash goes: by function in a whole firmware, by part, and for a line of log.
+    Sizes,
     /// Fuzz the parser of artefacts, the decoder of frames, the start on any flash, and the serial line.
     Fuzz {
         /// Executions per target.
@@ -91,6 +94,7 @@ fn main() -> anyhow::Result<()> {
         Command::Faults { long, only } => faults::faults(long, only),
         Command::Exhaustive => exhaustive::exhaustive(),
         Command::Stack => stack::stack(),
+        Command::Sizes => sizes::sizes(),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
     }
 }
