@@ -163,7 +163,7 @@ fn check(artifact: &Artifact<'_>, vector: ScoreVector<'_>, values: &[f32]) -> Re
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 48 }))]
 
     #[test]
     fn every_reduction_does_what_its_definition_says(
