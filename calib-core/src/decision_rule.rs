@@ -429,7 +429,7 @@ mod tests {
         /// The action is the one of the linear scan "how many thresholds are below the probability".
         #[test]
         fn decides_as_a_scan_does(
-            thresholds in proptest::collection::btree_set(0u32..ONE_BITS, 0..40),
+            thresholds in proptest::collection::btree_set(0u32..ONE_BITS, 0..40 / crate::test_size::step(5)),
             actions in proptest::collection::vec(0u8..5, 40),
             probe in 0u32..=ONE_BITS,
         ) {

@@ -198,6 +198,7 @@ mod tests {
 
     use super::*;
     use crate::score::ONE_BITS;
+    use crate::test_size::step;
 
     #[test]
     fn refuses_what_is_no_table() {
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn every_number_of_bins_agrees_with_a_scan() {
-        for bins in 1..=64u32 {
+        for bins in (1..=64u32).step_by(step(21)) {
             let edges: Vec<u32> = (1..bins).map(|i| (i as f32 / bins as f32).to_bits()).collect();
             agrees_with_a_scan::<64>(&edges, &[]);
         }
@@ -248,8 +249,8 @@ mod tests {
     proptest! {
         #[test]
         fn lookup_counts_the_edges_at_or_below(
-            edges in proptest::collection::btree_set(1..=ONE_BITS, 0..1100),
-            probes in proptest::collection::vec(0..=ONE_BITS, 50),
+            edges in proptest::collection::btree_set(1..=ONE_BITS, 0..1100 / step(64)),
+            probes in proptest::collection::vec(0..=ONE_BITS, 50 / step(5)),
         ) {
             let edges: Vec<u32> = edges.into_iter().collect();
             agrees_with_a_scan::<1>(&edges, &probes);
@@ -268,12 +269,13 @@ mod tests {
 
     #[test]
     fn the_largest_table_agrees_with_a_scan() {
-        let edges: Vec<u32> = (1..65_536u32).map(|i| i * 16_000).collect();
+        const BINS: usize = 65_536 / step(64);
+        let edges: Vec<u32> = (1..65_536).step_by(step(65)).map(|i| i * 16_000).collect();
         let edges: Vec<f32> = edges.into_iter().map(f32::from_bits).collect();
         let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / 65_536.0).collect();
         // On the heap: half a megabyte is much for a test's stack.
-        let table = std::boxed::Box::new(FixedTable::<65_536>::new(&edges, &values).unwrap());
-        for i in (0..=ONE_BITS).step_by(9973) {
+        let table = std::boxed::Box::new(FixedTable::<BINS>::new(&edges, &values).unwrap());
+        for i in (0..=ONE_BITS).step_by(9973 * step(1009)) {
             let scan = edges.partition_point(|edge| edge.to_bits() <= i);
             assert_eq!(table.lookup(Score::new(f32::from_bits(i)).unwrap()), (scan as u16, values[scan]));
         }

@@ -205,7 +205,7 @@ mod tests {
 
     fn knots() -> impl Strategy<Value = (Vec<f32>, Vec<f32>)> {
         // From 2^-40 up, where no slope overflows.
-        let x = proptest::collection::btree_set(0x2B80_0000..=ONE_BITS, 1..60);
+        let x = proptest::collection::btree_set(0x2B80_0000..=ONE_BITS, 1..60 / crate::test_size::step(6));
         (x, proptest::collection::vec(0..=ONE_BITS, 60), any::<bool>()).prop_map(|(x, mut y, from_zero)| {
             let mut x: Vec<f32> = x.into_iter().map(f32::from_bits).collect();
             if from_zero {

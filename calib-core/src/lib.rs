@@ -72,6 +72,8 @@ mod softmax;
 mod split_tree;
 mod stuffing;
 mod table;
+#[cfg(test)]
+mod test_size;
 mod top_k;
 #[cfg(feature = "ed25519")]
 mod trusted_key;

@@ -34,8 +34,8 @@ pub(crate) fn seal(bytes: &mut [u8]) {
 
 /// Makes the CRC that of `bytes`.
 pub(crate) fn seal_crc(bytes: &mut [u8]) {
-    let crc = Crc::<u32>::new(&CRC_32_ISCSI);
-    let mut digest = crc.digest();
+    static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+    let mut digest = CRC_32C.digest();
     digest.update(&bytes[..12]);
     digest.update(&bytes[16..]);
     bytes[12..16].copy_from_slice(&digest.finalize().to_le_bytes());

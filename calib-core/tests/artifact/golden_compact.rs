@@ -8,6 +8,7 @@ use calib_core::{
 
 use crate::forge::{aligned, assemble, disassemble, identity, refusal};
 use crate::golden::hex;
+use crate::test_size::step;
 
 /// Three classes of which the second is uncalibrated.
 const COMPACT: &str = "
@@ -139,7 +140,7 @@ fn flags_are_those_of_their_own_table() {
 #[test]
 fn damage_and_contradictions_are_refused() {
     let golden = hex(COMPACT);
-    for bit in 0..8 * golden.len() {
+    for bit in (0..8 * golden.len()).step_by(step(97)) {
         let mut bad = golden.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
         assert!(refusal(&bad).is_some(), "bit {bit}");

@@ -11,3 +11,5 @@ mod properties;
 mod reductions;
 mod refusal_forms;
 mod refusals;
+#[path = "../../src/test_size.rs"]
+mod test_size;

@@ -15,10 +15,11 @@ use proptest::sample::Index;
 use crate::forge::{Aligned, aligned, seal, write};
 use crate::golden::hex;
 use crate::golden_forms::{Form, forms};
+use crate::test_size::step;
 
 /// The bit pattern of 1.
 const ONE_BITS: u32 = 0x3F80_0000;
-const MAX_BINS: usize = 300;
+const MAX_BINS: usize = 300 / step(25);
 
 /// What a table is made of.
 #[derive(Clone, Debug)]

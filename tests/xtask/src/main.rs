@@ -5,6 +5,7 @@ mod demo;
 mod exhaustive;
 mod faults;
 mod fuzz;
+mod miri;
 mod mutants;
 mod papers;
 mod prove;
@@ -59,6 +60,8 @@ enum Command {
     ReportCheck,
     /// Send all 2^32 floats through every kind of table, and compare with a linear scan.
     Exhaustive,
+    /// Run calib-core's tests under Miri, on 64 and on 32 bits; big-endian targets are refused. Takes a nightly toolchain.
+    Miri,
     /// Bound the stack of what a device calls for every score, on every Cortex-M.
     Stack,
     /// Show where the flash goes: by function in a whole firmware, by part, and for a line of log.
@@ -93,6 +96,7 @@ fn main() -> anyhow::Result<()> {
         Command::Bench(Bench::Device { write_baseline }) => bench::device::device(write_baseline),
         Command::Faults { long, only } => faults::faults(long, only),
         Command::Exhaustive => exhaustive::exhaustive(),
+        Command::Miri => miri::miri(),
         Command::Stack => stack::stack(),
         Command::Sizes => sizes::sizes(),
         Command::Fuzz { runs } => fuzz::fuzz(runs),
