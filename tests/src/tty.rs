@@ -14,6 +14,7 @@ use serialport::TTYPort;
 use tempfile::TempDir;
 
 use crate::Board;
+use crate::watchdog::Watchdog;
 
 /// How long QEMU may take to start.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -37,6 +38,7 @@ pub struct TtyDevice {
 #[derive(Debug)]
 struct On {
     qemu: Child,
+    _watchdog: Watchdog,
     port: String,
     /// While somebody has the terminal open, QEMU does not drop what the device sends.
     _open: File,
@@ -93,12 +95,16 @@ impl TtyDevice {
             .stderr(File::create(folder.join("stderr"))?)
             .spawn()
             .with_context(|| format!("{} did not start: run `cargo xtask test`", self.board.qemu()))?;
-        let opened = wait_for_port(&mut qemu, folder).and_then(|port| {
+        let watched = Watchdog::of(&qemu).map_err(anyhow::Error::from);
+        let opened = watched.and_then(|watchdog| {
+            let port = wait_for_port(&mut qemu, folder)?;
             let open = File::options().read(true).write(true).open(&port);
-            Ok((open.with_context(|| format!("cannot open {port}"))?, port))
+            Ok((open.with_context(|| format!("cannot open {port}"))?, port, watchdog))
         });
         match opened {
-            Ok((open, port)) => self.on = Some(On { qemu, port, _open: open }),
+            Ok((open, port, watchdog)) => {
+                self.on = Some(On { qemu, _watchdog: watchdog, port, _open: open });
+            }
             Err(error) => {
                 end(&mut qemu);
                 return Err(error);
