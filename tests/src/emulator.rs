@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,6 +14,7 @@ use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, 
 use defmt_decoder::{DecodeError, Table};
 use tempfile::TempDir;
 
+use crate::watchdog::Watchdog;
 use crate::{Board, image};
 
 /// How long the device may take for anything.
@@ -27,12 +28,15 @@ const IN_FLIGHT: usize = 32;
 #[derive(Debug)]
 pub struct Emulator {
     qemu: Child,
+    _watchdog: Watchdog,
     line: UnixStream,
     reader: FrameReader,
     replies: VecDeque<Reply>,
     next_id: u32,
     elf: Vec<u8>,
     folder: TempDir,
+    /// The bytes of the log that were handed on by `new_logs`.
+    logged: u64,
 }
 
 impl Emulator {
@@ -86,14 +90,26 @@ impl Emulator {
                 format!("{} did not start: run `cargo xtask test`, which sets it up", board.qemu())
             })?;
 
+        let watchdog = Watchdog::of(&qemu);
         let mut qemu = Stopped(Some(qemu));
+        let watchdog = watchdog?;
         let line = accept(&listener, &mut qemu, folder.path())?;
         line.set_nonblocking(false)?;
         line.set_read_timeout(Some(TIME_LIMIT))?;
         line.set_write_timeout(Some(TIME_LIMIT))?;
         let qemu = qemu.0.take().context("QEMU ended")?;
         let (reader, replies) = (FrameReader::new(), VecDeque::new());
-        Ok(Self { qemu, line, reader, replies, next_id: 1, elf: bytes, folder })
+        Ok(Self {
+            qemu,
+            _watchdog: watchdog,
+            line,
+            reader,
+            replies,
+            next_id: 1,
+            elf: bytes,
+            folder,
+            logged: 0,
+        })
     }
 
     /// Sends a request and waits for its reply.
@@ -102,7 +118,7 @@ impl Emulator {
     ///
     /// If there is none in time, or it is another request's.
     pub fn request(&mut self, body: RequestBody) -> Result<ReplyBody> {
-        let id = self.send(body)?;
+        let (id, _) = self.send(body)?;
         self.receive(id)
     }
 
@@ -117,7 +133,7 @@ impl Emulator {
         let mut sent = VecDeque::new();
         let mut replies = Vec::new();
         for body in requests {
-            sent.push_back(self.send(body)?);
+            sent.push_back(self.send(body)?.0);
             if sent.len() == IN_FLIGHT {
                 replies.extend(sent.pop_front().map(|id| self.receive(id)).transpose()?);
             }
@@ -145,29 +161,48 @@ impl Emulator {
     ///
     /// If the log does not fit the firmware, or the board has no line for it.
     pub fn logs(&mut self) -> Result<Vec<String>> {
+        self.logged = 0;
+        Ok(self.new_logs()?.into_iter().map(|(_, line)| line).collect())
+    }
+
+    /// The lines that were logged since this or [`Emulator::logs`] was called, each with its time stamp in front.
+    pub(crate) fn new_logs(&mut self) -> Result<Vec<(String, String)>> {
         let table = Table::parse(&self.elf)?.context("the firmware logs nothing")?;
+        let mut log = Vec::new();
+        let mut file = File::open(self.folder.path().join("log"))?;
+        file.seek(SeekFrom::Start(self.logged))?;
+        file.read_to_end(&mut log)?;
+        // A frame ends with a zero, and has none within: what is not whole yet waits for the next time.
+        log.truncate(log.iter().rposition(|&byte| byte == 0).map_or(0, |last| last + 1));
+        self.logged += log.len() as u64;
         let mut decoder = table.new_stream_decoder();
-        decoder.received(&image::read(&self.folder.path().join("log"))?);
+        decoder.received(&log);
         let mut lines = Vec::new();
         loop {
             match decoder.decode() {
-                Ok(frame) => lines.push(frame.display_message().to_string()),
+                Ok(frame) => {
+                    let stamp = frame.display_timestamp().map(|stamp| stamp.to_string());
+                    lines.push((stamp.unwrap_or_default(), frame.display_message().to_string()));
+                }
                 Err(DecodeError::UnexpectedEof) => return Ok(lines),
                 Err(DecodeError::Malformed) => bail!("the log is damaged after line {}", lines.len()),
             }
         }
     }
 
-    fn send(&mut self, body: RequestBody) -> Result<u32> {
+    /// Sends a request; returns its number, and the bytes that it took.
+    pub(crate) fn send(&mut self, body: RequestBody) -> Result<(u32, usize)> {
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
         let mut buf = [0; MAX_FRAME];
         let frame = wire::encode(&Request { id, body }, &mut buf)?;
+        let len = frame.len();
         self.send_bytes(frame)?;
-        Ok(id)
+        Ok((id, len))
     }
 
-    fn receive(&mut self, id: u32) -> Result<ReplyBody> {
+    /// Waits for the reply to the request of this number, which is the next.
+    pub(crate) fn receive(&mut self, id: u32) -> Result<ReplyBody> {
         let reply = loop {
             match self.replies.pop_front() {
                 Some(reply) => break reply,

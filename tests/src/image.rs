@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +15,8 @@ use crate::Board;
 
 /// The package and the binary that hold every board's firmware.
 const PACKAGE: &str = "boards";
+/// Compiles our crates to the same code in every folder.
+const RUSTC_WRAPPER: &str = "rustc-anywhere.sh";
 
 /// What a firmware image takes on a device, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
 ///
 /// If the file holds no classifier, or with cargo's own words.
 pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBuf> {
-    build((board.name(), board.target()), classifier_json, "", None)
+    build((board.name(), board.target()), classifier_json, "", None, false)
 }
 
 /// Builds the firmware for the nRF52840-DK, which no emulator runs.
@@ -49,7 +52,17 @@ pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBu
 ///
 /// As [`build_firmware_for`].
 pub fn build_nrf52840_dk(classifier_json: &Path) -> Result<PathBuf> {
-    build(("nrf52840-dk", "thumbv7em-none-eabihf"), classifier_json, "", None)
+    build(("nrf52840-dk", "thumbv7em-none-eabihf"), classifier_json, "", None, false)
+}
+
+/// As [`build_firmware`], and the log says when each request was there, and when it was answered.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_traced_firmware(classifier_json: &Path) -> Result<PathBuf> {
+    let board = Board::Mps2An386;
+    build((board.name(), board.target()), classifier_json, "", None, true)
 }
 
 /// As [`build_firmware_for`], with two slots, whose calibrator is replaced over the serial line: by any other, or, with
@@ -64,7 +77,7 @@ pub fn build_updatable_firmware(
     public_key: Option<&Path>,
 ) -> Result<PathBuf> {
     let feature = if public_key.is_some() { "signed" } else { "slots" };
-    build((board.name(), board.target()), classifier_json, feature, public_key)
+    build((board.name(), board.target()), classifier_json, feature, public_key, false)
 }
 
 fn build(
@@ -72,11 +85,12 @@ fn build(
     classifier_json: &Path,
     feature: &str,
     public_key: Option<&Path>,
+    trace: bool,
 ) -> Result<PathBuf> {
     let model = LinearModel::load(classifier_json)?;
     let classifier_json = fs::canonicalize(classifier_json)?;
     let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
-    let target_dir = workspace.join("target");
+    let target_dir = workspace.join(if trace { "target/trace" } else { "target" });
     let images = target_dir.join("demo");
     fs::create_dir_all(&images).with_context(|| format!("cannot create {}", images.display()))?;
     // Held until the image is copied, so that no other build of the same board comes between.
@@ -90,10 +104,16 @@ fn build(
         .arg(&target_dir)
         .current_dir(&workspace)
         .env("CALIB_CLASSIFIER", &classifier_json)
+        // Without it, what is in `.cargo/config.toml`.
+        .envs(trace.then_some(("DEFMT_LOG", "trace")))
         .envs(public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))
         // Flags meant for the host would replace the device's.
         .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env("RUSTC_WRAPPER", workspace.join(RUSTC_WRAPPER))
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            remapped_paths(&fs::canonicalize(workspace.join(".."))?, &cargo_home()?),
+        )
         .output()
         .context("cargo was not found")?;
     if !output.status.success() {
@@ -108,6 +128,34 @@ fn build(
     let built = target_dir.join(target).join("release").join(PACKAGE);
     fs::copy(&built, &image).with_context(|| format!("cannot copy {}", built.display()))?;
     Ok(image)
+}
+
+/// rustc's flags that keep the folders of the sources and of cargo out of an image: for `CARGO_ENCODED_RUSTFLAGS`.
+///
+/// The places in the sources that a panic names are part of the program.
+pub fn remapped_paths(root: &Path, cargo_home: &Path) -> OsString {
+    let mut flags = OsString::new();
+    // The last that fits counts: cargo's folder may be below the sources'.
+    for (from, to) in [(root, "/calib"), (cargo_home, "/cargo")] {
+        if !flags.is_empty() {
+            flags.push("\x1f");
+        }
+        flags.push("--remap-path-prefix=");
+        flags.push(from);
+        flags.push("=");
+        flags.push(to);
+    }
+    flags
+}
+
+/// The folder of cargo's downloads.
+///
+/// # Errors
+///
+/// If there is no home folder.
+pub fn cargo_home() -> Result<PathBuf> {
+    let home = || Some(env::home_dir()?.join(".cargo"));
+    env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).context("there is no home folder")
 }
 
 /// `name` without what a file name does not take.
@@ -141,6 +189,24 @@ pub fn image_size(elf: &Path) -> Result<ImageSize> {
         }
     }
     Ok(size)
+}
+
+/// What an ELF file puts into a device's flash: each section's address, and its bytes.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no ELF file.
+pub fn flashed_bytes(elf: &Path) -> Result<Vec<u8>> {
+    let bytes = read(elf)?;
+    let mut flashed = Vec::new();
+    for section in object::File::parse(&*bytes)?.sections() {
+        let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
+        if sh_flags & u64::from(elf::SHF_ALLOC) != 0 && section.kind() != SectionKind::UninitializedData {
+            flashed.extend(section.address().to_le_bytes());
+            flashed.extend(section.data()?);
+        }
+    }
+    Ok(flashed)
 }
 
 /// The sizes of the functions and constants of an ELF file, by their symbols.

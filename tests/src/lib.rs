@@ -8,8 +8,10 @@ mod emulator;
 mod gdb;
 mod image;
 mod kills;
+mod load;
 mod parity;
 mod tty;
+mod watchdog;
 
 pub use board::Board;
 pub use brittle::{BrittleLine, terminals};
@@ -18,9 +20,11 @@ pub use command::calib;
 pub use emulator::Emulator;
 pub use gdb::GdbProbe;
 pub use image::{
-    ImageSize, build_firmware, build_firmware_for, build_nrf52840_dk, build_updatable_firmware,
-    function_assembly, image_size, symbol_addr_of, symbol_sizes,
+    ImageSize, build_firmware, build_firmware_for, build_nrf52840_dk, build_traced_firmware,
+    build_updatable_firmware, cargo_home, flashed_bytes, function_assembly, image_size, remapped_paths,
+    symbol_addr_of, symbol_sizes,
 };
 pub use kills::{Kills, kills};
+pub use load::{LINE_RATE_BYTES_PER_S, LoadReport, load};
 pub use parity::{Parity, bare_scores, classified_rows, vectors};
 pub use tty::TtyDevice;

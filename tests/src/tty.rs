@@ -14,6 +14,7 @@ use calib_host::{Link, Patience, open_port};
 use serialport::TTYPort;
 use tempfile::TempDir;
 
+use crate::watchdog::Watchdog;
 use crate::{Board, GdbProbe};
 
 /// How long QEMU may take to start.
@@ -41,6 +42,7 @@ pub struct TtyDevice {
 #[derive(Debug)]
 struct On {
     qemu: Child,
+    _watchdog: Watchdog,
     port: String,
     /// The terminal of the log, on a board that has one.
     log_port: Option<String>,
@@ -104,14 +106,19 @@ impl TtyDevice {
             .stderr(File::create(folder.join("stderr"))?)
             .spawn()
             .with_context(|| format!("{} did not start: run `cargo xtask test`", self.board.qemu()))?;
+        let watched = Watchdog::of(&qemu).map_err(anyhow::Error::from);
         let has_log = self.board.has_log();
-        let opened = wait_for_port(&mut qemu, folder, "serial0").and_then(|port| {
+        let opened = watched.and_then(|watchdog| {
+            let port = wait_for_port(&mut qemu, folder, "serial0")?;
             let log_port = has_log.then(|| wait_for_port(&mut qemu, folder, "serial1")).transpose()?;
             let open = File::options().read(true).write(true).open(&port);
-            Ok((open.with_context(|| format!("cannot open {port}"))?, port, log_port))
+            let open = open.with_context(|| format!("cannot open {port}"))?;
+            Ok((watchdog, port, log_port, open))
         });
         match opened {
-            Ok((open, port, log_port)) => self.on = Some(On { qemu, port, log_port, open }),
+            Ok((watchdog, port, log_port, open)) => {
+                self.on = Some(On { qemu, _watchdog: watchdog, port, log_port, open });
+            }
             Err(error) => {
                 end(&mut qemu);
                 return Err(error);

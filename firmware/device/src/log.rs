@@ -32,6 +32,16 @@ pub(crate) fn start(name: &str, calibrator: Result<CalibratorStatus, Missing>) {
     }
 }
 
+/// A request is there, to its last byte.
+pub(crate) fn asked(id: u32) {
+    log!(trace, "asked {}", id);
+}
+
+/// Its reply is written, to the last byte.
+pub(crate) fn answered(id: u32) {
+    log!(trace, "answered {}", id);
+}
+
 pub(crate) fn prediction(prediction: &Prediction) {
     let Prediction { class, score, alarm, .. } = *prediction;
     // A code is logged as the integer that it is: an f32 holds it exactly.

@@ -158,6 +158,7 @@ impl Session {
                         continue;
                     }
                 };
+                log::asked(request.id);
                 let reply = match update.answer(&request.body) {
                     Some(body) => Reply { id: request.id, body },
                     None => device.answer(&request).map_err(ServeError::Alarm)?,
@@ -172,6 +173,7 @@ impl Session {
                     Err(error) => log::dropped(error),
                 }
                 serial.flush().map_err(ServeError::Serial)?;
+                log::answered(request.id);
                 if update.is_replaced() {
                     return Ok(End::Replaced);
                 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -10,11 +10,11 @@ use calib_firmware::{Classifier, LinearModel};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
-use calib_tests::{Board, Case, build_updatable_firmware, kills};
+use calib_tests::{Board, Case, build_traced_firmware, build_updatable_firmware, kills, load};
 use clap::ValueEnum;
 
 use crate::mutants::{MUTANTS, Mutant};
-use crate::run::{cargo, run};
+use crate::run::{cargo, copy, run};
 use crate::{root, setup};
 
 /// The packages that a mutant is built from.
@@ -27,13 +27,15 @@ pub(crate) enum Part {
     Flash,
     /// The emulator, killed during updates over a terminal.
     Kills,
+    /// A serial line full of malformed frames.
+    Load,
     /// Faults planted in calib-core, each of which must be found.
     Planted,
 }
 
 /// Cuts the power, wears flash out and forges artefacts against the slot store, kills the emulator; then plants faults in
 /// calib-core, and checks that each is found.
-pub(crate) fn faults(long: bool, only: Option<Part>) -> Result<()> {
+pub(crate) fn faults(long: bool, only: Option<Part>, load_minutes: Option<f64>) -> Result<()> {
     let start = Instant::now();
     let wanted = |part| only.is_none_or(|only| only == part);
     if wanted(Part::Flash) {
@@ -43,6 +45,9 @@ pub(crate) fn faults(long: bool, only: Option<Part>) -> Result<()> {
     }
     if wanted(Part::Kills) {
         killed(if long { 1000 } else { 350 })?;
+    }
+    if wanted(Part::Load) {
+        loaded(load_minutes.unwrap_or(if long { 10.0 } else { 0.5 }))?;
     }
     if wanted(Part::Planted) {
         planted()?;
@@ -63,6 +68,27 @@ fn killed(count: usize) -> Result<()> {
     let artifacts = [calibrator(&model, 20)?, calibrator(&model, 60)?];
     let report = kills(&elf, [&artifacts[0], &artifacts[1]], count)?;
     println!("{report} ({:.0} s)", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The most instructions from the last byte of a request to the last of its reply, on the board's Cortex-M4F.
+const MAX_INSTRUCTIONS: u64 = 10_000;
+
+/// Puts a device's serial line under load for so many minutes.
+pub(crate) fn loaded(minutes: f64) -> Result<()> {
+    setup::targets(&[Board::Mps2An386.target()])?;
+    setup::qemu()?;
+    let model = Case::breast_cancer()?.model;
+    let classifier = root().join("target/classifier.json");
+    model.save(&classifier)?;
+    let elf = build_traced_firmware(&classifier)?;
+    let report = load(&elf, &calibrator(&model, 20)?, Duration::from_secs_f64(60.0 * minutes))?;
+    println!("{report}; allowed {MAX_INSTRUCTIONS}");
+    ensure!(
+        report.max_instructions <= MAX_INSTRUCTIONS,
+        "a reply took {} instructions",
+        report.max_instructions
+    );
     Ok(())
 }
 
@@ -104,7 +130,7 @@ fn prepare(folder: &Path) -> Result<()> {
         if to.exists() {
             fs::remove_dir_all(&to).with_context(|| format!("cannot remove {}", to.display()))?;
         }
-        copy(&root().join(part), &to)?;
+        copy(&root().join(part), &to, &[])?;
     }
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
     let members = manifest.lines().find(|line| line.starts_with("members")).context("no members")?;
@@ -116,20 +142,6 @@ fn prepare(folder: &Path) -> Result<()> {
         manifest.replace(members, &format!("members = [{ours}]")) + profile,
     )?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
-    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
     Ok(())
 }
 

@@ -1,26 +1,172 @@
 //! `cargo xtask fuzz`
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
 
 use crate::root;
 use crate::run::{cargo, output, run};
 
-/// Runs every fuzz target. Works with stable Rust: coverage is built in, sanitizers are not used.
-pub(crate) fn fuzz(runs: u64) -> Result<()> {
-    let folder = root().join("tests/fuzz");
+/// What is fuzzed.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum Target {
+    /// The parser of artefacts.
+    Parse,
+    /// The decoder of frames.
+    Frame,
+    /// The start on any flash, and an installation after it.
+    Boot,
+    /// The serial line of a device with slots.
+    Serve,
+}
+
+impl Target {
+    const ALL: [Self; 4] = [Self::Parse, Self::Frame, Self::Boot, Self::Serve];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::Frame => "frame",
+            Self::Boot => "boot",
+            Self::Serve => "serve",
+        }
+    }
+
+    /// The executions of a whole run.
+    const fn runs(self) -> u64 {
+        match self {
+            Self::Parse => 100_000_000,
+            Self::Frame | Self::Boot | Self::Serve => 10_000_000,
+        }
+    }
+
+    /// The longest input in bytes: for `Boot`, a choice and two slots.
+    const fn max_len(self) -> usize {
+        match self {
+            Self::Parse | Self::Serve => 1024,
+            Self::Boot => 1025,
+            Self::Frame => 512,
+        }
+    }
+
+    /// The inputs that every run begins with, which are committed.
+    fn seeds(self) -> PathBuf {
+        folder().join("seeds").join(self.name())
+    }
+
+    /// The inputs that were found, which stay on this machine.
+    fn corpus(self) -> PathBuf {
+        folder().join("corpus").join(self.name())
+    }
+}
+
+/// Fuzzes one target after the other and prints how much was run, and what was reached. Works with stable Rust: coverage
+/// is built in; sanitizers are not used, as there is no unsafe code for them to watch.
+pub(crate) fn fuzz(only: Option<Target>, runs: Option<u64>, keep: bool) -> Result<()> {
     if output("cargo", &["fuzz", "--version"]).is_none() {
         run(cargo(&root()).args(["install", "--locked", "cargo-fuzz"]))?;
     }
-    for target in ["parse", "frame", "boot", "serve"] {
-        let corpus = folder.join("corpus").join(target);
-        fs::create_dir_all(&corpus).with_context(|| format!("cannot create {}", corpus.display()))?;
-        run(cargo(&folder)
-            .args(["fuzz", "run", "--fuzz-dir", ".", "--sanitizer", "none", target])
-            .arg(&corpus)
-            .arg(folder.join("seeds").join(target))
-            .args(["--", &format!("-runs={runs}"), "-max_len=2048", "-print_final_stats=1"]))?;
+    for target in Target::ALL.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
+        fuzz_target(target, runs.unwrap_or(target.runs()))?;
+        if keep {
+            keep_new_inputs(target)?;
+        }
     }
     Ok(())
+}
+
+fn fuzz_target(target: Target, runs: u64) -> Result<()> {
+    let (name, corpus) = (target.name(), target.corpus());
+    fs::create_dir_all(&corpus).with_context(|| format!("cannot create {}", corpus.display()))?;
+    let log = folder().join("corpus").join(format!("{name}.log"));
+    println!("{name}: {runs} executions; how far it is: {}", log.display());
+    let start = Instant::now();
+    let status = libfuzzer(target)
+        .args([&corpus, &target.seeds()])
+        .args(["--", &format!("-runs={runs}"), "-timeout=10", "-print_final_stats=1"])
+        .arg(format!("-max_len={}", target.max_len()))
+        .stderr(File::create(&log).with_context(|| format!("cannot create {}", log.display()))?)
+        .status()?;
+    let log = fs::read(&log).with_context(|| format!("cannot read {}", log.display()))?;
+    let log = String::from_utf8_lossy(&log);
+    let done = last_number(&log, "stat::number_of_executed_units:").unwrap_or(0);
+    let edges = last_number(&log, " cov: ").unwrap_or(0);
+    let inputs = count_files(&corpus)? + count_files(&target.seeds())?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("  {done} executions in {seconds:.0} s, {edges} edges reached, {inputs} inputs kept");
+    ensure!(status.success(), "{name} found something\n{}", tail(&log, 40));
+    ensure!(done >= runs, "{name} ended early\n{}", tail(&log, 40));
+    println!("  no panic, no failed check, no input that takes 10 seconds");
+    Ok(())
+}
+
+/// Adds those inputs to the seeds that reach what the seeds do not reach.
+fn keep_new_inputs(target: Target) -> Result<()> {
+    let before = count_files(&target.seeds())?;
+    // Edges, not how often each is taken: a tenth of the inputs.
+    run(libfuzzer(target)
+        .args([target.seeds(), target.corpus()])
+        .args(["--", "-merge=1", "-use_counters=0"])
+        .arg(format!("-max_len={}", target.max_len()))
+        .stderr(Stdio::null()))?;
+    println!("  {} new seeds", count_files(&target.seeds())? - before);
+    Ok(())
+}
+
+/// Runs every target once with every seed, without cargo-fuzz and without coverage.
+pub(crate) fn replay() -> Result<()> {
+    run(cargo(&folder()).args(["build", "--quiet", "--locked", "--bins", "--examples"]))?;
+    for target in Target::ALL {
+        let (name, seeds) = (target.name(), target.seeds());
+        let artifacts = folder().join("artifacts").join(name);
+        fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
+        let ran = Command::new(folder().join("target/debug").join(name))
+            .args(["-runs=0", "-timeout=10"])
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(&seeds)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot run the fuzz target {name}"))?;
+        let said = String::from_utf8_lossy(&ran.stderr);
+        if !ran.status.success() {
+            bail!("{name} fails on a seed\n{}", tail(&said, 40));
+        }
+        // libFuzzer begins with an empty input of its own.
+        let (done, wanted) = (last_number(&said, "Done ").unwrap_or(0), count_files(&seeds)? as u64 + 1);
+        ensure!(wanted > 1 && done == wanted, "{name} ran {done} of {wanted} inputs\n{}", tail(&said, 40));
+        println!("fuzz target {name}: {done} inputs");
+    }
+    Ok(())
+}
+
+fn folder() -> PathBuf {
+    root().join("tests/fuzz")
+}
+
+fn libfuzzer(target: Target) -> Command {
+    let mut command = cargo(&folder());
+    command
+        .args(["fuzz", "run", "--fuzz-dir", ".", "--sanitizer", "none", target.name()])
+        .stdin(Stdio::null());
+    command
+}
+
+fn count_files(folder: &Path) -> Result<usize> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    Ok(entries.count())
+}
+
+/// The number behind the last `name`.
+fn last_number(text: &str, name: &str) -> Option<u64> {
+    let (_, rest) = text.rsplit_once(name)?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
 }

@@ -10,6 +10,7 @@ mod mutants;
 mod papers;
 mod prove;
 mod report_check;
+mod reproducible;
 mod run;
 mod setup;
 mod side_by_side;
@@ -52,6 +53,9 @@ enum Command {
         /// Run only this part.
         #[arg(long, value_enum, value_name = "PART")]
         only: Option<faults::Part>,
+        /// For how many minutes the serial line is under load.
+        #[arg(long, value_name = "MINUTES")]
+        load: Option<f64>,
     },
     /// Measure speed and memory.
     #[command(subcommand)]
@@ -66,11 +70,26 @@ enum Command {
     Stack,
     /// Show where the flash goes: by function in a whole firmware, by part, and for a line of log.
     Sizes,
+    /// Build twice, in two folders and environments, and compare the firmware, an artefact and a report byte by byte.
+    Reproducible {
+        /// One board, and the `calib` that is built already: what `cargo xtask test` runs.
+        #[arg(long)]
+        sample: bool,
+    },
     /// Fuzz the parser of artefacts, the decoder of frames, the start on any flash, and the serial line.
     Fuzz {
-        /// Executions per target.
-        #[arg(long, default_value_t = 10_000_000, value_name = "N")]
-        runs: u64,
+        /// Executions per target; 100 million of the parser and 10 million of the others if not given.
+        #[arg(long, value_name = "N")]
+        runs: Option<u64>,
+        /// Only this target.
+        #[arg(long, value_enum, value_name = "TARGET")]
+        only: Option<fuzz::Target>,
+        /// Add the inputs to the seeds that reach what the seeds do not reach.
+        #[arg(long)]
+        keep: bool,
+        /// Run each target only once with every seed, as `cargo xtask test` does.
+        #[arg(long, conflicts_with_all = ["runs", "only", "keep"])]
+        seeds: bool,
     },
 }
 
@@ -94,12 +113,14 @@ fn main() -> anyhow::Result<()> {
         Command::Bench(Bench::Host(options)) => bench::host(&options),
         Command::ReportCheck => report_check::report_check(),
         Command::Bench(Bench::Device { write_baseline }) => bench::device::device(write_baseline),
-        Command::Faults { long, only } => faults::faults(long, only),
+        Command::Faults { long, only, load } => faults::faults(long, only, load),
         Command::Exhaustive => exhaustive::exhaustive(),
         Command::Miri => miri::miri(),
         Command::Stack => stack::stack(),
         Command::Sizes => sizes::sizes(),
-        Command::Fuzz { runs } => fuzz::fuzz(runs),
+        Command::Reproducible { sample } => reproducible::reproducible(sample),
+        Command::Fuzz { seeds: true, .. } => fuzz::replay(),
+        Command::Fuzz { runs, only, keep, .. } => fuzz::fuzz(only, runs, keep),
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use calib_tests::{Board, Case};
 
 use crate::run::{cargo, run};
-use crate::{bench, prove, root, setup, stack};
+use crate::{bench, faults, fuzz, prove, reproducible, root, setup, stack};
 
 /// The targets that calib-core is built for.
 const TARGETS: [&str; 3] = ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
@@ -87,6 +87,9 @@ pub(crate) fn test() -> Result<()> {
     step("tests of the firmware's library", || {
         run(cargo(&firmware).args(["test", "--locked", "--package", "calib-firmware"]))
     })?;
+    step("fuzz targets on their seeds", fuzz::replay)?;
+    step("a serial line under load", || faults::loaded(10.0 / 60.0))?;
+    step("the same bytes from two folders", || reproducible::reproducible(true))?;
     step("documentation", || {
         run(cargo(&root).env("RUSTDOCFLAGS", "-D warnings").args([
             "doc",

@@ -33,6 +33,9 @@ mod addr {
     pub(super) const FPGAIO: usize = 0x5030_2000;
 }
 
+// Ticks of the core's clock, downwards, and around after 2^24.
+defmt::timestamp!("{=u32}", cortex_m::peripheral::SYST::get_current());
+
 /// The parts of the board that this firmware uses, each of which exists once.
 pub(crate) struct Board {
     /// The line to the host.
