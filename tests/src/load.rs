@@ -40,8 +40,7 @@ pub struct LoadReport {
     pub instructions: u64,
     /// Of the slowest.
     pub max_instructions: u64,
-    /// The requests that took more than the limit. QEMU holds a line back while the host is slow to read it, and the device
-    /// counts while it waits: a wire does not.
+    /// The requests that took more than the limit. On a busy host there was one in thousands; why is not known.
     pub slow: u64,
 }
 
