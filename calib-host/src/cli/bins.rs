@@ -9,9 +9,11 @@ use calib_host::{
 };
 use clap::Args;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde_json::json;
 
 use super::calibrated::{Columns, score_columns};
+use super::drawing::{self, Axis, BLUE, ORANGE, decimals};
 use super::print_json;
 
 /// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
@@ -169,68 +171,50 @@ fn best(tried: &[BinsTried], most: f64, upper: impl Fn(&BinsTried) -> f64) -> Op
     will_do.min_by(|a, b| a.brier.total_cmp(&b.brier).then(a.bins.cmp(&b.bins))).map(|tried| tried.bins)
 }
 
-/// A bound's name, colour and value.
-type Estimate = (&'static str, RGBColor, fn(&BinsTried) -> f64);
+/// A bound's name, colour and value, and on which side of its points the numbers of bins are.
+type Estimate = (&'static str, RGBColor, fn(&BinsTried) -> f64, HPos);
 
 /// Both bounds against the squared error, with the number of bins at every point.
 fn draw(tried: &[BinsTried], alpha: f64) -> Result<String, Box<dyn std::error::Error>> {
     let range = |values: &mut dyn Iterator<Item = f64>| {
         let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
         let margin = (0.08 * (hi - lo)).max(1e-6);
-        (lo - margin, hi + margin)
+        lo - margin..hi + margin
     };
     let briers = range(&mut tried.iter().map(|tried| tried.brier));
     let uppers = range(&mut tried.iter().flat_map(|tried| [tried.upper_plugin, tried.upper_debiased]));
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .margin(16)
-            .caption("calibration error against squared error, by number of bins", ("sans-serif", 18))
-            .x_label_area_size(44)
-            .y_label_area_size(70)
-            .build_cartesian_2d(briers.0..briers.1, uppers.0.max(0.0)..uppers.1)?;
-        let digits = |(lo, hi): (f64, f64)| (10.0 / (hi - lo)).log10().ceil().max(1.0) as usize;
-        let (of_x, of_y) = (digits(briers), digits(uppers));
-        chart
-            .configure_mesh()
-            .x_desc("mean squared error (Brier score)")
-            .y_desc(format!("upper bound of the calibration error, alpha = {alpha}"))
-            .x_labels(6)
-            .x_label_formatter(&|brier| format!("{brier:.of_x$}"))
-            .y_label_formatter(&|upper| format!("{upper:.of_y$}"))
-            .light_line_style(WHITE)
-            .draw()?;
+    let uppers = uppers.start.max(0.0)..uppers.end;
+    let (of_x, of_y) = (decimals(briers.end - briers.start), decimals(uppers.end - uppers.start));
+    let x = Axis {
+        title: "mean squared error (Brier score)".into(),
+        range: briers,
+        tick: &|brier| format!("{brier:.of_x$}"),
+    };
+    let y = Axis {
+        title: format!("upper bound of the calibration error, alpha = {alpha}"),
+        range: uppers,
+        tick: &|upper| format!("{upper:.of_y$}"),
+    };
+    let caption = "calibration error against squared error, by number of bins";
+    drawing::draw(caption, x, y, SeriesLabelPosition::UpperRight, |chart| {
+        // Points of the two estimates are above one another: their numbers are on different sides,
+        // and beside the lines.
         let estimates: [Estimate; 2] = [
-            ("from the plugin estimate", RGBColor(190, 80, 0), |tried| tried.upper_plugin),
-            ("from the debiased estimate", RGBColor(0, 90, 160), |tried| tried.upper_debiased),
+            ("from the plugin estimate", ORANGE, |tried| tried.upper_plugin, HPos::Left),
+            ("from the debiased estimate", BLUE, |tried| tried.upper_debiased, HPos::Right),
         ];
-        for (name, colour, upper) in estimates {
-            let points: Vec<(f64, f64)> = tried.iter().map(|tried| (tried.brier, upper(tried))).collect();
-            chart
-                .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(1)))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
-            chart.draw_series(points.iter().map(|&at| Circle::new(at, 3, colour.filled())))?;
-            chart.draw_series(tried.iter().zip(points).map(|(tried, at)| {
-                let number = Text::new(
-                    tried.bins.to_string(),
-                    (4, -14),
-                    ("sans-serif", 12).into_font().color(&colour),
-                );
-                EmptyElement::at(at) + number
+        for (name, colour, upper, side) in estimates {
+            let points = || tried.iter().map(|tried| (tried.brier, upper(tried)));
+            drawing::curve(chart, name, colour, points())?;
+            chart.draw_series(points().map(|at| Circle::new(at, 3, colour.filled())))?;
+            let away = if matches!(side, HPos::Left) { (5, -8) } else { (-5, 8) };
+            let style = ("sans-serif", 12).into_font().color(&colour).pos(Pos::new(side, VPos::Center));
+            chart.draw_series(tried.iter().zip(points()).map(|(tried, at)| {
+                EmptyElement::at(at) + Text::new(tried.bins.to_string(), away, style.clone())
             }))?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK)
-            .draw()?;
-        root.present()?;
-    }
-    Ok(svg)
+        Ok(())
+    })
 }
 
 fn parse_error(text: &str) -> Result<f64, String> {

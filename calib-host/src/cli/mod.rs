@@ -11,6 +11,7 @@ mod compare;
 mod decide;
 mod decided;
 mod doctor;
+mod drawing;
 mod export;
 mod fit;
 #[cfg(feature = "probe")]

@@ -9,6 +9,7 @@ use clap::Args;
 use plotters::prelude::*;
 use serde_json::json;
 
+use super::drawing::{self, Axis, BLUE, GREY, ORANGE, decimals};
 use super::print_json;
 
 /// What a table on the device holds.
@@ -166,45 +167,28 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> Result<String, Box<dyn std:
     let step = most.div_ceil(500) as usize;
     let plans: Vec<Plan> = (1..=most).step_by(step).filter_map(|bins| Plan::new(n, bins, alpha)).collect();
     let top = plans.iter().map(|plan| plan.epsilon_original).fold(0.0, f64::max).min(1.0);
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (720, 440)).into_drawing_area();
-        root.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(&root)
-            .margin(16)
-            .caption(
-                format!("epsilon against the number of bins: n = {n}, alpha = {alpha}"),
-                ("sans-serif", 18),
-            )
-            .x_label_area_size(44)
-            .y_label_area_size(60)
-            .build_cartesian_2d(0.0..most as f64, 0.0..top * 1.05)?;
-        // Half a bin has no tick, and all of epsilon's have the same decimals.
-        let decimals = (10.0 / top).log10().ceil().max(1.0) as usize;
-        chart
-            .configure_mesh()
-            .x_desc("number of bins")
-            .y_desc("epsilon, a difference of probabilities")
-            .x_label_formatter(&|bins| if bins.fract() == 0.0 { bins.to_string() } else { String::new() })
-            .y_label_formatter(&|epsilon| format!("{epsilon:.decimals$}"))
-            .light_line_style(WHITE)
-            .draw()?;
+    // Half a bin has no tick, and all of epsilon's have the same decimals.
+    let digits = decimals(top);
+    let x = Axis {
+        title: "number of bins".into(),
+        range: 0.0..most as f64,
+        tick: &|bins| if bins.fract() == 0.0 { bins.to_string() } else { String::new() },
+    };
+    let y = Axis {
+        title: "epsilon, a difference of probabilities".into(),
+        range: 0.0..top * 1.05,
+        tick: &|epsilon| format!("{epsilon:.digits$}"),
+    };
+    let caption = format!("epsilon against the number of bins: n = {n}, alpha = {alpha}");
+    drawing::draw(&caption, x, y, SeriesLabelPosition::LowerRight, |chart| {
         let curves: [Curve; 3] = [
-            ("umd, every bin (Theorem 3)", RGBColor(0, 90, 160), |plan| plan.epsilon),
-            ("umd-original (Corollary 1)", RGBColor(190, 80, 0), |plan| plan.epsilon_original),
-            ("umd-randomized, a random score's bin (Theorem 4)", RGBColor(90, 90, 90), |plan| {
-                plan.epsilon_marginal
-            }),
+            ("umd, every bin (Theorem 3)", BLUE, |plan| plan.epsilon),
+            ("umd-original (Corollary 1)", ORANGE, |plan| plan.epsilon_original),
+            ("umd-randomized, a random score's bin (Theorem 4)", GREY, |plan| plan.epsilon_marginal),
         ];
         for (name, colour, epsilon) in curves {
-            let points = plans
-                .iter()
-                .map(|plan| (plan.bins as f64, epsilon(plan)))
-                .filter(|point| point.1 <= top * 1.05);
-            chart
-                .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+            let points = plans.iter().map(|plan| (plan.bins as f64, epsilon(plan)));
+            drawing::curve(chart, name, colour, points.filter(|point| point.1 <= top * 1.05))?;
         }
         if let Some(plan) = answer {
             // A deviation that no two probabilities have is not in the drawing.
@@ -214,15 +198,8 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> Result<String, Box<dyn std:
                 .label(format!("{} bins of {} points: {:.4}", plan.bins, plan.points_per_bin, plan.epsilon))
                 .legend(|(x, y)| Circle::new((x + 9, y), 5, BLACK.filled()));
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK)
-            .draw()?;
-        root.present()?;
-    }
-    Ok(svg)
+        Ok(())
+    })
 }
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {

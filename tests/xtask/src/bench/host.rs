@@ -21,14 +21,14 @@ const BINS: usize = 15;
 const REPEATS: usize = 3;
 
 /// Prints a line for every measurement: ours, the peer's, and how many times faster ours is.
-pub(crate) fn host(rows: u64) -> Result<()> {
+pub(crate) fn host(rows: u64, with_netcal: bool) -> Result<()> {
     let (scores, labels) = rows_of(usize::try_from(rows)?);
     let ours = ours(&scores, &labels)?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
     write_npy(&folder.join("scores.npy"), &scores)?;
     write_npy(&folder.join("labels.npy"), &labels.iter().map(|&label| u8::from(label)).collect::<Vec<_>>())?;
-    let (peers, versions) = peer::measure(&folder).unwrap_or_else(|cause| {
+    let (peers, versions) = peer::measure(&folder, with_netcal).unwrap_or_else(|cause| {
         eprintln!("no peers to compare with: {cause:#}");
         (Vec::new(), String::new())
     });

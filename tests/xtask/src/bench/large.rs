@@ -1,4 +1,4 @@
-//! `calib fit` on files of many rows: time and peak memory.
+//! `calib` on files of many rows: time and peak memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,9 @@ impl Drop for Folder {
     }
 }
 
+/// The most rows that are assessed and reported on: these commands read whole files.
+const MOST_READ_WHOLE: u64 = 10_000_000;
+
 /// Measures files of `rows`, a tenth and a hundredth of them.
 pub(crate) fn large(rows: u64) -> Result<()> {
     eprintln!("building for release");
@@ -39,10 +42,7 @@ pub(crate) fn large(rows: u64) -> Result<()> {
         ["build", "--quiet", "--release", "--package", "calib-host", "--bin", "calib", "--example", WRITER];
     run(cargo(&root()).args(build))?;
     println!("{}", machine());
-    println!(
-        "{:<12} {:<8} {:>14} {:>10} {:>16}",
-        "method", "format", "rows", "time (s)", "peak memory (MiB)"
-    );
+    println!("{:<12} {:<8} {:>14} {:>10} {:>16}", "", "format", "rows", "time (s)", "peak memory (MiB)");
     for rows in [rows / 100, rows / 10, rows] {
         let folder = Folder(std::env::temp_dir().join(format!("calib-bench-{}", std::process::id())));
         fs::create_dir_all(&folder.0)?;
@@ -51,31 +51,56 @@ pub(crate) fn large(rows: u64) -> Result<()> {
         run(Command::new(writer).arg(&folder.0).arg(rows.to_string()))?;
         for method in METHODS {
             for format in ["npy", "parquet"] {
-                eprintln!("fitting {} to {format}", method[0]);
-                let (seconds, peak) = fit(&folder.0, method, format)?;
-                let peak = peak.map_or("-".into(), |kib| (kib / 1024).to_string());
-                println!("{:<12} {format:<8} {rows:>14} {seconds:>10.2} {peak:>16}", method[0]);
+                let scores: &[&str] = match format {
+                    "npy" => &["--scores", "scores.npy", "--labels", "labels.npy"],
+                    _ => &["--scores", "rows.parquet"],
+                };
+                let fit = [&["fit", "--force", "-o", "cal.bin", "--method"], method, scores].concat();
+                line(&folder.0, method[0], format, rows, &fit)?;
             }
+        }
+        if rows <= MOST_READ_WHOLE {
+            read_whole(&folder.0, rows)?;
         }
     }
     Ok(())
 }
 
-/// Runs a fit; gives its seconds and its peak memory in KiB, where the system says it.
-fn fit(folder: &Path, method: &[&str], format: &str) -> Result<(f64, Option<u64>)> {
+/// Measures what is done with a calibrator and as many labelled rows.
+fn read_whole(folder: &Path, rows: u64) -> Result<()> {
+    let arrays = ["--scores", "scores.npy", "--labels", "labels.npy"];
+    let fit = ["fit", "--force", "-o", "cal.bin", "--method", "umd", "--bins", "15"];
+    measured(folder, &[&fit[..], &arrays].concat())?;
+    line(folder, "assess", "npy", rows, &[&["assess", "cal.bin"], &arrays[..]].concat())?;
+    let calibration = ["--calibration", "scores.npy", "--calibration-labels", "labels.npy"];
+    let test = ["--test", "scores.npy", "--test-labels", "labels.npy"];
+    let report = [&["report", "cal.bin", "--force", "-o", "report.html"], &calibration[..], &test].concat();
+    line(folder, "report", "npy", rows, &report)?;
+    let page = fs::metadata(folder.join("report.html"))?.len();
+    println!("{:<12} the page: {page} bytes", "");
+    Ok(())
+}
+
+/// Runs a command and prints a line about it.
+fn line(folder: &Path, name: &str, format: &str, rows: u64, arguments: &[&str]) -> Result<()> {
+    eprintln!("{name}, {format}");
+    let (seconds, peak) = measured(folder, arguments)?;
+    let peak = peak.map_or("-".into(), |kib| (kib / 1024).to_string());
+    println!("{name:<12} {format:<8} {rows:>14} {seconds:>10.2} {peak:>16}");
+    Ok(())
+}
+
+/// Runs `calib` in a folder; gives its seconds and its peak memory in KiB, where the system says it.
+fn measured(folder: &Path, arguments: &[&str]) -> Result<(f64, Option<u64>)> {
     let mut command = Command::new(root().join("target/release/calib"));
-    command.arg("fit").arg("--method").args(method);
-    match format {
-        "npy" => command
-            .arg("--scores")
-            .arg(folder.join("scores.npy"))
-            .arg("--labels")
-            .arg(folder.join("labels.npy")),
-        _ => command.arg("--scores").arg(folder.join("rows.parquet")),
-    };
-    command.arg("--force").arg("-o").arg(folder.join("cal.bin"));
+    command.current_dir(folder).args(arguments);
     let start = Instant::now();
-    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run calib")?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot run calib")?;
     let mut peak = None;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -84,7 +109,7 @@ fn fit(folder: &Path, method: &[&str], format: &str) -> Result<(f64, Option<u64>
         peak = peak_kib(&child).max(peak);
         thread::sleep(PERIOD);
     };
-    ensure!(status.success(), "calib fit failed ({status})");
+    ensure!(status.success(), "calib {} failed ({status})", arguments.join(" "));
     Ok((start.elapsed().as_secs_f64(), peak))
 }
 

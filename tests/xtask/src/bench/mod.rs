@@ -19,9 +19,13 @@ pub(crate) struct Host {
     /// The number of rows of the fits in memory.
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     rows: u64,
-    /// Instead, run `calib fit` on files of N, N / 10 and N / 100 rows, and measure its time and peak memory.
+    /// Instead, run `calib fit`, `assess` and `report` on files of N, N / 10 and N / 100 rows, and measure time and peak
+    /// memory.
     #[arg(long, value_name = "N", conflicts_with = "rows")]
     large: Option<u64>,
+    /// Compare with netcal, too, which brings PyTorch: a download of several GB.
+    #[arg(long)]
+    netcal: bool,
 }
 
 /// Measures with a release build, whatever this one is.
@@ -30,12 +34,13 @@ pub(crate) fn host(options: &Host) -> Result<()> {
         return large::large(rows);
     }
     if !cfg!(debug_assertions) {
-        return host::host(options.rows);
+        return host::host(options.rows, options.netcal);
     }
     eprintln!("building for release");
     run(cargo(&root())
         .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", "host", "--rows"])
-        .arg(options.rows.to_string()))
+        .arg(options.rows.to_string())
+        .args(options.netcal.then_some("--netcal")))
 }
 
 /// The number of processors that are used.

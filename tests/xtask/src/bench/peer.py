@@ -1,5 +1,6 @@
 """What people use in Python, timed on the same arrays. Prints a line of JSON for every measurement."""
 
+import importlib.metadata
 import json
 import sys
 import time
@@ -54,10 +55,20 @@ def assess(scores, labels):
     calibration_curve(labels, scores, n_bins=BINS)
 
 
-def main(folder):
+def assess_with_netcal(scores, labels):
+    """The binned errors alone."""
+    from netcal.metrics import ACE, ECE, MCE
+
+    for metric in (ECE, ACE, MCE):
+        metric(BINS).measure(scores, labels)
+
+
+def main(folder, *options):
     scores = np.load(f"{folder}/scores.npy")
     labels = np.load(f"{folder}/labels.npy")
     versions = {"numpy": np.__version__, "scikit-learn": sklearn.__version__}
+    if "netcal" in options:
+        versions["netcal"] = importlib.metadata.version("netcal")
     print(json.dumps({"versions": versions}), flush=True)
 
     measure("umd", "numpy: quantile, digitize, bincount", lambda: umd(scores, labels))
@@ -84,6 +95,8 @@ def main(folder):
         "scikit-learn: brier_score_loss, log_loss, roc_auc_score, roc_curve, calibration_curve",
         lambda: assess(scores, labels),
     )
+    if "netcal" in options:
+        measure("assess", "netcal: ECE, ACE, MCE", lambda: assess_with_netcal(scores, labels))
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

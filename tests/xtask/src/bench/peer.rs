@@ -12,6 +12,8 @@ use crate::run::{output, run};
 
 const SCRIPT: &str = include_str!("peer.py");
 const PACKAGES: [&str; 2] = ["numpy==2.4.6", "scikit-learn==1.9.1"];
+/// Brings PyTorch, several GB.
+const NETCAL: &str = "netcal==1.4.0";
 
 /// A peer's time.
 pub(crate) struct Measured {
@@ -23,14 +25,15 @@ pub(crate) struct Measured {
 }
 
 /// Runs all measurements on the arrays in a folder; also gives the versions of the packages.
-pub(crate) fn measure(folder: &Path) -> Result<(Vec<Measured>, String)> {
-    let python = environment()?;
+pub(crate) fn measure(folder: &Path, with_netcal: bool) -> Result<(Vec<Measured>, String)> {
+    let python = environment(with_netcal)?;
     eprintln!("measuring the peers");
     let script = folder.join("peer.py");
     fs::write(&script, SCRIPT)?;
     let run = Command::new(python)
         .arg(script)
         .arg(folder)
+        .args(with_netcal.then_some("netcal"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()?;
@@ -53,20 +56,22 @@ pub(crate) fn measure(folder: &Path) -> Result<(Vec<Measured>, String)> {
 }
 
 /// The interpreter of a virtual environment with the packages, which is made if it is not there.
-fn environment() -> Result<PathBuf> {
+fn environment(with_netcal: bool) -> Result<PathBuf> {
     let folder = root().join("target/bench-python");
     let python = folder.join("bin/python");
     // Written last, so that half an environment is made anew.
     let done = folder.join("packages.txt");
-    if fs::read_to_string(&done).is_ok_and(|there| there == PACKAGES.join("\n")) {
+    let packages: Vec<&str> = PACKAGES.into_iter().chain(with_netcal.then_some(NETCAL)).collect();
+    let there = fs::read_to_string(&done).unwrap_or_default();
+    if packages.iter().all(|package| there.lines().any(|line| line == *package)) {
         return Ok(python);
     }
     output("python3", &["--version"]).context("there is no python3")?;
-    eprintln!("installing {} in {}", PACKAGES.join(" and "), folder.display());
+    eprintln!("installing {} in {}", packages.join(", "), folder.display());
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     run(Command::new(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .args(PACKAGES))?;
-    fs::write(done, PACKAGES.join("\n"))?;
+        .args(&packages))?;
+    fs::write(done, packages.join("\n"))?;
     Ok(python)
 }

@@ -196,8 +196,8 @@ pub(super) fn estimators() -> Result<()> {
     coverage()
 }
 
-/// Prints how often bootstrap intervals hold the true value, and fails where those of debiased estimates do so clearly less
-/// often than they state. Those of plugin estimates show how much these vary; they have the bias, and no resampling takes it
+/// Prints how often bootstrap intervals hold the true value, and fails where those of the Brier score and of debiased estimates
+/// do so clearly less often than they state. Those of plugin estimates show how much these vary; they have the bias, and no resampling takes it
 /// away. The interval of the mean absolute deviation allows for all of it, and is wide where points are few.
 fn coverage() -> Result<()> {
     const SETS: u64 = 300;
@@ -219,7 +219,8 @@ fn coverage() -> Result<()> {
             let mut width = 0.0;
             for seed in 0..SETS {
                 let drawn = model.draw(n, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-                let bootstrap = Some(Bootstrap { kind, resamples: 200, seed, alpha: ALPHA });
+                // Not the seed that the points were drawn with.
+                let bootstrap = Some(Bootstrap { kind, resamples: 200, seed: SETS + seed, alpha: ALPHA });
                 let options = AssessOptions { binning: Binning::ByBin, norm: 2.0, alpha: ALPHA, bootstrap };
                 let got = assess(&drawn, PredictionKind::Binary, &options);
                 let holds = |interval: Option<Interval>, truth: f64| {
@@ -243,7 +244,7 @@ fn coverage() -> Result<()> {
             );
             // Three standard deviations of a share of so many sets.
             let least = 1.0 - ALPHA - 3.0 * (ALPHA * (1.0 - ALPHA) / SETS as f64).sqrt();
-            for (what, share) in [("l1", l1_debiased), ("l2^2", l2_debiased)] {
+            for (what, share) in [("brier", brier), ("l1", l1_debiased), ("l2^2", l2_debiased)] {
                 ensure!(
                     share >= least,
                     "n = {n}, B = {bins}, {name}: {what} is held in {share:.3} of the sets"
