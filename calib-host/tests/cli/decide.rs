@@ -342,3 +342,34 @@ fn usage() {
         "error: the artefact does not take binary scores: calibrate with `calib apply`, and use --probs\n",
     );
 }
+
+#[test]
+fn labels_of_one_class_show_how_wrong_the_probabilities_are() {
+    let rows: String = (1..=8).map(|i| format!("0.{i},1\n")).collect();
+    let place = place().with("one.csv", format!("prob,label\n{rows}"));
+    let json = place.json("calib decide --actions costs.toml --probs one.csv --label-column label --json");
+    // All are positive, the mean probability is 0.45, and none is above its outcome.
+    assert!((json["validation"]["c_emp"].as_f64().unwrap() - 0.55).abs() < 1e-6, "{json}");
+    // 0.1: ask, 5; from 0.2 on, whose nearest f32 is above it: treat, 1.
+    assert_eq!(json["actual_cost"], (5.0 + 7.0) / 8.0);
+    assert!(json["interval"]["deviation"]["lo"].as_f64().unwrap() >= 0.0, "{json}");
+}
+
+#[test]
+fn equal_probabilities_are_decided_alike() {
+    let place = place().with("equal.csv", format!("prob,label\n{}", "0.5,0\n0.5,1\n".repeat(4)));
+    let json = place.json("calib decide --actions costs.toml --probs equal.csv --label-column label --json");
+    assert_eq!((&json["expected_cost"], &json["actual_cost"]), (&3.5.into(), &3.5.into()));
+    assert_eq!((&json["validation"]["c_emp"], &json["roc"]["auc"]), (&0.0.into(), &0.5.into()));
+}
+
+/// Where nothing is expected to be positive, or nothing negative, a rate of them is of nothing.
+#[test]
+fn certainties_have_no_roc_curve() {
+    for certain in [0, 1] {
+        let place = place().with("certain.csv", format!("prob\n{}", format!("{certain}\n").repeat(4)));
+        let json = place.json("calib decide --actions costs.toml --probs certain.csv --json");
+        assert_eq!(json["expected_cost"], f64::from(certain));
+        assert!(json["roc"].is_null(), "{json}");
+    }
+}
