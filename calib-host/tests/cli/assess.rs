@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::bad_input::{CLASSES, EVERY_ROW, MORE, ROW, refused, text};
-use crate::forms::{TOP_FIT, UMD_FIT, binary_place, close, matrix_place};
+use crate::data::{TOP_FIT, UMD_FIT, binary_place, close, matrix_place};
 use crate::npy::{f32s, i64s};
+use crate::refusal::{CLASSES, EVERY_ROW, MORE, ROW, refused, text};
 use crate::workplace::Workplace;
 
 #[test]

@@ -10,8 +10,8 @@ use arrow_ipc::CompressionType;
 use parquet::basic::Compression as Codec;
 use zip::CompressionMethod;
 
-use crate::bad_input::{CLASSES, DATA, DTYPE, EVERY_ROW, LOGIT, ROW, SHAPE, good, refused};
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
+use crate::refusal::{CLASSES, DATA, DTYPE, EVERY_ROW, LOGIT, ROW, SHAPE, good, refused};
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
 

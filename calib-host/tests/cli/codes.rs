@@ -1,6 +1,6 @@
 //! Scores that are integer codes.
 
-use crate::bad_input::refused;
+use crate::refusal::refused;
 use crate::workplace::{Run, Workplace};
 
 const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";

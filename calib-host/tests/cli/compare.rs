@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::bad_input::{File, refused, text};
-use crate::forms::{binary_place, matrix_place};
+use crate::data::{binary_place, matrix_place};
 use crate::npy::{f32s, i64s};
+use crate::refusal::{File, refused, text};
 use crate::workplace::Workplace;
 
 fn names(comparison: &Value) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Decisions: costs files right and wrong, what is printed, and what goes into the artefact.
 
-use crate::bad_input::{File, good, refused};
+use crate::refusal::{File, good, refused};
 use crate::workplace::Workplace;
 
 /// Three actions with thresholds at 5/100 and 4/19; the last raises the alarm.

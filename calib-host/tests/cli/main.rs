@@ -1,11 +1,14 @@
 //! The `calib` command as its users meet it: the binary, real files, exit codes and words.
 
 mod assess;
+mod bad_arrays;
+mod bad_files;
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
 mod codes;
 mod compare;
+mod data;
 mod decide;
 mod doctor;
 mod export;
@@ -18,6 +21,7 @@ mod npy;
 #[cfg(feature = "arrow")]
 mod pieces;
 mod reductions;
+mod refusal;
 mod report;
 mod report_bad;
 mod report_parts;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::forms::{UMD_FIT, binary_place, close};
+use crate::data::{UMD_FIT, binary_place, close};
 use crate::workplace::Workplace;
 
 const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 20";

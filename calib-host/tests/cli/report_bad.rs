@@ -1,7 +1,7 @@
 //! Data that no report or plot can be made of, and data of which only some can.
 
-use crate::bad_input::refused;
 use crate::npy::f32s;
+use crate::refusal::refused;
 use crate::report::place;
 
 const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 5";

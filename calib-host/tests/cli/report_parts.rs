@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::data::{Matrix, close, matrix_place};
 use crate::decide::COSTS;
-use crate::forms::{Matrix, close, matrix_place};
 use crate::report::place;
 use crate::workplace::Workplace;
 

@@ -1,6 +1,6 @@
 //! The warnings of a report: data that make each appear, and data that do not.
 
-use crate::forms::{TOP_FIT, matrix_place};
+use crate::data::{TOP_FIT, matrix_place};
 use crate::report::place;
 use crate::workplace::Workplace;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bad_input::{ROW, refused};
+use crate::refusal::{ROW, refused};
 use crate::workplace::Workplace;
 
 /// Distinct and tied scores with counts of labels 0 and 1.
