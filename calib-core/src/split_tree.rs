@@ -112,8 +112,9 @@ impl<'a> SplitTree<'a> {
     pub fn cell(&self, scores: &[f32]) -> u16 {
         let classes = self.classes();
         let width = 2 * classes;
-        let mut node = 0;
-        while let Some((gamma, children)) = (self.words.get(node * width..))
+        let mut node = 0usize;
+        // No node of a checked tree is so far behind that the product wraps.
+        while let Some((gamma, children)) = (self.words.get(node.wrapping_mul(width)..))
             .and_then(|words| words.get(..width))
             .and_then(|words| words.split_at_checked(classes))
         {

@@ -84,6 +84,7 @@ pub(crate) fn test() -> Result<()> {
     step("tests of the host, and end to end in the emulator", || {
         run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]))
     })?;
+    step("calib-core's tests with a usize of 32 bits", narrow)?;
     step("tests of the firmware's library", || {
         run(cargo(&firmware).args(["test", "--locked", "--package", "calib-firmware"]))
     })?;
@@ -110,6 +111,32 @@ pub(crate) fn test() -> Result<()> {
     })?;
     eprintln!("all checks and tests passed");
     Ok(())
+}
+
+/// The unit and integration tests as a program of 32 bits, statically linked, which a processor of 64 bits runs as it is.
+fn narrow() -> Result<()> {
+    const TARGET: &str = "i686-unknown-linux-musl";
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        eprintln!(
+            "not run: only Linux on x86-64 runs programs for {TARGET}; `cargo xtask miri` interprets them"
+        );
+        return Ok(());
+    }
+    setup::targets(&[TARGET])?;
+    run(cargo(&root())
+        .args([
+            "test",
+            "--quiet",
+            "--locked",
+            "--package",
+            "calib-core",
+            "--all-features",
+            "--target",
+            TARGET,
+        ])
+        .args(["--lib", "--tests"])
+        // rustc's own linker: no C compiler for 32 bits is needed.
+        .env("CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld"))
 }
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
