@@ -9,7 +9,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::codes::clamped_score;
-use crate::data::{DataError, VectorKind, Vectors, check_device_scores};
+use crate::data::check_device_scores;
+use crate::data_error::DataError;
+use crate::vectors::{VectorKind, Vectors};
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]

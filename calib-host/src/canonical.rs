@@ -326,10 +326,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::data::{BinaryData, VectorKind, Vectors};
+    use crate::data::BinaryData;
     use crate::fit::fit_binary;
     use crate::method::BinaryMethod;
     use crate::umd::Umd;
+    use crate::vectors::{VectorKind, Vectors};
 
     fn data(classes: usize, rows: &[(Vec<f32>, i64)]) -> VectorData {
         let values = rows.iter().flat_map(|row| row.0.clone()).collect();

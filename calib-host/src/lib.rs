@@ -29,6 +29,7 @@ mod compile_joint;
 mod count_tree;
 mod cross_validation;
 mod data;
+mod data_error;
 pub mod decide;
 mod device;
 mod device_cost;
@@ -55,6 +56,7 @@ mod passes;
 mod plan;
 mod points;
 mod probe;
+mod problem;
 mod problems;
 mod report;
 mod roc_monotony;
@@ -70,6 +72,7 @@ mod umd;
 mod ums;
 mod vector_data;
 mod vector_scaling;
+mod vectors;
 mod venn_abers;
 mod weighted;
 
@@ -102,12 +105,13 @@ pub use compare::{
 pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
 pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
-pub use data::{BinaryData, DataError, TopLabelData, VectorKind, Vectors};
+pub use data::{BinaryData, TopLabelData};
+pub use data_error::DataError;
 pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
 #[cfg(feature = "serial")]
 pub use device::{LogDecoder, LogLine, LogTable, open_port};
 pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
-pub use error::{Error, Place, Problem};
+pub use error::{Error, Place};
 pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
     Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_device_scores,
@@ -133,6 +137,7 @@ pub use probe::{
 };
 #[cfg(feature = "probe")]
 pub use probe::{Chip, ChipLog, elf_segments, probes};
+pub use problem::Problem;
 pub use problems::Problems;
 pub use report::{
     ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,
@@ -148,5 +153,6 @@ pub use umd::{Boundary, BoundaryPoints, Umd};
 pub use ums::{FixedWidth, Ums};
 pub use vector_data::VectorData;
 pub use vector_scaling::{Odir, VectorScalingError, VectorScalingMethod, VectorScalingModel};
+pub use vectors::{VectorKind, Vectors};
 pub use venn_abers::VennAbersModel;
 pub use weighted::{WeightedData, fit_weighted};

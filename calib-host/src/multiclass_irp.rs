@@ -383,9 +383,9 @@ mod tests {
 
     use super::*;
     use crate::canonical::CanonicalMethod;
-    use crate::data::{VectorKind, Vectors};
     use crate::groups::group;
     use crate::isotonic::isotonic_blocks;
+    use crate::vectors::{VectorKind, Vectors};
 
     fn data(classes: usize, values: Vec<f32>, labels: &[i64]) -> VectorData {
         VectorData::new(&Vectors::new(values, classes, VectorKind::Probs).unwrap(), labels).unwrap()

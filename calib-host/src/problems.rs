@@ -3,8 +3,10 @@
 use calib_core::{MAX_TOP_K, Reduction, TopLabel};
 
 use crate::compact::rounded;
-use crate::data::{DataError, TopLabelData, Vectors, check_labels};
+use crate::data::{TopLabelData, check_labels};
+use crate::data_error::DataError;
 use crate::groups::{Group, group};
+use crate::vectors::Vectors;
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
 ///
@@ -197,7 +199,7 @@ fn table_of(reduction: Reduction, classes: usize, rank: usize, class: u16) -> us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::VectorKind;
+    use crate::vectors::VectorKind;
 
     /// Six points of four classes, as in appendix A.2 of Gupta and Ramdas 2022.
     fn six() -> (Vectors, Vec<i64>) {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use calib_core::{Artifact, PREFIX_LEN, ParseError};
 
 use crate::compile::identity;
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// The largest artefact file that is read: 65 535 classes of 64 bins take 33 MB.
 const MAX_LEN_BYTES: u64 = 64 << 20;

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 
 use calib_core::{Logits, Probs};
 
-use crate::data::{DataError, VectorKind, Vectors, check_labels};
+use crate::data::check_labels;
+use crate::data_error::DataError;
+use crate::vectors::{VectorKind, Vectors};
 
 /// `n >= 1` checked vectors with their classes, in an order of their own, so that no fit depends on that of the rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,11 @@
 
 use calib_core::{ScalingInput, VectorScaling};
 
-use crate::data::VectorKind;
 use crate::log_loss::{LogLoss, Shape, softmax};
 use crate::newton::{End, minimise};
 use crate::scaling::CLIP;
 use crate::vector_data::VectorData;
+use crate::vectors::VectorKind;
 
 /// A scaling method of a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -251,7 +251,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::data::Vectors;
+    use crate::vectors::Vectors;
 
     const METHODS: [VectorScalingMethod; 5] = [
         VectorScalingMethod::Temperature,

@@ -1,6 +1,7 @@
 //! Calibration data with real weights.
 
-use crate::data::{BinaryData, DataError};
+use crate::data::BinaryData;
+use crate::data_error::DataError;
 use crate::fit::{Fit, FitError, fit_binary};
 use crate::method::BinaryMethod;
 

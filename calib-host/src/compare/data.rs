@@ -6,7 +6,8 @@ use crate::apply::{AppliedVector, apply_scores, apply_vectors};
 use crate::assess::ProperScore;
 use crate::compile::{ArtifactOptions, artifact_bytes};
 use crate::compile_joint::joint_artifact_bytes;
-use crate::data::{BinaryData, DataError, VectorKind, Vectors};
+use crate::data::BinaryData;
+use crate::data_error::DataError;
 use crate::device_cost::CallInput;
 use crate::fit::{ReductionOptions, fit_binary, fit_reduction};
 use crate::joint::{JointMethod, fit_joint};
@@ -14,6 +15,7 @@ use crate::method::{BinaryMethod, Seed};
 use crate::problems::Problems;
 use crate::stored::StoredArtifact;
 use crate::vector_data::VectorData;
+use crate::vectors::{VectorKind, Vectors};
 
 /// A method with its parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -331,7 +331,7 @@ fn recommend(ranked: &[ComparedMethod], options: &CompareOptions) -> (Option<Str
 mod tests {
     use super::*;
     use crate::assess::{AssessOptions, IntervalKind, ProbMatrix, assess_vectors};
-    use crate::data::{BinaryData, VectorKind, Vectors};
+    use crate::data::BinaryData;
     use crate::fit::{ReductionOptions, fit_binary};
     use crate::isotonic::Isotonic;
     use crate::joint::JointMethod;
@@ -339,6 +339,7 @@ mod tests {
     use crate::scaling::ScalingMethod;
     use crate::umd::Umd;
     use crate::vector_scaling::VectorScalingMethod;
+    use crate::vectors::{VectorKind, Vectors};
 
     const OPTIONS: CompareOptions = CompareOptions {
         split: Split::CrossValidation { folds: 5, repeats: 2 },

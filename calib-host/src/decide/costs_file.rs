@@ -9,7 +9,8 @@ use toml::Spanned;
 use super::actions::{Actions, ActionsError, CostedAction};
 use super::cost::{Cost, CostError};
 use super::rule::{Rule, RuleError};
-use crate::error::{Error, Place, Problem, Row};
+use crate::error::{Error, Place, Row};
+use crate::problem::Problem;
 
 /// What a costs file says.
 #[derive(Clone, Debug, PartialEq)]

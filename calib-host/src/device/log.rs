@@ -5,7 +5,8 @@ use std::path::Path;
 
 use defmt_decoder::{DecodeError, Locations, StreamDecoder, Table};
 
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// What a program's log is decoded with.
 pub struct LogTable {

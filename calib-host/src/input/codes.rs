@@ -4,7 +4,8 @@ use calib_core::{QuantizedScore, ScoreEncoding};
 
 use super::Column;
 use crate::codes::score_of_code;
-use crate::error::{Error, Problem};
+use crate::error::Error;
+use crate::problem::Problem;
 
 /// Checks that every value is a code of the encoding.
 ///

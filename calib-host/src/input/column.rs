@@ -5,8 +5,9 @@ use std::path::Path;
 use calib_core::ScoreError;
 
 use crate::data::{BinaryData, device_score};
-use crate::error::{Error, Place, Problem, Row};
+use crate::error::{Error, Place, Row};
 use crate::packed::pack;
+use crate::problem::Problem;
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]

@@ -5,7 +5,8 @@ use ::csv::{ErrorKind, ReaderBuilder, StringRecord};
 use super::Source;
 use super::cell::Cell;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Problem, Row};
+use crate::error::{Error, Place, Row};
+use crate::problem::Problem;
 
 /// Reads a header and records of the same length.
 pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {

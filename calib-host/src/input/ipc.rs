@@ -17,7 +17,8 @@ use super::arrow::{add_columns, append, columns};
 use super::format::Format;
 use super::limit::MAX_UNPACKED_BYTES;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// What an Arrow file begins and ends with.
 const MAGIC: &[u8] = b"ARROW1";

@@ -12,7 +12,8 @@ use super::Source;
 use super::cell::Cell;
 use super::limit::{MAX_CELLS, MAX_UNPACKED_BYTES};
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Problem, Row};
+use crate::error::{Error, Place, Row};
+use crate::problem::Problem;
 
 /// Reads one object a line. Its fields are the columns, in the order in which they first appear; a field that an
 /// object does not have is missing in its row. Blank lines are skipped.

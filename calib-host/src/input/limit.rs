@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::cell::{Cell, Span};
 #[cfg(feature = "arrow")]
-use crate::error::Problem;
+use crate::problem::Problem;
 
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
 pub const MAX_UNPACKED_BYTES: u64 = 4 << 30;

@@ -12,7 +12,8 @@ use super::cell::Cell;
 use super::chunks::CHUNK_ROWS;
 use super::format::Format;
 use super::table::Table;
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;

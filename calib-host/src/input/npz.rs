@@ -10,7 +10,8 @@ use super::format::Format;
 use super::limit::{MAX_UNPACKED_BYTES, Unpack, reason, unpack};
 use super::npy::{self, NpyArray};
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// An archive of arrays, of which none is unpacked yet.
 pub(super) struct Npz<'s> {

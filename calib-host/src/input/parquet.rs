@@ -20,7 +20,8 @@ use super::format::Format;
 use super::guard::guarded;
 use super::limit::{MAX_UNPACKED_BYTES, check_cells};
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 const MAGIC: &[u8] = b"PAR1";
 

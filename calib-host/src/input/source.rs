@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::format::Format;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, Unpack, reason, unpack};
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// A file's bytes and where they come from.
 #[derive(Clone, Debug)]

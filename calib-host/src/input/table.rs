@@ -6,7 +6,8 @@ use super::cell::{Cell, Span};
 use super::column::row_at;
 use super::format::Format;
 use super::{Column, Source, csv, json_lines, npy, npz};
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Place};
+use crate::problem::Problem;
 
 /// A table: columns with names, of numbers, labels or text.
 ///

@@ -2,8 +2,10 @@
 
 use super::Column;
 use super::column::check_same_rows;
-use crate::data::{BinaryData, DataError};
-use crate::error::{Error, Problem};
+use crate::data::BinaryData;
+use crate::data_error::DataError;
+use crate::error::Error;
+use crate::problem::Problem;
 use crate::weighted::WeightedData;
 
 /// Binary calibration data, with or without real weights.
