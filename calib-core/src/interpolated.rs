@@ -221,8 +221,8 @@ mod tests {
         #[test]
         fn interpolates_within_1e_6_and_never_falls(
             (x, y) in knots(),
-            probes in proptest::collection::vec(0..=ONE_BITS, 0..100),
-            shares in proptest::collection::vec(0.0f32..1.0, 0..100),
+            probes in proptest::collection::vec(0..=ONE_BITS, 0..100 / crate::test_size::step(10)),
+            shares in proptest::collection::vec(0.0f32..1.0, 0..100 / crate::test_size::step(10)),
         ) {
             let slopes = slopes(&x, &y);
             let table = InterpolatedTable::new(&x, &y, &slopes).unwrap();
