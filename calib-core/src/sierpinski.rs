@@ -117,7 +117,7 @@ mod tests {
     fn every_cell_is_reached_and_the_areas_are_right() {
         let binning = Sierpinski::new(3, 3).unwrap();
         let mut counts = std::vec![0u32; binning.cells()];
-        let steps = 500 / step(5) as u16;
+        let steps = 500 / step(4) as u16;
         let mut n = 0;
         for i in 0..steps {
             for j in 0..steps - i {
