@@ -35,6 +35,11 @@ impl<U: Uart> Read for Serial<U> {
         let mut len = 0;
         while let Some(room) = buf.get_mut(len) {
             let Some(byte) = self.0.take() else { break };
+            // The last byte of a frame: what is measured begins here.
+            #[cfg(feature = "defmt")]
+            if byte == 0 {
+                defmt::trace!("zero taken");
+            }
             *room = byte;
             len += 1;
         }

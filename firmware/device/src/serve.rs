@@ -158,7 +158,6 @@ impl Session {
                         continue;
                     }
                 };
-                log::asked(request.id);
                 let reply = match update.answer(&request.body) {
                     Some(body) => Reply { id: request.id, body },
                     None => device.answer(&request).map_err(ServeError::Alarm)?,
