@@ -66,7 +66,6 @@ mod model;
 mod nvmc;
 mod ram_flash;
 mod report;
-mod rest;
 mod serve;
 mod slot;
 #[cfg(test)]
