@@ -52,10 +52,10 @@ where
 /// # Errors
 ///
 /// As [`serve`].
-pub fn serve_and_report<S, C, P, M, E, F, T, const WORDS: usize>(
+pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
     serial: &mut S,
     parts: (C, Alarm<P>, M, E),
-    updater: &mut Updater<F, T, WORDS>,
+    updater: &mut Updater<'_, F, T, WORDS>,
     buffer: &mut ArtifactBuffer<WORDS>,
     mut leave: impl FnMut(&Report),
 ) -> Result<(), ServeError<S::Error, P::Error>>
@@ -79,29 +79,6 @@ where
         }
         (classifier, alarm, meter, entropy) = device.free();
     }
-}
-
-/// [`serve_and_report`] without a report.
-///
-/// # Errors
-///
-/// As [`serve`].
-pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
-    serial: &mut S,
-    parts: (C, Alarm<P>, M, E),
-    updater: &mut Updater<F, T, WORDS>,
-    buffer: &mut ArtifactBuffer<WORDS>,
-) -> Result<(), ServeError<S::Error, P::Error>>
-where
-    S: Read + Write,
-    C: Classifier,
-    P: OutputPin,
-    M: Meter,
-    E: Entropy,
-    F: NorFlash,
-    T: Trust,
-{
-    serve_and_report(serial, parts, updater, buffer, |_| ())
 }
 
 /// Why a session paused.
@@ -158,18 +135,9 @@ impl Session {
                         continue;
                     }
                 };
-                let reply = match update.answer(&request.body) {
-                    Some(body) => Reply { id: request.id, body },
-                    None => device.answer(&request).map_err(ServeError::Alarm)?,
-                };
-                match wire::encode(&reply, &mut frame) {
-                    Ok(frame) => {
-                        if !write_all(serial, frame).map_err(ServeError::Serial)? {
-                            return Ok(End::Line);
-                        }
-                    }
-                    // The longest reply fits; were it not so, the host would time out rather than be misled.
-                    Err(error) => log::dropped(error),
+                let reply = respond(device, update, &request, &mut frame).map_err(ServeError::Alarm)?;
+                if !write_all(serial, reply).map_err(ServeError::Serial)? {
+                    return Ok(End::Line);
                 }
                 serial.flush().map_err(ServeError::Serial)?;
                 log::answered(request.id);
@@ -184,6 +152,26 @@ impl Session {
             }
         }
     }
+}
+
+/// Answers a request; returns the reply as a frame.
+// What it needs of the stack is given back before the reply is written.
+#[inline(never)]
+fn respond<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
+    device: &mut Device<'_, C, P, M, E>,
+    update: &mut impl Update,
+    request: &Request,
+    frame: &'f mut [u8; MAX_FRAME],
+) -> Result<&'f [u8], P::Error> {
+    let reply = match update.answer(&request.body) {
+        Some(body) => Reply { id: request.id, body },
+        None => device.answer(request)?,
+    };
+    Ok(wire::encode(&reply, frame).unwrap_or_else(|error| {
+        // The longest reply fits; were it not so, the host would time out rather than be misled.
+        log::dropped(error);
+        &[]
+    }))
 }
 
 /// Writes all of `bytes`; false if the line takes no more. embedded-io's own function panics then.
