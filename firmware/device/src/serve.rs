@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, Request};
+use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Reply, Request};
 use calib_core::{ArtifactBuffer, Trust};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
@@ -127,15 +127,17 @@ impl Session {
         let mut frame = [0; MAX_FRAME];
         loop {
             while let Some(byte) = self.take() {
-                let request = match self.reader.push::<Request>(byte) {
+                // Looked at where it is: a request is of half a kilobyte.
+                let received = push(&mut self.reader, byte);
+                let request = match &received {
                     None => continue,
                     Some(Ok(request)) => request,
                     Some(Err(error)) => {
-                        log::dropped(error);
+                        log::dropped(*error);
                         continue;
                     }
                 };
-                let reply = respond(device, update, &request, &mut frame).map_err(ServeError::Alarm)?;
+                let reply = respond(device, update, request, &mut frame).map_err(ServeError::Alarm)?;
                 if !write_all(serial, reply).map_err(ServeError::Serial)? {
                     return Ok(End::Line);
                 }
@@ -154,6 +156,13 @@ impl Session {
     }
 }
 
+/// Takes a byte of a frame.
+// What decoding needs of the stack is given back before the request is answered.
+#[inline(never)]
+fn push(reader: &mut FrameReader, byte: u8) -> Option<Result<Request, FrameError>> {
+    reader.push(byte)
+}
+
 /// Answers a request; returns the reply as a frame.
 // What it needs of the stack is given back before the reply is written.
 #[inline(never)]
@@ -163,11 +172,11 @@ fn respond<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
     request: &Request,
     frame: &'f mut [u8; MAX_FRAME],
 ) -> Result<&'f [u8], P::Error> {
-    let reply = match update.answer(&request.body) {
-        Some(body) => Reply { id: request.id, body },
-        None => device.answer(request)?,
+    let encoded = match update.answer(&request.body) {
+        Some(body) => wire::encode(&Reply { id: request.id, body }, frame),
+        None => wire::encode(&device.answer(request)?, frame),
     };
-    Ok(wire::encode(&reply, frame).unwrap_or_else(|error| {
+    Ok(encoded.unwrap_or_else(|error| {
         // The longest reply fits; were it not so, the host would time out rather than be misled.
         log::dropped(error);
         &[]

@@ -65,7 +65,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
             | RequestBody::Announce { .. }
             | RequestBody::Chunk { .. }
             | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
-            question => self.predict(question)?,
+            question => return self.predict(request.id, question),
         };
         Ok(Reply { id: request.id, body })
     }

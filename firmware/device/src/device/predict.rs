@@ -1,6 +1,6 @@
 //! What a device predicts.
 
-use calib_core::wire::{Prediction, RawScore, Refusal, ReplyBody, RequestBody};
+use calib_core::wire::{Prediction, RawScore, Refusal, Reply, ReplyBody, RequestBody};
 use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
 
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
-    pub(super) fn predict(&mut self, question: &RequestBody) -> Result<ReplyBody, P::Error> {
+    /// The reply to a request for a prediction; sets the alarm.
+    pub(super) fn predict(&mut self, id: u32, question: &RequestBody) -> Result<Reply, P::Error> {
         let word = match question {
             // The host's word is no secret of the device: it is told back even if nothing needs it.
             RequestBody::ScoreWithWord { word, .. } => Some(*word),
@@ -30,12 +31,12 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
                 let (alarm, action) = decide(slot, alarm, &outcome)?;
                 let top = Prediction { class, score, outcome, alarm, word, action };
                 log::prediction(&top);
-                Ok(rest.reply(top))
+                Ok(Reply { id, body: rest.reply(top) })
             }
             Err(refusal) => {
                 alarm.raise()?;
                 log::refused(refusal);
-                Ok(ReplyBody::Refused(refusal))
+                Ok(Reply { id, body: ReplyBody::Refused(refusal) })
             }
         }
     }
