@@ -1,7 +1,10 @@
 //! COBS without panics: cobs's and postcard's own ways to the same bytes check their indices by panicking.
 
 use cobs::{CobsEncoder, DecodeResult, DecoderState};
+use crc::Digest;
 use postcard::ser_flavors::Flavor;
+
+use crate::crc32c::CRC_32C;
 
 /// Collects bytes as a COBS frame.
 pub(crate) struct Stuffer<'b>(CobsEncoder<'b>);
@@ -23,6 +26,44 @@ impl Flavor for Stuffer<'_> {
 
     fn finalize(self) -> postcard::Result<usize> {
         Ok(self.0.finalize())
+    }
+}
+
+/// Collects bytes as a COBS frame, with their CRC-32C behind them.
+pub(crate) struct Framer<'b> {
+    stuffer: Stuffer<'b>,
+    digest: Digest<'static, u32>,
+}
+
+impl<'b> Framer<'b> {
+    /// Writes to the front of `buf`.
+    pub(crate) fn new(buf: &'b mut [u8]) -> Self {
+        Self { stuffer: Stuffer::new(buf), digest: CRC_32C.digest() }
+    }
+}
+
+/// Both functions are called for every field of every message. postcard's own way to a CRC is compiled into each of these
+/// places, which makes serialising them several times as large.
+impl Flavor for Framer<'_> {
+    /// The frame's length, without its ending zero.
+    type Output = usize;
+
+    #[inline(never)]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.digest.update(&[byte]);
+        self.stuffer.try_push(byte)
+    }
+
+    #[inline(never)]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.digest.update(bytes);
+        self.stuffer.try_extend(bytes)
+    }
+
+    fn finalize(self) -> postcard::Result<usize> {
+        let Self { mut stuffer, digest } = self;
+        stuffer.try_extend(&digest.finalize().to_le_bytes())?;
+        stuffer.finalize()
     }
 }
 

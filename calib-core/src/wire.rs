@@ -6,11 +6,10 @@
 
 use core::fmt;
 
-use postcard::ser_flavors::crc::CrcModifier;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::crc32c::CRC_32C;
-use crate::stuffing::{Stuffer, unstuff};
+use crate::stuffing::{Framer, unstuff};
 use crate::{
     AlarmRule, ClassifierId, CodeError, Guarantee, Identity, LogitsError, MAX_TOP_K, Method, Outcome,
     ParseError, ProbsError, Reduction, Score, ScoreEncoding, ScoreError, SlotFault,
@@ -321,8 +320,8 @@ pub enum FrameError {
 ///
 /// If it does not fit; [`MAX_FRAME`] bytes suffice for every message.
 pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u8], FrameError> {
-    let flavor = CrcModifier::new(Stuffer::new(buf), CRC_32C.digest());
-    let len = postcard::serialize_with_flavor(message, flavor).map_err(|_| FrameError::TooLong)?;
+    let framer = Framer::new(buf);
+    let len = postcard::serialize_with_flavor(message, framer).map_err(|_| FrameError::TooLong)?;
     *buf.get_mut(len).ok_or(FrameError::TooLong)? = 0;
     buf.get(..=len).ok_or(FrameError::TooLong)
 }

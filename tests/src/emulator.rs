@@ -15,7 +15,7 @@ use defmt_decoder::{DecodeError, Table};
 use tempfile::TempDir;
 
 use crate::watchdog::Watchdog;
-use crate::{Board, image};
+use crate::{Board, image, starvation};
 
 /// How long the device may take for anything.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -216,17 +216,37 @@ impl Emulator {
     /// Reads what is there, at least a byte.
     fn fill(&mut self) -> Result<()> {
         let mut chunk = [0; 4096];
-        let len = match self.line.read(&mut chunk) {
-            Ok(0) => return Err(self.failure("did not reply", &ErrorKind::UnexpectedEof.into())),
-            Ok(len) => len,
-            Err(error) => return Err(self.failure("did not reply", &error)),
-        };
+        let len = self.read_line(&mut chunk)?;
         for &byte in chunk.iter().take(len) {
             if let Some(reply) = self.reader.push(byte) {
                 self.replies.push_back(reply.context("the device sent a frame that does not decode")?);
             }
         }
         Ok(())
+    }
+
+    /// Reads what is there. The time limit is the device's: where QEMU has to wait for a processor, it is waited for.
+    fn read_line(&mut self, chunk: &mut [u8]) -> Result<usize> {
+        let mut waited = None;
+        loop {
+            let error = match self.line.read(chunk) {
+                Ok(0) => ErrorKind::UnexpectedEof.into(),
+                Ok(len) => return Ok(len),
+                // This process was stopped for a while.
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let now = starvation::waited(self.qemu.id());
+                    let since = waited.zip(now).map(|(before, now)| now.saturating_sub(before));
+                    if now.is_some() && since.is_none_or(|since| since > TIME_LIMIT / 2) {
+                        waited = now;
+                        continue;
+                    }
+                    error
+                }
+                Err(error) => error,
+            };
+            return Err(self.failure("did not reply", &error));
+        }
     }
 
     fn failure(&self, what: &str, error: &std::io::Error) -> anyhow::Error {

@@ -55,14 +55,15 @@ pub fn build_nrf52840_dk(classifier_json: &Path) -> Result<PathBuf> {
     build(("nrf52840-dk", "thumbv7em-none-eabihf"), classifier_json, "", None, false)
 }
 
-/// As [`build_firmware`], and the log says when each request was there, and when it was answered.
+/// As [`build_updatable_firmware`], and the log says when the last byte of each frame was taken from the line, and when each
+/// request was answered.
 ///
 /// # Errors
 ///
 /// As [`build_firmware_for`].
 pub fn build_traced_firmware(classifier_json: &Path) -> Result<PathBuf> {
     let board = Board::Mps2An386;
-    build((board.name(), board.target()), classifier_json, "", None, true)
+    build((board.name(), board.target()), classifier_json, "slots", None, true)
 }
 
 /// As [`build_firmware_for`], with two slots, whose calibrator is replaced over the serial line: by any other, or, with

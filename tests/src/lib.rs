@@ -10,6 +10,7 @@ mod image;
 mod kills;
 mod load;
 mod parity;
+mod starvation;
 mod tty;
 mod watchdog;
 
@@ -25,6 +26,6 @@ pub use image::{
     symbol_addr_of, symbol_sizes,
 };
 pub use kills::{Kills, kills};
-pub use load::{LINE_RATE_BYTES_PER_S, LoadReport, load};
+pub use load::{Answers, LoadReport, load};
 pub use parity::{Parity, bare_scores, classified_rows, vectors};
 pub use tty::TtyDevice;

@@ -7,6 +7,7 @@ mod golden_codes;
 mod golden_compact;
 mod golden_forms;
 mod joint;
+mod listings;
 mod properties;
 mod reductions;
 mod refusal_forms;

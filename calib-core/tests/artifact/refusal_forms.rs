@@ -9,8 +9,9 @@ use calib_core::{
 
 use crate::forge::{MANDATORY, Section, aligned, assemble, disassemble, refusal};
 use crate::golden::hex;
-use crate::golden_forms::{
-    BETA, CODES, INTERPOLATED, INTERVALS, PLATT_LOGIT, PLATT_PROB, RANDOMIZED, TEMPERATURE, VENN_ABERS, forms,
+use crate::golden_forms::forms;
+use crate::listings::{
+    BETA, CODES, INTERPOLATED, INTERVALS, PLATT_LOGIT, PLATT_PROB, RANDOMIZED, TEMPERATURE, VENN_ABERS,
 };
 
 const METHODS: [Method; 13] = [

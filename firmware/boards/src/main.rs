@@ -12,6 +12,8 @@ mod panic;
 #[cfg(not(feature = "nrf"))]
 mod pseudo;
 mod serial;
+#[cfg(target_arch = "arm")]
+mod sleep;
 #[cfg(not(feature = "slots"))]
 mod slot;
 mod stack;

@@ -19,7 +19,7 @@ pub(crate) trait Uart {
     fn put(&mut self, byte: u8);
 }
 
-/// A serial port over a UART: reads what is there, at least a byte, and writes everything.
+/// A serial port over a UART: reads what is there, at least a byte and up to the end of a frame, and writes everything.
 pub(crate) struct Serial<U>(pub(crate) U);
 
 impl<U> ErrorType for Serial<U> {
@@ -37,6 +37,12 @@ impl<U: Uart> Read for Serial<U> {
             let Some(byte) = self.0.take() else { break };
             *room = byte;
             len += 1;
+            // The end of a frame, which is answered before anything else is taken.
+            if byte == 0 {
+                #[cfg(feature = "defmt")]
+                defmt::trace!("zero taken");
+                break;
+            }
         }
         Ok(len)
     }

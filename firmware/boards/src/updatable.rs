@@ -1,7 +1,7 @@
 //! A device whose calibrator is replaced over the serial line.
 
 use calib_core::{Admission, ArtifactBuffer};
-use calib_firmware::{Alarm, Classifier, Report, Updater, serve_and_report};
+use calib_firmware::{Alarm, Classifier, Report, Updater, serve_updatable};
 
 use crate::board::{self, Board};
 use crate::classifier::{ALARM_RULE, CLASSIFIER};
@@ -14,14 +14,13 @@ pub(crate) fn run(board: Board) -> ! {
     // SAFETY: this is called once, and nothing else uses the slots.
     let flash = unsafe { board::flash() };
     let admission = Admission::new(trust::trust(), CLASSIFIER.id());
-    let Ok(mut updater) =
-        Updater::<_, _, { board::WORDS }>::open(flash, board::LAYOUT, admission, CLASSIFIER.kind())
+    let (mut staged, mut buffer) = (ArtifactBuffer::<{ board::WORDS }>::new(), ArtifactBuffer::new());
+    let Ok(mut updater) = Updater::open(flash, board::LAYOUT, admission, CLASSIFIER.kind(), &mut staged)
     else {
         panic!("the slots do not fit the flash");
     };
-    let mut buffer = ArtifactBuffer::new();
     let parts = (&CLASSIFIER, alarm, meter, entropy);
-    match serve_and_report(&mut frames, parts, &mut updater, &mut buffer, leave) {
+    match serve_updatable(&mut frames, parts, &mut updater, &mut buffer, leave) {
         Ok(()) => panic!("the line ended"),
         Err(_) => panic!("the line or the pin failed"),
     }

@@ -66,7 +66,6 @@ mod model;
 mod nvmc;
 mod ram_flash;
 mod report;
-mod rest;
 mod serve;
 mod slot;
 #[cfg(test)]
@@ -88,6 +87,6 @@ pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
 pub use nvmc::{NvmcBus, NvmcError, NvmcFlash, NvmcMode};
 pub use ram_flash::RamFlash;
 pub use report::Report;
-pub use serve::{ServeError, serve, serve_and_report, serve_updatable};
+pub use serve::{ServeError, serve, serve_updatable};
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};

@@ -32,12 +32,7 @@ pub(crate) fn start(name: &str, calibrator: Result<CalibratorStatus, Missing>) {
     }
 }
 
-/// A request is there, to its last byte.
-pub(crate) fn asked(id: u32) {
-    log!(trace, "asked {}", id);
-}
-
-/// Its reply is written, to the last byte.
+/// The reply to a request is written, to the last byte.
 pub(crate) fn answered(id: u32) {
     log!(trace, "answered {}", id);
 }

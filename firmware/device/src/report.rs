@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{BINARY, ID, Line, StopWatch, TestFlash, binary_artifact};
-    use crate::{Alarm, AlarmRule, Kind, NoEntropy, NoUpdate, Updater, serve_and_report};
+    use crate::{Alarm, AlarmRule, Kind, NoEntropy, NoUpdate, Updater, serve_updatable};
 
     const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 1024], len_bytes: 1024, erased: Erased::Ones };
 
@@ -55,11 +55,13 @@ mod tests {
     fn a_report_is_left_at_the_start_and_after_a_replacement() {
         let good = binary_artifact(Some(ID));
         let bytes = good.as_bytes();
-        let mut updater = Updater::<_, _, 256>::open(
+        let mut staged = calib_core::ArtifactBuffer::<256>::new();
+        let mut updater = Updater::open(
             TestFlash::new(2048),
             LAYOUT,
             Admission::new(Anybody, ID),
             Kind::Binary,
+            &mut staged,
         )
         .unwrap();
         let mut requests =
@@ -80,7 +82,7 @@ mod tests {
         let parts = (&BINARY, alarm, StopWatch { ticks: None }, NoEntropy);
         let mut reports = std::vec::Vec::new();
         let mut line = Line::new(&input);
-        serve_and_report(&mut line, parts, &mut updater, &mut calib_core::ArtifactBuffer::new(), |report| {
+        serve_updatable(&mut line, parts, &mut updater, &mut calib_core::ArtifactBuffer::new(), |report| {
             reports.push(*report)
         })
         .unwrap();

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, Request};
+use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Reply, Request};
 use calib_core::{ArtifactBuffer, Trust};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
@@ -52,10 +52,10 @@ where
 /// # Errors
 ///
 /// As [`serve`].
-pub fn serve_and_report<S, C, P, M, E, F, T, const WORDS: usize>(
+pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
     serial: &mut S,
     parts: (C, Alarm<P>, M, E),
-    updater: &mut Updater<F, T, WORDS>,
+    updater: &mut Updater<'_, F, T, WORDS>,
     buffer: &mut ArtifactBuffer<WORDS>,
     mut leave: impl FnMut(&Report),
 ) -> Result<(), ServeError<S::Error, P::Error>>
@@ -79,29 +79,6 @@ where
         }
         (classifier, alarm, meter, entropy) = device.free();
     }
-}
-
-/// [`serve_and_report`] without a report.
-///
-/// # Errors
-///
-/// As [`serve`].
-pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
-    serial: &mut S,
-    parts: (C, Alarm<P>, M, E),
-    updater: &mut Updater<F, T, WORDS>,
-    buffer: &mut ArtifactBuffer<WORDS>,
-) -> Result<(), ServeError<S::Error, P::Error>>
-where
-    S: Read + Write,
-    C: Classifier,
-    P: OutputPin,
-    M: Meter,
-    E: Entropy,
-    F: NorFlash,
-    T: Trust,
-{
-    serve_and_report(serial, parts, updater, buffer, |_| ())
 }
 
 /// Why a session paused.
@@ -150,27 +127,19 @@ impl Session {
         let mut frame = [0; MAX_FRAME];
         loop {
             while let Some(byte) = self.take() {
-                let request = match self.reader.push::<Request>(byte) {
+                // Looked at where it is: a request is of half a kilobyte.
+                let received = push(&mut self.reader, byte);
+                let request = match &received {
                     None => continue,
                     Some(Ok(request)) => request,
                     Some(Err(error)) => {
-                        log::dropped(error);
+                        log::dropped(*error);
                         continue;
                     }
                 };
-                log::asked(request.id);
-                let reply = match update.answer(&request.body) {
-                    Some(body) => Reply { id: request.id, body },
-                    None => device.answer(&request).map_err(ServeError::Alarm)?,
-                };
-                match wire::encode(&reply, &mut frame) {
-                    Ok(frame) => {
-                        if !write_all(serial, frame).map_err(ServeError::Serial)? {
-                            return Ok(End::Line);
-                        }
-                    }
-                    // The longest reply fits; were it not so, the host would time out rather than be misled.
-                    Err(error) => log::dropped(error),
+                let reply = respond(device, update, request, &mut frame).map_err(ServeError::Alarm)?;
+                if !write_all(serial, reply).map_err(ServeError::Serial)? {
+                    return Ok(End::Line);
                 }
                 serial.flush().map_err(ServeError::Serial)?;
                 log::answered(request.id);
@@ -185,6 +154,33 @@ impl Session {
             }
         }
     }
+}
+
+/// Takes a byte of a frame.
+// What decoding needs of the stack is given back before the request is answered.
+#[inline(never)]
+fn push(reader: &mut FrameReader, byte: u8) -> Option<Result<Request, FrameError>> {
+    reader.push(byte)
+}
+
+/// Answers a request; returns the reply as a frame.
+// What it needs of the stack is given back before the reply is written.
+#[inline(never)]
+fn respond<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
+    device: &mut Device<'_, C, P, M, E>,
+    update: &mut impl Update,
+    request: &Request,
+    frame: &'f mut [u8; MAX_FRAME],
+) -> Result<&'f [u8], P::Error> {
+    let encoded = match update.answer(&request.body) {
+        Some(body) => wire::encode(&Reply { id: request.id, body }, frame),
+        None => wire::encode(&device.answer(request)?, frame),
+    };
+    Ok(encoded.unwrap_or_else(|error| {
+        // The longest reply fits; were it not so, the host would time out rather than be misled.
+        log::dropped(error);
+        &[]
+    }))
 }
 
 /// Writes all of `bytes`; false if the line takes no more. embedded-io's own function panics then.

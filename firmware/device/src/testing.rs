@@ -3,16 +3,17 @@
 use std::vec::Vec;
 
 use calib_core::{
-    Action, ArtifactWriter, ClassifierId, CodeTable, DecisionParts, Guarantee, Header, HeaderFlags, Identity,
-    Method, Outcome, Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table, TableForm,
-    Theorem,
+    Action, Anybody, ArtifactWriter, ClassifierId, CodeTable, DecisionParts, Guarantee, Header, HeaderFlags,
+    Identity, Method, Outcome, Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table,
+    TableForm, Theorem,
 };
 
-use calib_core::wire::{FrameReader, Reply};
+use calib_core::wire::{FrameReader, Reply, ReplyBody, Request, RequestBody, Values};
+use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 use embedded_io::ErrorKind;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
-use crate::{Entropy, LinearClassifier, Meter};
+use crate::{Alarm, AlarmRule, Device, Entropy, LinearClassifier, Meter};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"testing!");
 pub(crate) const OTHER_ID: ClassifierId = ClassifierId(*b"another!");
@@ -176,6 +177,31 @@ pub(crate) fn calibrated(outcome: Outcome) -> f32 {
         Outcome::Calibrated(calibrated) => calibrated.prob,
         Outcome::Uncalibrated(reason) => panic!("uncalibrated: {reason}"),
     }
+}
+
+pub(crate) type Under<'a, const O: usize> =
+    Device<'a, &'static LinearClassifier<2, O>, Mock, StopWatch, Dice>;
+
+/// A device whose alarm pin is expected to go through these states, after the first.
+pub(crate) fn device<'a, const O: usize>(
+    classifier: &'static LinearClassifier<2, O>,
+    slot: &'a [u8],
+    states: &[State],
+) -> Under<'a, O> {
+    let expected: std::vec::Vec<_> =
+        core::iter::once(&State::High).chain(states).map(|&state| Transaction::set(state)).collect();
+    let alarm = Alarm::new(Mock::new(&expected), AlarmRule::AtLeast(0.5)).unwrap();
+    Device::new(classifier, slot, Anybody, alarm, StopWatch { ticks: Some(40) }, Dice(0))
+}
+
+pub(crate) fn ask<const O: usize>(device: &mut Under<'_, O>, body: RequestBody) -> ReplyBody {
+    let reply = device.answer(&Request { id: 3, body }).unwrap();
+    assert_eq!(reply.id, 3);
+    reply.body
+}
+
+pub(crate) fn values(values: &[f32]) -> Values {
+    values.iter().copied().collect()
 }
 
 /// Flash in RAM, of sectors of 512 bytes.

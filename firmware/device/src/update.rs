@@ -26,10 +26,10 @@ pub struct NoUpdate;
 /// Flash is touched only once the artefact is admitted. The calibrator in force is not in this buffer, but in the one
 /// that it was [loaded](Updater::load) into, and stays in use until the new one is installed.
 #[derive(Debug)]
-pub struct Updater<F, T, const WORDS: usize> {
+pub struct Updater<'b, F, T, const WORDS: usize> {
     store: SlotStore<F, T>,
     kind: Kind,
-    staged: ArtifactBuffer<WORDS>,
+    staged: &'b mut ArtifactBuffer<WORDS>,
     state: State,
     replaced: bool,
 }
@@ -60,7 +60,7 @@ impl Update for NoUpdate {
     }
 }
 
-impl<F: NorFlash, T: Trust, const WORDS: usize> Update for Updater<F, T, WORDS> {
+impl<F: NorFlash, T: Trust, const WORDS: usize> Update for Updater<'_, F, T, WORDS> {
     fn answer(&mut self, request: &RequestBody) -> Option<ReplyBody> {
         let status = match request {
             RequestBody::Slots => return Some(ReplyBody::Slots(self.slots())),
@@ -80,8 +80,9 @@ impl<F: NorFlash, T: Trust, const WORDS: usize> Update for Updater<F, T, WORDS> 
     }
 }
 
-impl<F: NorFlash, T: Trust, const WORDS: usize> Updater<F, T, WORDS> {
-    /// Takes the flash with the slots, for a classifier of this kind.
+impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
+    /// Takes the flash with the slots, for a classifier of this kind, and a buffer to receive artefacts in, whatever it
+    /// holds.
     ///
     /// # Errors
     ///
@@ -91,16 +92,16 @@ impl<F: NorFlash, T: Trust, const WORDS: usize> Updater<F, T, WORDS> {
         layout: SlotLayout,
         admission: Admission<T>,
         kind: Kind,
+        staged: &'b mut ArtifactBuffer<WORDS>,
     ) -> Result<Self, LayoutError> {
-        let mut staged = ArtifactBuffer::new();
         // What is loaded here is looked at again by `load`; the store knows its slot from now on.
-        let (store, _) = SlotStore::open(flash, layout, admission, &mut staged)?;
+        let (store, _) = SlotStore::open(flash, layout, admission, staged)?;
         staged.clear();
         Ok(Self { store, kind, staged, state: State::Idle, replaced: false })
     }
 
     /// Loads the calibrator in force into a buffer.
-    pub fn load<'b>(&mut self, buffer: &'b mut ArtifactBuffer<WORDS>) -> Slot<'b> {
+    pub fn load<'l>(&mut self, buffer: &'l mut ArtifactBuffer<WORDS>) -> Slot<'l> {
         self.replaced = false;
         Slot::admitted(self.store.load(buffer), self.kind)
     }
@@ -226,8 +227,9 @@ mod tests {
     const WORDS: usize = 256;
     const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 1024], len_bytes: 1024, erased: Erased::Ones };
 
-    fn updater() -> Updater<TestFlash, Anybody, WORDS> {
-        Updater::open(TestFlash::new(2048), LAYOUT, Admission::new(Anybody, ID), Kind::Binary).unwrap()
+    fn updater(staged: &mut ArtifactBuffer<WORDS>) -> Updater<'_, TestFlash, Anybody, WORDS> {
+        let admission = Admission::new(Anybody, ID);
+        Updater::open(TestFlash::new(2048), LAYOUT, admission, Kind::Binary, staged).unwrap()
     }
 
     fn ask(updater: &mut impl Update, request: RequestBody) -> Result<UpdateStatus, UpdateRefusal> {
@@ -259,7 +261,7 @@ mod tests {
         }
     }
 
-    fn identity(updater: &mut Updater<TestFlash, Anybody, WORDS>) -> Result<[u8; 8], Missing> {
+    fn identity(updater: &mut Updater<'_, TestFlash, Anybody, WORDS>) -> Result<[u8; 8], Missing> {
         let mut buffer = ArtifactBuffer::new();
         updater.load(&mut buffer).status().map(|status| status.identity.0)
     }
@@ -268,7 +270,8 @@ mod tests {
     fn an_artefact_in_pieces_of_any_length_is_installed() {
         let good = binary_artifact(Some(ID));
         for len in [1, 7, 32, MAX_CHUNK] {
-            let mut updater = updater();
+            let mut staged = ArtifactBuffer::new();
+            let mut updater = updater(&mut staged);
             assert_eq!(identity(&mut updater), Err(Missing::Slots([SlotFault::Blank; 2])));
             let receipt = push(&mut updater, good.as_bytes(), len).unwrap();
             assert_eq!((receipt.slot, receipt.sequence, receipt.identity.0), (0, 1, [1; 8]));
@@ -292,7 +295,8 @@ mod tests {
         let good = binary_artifact(Some(ID));
         let bytes = good.as_bytes();
         let len_bytes = bytes.len() as u32;
-        let mut updater = updater();
+        let mut staged = ArtifactBuffer::new();
+        let mut updater = updater(&mut staged);
         assert_eq!(ask(&mut updater, chunk(bytes, 0, 8)), Err(UpdateRefusal::NotAnnounced));
         assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::NotAnnounced));
         let receiving = |received| Ok(UpdateStatus::Receiving { received, len_bytes });
@@ -319,7 +323,8 @@ mod tests {
     #[test]
     fn what_is_not_accepted_never_touches_flash() {
         let held = binary_artifact(None);
-        let mut updater = updater();
+        let mut staged = ArtifactBuffer::new();
+        let mut updater = updater(&mut staged);
         push(&mut updater, held.as_bytes(), 64).unwrap();
         let before = updater.store.survey();
         let erases = updater.store.flash().erases;
@@ -347,7 +352,8 @@ mod tests {
     fn flash_that_fails_leaves_what_is_in_force_and_what_was_received() {
         let held = binary_artifact(None);
         let offered = binary_artifact(Some(ID));
-        let mut updater = updater();
+        let mut staged = ArtifactBuffer::new();
+        let mut updater = updater(&mut staged);
         push(&mut updater, held.as_bytes(), 64).unwrap();
         identity(&mut updater).unwrap();
         updater.store.flash_mut().fails = true;

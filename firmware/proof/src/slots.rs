@@ -62,7 +62,8 @@ pub(crate) fn prove() {
     let mut buffer = ArtifactBuffer::new();
     store(&mut buffer);
     let admission = Admission::new(Anybody, ClassifierId([0; 8]));
-    let Ok(mut updater) = Updater::<_, _, WORDS>::open(Flash, layout(), admission, from(Kind::Binary)) else {
+    let mut staged = ArtifactBuffer::<WORDS>::new();
+    let Ok(mut updater) = Updater::open(Flash, layout(), admission, from(Kind::Binary), &mut staged) else {
         return;
     };
     keep(updater.answer(&from(RequestBody::Slots)));

@@ -60,10 +60,10 @@ fn binary() {
 
 #[cfg(feature = "any-calibrator")]
 fn any_calibrator() {
-    use calib_core::ClassifierId;
+    use calib_core::{Anybody, ClassifierId};
     use calib_firmware::{Kind, Output, Slot};
 
-    let slot = Slot::read(black_box(&[]), black_box(ClassifierId([0; 8])), black_box(Kind::Binary));
+    let slot = Slot::read(black_box(&[]), Anybody, black_box(ClassifierId([0; 8])), black_box(Kind::Binary));
     let output = black_box(Output::Binary(score()));
     let word = black_box(None);
     let _ = black_box(slot.calibrate(output, word));

@@ -35,7 +35,9 @@ fuzz_target!(|data: &[u8]| {
     let mut line = Line { input: &input, output: Vec::new() };
     let Ok(alarm) = Alarm::new(Pin, AlarmRule::AtLeast(0.5));
     let parts = (&CLASSIFIER, alarm, Clock, NoEntropy);
-    let served = serve_updatable(&mut line, parts, &mut updater(&mut memory), &mut ArtifactBuffer::new());
+    let (mut staged, mut buffer) = (ArtifactBuffer::new(), ArtifactBuffer::new());
+    let served =
+        serve_updatable(&mut line, parts, &mut updater(&mut memory, &mut staged), &mut buffer, |_| ());
     assert_eq!(served, Ok(()));
 
     let mut reader = FrameReader::new();
@@ -55,15 +57,18 @@ fuzz_target!(|data: &[u8]| {
             _ => {}
         }
     }
-    let mut buffer = ArtifactBuffer::new();
-    let restarted = updater(&mut memory).load(&mut buffer).status().ok().map(|status| status.identity);
+    let mut updater = updater(&mut memory, &mut staged);
+    let restarted = updater.load(&mut buffer).status().ok().map(|status| status.identity);
     assert_eq!(restarted, in_force, "what was acknowledged is in force after a restart");
 });
 
 /// A device that takes artefacts from anybody.
-fn updater(memory: &mut [u8]) -> Updater<RamFlash<'_, 4, 256>, Anybody, 112> {
+fn updater<'m>(
+    memory: &'m mut [u8],
+    staged: &'m mut ArtifactBuffer<112>,
+) -> Updater<'m, RamFlash<'m, 4, 256>, Anybody, 112> {
     let admission = Admission::new(Anybody, CLASSIFIER.id());
-    Updater::open(RamFlash::new(memory), LAYOUT, admission, Kind::Binary).expect("the slots fit")
+    Updater::open(RamFlash::new(memory), LAYOUT, admission, Kind::Binary, staged).expect("the slots fit")
 }
 
 /// The numbers of the requests in these bytes.

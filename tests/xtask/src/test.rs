@@ -89,7 +89,7 @@ pub(crate) fn test() -> Result<()> {
         run(cargo(&firmware).args(["test", "--locked", "--package", "calib-firmware"]))
     })?;
     step("fuzz targets on their seeds", fuzz::replay)?;
-    step("a serial line under load", || faults::loaded(10.0 / 60.0, 1))?;
+    step("a serial line under load", || faults::loaded(10.0 / 60.0))?;
     step("the same bytes from two folders", || reproducible::reproducible(true))?;
     step("documentation", || {
         run(cargo(&root).env("RUSTDOCFLAGS", "-D warnings").args([

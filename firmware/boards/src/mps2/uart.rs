@@ -1,10 +1,10 @@
 //! The CMSDK APB UART (Arm DDI 0479, section 4.3, "APB UART").
 
 use cortex_m::interrupt::InterruptNumber;
-use cortex_m::peripheral::NVIC;
 use vcell::VolatileCell;
 
 use crate::serial::Uart;
+use crate::sleep;
 
 /// The clock of the peripherals.
 const CLOCK_HZ: u32 = if cfg!(feature = "mps2-an505") { 20_000_000 } else { 25_000_000 };
@@ -86,25 +86,9 @@ impl Uart for ApbUart {
         self.is(STATE_RX_FULL).then(|| self.registers.data.get() as u8)
     }
 
-    /// The interrupt is enabled only here, and masked here: it wakes the core without a handler to run. One
-    /// that comes between the check and the sleep stays pending and ends the sleep at once.
     fn wait_for_byte(&mut self) {
-        if self.is(STATE_RX_FULL) {
-            return;
-        }
-        cortex_m::interrupt::free(|_| {
-            // SAFETY: interrupts are masked, so no critical section is broken.
-            unsafe { NVIC::unmask(self.interrupt) };
-            loop {
-                self.registers.interrupt.set(INTERRUPT_RX);
-                NVIC::unpend(self.interrupt);
-                if self.is(STATE_RX_FULL) {
-                    break;
-                }
-                cortex_m::asm::wfi();
-            }
-            NVIC::mask(self.interrupt);
-        });
+        let clear = || self.registers.interrupt.set(INTERRUPT_RX);
+        sleep::until_received(self.interrupt, clear, || self.is(STATE_RX_FULL));
     }
 
     fn is_sending(&self) -> bool {

@@ -1,11 +1,11 @@
 //! The UART (nRF51 Series Reference Manual, chapter 29; nRF52840 Product Specification, 6.33: the same registers).
 
 use cortex_m::interrupt::InterruptNumber;
-use cortex_m::peripheral::NVIC;
 use vcell::VolatileCell;
 
 use super::register;
 use crate::serial::Uart;
+use crate::sleep;
 
 const UART0: usize = 0x4000_2000;
 const START_RX: usize = 0x000;
@@ -83,24 +83,9 @@ impl Uart for NrfUart {
         Some(self.rx.get() as u8)
     }
 
-    /// The interrupt is enabled only here, and masked here: it wakes the core without a handler to run. One
-    /// that comes between the check and the sleep stays pending and ends the sleep at once.
     fn wait_for_byte(&mut self) {
-        if self.rx_ready.get() != 0 {
-            return;
-        }
-        cortex_m::interrupt::free(|_| {
-            // SAFETY: interrupts are masked, so no critical section is broken.
-            unsafe { NVIC::unmask(Interrupt) };
-            loop {
-                NVIC::unpend(Interrupt);
-                if self.rx_ready.get() != 0 {
-                    break;
-                }
-                cortex_m::asm::wfi();
-            }
-            NVIC::mask(Interrupt);
-        });
+        // Taking a byte clears it.
+        sleep::until_received(Interrupt, || (), || self.rx_ready.get() != 0);
     }
 
     fn is_sending(&self) -> bool {

@@ -1,202 +1,100 @@
-//! The device: what it is asked, and what it answers.
+//! What a device predicts.
 
-use core::hint::black_box;
-
-use calib_core::wire::{
-    MAX_VALUES, Measurement, Name, Prediction, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody,
-    Status, UpdateRefusal,
-};
-use calib_core::{Anybody, Logits, Outcome, Probs, QuantizedScore, Score};
+use calib_core::wire::{Prediction, RawScore, Refusal, Reply, ReplyBody, RequestBody};
+use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
 use embedded_hal::digital::OutputPin;
 
-use crate::rest::Rest;
+use super::Device;
+use super::rest::Rest;
 use crate::{
     Alarm, Calibration, Classifier, Entropy, Features, Gives, Kind, Meter, Output, Scratch, Slot, log,
 };
 
-/// A classifier, the calibrator in its slot, an alarm, a meter and a source of random words.
-#[derive(Debug)]
-pub struct Device<'a, C, P, M, E> {
-    classifier: C,
-    slot: Slot<'a>,
-    alarm: Alarm<P>,
-    meter: M,
-    entropy: E,
-    /// For the classifier's output.
-    scratch: Scratch,
-    /// For calibrated probabilities, and as many numbers on the way to them.
-    space: [f32; 2 * MAX_VALUES],
-}
-
-impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
-    /// Joins the parts and logs what the slot holds.
-    ///
-    /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory. Its signature is not looked at, see
-    /// [`Slot::read`]; a device that demands one is served by [`serve_updatable`](crate::serve_updatable).
-    pub fn new(classifier: C, slot: &'a [u8], trust: Anybody, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
-        let slot = Slot::read(slot, trust, classifier.id(), classifier.kind());
-        Self::with_slot(classifier, slot, alarm, meter, entropy)
-    }
-
-    /// Joins the parts with a slot that was read already, and logs what it holds.
-    pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
-        log::start(classifier.name(), slot.status());
-        let scratch = [0.0; MAX_VALUES];
-        Self { classifier, slot, alarm, meter, entropy, scratch, space: [0.0; 2 * MAX_VALUES] }
-    }
-
-    /// Gives the parts back but for the slot. The alarm stays as it is.
-    pub fn free(self) -> (C, Alarm<P>, M, E) {
-        (self.classifier, self.alarm, self.meter, self.entropy)
-    }
-
-    /// Answers a request. A request for a prediction sets the alarm, the others leave it alone.
-    ///
-    /// # Errors
-    ///
-    /// The alarm pin's: a device whose alarm is stuck must not go on as if it were not.
-    pub fn answer(&mut self, request: &Request) -> Result<Reply, P::Error> {
-        let body = match &request.body {
-            RequestBody::Status => ReplyBody::Status(self.status()),
-            RequestBody::Measure { features, repeat } => match self.measure(features, *repeat) {
-                Ok(measurement) => ReplyBody::Measurement(measurement),
-                Err(refusal) => ReplyBody::Refused(refusal),
-            },
-            // Whoever updates the calibrator answers these before they come here.
-            RequestBody::Slots
-            | RequestBody::Announce { .. }
-            | RequestBody::Chunk { .. }
-            | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
-            question => self.predict(question)?,
-        };
-        Ok(Reply { id: request.id, body })
-    }
-
-    fn status(&mut self) -> Status {
-        Status {
-            firmware: fitting(env!("CARGO_PKG_VERSION")),
-            classifier: fitting(self.classifier.name()),
-            classifier_id: self.classifier.id(),
-            features: self.classifier.feature_count(),
-            classes: self.classifier.kind().classes(),
-            alarm_rule: self.alarm.rule(),
-            stack_high_water_bytes: self.meter.stack_high_water_bytes(),
-            calibrator: self.slot.status(),
-        }
-    }
-
-    fn predict(&mut self, question: &RequestBody) -> Result<ReplyBody, P::Error> {
+impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
+    /// The reply to a request for a prediction; sets the alarm.
+    pub(super) fn predict(&mut self, id: u32, question: &RequestBody) -> Result<Reply, P::Error> {
         let word = match question {
             // The host's word is no secret of the device: it is told back even if nothing needs it.
             RequestBody::ScoreWithWord { word, .. } => Some(*word),
             _ if self.slot.is_randomized() => self.entropy.word(),
             _ => None,
         };
-        let body = match self.slot.gives() {
-            Gives::One => self.calibrate(question, word).map(|first| (first, Rest::None)),
-            Gives::TopK | Gives::Classes => self.calibrate_several(question, word),
+        let Self { classifier, slot, alarm, scratch, space, .. } = self;
+        let body = match slot.gives() {
+            Gives::One => {
+                calibrate(classifier, slot, question, word, scratch).map(|first| (first, Rest::None))
+            }
+            Gives::TopK | Gives::Classes => several(classifier, slot, question, word, (scratch, space)),
         };
         match body {
             Ok((Calibration { class, score, outcome }, rest)) => {
-                let (alarm, action) = self.decide(&outcome)?;
+                let (alarm, action) = decide(slot, alarm, &outcome)?;
                 let top = Prediction { class, score, outcome, alarm, word, action };
                 log::prediction(&top);
-                Ok(rest.reply(top))
+                Ok(Reply { id, body: rest.reply(top) })
             }
             Err(refusal) => {
-                self.alarm.raise()?;
+                alarm.raise()?;
                 log::refused(refusal);
-                Ok(ReplyBody::Refused(refusal))
+                Ok(Reply { id, body: ReplyBody::Refused(refusal) })
             }
         }
-    }
-
-    /// Sets the alarm by the calibrator's decision rule or else by the built-in one; returns whether it is raised, and
-    /// the action if a rule has one.
-    fn decide(&mut self, outcome: &Outcome) -> Result<(bool, Option<u8>), P::Error> {
-        match self.slot.decision() {
-            Some(rule) => Ok((self.alarm.follow(rule, outcome)?, Some(rule.decide(outcome)))),
-            None => Ok((self.alarm.update(outcome)?, None)),
-        }
-    }
-
-    fn calibrate(&mut self, question: &RequestBody, word: Option<u32>) -> Result<Calibration, Refusal> {
-        let Self { classifier, slot, scratch, .. } = self;
-        let &RequestBody::Code(key) = question else {
-            return slot.calibrate(output(classifier, question, scratch)?, word);
-        };
-        let kind = classifier.kind();
-        if kind != Kind::Binary {
-            return Err(Refusal::Kind { classes: kind.classes() });
-        }
-        match slot.encoding() {
-            Ok(encoding) if encoding.is_quantized() => {
-                let score = QuantizedScore::from_key(encoding, key).map_err(Refusal::Code)?;
-                slot.calibrate(Output::Code(score), None)
-            }
-            Ok(encoding) => Err(Refusal::Encoding(encoding)),
-            // Whether it is a code nobody can tell.
-            Err(reason) => {
-                let outcome = Outcome::Uncalibrated(reason);
-                Ok(Calibration { class: 1, score: RawScore::Code(key), outcome })
-            }
-        }
-    }
-
-    fn calibrate_several(
-        &mut self,
-        question: &RequestBody,
-        word: Option<u32>,
-    ) -> Result<(Calibration, Rest), Refusal> {
-        let Self { classifier, slot, scratch, space, .. } = self;
-        let kind = Refusal::Kind { classes: classifier.kind().classes() };
-        let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
-        Rest::calibrate(slot, vector, word, space)
-    }
-
-    fn measure(&mut self, features: &[f32], repeat: u16) -> Result<Measurement, Refusal> {
-        let Self { classifier, slot, meter, entropy, scratch, space, .. } = self;
-        let features = Features::new(features, classifier.feature_count())?;
-        if repeat == 0 {
-            return Err(Refusal::Measure);
-        }
-        let empty_ticks = repeated(meter, repeat, || {
-            black_box(features);
-        })?;
-        let classify_ticks = repeated(meter, repeat, || {
-            // A refusal shows below; here only the time matters.
-            let _ = black_box(classifier.classify(black_box(features), scratch));
-        })?;
-        let output = classifier.classify(features, scratch)?;
-        // Drawing it is the board's cost, not the calibrator's.
-        let word = if slot.is_randomized() { entropy.word() } else { None };
-        let calibrate_ticks = match (slot.gives(), output.vector()) {
-            (Gives::TopK, Some(vector)) => {
-                slot.calibrate_top_k(vector, word)?;
-                repeated(meter, repeat, || {
-                    let _ = black_box(slot.calibrate_top_k(black_box(vector), black_box(word)));
-                })?
-            }
-            (Gives::Classes, Some(vector)) => {
-                slot.calibrate_classes(vector, word, space)?;
-                repeated(meter, repeat, || {
-                    let _ = black_box(slot.calibrate_classes(black_box(vector), black_box(word), space));
-                })?
-            }
-            _ => {
-                slot.calibrate(output, word)?;
-                repeated(meter, repeat, || {
-                    let _ = black_box(slot.calibrate(black_box(output), black_box(word)));
-                })?
-            }
-        };
-        Ok(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks })
     }
 }
 
-/// The ticks that `repeat` times `work` take.
-fn repeated(meter: &mut impl Meter, repeat: u16, mut work: impl FnMut()) -> Result<u32, Refusal> {
-    meter.measure_ticks(|| (0..repeat).for_each(|_| work())).ok_or(Refusal::Measure)
+/// Sets the alarm by the calibrator's decision rule or else by the built-in one; returns whether it is raised, and the
+/// action if a rule has one.
+fn decide<P: OutputPin>(
+    slot: &Slot<'_>,
+    alarm: &mut Alarm<P>,
+    outcome: &Outcome,
+) -> Result<(bool, Option<u8>), P::Error> {
+    match slot.decision() {
+        Some(rule) => Ok((alarm.follow(rule, outcome)?, Some(rule.decide(outcome)))),
+        None => Ok((alarm.update(outcome)?, None)),
+    }
+}
+
+/// The one probability.
+fn calibrate(
+    classifier: &impl Classifier,
+    slot: &Slot<'_>,
+    question: &RequestBody,
+    word: Option<u32>,
+    scratch: &mut Scratch,
+) -> Result<Calibration, Refusal> {
+    let &RequestBody::Code(key) = question else {
+        return slot.calibrate(output(classifier, question, scratch)?, word);
+    };
+    let kind = classifier.kind();
+    if kind != Kind::Binary {
+        return Err(Refusal::Kind { classes: kind.classes() });
+    }
+    match slot.encoding() {
+        Ok(encoding) if encoding.is_quantized() => {
+            let score = QuantizedScore::from_key(encoding, key).map_err(Refusal::Code)?;
+            slot.calibrate(Output::Code(score), None)
+        }
+        Ok(encoding) => Err(Refusal::Encoding(encoding)),
+        // Whether it is a code nobody can tell.
+        Err(reason) => {
+            let outcome = Outcome::Uncalibrated(reason);
+            Ok(Calibration { class: 1, score: RawScore::Code(key), outcome })
+        }
+    }
+}
+
+/// Several probabilities, in `space` if there is one for each class.
+fn several<'p>(
+    classifier: &impl Classifier,
+    slot: &Slot<'_>,
+    question: &RequestBody,
+    word: Option<u32>,
+    (scratch, space): (&mut Scratch, &'p mut [f32]),
+) -> Result<(Calibration, Rest<'p>), Refusal> {
+    let kind = Refusal::Kind { classes: classifier.kind().classes() };
+    let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
+    Rest::calibrate(slot, vector, word, space)
 }
 
 /// The output to calibrate: the classifier's, or what the host sent in its place.
@@ -227,56 +125,21 @@ fn output<'s>(
     }
 }
 
-/// As much of `text` as a name holds.
-fn fitting(text: &str) -> Name {
-    let mut name = Name::new();
-    for character in text.chars() {
-        if name.push(character).is_err() {
-            break;
-        }
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
-    use calib_core::wire::{Missing, Values};
+    use calib_core::wire::{Request, Values};
     use calib_core::{
-        ClassifierId, CodeError, LogitsError, ParseError, ProbsError, Reduction, ScoreEncoding, ScoreError,
+        Anybody, ClassifierId, CodeError, LogitsError, ProbsError, Reduction, ScoreEncoding, ScoreError,
         Uncalibrated,
     };
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;
     use crate::testing::{
-        BINARY, Dice, ID, OTHER_ID, StopWatch, TERNARY, binary_artifact, calibrated, code_artifact,
-        deciding_artifact, multi_class_artifact, randomized_artifact, top_label_artifact,
+        BINARY, ID, OTHER_ID, StopWatch, TERNARY, ask, binary_artifact, calibrated, code_artifact,
+        deciding_artifact, device, multi_class_artifact, randomized_artifact, top_label_artifact, values,
     };
-    use crate::{AlarmRule, LinearClassifier, NoEntropy};
-
-    type Under<'a, const O: usize> = Device<'a, &'static LinearClassifier<2, O>, Mock, StopWatch, Dice>;
-
-    /// A device whose alarm pin is expected to go through these states, after the first.
-    fn device<'a, const O: usize>(
-        classifier: &'static LinearClassifier<2, O>,
-        slot: &'a [u8],
-        states: &[State],
-    ) -> Under<'a, O> {
-        let expected: std::vec::Vec<_> =
-            core::iter::once(&State::High).chain(states).map(|&state| Transaction::set(state)).collect();
-        let alarm = Alarm::new(Mock::new(&expected), AlarmRule::AtLeast(0.5)).unwrap();
-        Device::new(classifier, slot, Anybody, alarm, StopWatch { ticks: Some(40) }, Dice(0))
-    }
-
-    fn ask<const O: usize>(device: &mut Under<'_, O>, body: RequestBody) -> ReplyBody {
-        let reply = device.answer(&Request { id: 3, body }).unwrap();
-        assert_eq!(reply.id, 3);
-        reply.body
-    }
-
-    fn values(values: &[f32]) -> Values {
-        values.iter().copied().collect()
-    }
+    use crate::{AlarmRule, NoEntropy};
 
     #[test]
     fn a_binary_device_calibrates_scores_and_features() {
@@ -387,24 +250,6 @@ mod tests {
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
         assert_eq!(status.calibrator.unwrap().actions, 3);
         device.alarm.free().done();
-    }
-
-    #[test]
-    fn every_kind_of_calibrator_is_measured_and_refuses_what_is_no_vector() {
-        for reduction in [Reduction::ClassWise, Reduction::Normalized, Reduction::TopKConfidence { k: 3 }] {
-            let slot = multi_class_artifact(reduction);
-            let mut device = device(&TERNARY, slot.as_bytes(), &[State::High; 2]);
-            let features = values(&[1.0, 2.0]);
-            let reply = ask(&mut device, RequestBody::Measure { features, repeat: 3 });
-            assert!(matches!(
-                reply,
-                ReplyBody::Measurement(Measurement { repeat: 3, calibrate_ticks: 40, .. })
-            ));
-            for body in [RequestBody::Score(0.5), RequestBody::Code(3)] {
-                assert_eq!(ask(&mut device, body), ReplyBody::Refused(Refusal::Kind { classes: 3 }));
-            }
-            device.alarm.free().done();
-        }
     }
 
     #[test]
@@ -545,62 +390,6 @@ mod tests {
         let refusal = Refusal::Kind { classes: 3 };
         assert_eq!(ask(&mut ternary, RequestBody::Code(7)), ReplyBody::Refused(refusal));
         ternary.alarm.free().done();
-    }
-
-    #[test]
-    fn tells_what_it_is() {
-        let mut device = device(&TERNARY, &[], &[]);
-        let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
-        assert_eq!((status.features, status.classes, status.classifier_id), (2, 3, ID));
-        assert_eq!((status.classifier.as_str(), status.alarm_rule), ("ternary", AlarmRule::AtLeast(0.5)));
-        assert_eq!(status.stack_high_water_bytes, 1234);
-        assert_eq!(status.calibrator, Err(Missing::Artifact(ParseError::Blank)));
-        device.alarm.free().done();
-    }
-
-    #[test]
-    fn measures_or_says_that_it_cannot() {
-        let mut device = device(&BINARY, &[], &[]);
-        let measure = |repeat, features: &[f32]| RequestBody::Measure { features: values(features), repeat };
-        assert_eq!(
-            ask(&mut device, measure(9, &[0.0, 1.0])),
-            ReplyBody::Measurement(Measurement {
-                repeat: 9,
-                empty_ticks: 40,
-                classify_ticks: 40,
-                calibrate_ticks: 40
-            })
-        );
-        assert_eq!(ask(&mut device, measure(0, &[0.0, 1.0])), ReplyBody::Refused(Refusal::Measure));
-        assert_eq!(ask(&mut device, measure(9, &[f32::NAN, 1.0])), ReplyBody::Refused(Refusal::Feature(0)));
-        assert_eq!(
-            ask(&mut device, measure(9, &[f32::MAX, f32::MAX])),
-            ReplyBody::Refused(Refusal::Score(ScoreError::Infinite))
-        );
-        device.meter.ticks = None;
-        assert_eq!(ask(&mut device, measure(9, &[0.0, 1.0])), ReplyBody::Refused(Refusal::Measure));
-        device.alarm.free().done();
-    }
-
-    #[test]
-    fn a_stuck_alarm_pin_is_an_error() {
-        use embedded_hal_mock::eh1::MockError;
-        let failure = MockError::Io(std::io::ErrorKind::Other);
-        let pin = Mock::new(&[
-            Transaction::set(State::High),
-            Transaction::set(State::High).with_error(failure.clone()),
-        ]);
-        let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
-        let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
-        let request = Request { id: 1, body: RequestBody::Score(0.5) };
-        assert_eq!(device.answer(&request), Err(failure));
-        device.alarm.free().done();
-    }
-
-    #[test]
-    fn long_names_are_cut_at_a_character() {
-        assert_eq!(fitting("").as_str(), "");
-        assert_eq!(fitting(&"é".repeat(20)).as_str(), "é".repeat(16));
     }
 
     #[test]

@@ -1,0 +1,139 @@
+//! The device: what it is asked, and what it answers.
+
+mod measure;
+mod predict;
+mod rest;
+
+use calib_core::Anybody;
+use calib_core::wire::{
+    MAX_VALUES, Name, Refusal, Reply, ReplyBody, Request, RequestBody, Status, UpdateRefusal,
+};
+use embedded_hal::digital::OutputPin;
+
+use crate::{Alarm, Classifier, Entropy, Meter, Scratch, Slot, log};
+
+/// A classifier, the calibrator in its slot, an alarm, a meter and a source of random words.
+#[derive(Debug)]
+pub struct Device<'a, C, P, M, E> {
+    classifier: C,
+    slot: Slot<'a>,
+    alarm: Alarm<P>,
+    meter: M,
+    entropy: E,
+    /// For the classifier's output.
+    scratch: Scratch,
+    /// For calibrated probabilities, and as many numbers on the way to them.
+    space: [f32; 2 * MAX_VALUES],
+}
+
+impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, E> {
+    /// Joins the parts and logs what the slot holds.
+    ///
+    /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory. Its signature is not looked at, see
+    /// [`Slot::read`]; a device that demands one is served by [`serve_updatable`](crate::serve_updatable).
+    pub fn new(classifier: C, slot: &'a [u8], trust: Anybody, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
+        let slot = Slot::read(slot, trust, classifier.id(), classifier.kind());
+        Self::with_slot(classifier, slot, alarm, meter, entropy)
+    }
+
+    /// Joins the parts with a slot that was read already, and logs what it holds.
+    pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
+        log::start(classifier.name(), slot.status());
+        let scratch = [0.0; MAX_VALUES];
+        Self { classifier, slot, alarm, meter, entropy, scratch, space: [0.0; 2 * MAX_VALUES] }
+    }
+
+    /// Gives the parts back but for the slot. The alarm stays as it is.
+    pub fn free(self) -> (C, Alarm<P>, M, E) {
+        (self.classifier, self.alarm, self.meter, self.entropy)
+    }
+
+    /// Answers a request. A request for a prediction sets the alarm, the others leave it alone.
+    ///
+    /// # Errors
+    ///
+    /// The alarm pin's: a device whose alarm is stuck must not go on as if it were not.
+    pub fn answer(&mut self, request: &Request) -> Result<Reply, P::Error> {
+        let body = match &request.body {
+            RequestBody::Status => ReplyBody::Status(self.status()),
+            RequestBody::Measure { features, repeat } => match self.measure(features, *repeat) {
+                Ok(measurement) => ReplyBody::Measurement(measurement),
+                Err(refusal) => ReplyBody::Refused(refusal),
+            },
+            // Whoever updates the calibrator answers these before they come here.
+            RequestBody::Slots
+            | RequestBody::Announce { .. }
+            | RequestBody::Chunk { .. }
+            | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
+            question => return self.predict(request.id, question),
+        };
+        Ok(Reply { id: request.id, body })
+    }
+
+    fn status(&mut self) -> Status {
+        Status {
+            firmware: fitting(env!("CARGO_PKG_VERSION")),
+            classifier: fitting(self.classifier.name()),
+            classifier_id: self.classifier.id(),
+            features: self.classifier.feature_count(),
+            classes: self.classifier.kind().classes(),
+            alarm_rule: self.alarm.rule(),
+            stack_high_water_bytes: self.meter.stack_high_water_bytes(),
+            calibrator: self.slot.status(),
+        }
+    }
+}
+
+/// As much of `text` as a name holds.
+fn fitting(text: &str) -> Name {
+    let mut name = Name::new();
+    for character in text.chars() {
+        if name.push(character).is_err() {
+            break;
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::ParseError;
+    use calib_core::wire::Missing;
+    use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
+
+    use super::*;
+    use crate::testing::{BINARY, ID, StopWatch, TERNARY, ask, device};
+    use crate::{AlarmRule, NoEntropy};
+
+    #[test]
+    fn tells_what_it_is() {
+        let mut device = device(&TERNARY, &[], &[]);
+        let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
+        assert_eq!((status.features, status.classes, status.classifier_id), (2, 3, ID));
+        assert_eq!((status.classifier.as_str(), status.alarm_rule), ("ternary", AlarmRule::AtLeast(0.5)));
+        assert_eq!(status.stack_high_water_bytes, 1234);
+        assert_eq!(status.calibrator, Err(Missing::Artifact(ParseError::Blank)));
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn a_stuck_alarm_pin_is_an_error() {
+        use embedded_hal_mock::eh1::MockError;
+        let failure = MockError::Io(std::io::ErrorKind::Other);
+        let pin = Mock::new(&[
+            Transaction::set(State::High),
+            Transaction::set(State::High).with_error(failure.clone()),
+        ]);
+        let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
+        let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
+        let request = Request { id: 1, body: RequestBody::Score(0.5) };
+        assert_eq!(device.answer(&request), Err(failure));
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn long_names_are_cut_at_a_character() {
+        assert_eq!(fitting("").as_str(), "");
+        assert_eq!(fitting(&"é".repeat(20)).as_str(), "é".repeat(16));
+    }
+}
