@@ -123,6 +123,13 @@ impl<'a> Artifact<'a> {
 const NOTHING: Calibrated =
     Calibrated { prob: 0.5, bin: 0, epsilon: None, flags: BinFlags::EMPTY, interval: None };
 
+/// [`NOTHING`] out of the way, so that a result stays in registers up to where it goes.
+#[cold]
+#[inline(never)]
+fn nothing() -> Calibrated {
+    NOTHING
+}
+
 impl BinaryCalibrator<'_> {
     /// The calibrated probability of class 1.
     ///
@@ -140,7 +147,7 @@ impl BinaryCalibrator<'_> {
     /// use for it. `None`, as from a source of words that failed, is [`BinaryCalibrator::calibrate`].
     #[inline]
     pub fn calibrate_with(&self, score: Score, word: impl Into<Option<u32>>) -> Calibrated {
-        self.tables.calibrate(0, score, word.into()).unwrap_or(NOTHING)
+        self.tables.calibrate(0, score, word.into()).unwrap_or_else(nothing)
     }
 }
 
@@ -160,7 +167,8 @@ impl TopLabelCalibrator<'_> {
     }
 
     /// [`TopLabelCalibrator::calibrate`] with a random word, as [`BinaryCalibrator::calibrate_with`].
-    #[inline]
+    // A frame of its own would lie above the deepest path.
+    #[inline(always)]
     pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
         match table(&self.tables, self.classes, top.class) {
             Some(table) => outcome(self.tables.calibrate(table, top.score, word.into())),
@@ -205,7 +213,7 @@ impl BinaryCodeCalibrator<'_> {
     #[inline]
     pub fn calibrate(&self, score: QuantizedScore) -> Result<Calibrated, EncodingError> {
         check_encoding(self.encoding, score)?;
-        Ok(self.tables.calibrate_code(0, score).unwrap_or(NOTHING))
+        Ok(self.tables.calibrate_code(0, score).unwrap_or_else(nothing))
     }
 }
 

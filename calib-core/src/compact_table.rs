@@ -83,8 +83,13 @@ impl<'a> CompactTable<'a> {
 
     /// The probability that a value stands for, exactly.
     #[inline]
-    pub fn prob(value: u16) -> f32 {
-        f32::from(value) / f32::from(Self::ONE)
+    pub const fn prob(value: u16) -> f32 {
+        // Where there is no FPU: a microcontroller, and no `hf` in the target's name.
+        if cfg!(all(target_pointer_width = "32", not(target_abi = "eabihf"))) {
+            prob_by_bits(value)
+        } else {
+            value as f32 / Self::ONE as f32
+        }
     }
 
     /// The number of bins, at least 1.
@@ -106,7 +111,7 @@ impl<'a> CompactTable<'a> {
 
     /// The bin of a key, the number of edges at or below it, and its probability.
     #[inline]
-    fn find(&self, key: u16) -> (u16, f32) {
+    pub(crate) fn find(&self, key: u16) -> (u16, f32) {
         let bin = self.edges.partition_point(|&edge| edge <= key);
         (bin as u16, self.value(bin))
     }
@@ -131,6 +136,20 @@ impl<'a> CompactTable<'a> {
     pub(crate) fn value(&self, bin: usize) -> f32 {
         Self::prob(self.head.get(bin).copied().unwrap_or(self.last))
     }
+}
+
+/// [`CompactTable::prob`] in integers: without an FPU a multiplication of floats takes more instructions, and on a Cortex-M0 a
+/// hundred bytes of stack.
+const fn prob_by_bits(value: u16) -> f32 {
+    let value = value as u32;
+    let zeros = value.leading_zeros();
+    if value == 0 {
+        return 0.0;
+    }
+    // The highest bit of `value / 2^15` has the weight 2^(16 - zeros).
+    let exponent = (127 + 16 - zeros) << 23;
+    // It is not stored: adding it to the exponent less one.
+    f32::from_bits(exponent - (1 << 23) + (value << zeros >> 8))
 }
 
 #[cfg(test)]
@@ -166,6 +185,8 @@ mod tests {
         assert_eq!((CompactTable::prob(0), CompactTable::prob(CompactTable::ONE)), (0.0, 1.0));
         for value in (0..=CompactTable::ONE).step_by(step(16)) {
             assert_eq!(CompactTable::nearest(CompactTable::prob(value).into()), value);
+            // What a core without an FPU does, whatever this one has.
+            assert_eq!(prob_by_bits(value).to_bits(), (f32::from(value) / 32_768.0).to_bits());
         }
         for i in 0..=1000 {
             let prob = f64::from(i) / 1000.0;

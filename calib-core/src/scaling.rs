@@ -121,6 +121,12 @@ impl ScalingFunction {
 
     /// The calibrated probability, in `[0, 1]`.
     pub fn prob(&self, score: Score) -> f32 {
+        self.evaluate(score)
+    }
+
+    /// [`ScalingFunction::prob`] in its caller, which leaves the parameters where they are.
+    #[inline(always)]
+    pub(crate) fn evaluate(&self, score: Score) -> f32 {
         let z = match self.0 {
             Scaling::PlattLogit { a, b, clip } => a * logit(score, clip) + b,
             Scaling::PlattProb { a, b } => a * score.get() + b,

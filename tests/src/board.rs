@@ -78,6 +78,26 @@ impl Board {
         self.instructions_per_tick()
     }
 
+    /// The prefix of the tools for C of its core, and the flags that choose the core.
+    pub const fn c_compiler(self) -> (&'static str, &'static [&'static str]) {
+        const ARM: &str = "arm-none-eabi";
+        match self {
+            Self::Microbit => (ARM, &["-mthumb", "-mcpu=cortex-m0", "-mfloat-abi=soft"]),
+            Self::Mps2An385 => (ARM, &["-mthumb", "-mcpu=cortex-m3", "-mfloat-abi=soft"]),
+            Self::Mps2An386 => {
+                (ARM, &["-mthumb", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"])
+            }
+            Self::Mps2An500 => {
+                (ARM, &["-mthumb", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"])
+            }
+            Self::Mps2An505 => {
+                (ARM, &["-mthumb", "-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"])
+            }
+            // Debian has no C library for it.
+            Self::Virt => ("riscv64-unknown-elf", &["-march=rv32imac", "-mabi=ilp32", "-ffreestanding"]),
+        }
+    }
+
     /// The emulator's name.
     pub const fn qemu(self) -> &'static str {
         match self {

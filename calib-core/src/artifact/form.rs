@@ -249,7 +249,8 @@ const PLATT_PROB: u32 = 1;
 const BETA: u32 = 2;
 const TEMPERATURE: u32 = 3;
 
-fn scaling(words: &[u32]) -> Option<Scaling> {
+#[inline(always)]
+pub(super) fn scaling(words: &[u32]) -> Option<Scaling> {
     let float = f32::from_bits;
     match *words {
         [PLATT_LOGIT, a, b, clip] => {

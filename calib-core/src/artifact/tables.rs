@@ -106,6 +106,13 @@ fn joined([low, high]: [u16; 2]) -> f32 {
     f32::from_bits(u32::from(low) | u32::from(high) << 16)
 }
 
+/// A stored epsilon, which is NaN, or finite and above 0; `None` for NaN. By its bits: without an FPU a comparison of floats
+/// is a call.
+#[inline(always)]
+const fn guaranteed(epsilon: f32) -> Option<f32> {
+    if epsilon.to_bits() < f32::INFINITY.to_bits() { Some(epsilon) } else { None }
+}
+
 /// A table and what is guaranteed for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -237,64 +244,138 @@ impl<'a> Tables<'a> {
 
     /// The table of this index; `None` for an uncalibrated class and beyond the last table.
     pub fn get(&self, table: usize) -> Option<Table<'a>> {
-        self.read(table)
+        self.read(self.kind, table)
     }
 
-    /// [`Tables::get`], inlined for the two that calibrate: the form is matched once, not made and matched again.
+    /// [`Tables::get`] of tables of this kind: where the compiler knows it, the form is not made and matched.
     #[inline(always)]
-    fn read(&self, table: usize) -> Option<Table<'a>> {
-        let (epsilon, form) = self.pool.read(self.kind, table)?;
-        Some(Table { form, epsilon: if epsilon.is_nan() { None } else { Some(epsilon) } })
+    fn read(&self, kind: SectionKind, table: usize) -> Option<Table<'a>> {
+        let (epsilon, form) = self.pool.read(kind, table)?;
+        Some(Table { form, epsilon: guaranteed(epsilon) })
     }
 
     /// Calibrates a score with a table; `None` for an uncalibrated class, beyond the last table, and for tables
     /// over codes.
-    #[inline]
+    ///
+    /// Every form has a function of its own: without an FPU every operation on floats is a call, and the less stack is taken
+    /// above it the better.
+    // A Cortex-M0, which has no atomics, takes the most stack for a float.
+    #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
+    #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
     pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
-        let Table { form, mut epsilon } = self.read(table)?;
-        let (bin, prob) = match form {
-            TableForm::Steps(steps) => steps.lookup(score),
-            TableForm::Randomized(steps) => {
-                let (bin, is_tied) = steps.find(score, word.unwrap_or(u32::MAX));
-                if is_tied && word.is_none() {
-                    epsilon = None;
-                }
-                (bin as u16, steps.value(bin))
-            }
-            TableForm::Interpolated(knots) => knots.lookup(score),
-            TableForm::Scaling(function) => (0, function.prob(score)),
-            TableForm::VennAbers(bins) => {
-                let (bin, prob, interval) = bins.lookup(score);
-                let interval = Some(interval);
-                return Some(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval });
-            }
-            // Of floats that are rounded; tables over codes are not asked for floats.
-            TableForm::Compact(steps) => steps.lookup_score(score),
-            TableForm::Codes(_) => return None,
+        match self.kind {
+            SectionKind::Tables => self.step(table, score),
+            SectionKind::RandomizedSteps => self.randomized_step(table, score, word),
+            SectionKind::Interpolated => self.interpolate(table, score),
+            SectionKind::VennAbers => self.venn_abers(table, score),
+            SectionKind::Scaling => self.scale(table, score),
+            SectionKind::CompactSteps => self.rounded_step(table, score),
+            _ => None,
+        }
+    }
+
+    /// [`Tables::calibrate`] by a step table.
+    // In its caller, where there is stack for it, it takes fewer instructions.
+    #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(never))]
+    #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline(always))]
+    fn step(&self, table: usize, score: Score) -> Option<Calibrated> {
+        let Table { form: TableForm::Steps(steps), epsilon } = self.read(SectionKind::Tables, table)? else {
+            return None;
         };
+        let (bin, prob) = steps.lookup(score);
         Some(self.evidence(table, bin, prob, epsilon))
+    }
+
+    /// [`Tables::calibrate`] by a step table whose ties are randomised.
+    #[inline(never)]
+    fn randomized_step(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
+        let Table { form: TableForm::Randomized(steps), epsilon } =
+            self.read(SectionKind::RandomizedSteps, table)?
+        else {
+            return None;
+        };
+        let (bin, is_tied) = steps.find(score, word.unwrap_or(u32::MAX));
+        let epsilon = if is_tied && word.is_none() { None } else { epsilon };
+        Some(self.evidence(table, bin as u16, steps.value(bin), epsilon))
+    }
+
+    /// [`Tables::calibrate`] between knots.
+    #[inline(never)]
+    fn interpolate(&self, table: usize, score: Score) -> Option<Calibrated> {
+        let Table { form: TableForm::Interpolated(knots), epsilon } =
+            self.read(SectionKind::Interpolated, table)?
+        else {
+            return None;
+        };
+        let (bin, prob) = knots.lookup(score);
+        Some(self.evidence(table, bin, prob, epsilon))
+    }
+
+    /// [`Tables::calibrate`] by two probabilities a bin.
+    #[inline(never)]
+    fn venn_abers(&self, table: usize, score: Score) -> Option<Calibrated> {
+        let Table { form: TableForm::VennAbers(bins), epsilon } = self.read(SectionKind::VennAbers, table)?
+        else {
+            return None;
+        };
+        let (bin, prob, interval) = bins.lookup(score);
+        Some(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval: Some(interval) })
+    }
+
+    /// [`Tables::calibrate`] by a scaling function, which has no bins.
+    #[inline(never)]
+    fn scale(&self, table: usize, score: Score) -> Option<Calibrated> {
+        let Table { form: TableForm::Scaling(function), epsilon } = self.read(SectionKind::Scaling, table)?
+        else {
+            return None;
+        };
+        let prob = function.evaluate(score);
+        Some(Calibrated { prob, bin: 0, epsilon, flags: BinFlags::NONE, interval: None })
     }
 
     /// Calibrates a code with a table; `None` for an uncalibrated class, beyond the last table, and for tables over
     /// scores.
     #[inline]
     pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Option<Calibrated> {
-        let (codes, epsilon) = match self.read(table)? {
-            Table { form: TableForm::Codes(codes), epsilon } => (codes, epsilon),
-            Table { form: TableForm::Compact(steps), epsilon } => {
-                let (bin, prob) = steps.lookup(score);
-                return Some(self.evidence(table, bin, prob, epsilon));
-            }
-            _ => return None,
+        match self.kind {
+            SectionKind::IntegerSteps => self.code_step(table, score.key()),
+            SectionKind::CompactSteps => self.compact_step(table, score.key()),
+            _ => None,
+        }
+    }
+
+    /// [`Tables::calibrate_code`] by a table in words.
+    #[inline(never)]
+    fn code_step(&self, table: usize, key: u16) -> Option<Calibrated> {
+        let Table { form: TableForm::Codes(codes), epsilon } = self.read(SectionKind::IntegerSteps, table)?
+        else {
+            return None;
         };
-        let key = score.key();
         let direct = self.direct(table).and_then(|direct| direct.get(usize::from(key)));
         let bin = direct.map_or_else(|| codes.bin(key), |&bin| bin.into());
         Some(self.evidence(table, bin as u16, codes.value(bin), epsilon))
     }
 
+    /// [`Tables::calibrate`] by a table in half words, of floats that are rounded.
+    #[inline(never)]
+    fn rounded_step(&self, table: usize, score: Score) -> Option<Calibrated> {
+        self.compact_step(table, score.rounded_key())
+    }
+
+    /// [`Tables::calibrate_code`] by a table in half words.
+    #[inline(never)]
+    fn compact_step(&self, table: usize, key: u16) -> Option<Calibrated> {
+        let Table { form: TableForm::Compact(steps), epsilon } =
+            self.read(SectionKind::CompactSteps, table)?
+        else {
+            return None;
+        };
+        let (bin, prob) = steps.find(key);
+        Some(self.evidence(table, bin, prob, epsilon))
+    }
+
     /// The result of a bin, with what is known about it.
-    #[inline]
+    #[inline(always)]
     fn evidence(&self, table: usize, bin: u16, prob: f32, epsilon: Option<f32>) -> Calibrated {
         let flags = self.bin_flags(table, bin);
         let epsilon = if flags.contains(BinFlags::EMPTY) { None } else { epsilon };

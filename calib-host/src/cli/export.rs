@@ -11,8 +11,9 @@ use clap::{Args, ValueEnum};
 pub(crate) struct Export {
     /// The artefact.
     artifact: PathBuf,
-    /// The form: `c`, a header in C99 that needs no library; `rust`, tables for `include!`, which need calib-core;
-    /// `bin`, the artefact as it is. `c` and `rust` take step tables over floats.
+    /// The form: `c`, a header in C99 that needs no library but the compiler's own; `rust`, tables for `include!`, which
+    /// need calib-core; `bin`, the artefact as it is. `c` and `rust` take every method and reduction with tables, `rust`
+    /// also scaling functions; neither takes calibrators of whole vectors, a rule for decisions or intervals.
     #[arg(long)]
     format: Format,
     /// The name that the source code defines, or that what it defines starts with.

@@ -66,7 +66,7 @@ enum Command {
     Exhaustive,
     /// Run calib-core's tests under Miri, on 64 and on 32 bits; big-endian targets are refused. Takes a nightly toolchain.
     Miri,
-    /// Bound the stack of what a device calls for every score, on every Cortex-M.
+    /// Bound the stack of what a device calls for every score, on every core.
     Stack,
     /// Show where the flash goes: by function in a whole firmware, by part, and for a line of log.
     Sizes,

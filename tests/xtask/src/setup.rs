@@ -30,6 +30,9 @@ pub(crate) fn test_tools() -> Result<()> {
         // A Mac has a program of this name that is not OpenSSL, and knows no Ed25519.
         Program { name: "openssl", apt: "openssl", brew: "openssl@3" },
         Program { name: "c++", apt: "g++", brew: "llvm" },
+        // What exported headers are compiled with.
+        Program { name: "arm-none-eabi-gcc", apt: "gcc-arm-none-eabi", brew: "arm-none-eabi-gcc" },
+        Program { name: "riscv64-unknown-elf-gcc", apt: "gcc-riscv64-unknown-elf", brew: "riscv64-elf-gcc" },
     ])
 }
 
@@ -44,6 +47,10 @@ impl Program {
     fn is_present(&self) -> bool {
         match self.name {
             "openssl" => output(self.name, &["version"]).is_some_and(|said| said.starts_with("OpenSSL")),
+            // Homebrew's has a shorter name.
+            "riscv64-unknown-elf-gcc" => {
+                [self.name, "riscv64-elf-gcc"].iter().any(|name| output(name, &["--version"]).is_some())
+            }
             name => output(name, &["--version"]).is_some(),
         }
     }

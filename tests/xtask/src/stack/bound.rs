@@ -6,10 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Result, bail, ensure};
-use capstone::Capstone;
+use anyhow::{Context, Result, bail, ensure};
 
-use super::effect::{Effect, disassembler, effect};
+use super::effect::{Disassembler, Effect, Step};
 use super::program::Program;
 
 /// What is known of a call of a function.
@@ -32,15 +31,15 @@ struct Frame {
 /// Bounds of the functions of one program.
 pub(crate) struct Bounds<'p> {
     program: &'p Program,
-    capstone: Capstone,
+    disassembler: Disassembler,
     frames: BTreeMap<u64, Frame>,
     deepest: BTreeMap<u64, (u64, Option<u64>)>,
 }
 
 impl<'p> Bounds<'p> {
     pub(crate) fn new(program: &'p Program) -> Result<Self> {
-        let capstone = disassembler()?;
-        Ok(Self { program, capstone, frames: BTreeMap::new(), deepest: BTreeMap::new() })
+        let disassembler = Disassembler::new(program.architecture)?;
+        Ok(Self { program, disassembler, frames: BTreeMap::new(), deepest: BTreeMap::new() })
     }
 
     /// The bound of a call of a function.
@@ -99,22 +98,25 @@ impl<'p> Bounds<'p> {
         let shown = program.shown(start);
         let (mut taken, mut calls) = (0, BTreeSet::new());
         for (from, code) in program.instructions(start)? {
-            let instructions = self.capstone.disasm_all(code, from).map_err(|e| anyhow::anyhow!("{e}"))?;
-            let mut end = from;
-            for instruction in instructions.iter() {
-                end = instruction.address() + instruction.bytes().len() as u64;
-                let place = || format!("{shown}, at {:#x} (`{instruction}`)", instruction.address());
-                match effect(instruction) {
+            let steps = self.disassembler.steps(code, from)?;
+            let end = steps.last().map_or(from, |last| last.end);
+            for Step { addr, end, text, effect } in &steps {
+                let place = || format!("{shown}, at {addr:#x} (`{text}`)");
+                match *effect {
                     Effect::None => {}
                     Effect::Takes(bytes) => taken += bytes,
                     Effect::Goes(target) if (start..function.end).contains(&target) && target != start => {}
                     Effect::Goes(target) => _ = calls.insert(target),
                     Effect::CallsRegister => bail!("an indirect call in {}", place()),
-                    Effect::JumpsByTable => {
-                        let by_offset = instruction.mnemonic().is_some_and(|text| text.starts_with("tb"));
-                        // The table may be aligned.
-                        let table = by_offset || program.is_data(end) || program.is_data(end + 2);
-                        ensure!(table, "an indirect jump in {}", place());
+                    // The table behind the instruction may be aligned.
+                    Effect::JumpsByTable => ensure!(
+                        program.is_data(*end) || program.is_data(end + 2),
+                        "an indirect jump in {}",
+                        place()
+                    ),
+                    Effect::JumpsByTableAt(table) => {
+                        let first = program.word(table).with_context(place)?;
+                        ensure!((start..function.end).contains(&first), "an indirect jump in {}", place());
                     }
                     Effect::Moves => bail!("the stack pointer is moved in {}", place()),
                 }

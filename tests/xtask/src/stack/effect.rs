@@ -1,8 +1,13 @@
 //! What an instruction does to the stack and to the flow of control.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
-use capstone::arch::{BuildsCapstone, BuildsCapstoneExtraMode, arm};
+use capstone::arch::{BuildsCapstone, BuildsCapstoneExtraMode, arm, riscv};
 use capstone::{Capstone, Insn};
+use object::Architecture;
+
+use super::registers::Registers;
 
 /// What matters of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +22,72 @@ pub(crate) enum Effect {
     CallsRegister,
     /// Jumps to what a register or a table holds: within the function, if the table lies behind the instruction.
     JumpsByTable,
+    /// Jumps to an entry of the table at this address.
+    JumpsByTableAt(u64),
     /// Moves the stack pointer in a way that is not known here.
     Moves,
 }
 
-/// A disassembler for the code of a Cortex-M.
-pub(crate) fn disassembler() -> Result<Capstone> {
-    let modes = [arm::ArchExtraMode::MClass, arm::ArchExtraMode::V8].into_iter();
-    Ok(Capstone::new().arm().mode(arm::ArchMode::Thumb).extra_mode(modes).build()?)
+/// An instruction.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) addr: u64,
+    /// Behind its last byte.
+    pub(crate) end: u64,
+    pub(crate) text: String,
+    pub(crate) effect: Effect,
 }
 
-/// What an instruction does.
-pub(crate) fn effect(instruction: &Insn<'_>) -> Effect {
-    of_thumb(instruction.mnemonic().unwrap_or(""), instruction.op_str().unwrap_or(""))
+/// A disassembler for the code of a core.
+pub(crate) enum Disassembler {
+    Thumb(Capstone),
+    RiscV(Capstone),
+}
+
+impl Disassembler {
+    /// Of Thumb, or of RISC-V for everything else.
+    pub(crate) fn new(architecture: Architecture) -> Result<Self> {
+        Ok(if architecture == Architecture::Arm {
+            let modes = [arm::ArchExtraMode::MClass, arm::ArchExtraMode::V8].into_iter();
+            Self::Thumb(Capstone::new().arm().mode(arm::ArchMode::Thumb).extra_mode(modes).build()?)
+        } else {
+            let modes = [riscv::ArchExtraMode::RiscVC].into_iter();
+            Self::RiscV(Capstone::new().riscv().mode(riscv::ArchMode::RiscV32).extra_mode(modes).build()?)
+        })
+    }
+
+    /// What each instruction of a piece of code does, up to the first that is none.
+    pub(crate) fn steps(&self, code: &[u8], start: u64) -> Result<Vec<Step>> {
+        let (Self::Thumb(capstone) | Self::RiscV(capstone)) = self;
+        let instructions = capstone.disasm_all(code, start).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let mut registers = match self {
+            Self::Thumb(_) => None,
+            Self::RiscV(_) => Some(Registers::new(joins(&instructions))),
+        };
+        let step = |instruction: &Insn<'_>| {
+            let (mnemonic, operands) = parts(instruction);
+            let addr = instruction.address();
+            let effect = match &mut registers {
+                None => of_thumb(mnemonic, operands),
+                Some(registers) => registers.step(addr, mnemonic, operands),
+            };
+            Step { addr, end: addr + instruction.bytes().len() as u64, text: instruction.to_string(), effect }
+        };
+        Ok(instructions.iter().map(step).collect())
+    }
+}
+
+fn parts<'i>(instruction: &'i Insn<'_>) -> (&'i str, &'i str) {
+    (instruction.mnemonic().unwrap_or(""), instruction.op_str().unwrap_or(""))
+}
+
+/// Where jumps arrive, of RISC-V.
+fn joins(instructions: &[Insn<'_>]) -> BTreeSet<u64> {
+    let targets = instructions.iter().filter_map(|instruction| {
+        let (mnemonic, operands) = parts(instruction);
+        super::registers::jump(instruction.address(), mnemonic, operands)
+    });
+    targets.collect()
 }
 
 fn of_thumb(mnemonic: &str, operands: &str) -> Effect {
@@ -40,7 +98,9 @@ fn of_thumb(mnemonic: &str, operands: &str) -> Effect {
         "stmdb" if first == "sp!" => return Effect::Takes(registers(operands)),
         "bl" | "blx" | "b" | "cbz" | "cbnz" => return goes(operands),
         "bx" => return if first == "lr" { Effect::None } else { Effect::CallsRegister },
-        "tbb" | "tbh" => return Effect::JumpsByTable,
+        // By offsets that lie behind the instruction.
+        "tbb" | "tbh" if operands.starts_with("[pc") => return Effect::None,
+        "tbb" | "tbh" => return Effect::CallsRegister,
         _ => {}
     }
     // Conditional branches and returns.
@@ -157,14 +217,15 @@ mod tests {
             None,
             CallsRegister,
             CallsRegister,
-            JumpsByTable,
+            None,
             JumpsByTable,
             Moves,
             Moves,
             None,
         ];
-        let capstone = disassembler().unwrap();
-        let instructions = capstone.disasm_all(&code, 0x100).unwrap();
-        assert_eq!(instructions.iter().map(effect).collect::<Vec<_>>(), expected);
+        let disassembler = Disassembler::new(Architecture::Arm).unwrap();
+        let steps = disassembler.steps(&code, 0x100).unwrap();
+        assert_eq!(steps.iter().map(|step| step.effect).collect::<Vec<_>>(), expected);
+        assert_eq!(steps.last().unwrap().end, 0x100 + code.len() as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! The functions of a program for a Cortex-M, read from its ELF file.
+//! The functions of a program for a Cortex-M or a RISC-V core, read from its ELF file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,12 +19,15 @@ pub(crate) struct Function {
 
 /// A program's code and functions.
 pub(crate) struct Program {
+    pub(crate) architecture: Architecture,
     /// By address, which is even.
     pub(crate) functions: BTreeMap<u64, Function>,
     /// Whether data (true) or instructions (false) begin at an address, which mapping symbols say.
     data: BTreeMap<u64, bool>,
     /// The executable sections by their addresses.
     code: BTreeMap<u64, Vec<u8>>,
+    /// The sections with constants by their addresses.
+    constants: BTreeMap<u64, Vec<u8>>,
     /// Addresses by every name.
     names: BTreeMap<String, u64>,
 }
@@ -34,21 +37,33 @@ impl Program {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let file = object::File::parse(&*bytes).with_context(|| format!("{}", path.display()))?;
-        ensure!(file.architecture() == Architecture::Arm, "{} is not for a Cortex-M", path.display());
-        let mut code = BTreeMap::new();
-        for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
-            code.insert(section.address(), section.data()?.to_vec());
+        let architecture = file.architecture();
+        let is_known = matches!(architecture, Architecture::Arm | Architecture::Riscv32);
+        ensure!(is_known, "{} is for neither a Cortex-M nor a RISC-V core", path.display());
+        let (mut code, mut constants) = (BTreeMap::new(), BTreeMap::new());
+        for section in file.sections() {
+            let sections = match section.kind() {
+                SectionKind::Text => &mut code,
+                SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => &mut constants,
+                _ => continue,
+            };
+            sections.insert(section.address(), section.data()?.to_vec());
         }
         let section = file.section_by_name(".stack_sizes");
         let section = section.with_context(|| format!("{} has no stack sizes", path.display()))?;
         let recorded = records(section.data()?)?;
         let (mut functions, mut data, mut names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        for symbol in file.symbols() {
+        let is_text =
+            |index| file.section_by_index(index).is_ok_and(|found| found.kind() == SectionKind::Text);
+        // Debugging data have marks and offsets of their own.
+        for symbol in file.symbols().filter(|symbol| symbol.section_index().is_some_and(is_text)) {
             // Bit 0 of a function's address says Thumb.
             let (name, addr) = (symbol.name()?.to_owned(), symbol.address() & !1);
             match name.split('.').next() {
                 Some("$d") => _ = data.insert(addr, true),
                 Some("$t") => _ = data.insert(addr, false),
+                // Which may go on with the core's extensions.
+                Some(mark) if mark.starts_with("$x") => _ = data.insert(addr, false),
                 _ if symbol.kind() == SymbolKind::Text => {
                     names.insert(name.clone(), addr);
                     let recorded = recorded.get(&addr).copied();
@@ -58,7 +73,7 @@ impl Program {
                 _ => {}
             }
         }
-        let mut program = Self { functions, data, code, names };
+        let mut program = Self { architecture, functions, data, code, constants, names };
         program.close();
         Ok(program)
     }
@@ -108,6 +123,14 @@ impl Program {
         }
         ensure!(!pieces.is_empty(), "{} has no instructions", self.shown(start));
         Ok(pieces)
+    }
+
+    /// A word of a constant.
+    pub(crate) fn word(&self, addr: u64) -> Result<u64> {
+        let section = self.constants.range(..=addr).next_back();
+        let word = section.and_then(|(start, bytes)| bytes.get((addr - start) as usize..)?.first_chunk());
+        let word = word.with_context(|| format!("there is no constant at {addr:#x}"))?;
+        Ok(u64::from(u32::from_le_bytes(*word)))
     }
 
     /// Whether data begin at an address.

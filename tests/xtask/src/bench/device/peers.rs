@@ -22,18 +22,10 @@ pub(super) fn compile(board: Board, wanted: Wanted) -> Result<Result<PathBuf, St
     if wanted == Wanted::No {
         return Ok(Err("not asked for".into()));
     }
-    let flags: &[&str] = match board {
-        Board::Microbit => &["-mthumb", "-mcpu=cortex-m0", "-mfloat-abi=soft"],
-        Board::Mps2An385 => &["-mthumb", "-mcpu=cortex-m3", "-mfloat-abi=soft"],
-        Board::Mps2An386 => &["-mthumb", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
-        Board::Mps2An500 => &["-mthumb", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
-        Board::Mps2An505 => &["-mthumb", "-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"],
-        // Debian has no C library for it.
-        Board::Virt => &["-march=rv32imac", "-mabi=ilp32", "-ffreestanding"],
-    };
-    let (tools, packages, libraries): (_, _, &[&str]) = match board {
-        Board::Virt => ("riscv64-unknown-elf", "gcc-riscv64-unknown-elf", &["-lgcc"]),
-        _ => ("arm-none-eabi", "gcc-arm-none-eabi libnewlib-arm-none-eabi", &["-lm", "-lc", "-lgcc"]),
+    let (tools, flags) = board.c_compiler();
+    let (packages, libraries): (_, &[&str]) = match board {
+        Board::Virt => ("gcc-riscv64-unknown-elf", &["-lgcc"]),
+        _ => ("gcc-arm-none-eabi libnewlib-arm-none-eabi", &["-lm", "-lc", "-lgcc"]),
     };
     let gcc = format!("{tools}-gcc");
     if output(&gcc, &["--version"]).is_none() {

@@ -50,11 +50,11 @@ pub(crate) struct Stack {
     pub(crate) bound_bytes: u64,
 }
 
-/// Measured stack next to the static bound, from the same program, for the Cortex-M and the firmware's own level.
+/// Measured stack next to the static bound, from the same program, at the firmware's own level.
 pub(super) fn bounds(all: &[Measured]) -> Result<Vec<Stack>> {
     let mut stacks = Vec::new();
     for measured in all {
-        if measured.board == Board::Virt || measured.opt_level != OptLevel::Speed {
+        if measured.opt_level != OptLevel::Speed {
             continue;
         }
         let (board, opt_level) = (measured.board, measured.opt_level);

@@ -1,0 +1,2 @@
+    bin = NAME_bin(table, key);
+    value.bits = table->value[bin];

@@ -1,0 +1,3 @@
+    bin = NAME_bin(table, key);
+    /* Exact. */
+    value.number = (float)table->value[bin] / 32768.0f;

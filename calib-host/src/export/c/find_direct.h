@@ -1,0 +1,2 @@
+    bin = table->direct[key];
+    value.bits = table->value[bin];

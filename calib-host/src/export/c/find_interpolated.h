@@ -1,0 +1,16 @@
+    bin = NAME_bin(table, word.bits);
+    value.bits = table->value[bin < table->edges ? bin : bin - 1];
+    if (bin > 0 && bin < table->edges) {
+        union NAME_word knot, low, slope;
+        /* Rounded after each step: a multiplication and an addition in one would round once. */
+        volatile float rise;
+        float prob;
+        knot.bits = table->edge[bin - 1];
+        low.bits = table->value[bin - 1];
+        slope.bits = table->slope[bin - 1];
+        rise = (word.number - knot.number) * slope.number;
+        prob = low.number + rise;
+        /* NaN, from a slope that is infinite, is not above the lower knot. */
+        if (!(prob >= value.number))
+            value.number = prob > low.number ? prob : low.number;
+    }

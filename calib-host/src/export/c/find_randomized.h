@@ -1,0 +1,2 @@
+    bin = NAME_bin(table, word.bits, draw);
+    value.bits = table->value[bin];

@@ -1,0 +1,2 @@
+    bin = NAME_bin(table, word.bits);
+    value.bits = table->value[bin];

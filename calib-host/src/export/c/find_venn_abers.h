@@ -1,0 +1,13 @@
+    bin = NAME_bin(table, word.bits);
+    {
+        union NAME_word low, high;
+        low.bits = table->value[bin];
+        high.bits = table->upper[bin];
+        value.number = high.number / (1.0f - low.number + high.number);
+        if (value.number >= high.number)
+            value.number = high.number;
+        else if (!(value.number > low.number))
+            value.number = low.number;
+        result->low = low.number;
+        result->high = high.number;
+    }
