@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -24,36 +25,65 @@ pub fn terminals() -> Result<(TTYPort, String, File)> {
     let name = far.name().context("the terminal has no name")?;
     // `far` itself is locked as long as it lives.
     let open = File::options().read(true).write(true).open(&name)?;
-    Ok((near, name, open))
+    Ok((ours_alone(near)?, name, open))
 }
 
-/// A line to a device's terminal that goes dead after so many bytes to the device: the adapter stays, the cable is cut.
+/// The same port, which programs that are started do not inherit: they would keep it open.
+fn ours_alone(port: TTYPort) -> Result<TTYPort> {
+    let timeout = port.timeout();
+    // SAFETY: the port gives up its descriptor, which nobody else closes.
+    let inherited = unsafe { OwnedFd::from_raw_fd(port.into_raw_fd()) };
+    let alone = inherited.try_clone()?;
+    // SAFETY: the descriptor is a terminal's, and nobody else's.
+    let mut port = unsafe { TTYPort::from_raw_fd(alone.into_raw_fd()) };
+    port.set_timeout(timeout)?;
+    Ok(port)
+}
+
+/// What breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Break {
+    /// The cable behind the adapter is cut: its port stays, and nothing comes any more.
+    Cut,
+    /// The adapter is unplugged: its port is gone.
+    Unplugged,
+}
+
+/// A line to a device's terminal that breaks after so many bytes to the device.
 #[derive(Debug)]
 pub struct BrittleLine {
     port: String,
     /// Somebody has the terminal open from the beginning, so that it is not closed before it is used.
     _open: File,
     broken: Arc<AtomicBool>,
-    both: Vec<JoinHandle<()>>,
+    /// Each direction gives back what must stay open.
+    both: Vec<JoinHandle<Option<(TTYPort, TTYPort)>>>,
 }
 
 impl BrittleLine {
-    /// Lays a line to the terminal `device`.
+    /// Lays a line to the terminal `device` that breaks in this way.
     ///
     /// # Errors
     ///
     /// If it cannot be opened.
-    pub fn new(device: &str, bytes_to_device: usize) -> Result<Self> {
+    pub fn new(device: &str, bytes_to_device: usize, how: Break) -> Result<Self> {
         let (mut host, port, open) = terminals()?;
         let mut device = open_port(device, 115_200)?;
         host.set_timeout(PAUSE)?;
         device.set_timeout(PAUSE)?;
-        let (mut from_device, mut to_host) = (device.try_clone_native()?, host.try_clone_native()?);
+        let (mut from_device, mut to_host) =
+            (device.try_clone_native()?, ours_alone(host.try_clone_native()?)?);
         let broken = Arc::new(AtomicBool::new(false));
         let (up, down) = (Arc::clone(&broken), Arc::clone(&broken));
         let both = vec![
-            thread::spawn(move || carry(&mut host, &mut device, &up, Some(bytes_to_device))),
-            thread::spawn(move || carry(&mut from_device, &mut to_host, &down, None)),
+            thread::spawn(move || {
+                carry(&mut host, &mut device, &up, Some(bytes_to_device));
+                (how == Break::Cut).then_some((host, device))
+            }),
+            thread::spawn(move || {
+                carry(&mut from_device, &mut to_host, &down, None);
+                (how == Break::Cut).then_some((to_host, from_device))
+            }),
         ];
         Ok(Self { port, _open: open, broken, both })
     }
@@ -63,7 +93,7 @@ impl BrittleLine {
         &self.port
     }
 
-    /// Whether it is dead.
+    /// Whether it is broken.
     pub fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }

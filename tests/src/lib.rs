@@ -10,12 +10,13 @@ mod image;
 mod kills;
 mod load;
 mod parity;
+mod stand_in;
 mod starvation;
 mod tty;
 mod watchdog;
 
 pub use board::Board;
-pub use brittle::{BrittleLine, terminals};
+pub use brittle::{Break, BrittleLine, terminals};
 pub use case::{Case, Rows, SEED};
 pub use command::calib;
 pub use emulator::Emulator;
@@ -28,4 +29,5 @@ pub use image::{
 pub use kills::{Kills, kills};
 pub use load::{Answers, LoadReport, load};
 pub use parity::{Parity, bare_scores, classified_rows, vectors};
+pub use stand_in::{build_firmware_of, overconfident_logits, stand_in, start_with};
 pub use tty::TtyDevice;

@@ -1,17 +1,16 @@
 //! Fits to integer codes, made as `calib fit` makes them, on the device: the same bits for every code.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use calib_core::wire::{self, MAX_FRAME, Prediction, RawScore, ReplyBody, RequestBody};
 use calib_core::{Calibrator, ClassifierId, Outcome, QuantizedScore, ScoreEncoding};
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_firmware::AlarmRule;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, CodesError, CompileError, Isotonic, Loss, Model,
     ScalingBinning, ScalingMethod, StoredArtifact, Umd, apply_codes, artifact_bytes, fit_binary,
 };
-use calib_tests::{Emulator, build_firmware};
+use calib_tests::{build_firmware_of, stand_in, start_with};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -25,20 +24,8 @@ const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_poin
 fn elf() -> &'static PathBuf {
     static ELF: OnceLock<PathBuf> = OnceLock::new();
     ELF.get_or_init(|| {
-        let model = LinearModel::new(LinearParameters {
-            name: "codes".into(),
-            id: ID,
-            mean: vec![0.0],
-            scale: vec![1.0],
-            weights: vec![vec![1.0]],
-            bias: vec![0.0],
-            alarm: ALARM,
-        })
-        .unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let json = folder.path().join("classifier.json");
-        model.save(&json).unwrap();
-        build_firmware(&json).unwrap_or_else(|error| panic!("{error:#}"))
+        let model = stand_in("codes", ID, 1, ALARM).unwrap();
+        build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"))
     })
 }
 
@@ -90,9 +77,7 @@ fn host_and_device_agree(
         asked.iter().map(|&key| QuantizedScore::from_key(encoding, key).unwrap()).collect();
     let applied = apply_codes(&artifact, &quantized).unwrap().unwrap();
 
-    let slot = tempfile::NamedTempFile::new().unwrap();
-    fs::write(slot.path(), &bytes).unwrap();
-    let mut device = Emulator::start(elf(), Some(slot.path())).unwrap_or_else(|error| panic!("{error:#}"));
+    let mut device = start_with(elf(), &bytes).unwrap_or_else(|error| panic!("{error:#}"));
     let replies = device.pipeline(asked.iter().map(|&key| RequestBody::Code(key))).unwrap();
     assert_eq!(replies.len(), asked.len());
     for (((reply, &key), &code), applied) in replies.iter().zip(&asked).zip(&quantized).zip(&applied) {

@@ -1,16 +1,14 @@
 //! The decision rule of an artefact on the device, against the same code on the host and against a scan.
 
-use std::fs;
-
 use calib_core::wire::{Prediction, ReplyBody, RequestBody};
 use calib_core::{
     Artifact, ArtifactWriter, Calibrator, ClassifierId, Header, HeaderFlags, Identity, Method, Outcome,
     Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm,
 };
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_firmware::AlarmRule;
 use calib_host::StoredArtifact;
 use calib_host::decide::{Actions, Cost, CostedAction, Envelope, Rule, with_decision};
-use calib_tests::{Emulator, bare_scores, build_firmware};
+use calib_tests::{bare_scores, build_firmware_of, stand_in, start_with};
 
 const ID: ClassifierId = ClassifierId(*b"decision");
 /// Never raised by a probability: whatever raises the alarm is the artefact's rule.
@@ -71,29 +69,15 @@ fn artifact(rule: &Rule) -> StoredArtifact {
 
 #[test]
 fn the_device_decides_as_the_host_does() {
-    let model = LinearModel::new(LinearParameters {
-        name: "decisions".into(),
-        id: ID,
-        mean: vec![0.0],
-        scale: vec![1.0],
-        weights: vec![vec![1.0]],
-        bias: vec![0.0],
-        alarm: BUILT_IN,
-    })
-    .unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("classifier.json");
-    model.save(&json).unwrap();
-    let elf = build_firmware(&json).unwrap_or_else(|error| panic!("{error:#}"));
+    let model = stand_in("decisions", ID, 1, BUILT_IN).unwrap();
+    let elf = build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"));
 
     let actions = actions();
     let envelope = Envelope::new(&actions, |_| true);
     let rule = Rule::bayes(&envelope);
     assert_eq!(rule.intervals(), [0, 1, 3, 2]);
     let stored = artifact(&rule);
-    let file = folder.path().join("cal.bin");
-    fs::write(&file, stored.as_bytes()).unwrap();
-    let mut device = Emulator::start(&elf, Some(&file)).unwrap_or_else(|error| panic!("{error:#}"));
+    let mut device = start_with(&elf, stored.as_bytes()).unwrap_or_else(|error| panic!("{error:#}"));
 
     // Every edge and its neighbours, and random scores: the same bits, and so the same action and alarm.
     let artifact: Artifact<'_> = stored.artifact();

@@ -1,6 +1,5 @@
 //! Every form of table on the device, against the same code on the host, bit for bit.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -13,8 +12,8 @@ use calib_core::{
     QuantizedScore, RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable,
     Table, TableForm, Theorem, VennAbersTable,
 };
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
-use calib_tests::{Emulator, build_firmware};
+use calib_firmware::AlarmRule;
+use calib_tests::{Emulator, build_firmware_of, stand_in, start_with};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -31,20 +30,8 @@ const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65536.0, zero_point
 fn elf() -> &'static PathBuf {
     static ELF: OnceLock<PathBuf> = OnceLock::new();
     ELF.get_or_init(|| {
-        let model = LinearModel::new(LinearParameters {
-            name: "every-form".into(),
-            id: ID,
-            mean: vec![0.0],
-            scale: vec![1.0],
-            weights: vec![vec![1.0]],
-            bias: vec![0.0],
-            alarm: ALARM,
-        })
-        .unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let json = folder.path().join("classifier.json");
-        model.save(&json).unwrap();
-        build_firmware(&json).unwrap_or_else(|error| panic!("{error:#}"))
+        let model = stand_in("every-form", ID, 1, ALARM).unwrap();
+        build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"))
     })
 }
 
@@ -114,9 +101,7 @@ impl Held {
     }
 
     fn start(&self) -> Emulator {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), self.buffer.as_bytes()).unwrap();
-        Emulator::start(elf(), Some(file.path())).unwrap_or_else(|error| panic!("{error:#}"))
+        start_with(elf(), self.buffer.as_bytes()).unwrap_or_else(|error| panic!("{error:#}"))
     }
 }
 

@@ -1,51 +1,17 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
-use std::fs;
-
 use calib_core::wire::{Refusal, ReplyBody, RequestBody};
 use calib_core::{ClassifierId, Outcome};
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_firmware::AlarmRule;
 use calib_host::{
     ArtifactOptions, CanonicalMethod, CrossValidation, Directions, JointMethod, MulticlassIrp, Odir,
-    ProjectionBinning, Splits, StoredArtifact, VectorData, VectorKind, VectorScalingMethod, Vectors,
-    fit_joint, joint_artifact_bytes,
+    ProjectionBinning, Splits, StoredArtifact, VectorData, VectorScalingMethod, fit_joint,
+    joint_artifact_bytes,
 };
-use calib_tests::{Emulator, build_firmware, vectors};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use calib_tests::{build_firmware_of, overconfident_logits, stand_in, start_with, vectors};
 
 const ALARM: AlarmRule = AlarmRule::Below(0.5);
-
-/// A classifier that only counts its classes: these tests send its output.
-fn classifier(classes: usize) -> LinearModel {
-    LinearModel::new(LinearParameters {
-        name: format!("{classes}-classes"),
-        id: ClassifierId(*b"allkinds"),
-        mean: vec![0.0],
-        scale: vec![1.0],
-        weights: vec![vec![1.0]; classes],
-        bias: vec![0.0; classes],
-        alarm: ALARM,
-    })
-    .unwrap()
-}
-
-/// Random logits, and labels drawn from their softmax at half the logits: the classifier is overconfident.
-fn calibration_data(classes: usize, n: usize) -> VectorData {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(classes as u64);
-    let logits: Vec<f32> = (0..n * classes).map(|_| rng.random_range(-4.0..4.0)).collect();
-    let label = |row: &[f32], mut draw: f32| {
-        let weights: Vec<f32> = row.iter().map(|logit| (logit / 2.0).exp()).collect();
-        draw *= weights.iter().sum::<f32>();
-        weights.iter().position(|weight| {
-            draw -= weight;
-            draw < 0.0
-        })
-    };
-    let labels: Vec<i64> =
-        logits.chunks_exact(classes).map(|row| label(row, rng.random()).unwrap_or(0) as i64).collect();
-    VectorData::new(&Vectors::new(logits, classes, VectorKind::Logits).unwrap(), &labels).unwrap()
-}
+const ID: ClassifierId = ClassifierId(*b"allkinds");
 
 fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
     JointMethod::Scaling { method, log_probs, cross_validation: None }
@@ -53,22 +19,18 @@ fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
 
 /// Fits, deploys, and demands the same bits for every vector.
 fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
-    let model = classifier(classes);
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("classifier.json");
-    model.save(&json).unwrap();
-    let elf = build_firmware(&json).unwrap_or_else(|error| panic!("{error:#}"));
-    let data = calibration_data(classes, n);
+    let model = stand_in(&format!("{classes}-classes"), ID, classes, ALARM).unwrap();
+    let elf = build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"));
+    let (logits, labels) = overconfident_logits(classes, n).unwrap();
+    let data = VectorData::new(&logits, &labels).unwrap();
     for method in methods {
         let name = method.method();
         let fit = fit_joint(&data, method).unwrap();
         let bytes = joint_artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
         assert!(bytes.len() <= 64 << 10, "{name}: {} bytes", bytes.len());
-        let slot = folder.path().join("cal.bin");
-        fs::write(&slot, &bytes).unwrap();
         let stored = StoredArtifact::from_bytes(&bytes).unwrap();
         let artifact = stored.artifact();
-        let mut device = Emulator::start(&elf, Some(&slot)).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut device = start_with(&elf, &bytes).unwrap_or_else(|error| panic!("{error:#}"));
 
         let sent = vectors(&mut device, ALARM, &artifact, 1000, 3).unwrap();
         assert_eq!(sent.differences, [] as [&str; 0], "{name}");

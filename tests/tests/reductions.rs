@@ -1,62 +1,24 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
-use std::fs;
-
 use calib_core::wire::ReplyBody;
 use calib_core::{ClassifierId, Outcome, Reduction};
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_firmware::AlarmRule;
 use calib_host::{
     ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, StoredArtifact, Umd,
-    VectorKind, Vectors, artifact_bytes, fit_reduction,
+    artifact_bytes, fit_reduction,
 };
-use calib_tests::{Emulator, bare_scores, build_firmware, vectors};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use calib_tests::{bare_scores, build_firmware_of, overconfident_logits, stand_in, start_with, vectors};
 
 const ALARM: AlarmRule = AlarmRule::Below(0.5);
+const ID: ClassifierId = ClassifierId(*b"allkinds");
 /// Logits and probabilities: twice as many vectors.
 const VECTORS: usize = 500;
 
-/// A classifier that only counts its classes: these tests send its output.
-fn classifier(classes: usize) -> LinearModel {
-    LinearModel::new(LinearParameters {
-        name: format!("{classes}-classes"),
-        id: ClassifierId(*b"allkinds"),
-        mean: vec![0.0],
-        scale: vec![1.0],
-        weights: vec![vec![1.0]; classes],
-        bias: vec![0.0; classes],
-        alarm: ALARM,
-    })
-    .unwrap()
-}
-
-/// Random logits, and labels drawn from their softmax at half the logits: the classifier is overconfident.
-fn calibration_data(classes: usize, n: usize) -> (Vectors, Vec<i64>) {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(classes as u64);
-    let logits: Vec<f32> = (0..n * classes).map(|_| rng.random_range(-4.0..4.0)).collect();
-    let label = |row: &[f32], mut draw: f32| {
-        let weights: Vec<f32> = row.iter().map(|logit| (logit / 2.0).exp()).collect();
-        draw *= weights.iter().sum::<f32>();
-        weights.iter().position(|weight| {
-            draw -= weight;
-            draw < 0.0
-        })
-    };
-    let labels =
-        logits.chunks_exact(classes).map(|row| label(row, rng.random()).unwrap_or(0) as i64).collect();
-    (Vectors::new(logits, classes, VectorKind::Logits).unwrap(), labels)
-}
-
 /// Fits, deploys, and demands the same bits for every vector.
 fn host_and_device_agree(classes: usize) {
-    let model = classifier(classes);
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("classifier.json");
-    model.save(&json).unwrap();
-    let elf = build_firmware(&json).unwrap_or_else(|error| panic!("{error:#}"));
-
-    let (data, labels) = calibration_data(classes, 3000);
+    let model = stand_in(&format!("{classes}-classes"), ID, classes, ALARM).unwrap();
+    let elf = build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"));
+    let (data, labels) = overconfident_logits(classes, 3000).unwrap();
     let k = classes.min(5) as u16;
     let umd = BinaryMethod::Umd(Umd::new(1));
     let few = Isotonic { max_bins: Some(8), ..Isotonic::default() };
@@ -87,11 +49,9 @@ fn host_and_device_agree(classes: usize) {
         };
         let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
         assert!(bytes.len() <= 64 << 10, "{reduction}: {} bytes", bytes.len());
-        let slot = folder.path().join("cal.bin");
-        fs::write(&slot, &bytes).unwrap();
         let stored = StoredArtifact::from_bytes(&bytes).unwrap();
         let artifact = stored.artifact();
-        let mut device = Emulator::start(&elf, Some(&slot)).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut device = start_with(&elf, &bytes).unwrap_or_else(|error| panic!("{error:#}"));
 
         let sent = vectors(&mut device, ALARM, &artifact, VECTORS, 3).unwrap();
         assert_eq!(sent.differences, [] as [&str; 0], "{reduction}");

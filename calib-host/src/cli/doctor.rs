@@ -100,27 +100,53 @@ fn emulators() -> Vec<Finding> {
 
 #[cfg(feature = "serial")]
 fn serial_ports() -> Vec<Finding> {
+    let ports = serialport::available_ports();
+    let names = ports.map(|ports| ports.into_iter().map(|port| port.port_name).collect());
+    of_ports(names.map_err(|error| error.to_string()))
+}
+
+/// What there is to say about the ports that the operating system names, or about its not doing so.
+#[cfg(feature = "serial")]
+fn of_ports(names: Result<Vec<String>, String>) -> Vec<Finding> {
     let what = "serial ports".to_owned();
-    let ports = match serialport::available_ports() {
-        Ok(ports) if ports.is_empty() => {
+    match names {
+        Ok(names) if names.is_empty() => {
             let advice = "connect a device by USB; a board with an on-board probe has a serial port, too";
-            return vec![Finding { what, found: Err("none".into()), advice }];
+            vec![Finding { what, found: Err("none".into()), advice }]
         }
-        Ok(ports) => ports,
-        Err(error) => {
-            let advice = "look at the operating system's log";
-            return vec![Finding { what, found: Err(error.to_string()), advice }];
+        Ok(names) => names.into_iter().map(|name| of_port(&name)).collect(),
+        Err(error) => vec![Finding { what, found: Err(error), advice: LOOK_AT_THE_LOG }],
+    }
+}
+
+#[cfg(feature = "serial")]
+fn of_port(name: &str) -> Finding {
+    let opened = std::fs::File::options().read(true).write(true).open(name);
+    let advice = opened.as_ref().map_or_else(|error| to_open(error.kind()), |_| "");
+    Finding {
+        what: format!("serial port {name}"),
+        found: opened.map(|_| "may be opened".into()).map_err(|error| error.to_string()),
+        advice,
+    }
+}
+
+#[cfg(feature = "serial")]
+const LOOK_AT_THE_LOG: &str = "look at the operating system's log";
+
+/// What to do about a port that cannot be opened.
+#[cfg(feature = "serial")]
+const fn to_open(error: std::io::ErrorKind) -> &'static str {
+    use std::io::ErrorKind;
+    match error {
+        ErrorKind::PermissionDenied => {
+            "join the group that owns it, often with `sudo usermod -aG dialout $USER`, and log in again"
         }
-    };
-    let one = |port: serialport::SerialPortInfo| {
-        let opened = std::fs::File::options().read(true).write(true).open(&port.port_name);
-        Finding {
-            what: format!("serial port {}", port.port_name),
-            found: opened.map(|_| "may be opened".into()).map_err(|error| error.to_string()),
-            advice: "join the group that owns it, often with `sudo usermod -aG dialout $USER`, and log in again",
+        ErrorKind::ResourceBusy => {
+            "close the other program that has it open, such as a terminal or a monitor"
         }
-    };
-    ports.into_iter().map(one).collect()
+        ErrorKind::NotFound => "it was there a moment ago: connect the device again",
+        _ => LOOK_AT_THE_LOG,
+    }
 }
 
 #[cfg(not(feature = "serial"))]
@@ -135,7 +161,12 @@ fn serial_ports() -> Vec<Finding> {
 
 #[cfg(feature = "probe")]
 fn debug_probes() -> Vec<Finding> {
-    let there = calib_host::probes();
+    of_probes(calib_host::probes())
+}
+
+/// What there is to say about the probes that are plugged in.
+#[cfg(feature = "probe")]
+fn of_probes(there: Vec<calib_host::ProbeState>) -> Vec<Finding> {
     if there.is_empty() {
         let advice = "connect a debug probe, or a board with one on it, if there is to be one";
         return vec![Finding { what: "debug probes".into(), found: Err("none".into()), advice }];
@@ -156,4 +187,66 @@ fn debug_probes() -> Vec<Finding> {
         found: Err("this calib does not look for them".into()),
         advice,
     }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(all(feature = "serial", unix))]
+    fn ports_are_named_with_what_keeps_them_from_being_opened() {
+        use std::io::ErrorKind;
+
+        use serialport::{SerialPort, TTYPort};
+
+        let none = of_ports(Ok(vec![]));
+        let [Finding { found: Err(problem), advice, .. }] = &none[..] else { panic!("not one finding") };
+        assert!(problem == "none" && advice.contains("connect a device"));
+        let failed = of_ports(Err("no such subsystem".into()));
+        let [Finding { found: Err(problem), advice, .. }] = &failed[..] else { panic!("not one finding") };
+        assert!(problem == "no such subsystem" && advice.contains("log"));
+
+        let (_near, mut far) = TTYPort::pair().unwrap();
+        far.set_exclusive(false).unwrap();
+        let free = far.name().unwrap();
+        let gone = "/dev/ttyThereIsNone7".to_owned();
+        let there = of_ports(Ok(vec![free.clone(), gone.clone()]));
+        let [opened, missing] = &there[..] else { panic!("not two findings") };
+        assert_eq!(
+            (&*opened.what, opened.found.as_deref()),
+            (&*format!("serial port {free}"), Ok("may be opened"))
+        );
+        assert_eq!(missing.what, format!("serial port {gone}"));
+        assert!(missing.found.is_err() && missing.advice.contains("connect the device again"));
+
+        for (kind, advice) in [
+            (ErrorKind::PermissionDenied, "dialout"),
+            (ErrorKind::ResourceBusy, "close the other program"),
+            (ErrorKind::Other, "log"),
+        ] {
+            assert!(to_open(kind).contains(advice), "{kind}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "probe")]
+    fn probes_are_named_with_what_keeps_them_from_being_used() {
+        use calib_host::ProbeState;
+
+        let none = of_probes(vec![]);
+        let [Finding { found: Err(problem), advice, .. }] = &none[..] else { panic!("not one finding") };
+        assert!(problem == "none" && advice.contains("connect a debug probe"));
+        let probe = |name: &str, accessible| ProbeState {
+            name: name.into(),
+            selector: "1366:1015:0001".into(),
+            accessible,
+        };
+        let there = of_probes(vec![probe("J-Link", true), probe("CMSIS-DAP", false)]);
+        let [usable, locked] = &there[..] else { panic!("not two findings") };
+        assert_eq!(usable.what, "debug probe J-Link (1366:1015:0001)");
+        assert_eq!(usable.found.as_deref(), Ok("may be used"));
+        assert_eq!(locked.found.as_deref().map_err(|problem| &**problem), Err("no permission"));
+        assert!(locked.advice.contains("udev rules"));
+    }
 }

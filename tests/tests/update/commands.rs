@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use calib_core::wire::{ReplyBody, RequestBody, UpdateStatus};
-use calib_tests::{Board, BrittleLine, TtyDevice, calib, terminals};
+use calib_tests::{Board, Break, BrittleLine, TtyDevice, calib, terminals};
 use serialport::SerialPort;
 use tempfile::TempDir;
 
@@ -65,29 +65,34 @@ fn the_command_pushes_and_shows_the_status() {
 }
 
 #[test]
-fn a_push_over_a_line_that_goes_dead_goes_on_where_it_stopped() {
-    let folder = folder(60);
-    let mut device = TtyDevice::new(Board::Virt, virt()).unwrap();
-    device.switch_on().unwrap();
-    device.slots().unwrap();
-    // The announcement, the first chunk and a part of the second get through.
-    let line = BrittleLine::new(device.port().unwrap(), 450).unwrap();
-    let args = ["push", "cal.bin", "--timeout", "1", "--tries", "2", "--port", line.port()];
-    let cut = Command::new(calib()).current_dir(folder.path()).args(args).output().unwrap();
-    assert!(line.is_broken(), "{}", words(&cut));
-    assert_eq!(cut.status.code(), Some(5));
-    assert!(words(&cut).contains("did not answer within 1.0 s, asked 2 times"), "{}", words(&cut));
-    drop(line);
+fn a_push_over_a_line_that_breaks_goes_on_where_it_stopped() {
+    for (how, told) in [
+        (Break::Cut, "did not answer within 1.0 s, asked 2 times"),
+        (Break::Unplugged, "the device is gone: its serial port was closed"),
+    ] {
+        let folder = folder(60);
+        let mut device = TtyDevice::new(Board::Virt, virt()).unwrap();
+        device.switch_on().unwrap();
+        device.slots().unwrap();
+        // The announcement, the first chunk and a part of the second get through.
+        let line = BrittleLine::new(device.port().unwrap(), 450, how).unwrap();
+        let args = ["push", "cal.bin", "--timeout", "1", "--tries", "2", "--port", line.port()];
+        let cut = Command::new(calib()).current_dir(folder.path()).args(args).output().unwrap();
+        assert!(line.is_broken(), "{how:?}: {}", words(&cut));
+        assert_eq!(cut.status.code(), Some(5), "{how:?}");
+        assert!(words(&cut).contains(told), "{how:?}: {}", words(&cut));
+        drop(line);
 
-    let mut link = device.link(patience()).unwrap();
-    let ReplyBody::Slots(slots) = link.ask(&RequestBody::Slots).unwrap() else { panic!("no slots") };
-    let Some(UpdateStatus::Receiving { received, .. }) = slots.update else { panic!("{:?}", slots.update) };
-    assert!(received > 0 && slots.in_force.is_none());
-    drop(link);
-    let pushed = json(&run(folder.path(), &["push", "cal.bin", "--json"], device.port().unwrap()));
-    assert_eq!(pushed["resumed_at_bytes"].as_u64(), Some(received.into()));
-    let identity = calibrator(60, 4, Some(ID)).artifact().identity().to_string();
-    assert_eq!(pushed["identity"].as_str(), Some(&*identity));
+        let mut link = device.link(patience()).unwrap();
+        let ReplyBody::Slots(slots) = link.ask(&RequestBody::Slots).unwrap() else { panic!("no slots") };
+        let Some(UpdateStatus::Receiving { received, .. }) = slots.update else { panic!("{slots:?}") };
+        assert!(received > 0 && slots.in_force.is_none(), "{how:?}");
+        drop(link);
+        let pushed = json(&run(folder.path(), &["push", "cal.bin", "--json"], device.port().unwrap()));
+        assert_eq!(pushed["resumed_at_bytes"].as_u64(), Some(received.into()), "{how:?}");
+        let identity = calibrator(60, 4, Some(ID)).artifact().identity().to_string();
+        assert_eq!(pushed["identity"].as_str(), Some(&*identity), "{how:?}");
+    }
 }
 
 /// Runs a push whose standard error is a terminal, and returns what stands there.

@@ -1,13 +1,13 @@
 //! `calib monitor` on a terminal, with the firmware's real results and log.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
-use calib_core::wire::{self, MAX_FRAME, Request, RequestBody};
+use calib_core::wire::{self, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody};
 use calib_host::push;
-use calib_tests::{Board, TtyDevice, calib};
+use calib_tests::{Board, TtyDevice, calib, terminals};
 use serde_json::Value;
 
 use super::setting::{ID, calibrator, firmware, patience};
@@ -149,6 +149,30 @@ fn a_device_that_is_unplugged_is_told_as_that() {
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("the device is gone: its serial port was closed"), "{said}");
     assert!(said.contains("connect it again"), "{said}");
+}
+
+#[test]
+fn a_port_that_disappears_in_the_middle_of_a_reply_is_told_as_that() {
+    let (mut near, port, _open) = terminals().unwrap();
+    let mut monitor = Command::new(calib())
+        .args(["monitor", "--port", &port])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(monitor.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().starts_with("time_s,"));
+    let refused = ReplyBody::Refused(Refusal::Measure);
+    let reply = Reply { id: 7, body: refused };
+    let mut space = [0; MAX_FRAME];
+    let frame = wire::encode(&reply, &mut space).unwrap();
+    near.write_all(&frame[..frame.len() / 2]).unwrap();
+    drop(near);
+    let output = monitor.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("the device is gone: its serial port was closed"), "{said}");
+    assert_eq!(lines.next(), None, "half a reply is none");
 }
 
 #[test]
