@@ -140,6 +140,14 @@ mod tests {
     }
 
     #[test]
+    fn a_name_may_hold_words_of_the_templates() {
+        let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
+        let c = export_c(&stored.artifact(), "my_name_CAPITALS").unwrap();
+        assert!(c.contains("#define MY_NAME_CAPITALS_OK 0"), "{c}");
+        assert!(c.contains("int my_name_CAPITALS_calibrate("), "{c}");
+    }
+
+    #[test]
     fn exports_every_bit() {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
         let artifact = stored.artifact();

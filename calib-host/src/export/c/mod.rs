@@ -18,7 +18,8 @@ pub(super) fn header(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], n
     text.push_str(&lookup.functions());
     text.push_str(&of_reduction(artifact, &lookup));
     text.push_str("\n#endif\n");
-    text.replace("CAPITALS", &name.to_ascii_uppercase()).replace("NAME", name)
+    // Whatever words the name holds.
+    text.replace("CAPITALS", "\0").replace("NAME", name).replace('\0', &name.to_ascii_uppercase())
 }
 
 /// The functions that take the scores of all classes.
