@@ -1,5 +1,6 @@
 //! Step tables in 16-bit numbers.
 
+use crate::search::count_at_or_below;
 use crate::{QuantizedScore, Score, ScoreEncoding, TableError};
 
 /// A step table of 4 bytes a bin: edges are 16-bit keys of scores, probabilities multiples of 1/32 768.
@@ -84,7 +85,7 @@ impl<'a> CompactTable<'a> {
     /// The probability that a value stands for, exactly.
     #[inline]
     pub fn prob(value: u16) -> f32 {
-        f32::from(value) / f32::from(Self::ONE)
+        if HAS_FLOATS { f32::from(value) / f32::from(Self::ONE) } else { prob_in_integers(value) }
     }
 
     /// The number of bins, at least 1.
@@ -107,7 +108,7 @@ impl<'a> CompactTable<'a> {
     /// The bin of a key, the number of edges at or below it, and its probability.
     #[inline]
     fn find(&self, key: u16) -> (u16, f32) {
-        let bin = self.edges.partition_point(|&edge| edge <= key);
+        let bin = count_at_or_below(self.edges, key.into());
         (bin as u16, self.value(bin))
     }
 
@@ -133,6 +134,24 @@ impl<'a> CompactTable<'a> {
     }
 }
 
+/// Whether the core converts and divides floats in instructions, not in functions.
+const HAS_FLOATS: bool = !cfg!(any(
+    all(target_arch = "arm", not(target_abi = "eabihf")),
+    all(target_arch = "riscv32", not(target_feature = "f")),
+));
+
+/// `value / 32 768`, exactly, as a bit pattern put together.
+#[inline]
+fn prob_in_integers(value: u16) -> f32 {
+    let value = u32::from(value);
+    let zeros = (value | 1).leading_zeros();
+    // The highest bit of the significand is 1, and adds 1 to the exponent.
+    let bits = ((142 - zeros) << 23) + (value << zeros >> 8);
+    // 0 has no such bit: without a branch, so that all bins take as long.
+    let all_or_none = (value.wrapping_neg() as i32 >> 31) as u32;
+    f32::from_bits(bits & all_or_none)
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -147,6 +166,14 @@ mod tests {
 
     const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
     const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_535.0, zero_point: 0 };
+
+    #[test]
+    fn a_probability_in_integers_is_that_in_floats() {
+        for value in 0..=u16::MAX {
+            let floats = f32::from(value) / f32::from(CompactTable::ONE);
+            assert_eq!(prob_in_integers(value).to_bits(), floats.to_bits(), "{value}");
+        }
+    }
 
     #[test]
     fn refuses_what_is_no_table() {
