@@ -92,7 +92,7 @@ impl<'a> CodeTable<'a> {
         self.values.iter()
     }
 
-    /// The probability of a bin; of the last for any beyond.
+    /// The probability of a bin; 0 for any beyond.
     #[inline]
     pub(crate) fn value(&self, bin: usize) -> f32 {
         self.values.get(bin)

@@ -1,5 +1,6 @@
 //! Step tables in 16-bit numbers.
 
+use crate::search::count_at_or_below;
 use crate::{QuantizedScore, Score, ScoreEncoding, TableError};
 
 /// A step table of 4 bytes a bin: edges are 16-bit keys of scores, probabilities multiples of 1/32 768.
@@ -83,13 +84,8 @@ impl<'a> CompactTable<'a> {
 
     /// The probability that a value stands for, exactly.
     #[inline]
-    pub const fn prob(value: u16) -> f32 {
-        // Where there is no FPU: a microcontroller, and no `hf` in the target's name.
-        if cfg!(all(target_pointer_width = "32", not(target_abi = "eabihf"))) {
-            prob_by_bits(value)
-        } else {
-            value as f32 / Self::ONE as f32
-        }
+    pub fn prob(value: u16) -> f32 {
+        if HAS_FLOATS { f32::from(value) / f32::from(Self::ONE) } else { prob_in_integers(value) }
     }
 
     /// The number of bins, at least 1.
@@ -112,7 +108,7 @@ impl<'a> CompactTable<'a> {
     /// The bin of a key, the number of edges at or below it, and its probability.
     #[inline]
     pub(crate) fn find(&self, key: u16) -> (u16, f32) {
-        let bin = self.edges.partition_point(|&edge| edge <= key);
+        let bin = count_at_or_below(self.edges, key.into());
         (bin as u16, self.value(bin))
     }
 
@@ -138,18 +134,22 @@ impl<'a> CompactTable<'a> {
     }
 }
 
-/// [`CompactTable::prob`] in integers: without an FPU a multiplication of floats takes more instructions, and on a Cortex-M0 a
-/// hundred bytes of stack.
-const fn prob_by_bits(value: u16) -> f32 {
-    let value = value as u32;
-    let zeros = value.leading_zeros();
-    if value == 0 {
-        return 0.0;
-    }
-    // The highest bit of `value / 2^15` has the weight 2^(16 - zeros).
-    let exponent = (127 + 16 - zeros) << 23;
-    // It is not stored: adding it to the exponent less one.
-    f32::from_bits(exponent - (1 << 23) + (value << zeros >> 8))
+/// Whether the core converts and divides floats in instructions, not in functions.
+const HAS_FLOATS: bool = !cfg!(any(
+    all(target_arch = "arm", not(target_abi = "eabihf")),
+    all(target_arch = "riscv32", not(target_feature = "f")),
+));
+
+/// `value / 32 768`, exactly, as a bit pattern put together.
+#[inline]
+fn prob_in_integers(value: u16) -> f32 {
+    let value = u32::from(value);
+    let zeros = (value | 1).leading_zeros();
+    // The highest bit of the significand is 1, and adds 1 to the exponent.
+    let bits = ((142 - zeros) << 23) + (value << zeros >> 8);
+    // 0 has no such bit: without a branch, so that all bins take as long.
+    let all_or_none = (value.wrapping_neg() as i32 >> 31) as u32;
+    f32::from_bits(bits & all_or_none)
 }
 
 #[cfg(test)]
@@ -166,6 +166,14 @@ mod tests {
 
     const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
     const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_535.0, zero_point: 0 };
+
+    #[test]
+    fn a_probability_in_integers_is_that_in_floats() {
+        for value in 0..=u16::MAX {
+            let floats = f32::from(value) / f32::from(CompactTable::ONE);
+            assert_eq!(prob_in_integers(value).to_bits(), floats.to_bits(), "{value}");
+        }
+    }
 
     #[test]
     fn refuses_what_is_no_table() {
@@ -185,8 +193,6 @@ mod tests {
         assert_eq!((CompactTable::prob(0), CompactTable::prob(CompactTable::ONE)), (0.0, 1.0));
         for value in (0..=CompactTable::ONE).step_by(step(16)) {
             assert_eq!(CompactTable::nearest(CompactTable::prob(value).into()), value);
-            // What a core without an FPU does, whatever this one has.
-            assert_eq!(prob_by_bits(value).to_bits(), (f32::from(value) / 32_768.0).to_bits());
         }
         for i in 0..=1000 {
             let prob = f64::from(i) / 1000.0;

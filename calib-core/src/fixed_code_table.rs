@@ -1,8 +1,7 @@
 //! Tables of integer scores whose size is part of their type.
 
 use crate::TableError;
-use crate::fixed_table::rank;
-use crate::search::descend_half_words;
+use crate::fixed_search::layout;
 
 /// A step table of 16-bit scores for a `const` or `static`, with room for `N` bins, a power of two up to 65 536: no
 /// floating point at all.
@@ -24,7 +23,7 @@ use crate::search::descend_half_words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FixedCodeTable<const N: usize> {
-    /// As in `FixedTable`, with `2^16 - edge`.
+    /// As in `FixedTable`.
     words: [[u16; N]; 2],
 }
 
@@ -50,23 +49,20 @@ impl<const N: usize> FixedCodeTable<N> {
             return Err(error);
         }
         let mut table = Self { words: [[0; N], [last; N]] };
-        let [tree, leaves] = &mut table.words;
+        let [slots, leaves] = &mut table.words;
+        let mut rest: &mut [u16] = slots;
+        while let Some((word, slots)) = rest.split_first_mut() {
+            let slot = N - 1 - slots.len();
+            *word = layout::half_word(slot, edge(edges, layout::edge_in(slot, N)));
+            rest = slots;
+        }
         let leaves: &mut [u16] = leaves;
         let mut rest = (leaves, values);
-        while let (Some((slot, slots)), Some((&value, values))) =
+        while let (Some((leaf, leaves)), Some((&value, values))) =
             (rest.0.split_first_mut(), rest.1.split_first())
         {
-            *slot = value;
-            rest = (slots, values);
-        }
-        let Some((_, mut nodes)) = tree.split_first_mut() else { return Ok(table) };
-        while let Some((node, rest)) = nodes.split_first_mut() {
-            if let Some((_, above)) = edges.split_at_checked(rank(N - 1 - rest.len(), N))
-                && let Some((edge, _)) = above.split_first()
-            {
-                *node = edge.wrapping_neg();
-            }
-            nodes = rest;
+            *leaf = value;
+            rest = (leaves, values);
         }
         Ok(table)
     }
@@ -76,10 +72,8 @@ impl<const N: usize> FixedCodeTable<N> {
     /// The bin is the number of edges at or below the score.
     #[inline]
     pub fn lookup(&self, score: u16) -> (u16, u16) {
-        let words = self.words.as_flattened();
-        let leaf = descend_half_words::<N>(words, score);
-        // There are N leaves, which the compiler sees.
-        ((leaf & (N - 1)) as u16, words.get(leaf).copied().unwrap_or_default())
+        let (bin, value) = layout::find_half_word(&self.words, score).unwrap_or_default();
+        ((bin & (N - 1)) as u16, value)
     }
 
     /// A probability in units of 1/65 535 as a float in `[0, 1]`.
@@ -158,6 +152,15 @@ impl DirectTable {
     }
 }
 
+/// The edge at an index, or none.
+const fn edge(edges: &[u16], index: Option<usize>) -> Option<u16> {
+    let Some(index) = index else { return None };
+    match edges.split_at_checked(index) {
+        Some((_, [edge, ..])) => Some(*edge),
+        _ => None,
+    }
+}
+
 /// Every edge is above 0 and above the one before it.
 const fn check_ascending(edges: &[u16]) -> Result<(), TableError> {
     let mut below = 0;
@@ -185,6 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fixed_search::tree;
     use crate::test_size::{cases, step};
 
     #[test]
@@ -216,11 +220,17 @@ mod tests {
         let edges: Vec<u16> = edges.iter().take(N - 1).copied().collect();
         let values: Vec<u16> = (0..=edges.len()).map(|i| i as u16 ^ 0x5A5A).collect();
         let table = FixedCodeTable::<N>::new(&edges, &values).unwrap();
+        // The layout of Arm, on whatever core this is.
+        let mut arm = std::boxed::Box::new([[0; N]; 2]);
+        for (slot, word) in arm[0].iter_mut().enumerate() {
+            *word = tree::half_word(slot, edge(&edges, tree::edge_in(slot, N)));
+        }
         let mut scan = 0;
         // 1285 divides 65 535.
         for score in (0..=u16::MAX).step_by(step(1285)) {
             scan += edges[scan..].iter().take_while(|&&edge| edge <= score).count();
             assert_eq!(table.lookup(score), (scan as u16, values[scan]));
+            assert_eq!(tree::find_half_word(&arm, score), Some((scan, 0)));
         }
     }
 

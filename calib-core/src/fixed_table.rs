@@ -1,11 +1,12 @@
 //! Step tables whose size is part of their type: the fastest lookup, without a bounds check or a branch.
 
+use crate::fixed_search::layout;
 use crate::values::{check_edges, check_probs};
 use crate::{Score, TableError};
 
 /// A [`StepTable`](crate::StepTable) for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
 ///
-/// It takes `8 N` bytes. The path is `log2 N` steps of three to five instructions, whatever the score; how the edges lie
+/// It takes `8 N` bytes. The path is `log2 N` steps of three or four instructions, whatever the score; how the edges lie
 /// depends on what the core's instructions are. Not using all of the room costs memory, not time.
 ///
 /// ```
@@ -50,10 +51,22 @@ impl<const N: usize> FixedTable<N> {
         if let Err(error) = check_probs(values) {
             return Err(error);
         }
-        let mut table = Self { words: [[layout::NO_EDGE; N], [last.to_bits(); N]] };
+        let mut table = Self { words: [[0; N], [last.to_bits(); N]] };
         let [slots, leaves] = &mut table.words;
-        fill(leaves, values);
-        layout::place(slots, edges);
+        let mut rest: &mut [u32] = slots;
+        while let Some((word, slots)) = rest.split_first_mut() {
+            let slot = N - 1 - slots.len();
+            *word = layout::word(slot, edge_bits(edges, layout::edge_in(slot, N)));
+            rest = slots;
+        }
+        let leaves: &mut [u32] = leaves;
+        let mut rest = (leaves, values);
+        while let (Some((leaf, leaves)), Some((value, values))) =
+            (rest.0.split_first_mut(), rest.1.split_first())
+        {
+            *leaf = value.to_bits();
+            rest = (leaves, values);
+        }
         Ok(table)
     }
 
@@ -62,8 +75,9 @@ impl<const N: usize> FixedTable<N> {
     /// The bin is the number of edges at or below the score.
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32) {
-        let (bin, bits) = layout::find(&self.words, score.to_bits());
-        (bin as u16, f32::from_bits(bits))
+        let (bin, bits) = layout::find(&self.words, score.to_bits()).unwrap_or_default();
+        // There are N bins, which the compiler does not see on all cores.
+        ((bin & (N - 1)) as u16, f32::from_bits(bits))
     }
 
     /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many. Their range was checked by
@@ -71,98 +85,19 @@ impl<const N: usize> FixedTable<N> {
     #[inline]
     pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
         for (score, result) in scores.iter().zip(results) {
-            *result = self.lookup(*score);
+            let Some((bin, bits)) = layout::find(&self.words, score.to_bits()) else { return };
+            *result = (bin as u16, f32::from_bits(bits));
         }
     }
 }
 
-/// Writes the bits of `values` over the front of `slots`.
-const fn fill(slots: &mut [u32], values: &[f32]) {
-    let mut rest = (slots, values);
-    while let (Some((slot, slots)), Some((value, values))) = (rest.0.split_first_mut(), rest.1.split_first())
-    {
-        *slot = value.to_bits();
-        rest = (slots, values);
+/// The bits of the edge at an index, or none.
+const fn edge_bits(edges: &[f32], index: Option<usize>) -> Option<u32> {
+    let Some(index) = index else { return None };
+    match edges.split_at_checked(index) {
+        Some((_, [edge, ..])) => Some(edge.to_bits()),
+        _ => None,
     }
-}
-
-/// On all other cores the edges ascend: a step is a load, a comparison, a shift and an addition.
-#[cfg(not(target_arch = "arm"))]
-use ascending as layout;
-/// On Arm the edges are a search tree, level by level from the root (Eytzinger's layout): a step is a load, an addition and an
-/// addition with carry.
-#[cfg(target_arch = "arm")]
-use tree as layout;
-
-#[cfg(any(test, target_arch = "arm"))]
-mod tree {
-    use super::rank;
-    use crate::search::descend;
-
-    /// What no sum carries from.
-    pub(super) const NO_EDGE: u32 = 0;
-
-    /// Writes the edges as `2^32 - edge`, so that adding a score's bits carries if the score is at or above the edge. The first
-    /// word is not in use.
-    pub(super) const fn place(tree: &mut [u32], edges: &[f32]) {
-        let room = tree.len();
-        let Some((_, mut nodes)) = tree.split_first_mut() else { return };
-        while let Some((node, rest)) = nodes.split_first_mut() {
-            let index = room - 1 - rest.len();
-            if let Some((_, above)) = edges.split_at_checked(rank(index, room))
-                && let Some((edge, _)) = above.split_first()
-            {
-                *node = edge.to_bits().wrapping_neg();
-            }
-            nodes = rest;
-        }
-    }
-
-    /// The bin of a score's bits, and the bits of its probability.
-    #[inline(always)]
-    pub(super) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> (usize, u32) {
-        let words = words.as_flattened();
-        let leaf = descend::<N>(words, key);
-        // There are N leaves, which the compiler sees.
-        (leaf & (N - 1), words.get(leaf).copied().unwrap_or_default())
-    }
-}
-
-#[cfg(not(target_arch = "arm"))]
-mod ascending {
-    use crate::search::count_below_in_full;
-
-    /// What no score reaches.
-    pub(super) const NO_EDGE: u32 = u32::MAX;
-
-    /// Writes the edges from the first word, each less one: an instruction compares for "below", two for "at or below".
-    pub(super) const fn place(slots: &mut [u32], edges: &[f32]) {
-        let mut rest = (slots, edges);
-        while let (Some((slot, slots)), Some((edge, edges))) =
-            (rest.0.split_first_mut(), rest.1.split_first())
-        {
-            // An edge is above 0.
-            *slot = edge.to_bits().wrapping_sub(1);
-            rest = (slots, edges);
-        }
-    }
-
-    /// The bin of a score's bits, and the bits of its probability.
-    #[inline(always)]
-    pub(super) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> (usize, u32) {
-        let [edges, values] = words;
-        let bin = count_below_in_full(edges, key);
-        (bin, values.get(bin).copied().unwrap_or_default())
-    }
-}
-
-/// How many edges of a full tree of `room - 1` are below the one at `index`, from 1.
-pub(crate) const fn rank(index: usize, room: usize) -> usize {
-    let level = index.ilog2();
-    let before = index - (1 << level);
-    // Half as many leaves below a node as on the level above.
-    let half = room >> (level + 1);
-    (2 * before + 1) * half - 1
 }
 
 /// Makes a [`FixedTable`](crate::FixedTable) while compiling, from edges and values that are constant.
@@ -197,6 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fixed_search::tree;
     use crate::score::ONE_BITS;
     use crate::test_size::step;
 
@@ -222,8 +158,11 @@ mod tests {
         let edges: Vec<f32> = edges.iter().take(N - 1).copied().map(f32::from_bits).collect();
         let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / 65_536.0).collect();
         let table = FixedTable::<N>::new(&edges, &values).unwrap();
-        let mut arm = [[tree::NO_EDGE; N]; 2];
-        tree::place(&mut arm[0], &edges);
+        // The layout of Arm, on whatever core this is.
+        let mut arm = [[0; N]; 2];
+        for (slot, word) in arm[0].iter_mut().enumerate() {
+            *word = tree::word(slot, edge_bits(&edges, tree::edge_in(slot, N)));
+        }
         let around = edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up().min(1.0)]);
         let others = probes.iter().copied().map(f32::from_bits);
         for probe in around.chain(others).chain([0.0, f32::from_bits(1), 1.0f32.next_down(), 1.0]) {
@@ -233,8 +172,7 @@ mod tests {
             table.lookup_all(&[score], &mut results);
             assert_eq!(results, [(scan as u16, values[scan]), (0, 0.0)], "{probe}");
             assert_eq!(table.lookup(score), (scan as u16, values[scan]), "{probe}");
-            // The layout of Arm, on whatever core this is.
-            assert_eq!(tree::find(&arm, probe.to_bits()).0, scan, "{probe}");
+            assert_eq!(tree::find(&arm, probe.to_bits()), Some((scan, 0)), "{probe}");
         }
     }
 

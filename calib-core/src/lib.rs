@@ -50,6 +50,7 @@ mod crc32c;
 mod decision_rule;
 mod encoding;
 mod fixed_code_table;
+mod fixed_search;
 mod fixed_table;
 mod interpolated;
 mod interval;

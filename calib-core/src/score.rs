@@ -75,12 +75,12 @@ impl Score {
     #[cold]
     const fn reject(value: f32) -> Result<Self, ScoreError> {
         const INFINITE_BITS: u32 = f32::INFINITY.to_bits();
-        // An integer on cores with conditional instructions, which then keep the score where it is; elsewhere the call of a
-        // function that compares floats takes an instruction less off the path that is taken.
-        let is_zero = if cfg!(all(target_arch = "arm", target_has_atomic = "32")) {
-            value.to_bits() == SIGN_BIT
-        } else {
+        // On a core without conditional instructions and with few registers the call of a function that compares floats takes
+        // two instructions less off the path that is taken.
+        let is_zero = if cfg!(all(target_arch = "arm", not(target_has_atomic = "32"))) {
             value == 0.0
+        } else {
+            value.to_bits() == SIGN_BIT
         };
         if is_zero {
             return Ok(Self::ZERO);

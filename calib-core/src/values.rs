@@ -33,23 +33,11 @@ impl<'a> Values<'a> {
         if values.is_empty() { None } else { Some(Self(values)) }
     }
 
-    /// The value of a bin; of the last for any beyond, which no search finds.
-    ///
-    /// All bins go the same way, so that the last takes no longer than the others.
+    /// The value of a bin; 0 for any beyond, which no search finds.
     #[inline]
     pub(crate) fn get(&self, bin: usize) -> f32 {
-        let bits = match self.0.get(bin) {
-            Some(&value) => value.to_bits(),
-            None => self.last_bits(),
-        };
-        f32::from_bits(bits)
-    }
-
-    /// As bits, so that no path takes the detour over a floating-point register.
-    #[cold]
-    #[inline(never)]
-    fn last_bits(&self) -> u32 {
-        self.0.last().copied().unwrap_or_default().to_bits()
+        // As bits, so that no path takes the detour over a floating-point register.
+        f32::from_bits(self.0.get(bin).map_or(0, |value| value.to_bits()))
     }
 
     /// The number of values.

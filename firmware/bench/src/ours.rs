@@ -6,9 +6,9 @@
 use core::ffi::c_void;
 
 use calib_core::{
-    BinaryCalibrator, Calibrated, Calibrator, DirectTable, FixedCodeTable, FixedTable, InterpolatedTable,
-    Logits, Probs, Scaling, ScalingFunction, Score, StepTable, TableForm, TopLabelCalibrator, fixed_table,
-    sigmoid, sigmoid_fast,
+    BinaryCalibrator, Calibrated, Calibrator, CompactTable, DirectTable, FixedCodeTable, FixedTable,
+    InterpolatedTable, Logits, Probs, QuantizedScore, Scaling, ScalingFunction, Score, ScoreEncoding,
+    StepTable, TableForm, TopLabelCalibrator, fixed_table, sigmoid, sigmoid_fast,
 };
 
 use crate::artifacts::{self, Room};
@@ -16,6 +16,8 @@ use crate::measure::Bench;
 use crate::scores::{self, edges, edges_u16, values, values_u16};
 
 const REFUSED: u64 = u64::MAX;
+/// Codes of 16 bits.
+const CODES: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point: 0 };
 
 #[inline(always)]
 fn pack((bin, prob): (u16, f32)) -> u64 {
@@ -79,6 +81,7 @@ extern "C" fn batch_64(_: u32, context: *const c_void) -> u64 {
 /// A batch's scores, and where its results go.
 struct Batch<'a> {
     scores: &'a [Score],
+    floats: &'a [f32],
     results: core::cell::Cell<&'a mut [(u16, f32)]>,
 }
 
@@ -100,7 +103,7 @@ extern "C" fn batch_checked_64(_: u32, context: *const c_void) -> u64 {
 #[inline(always)]
 fn batch_checked<const N: usize>(table: &'static FixedTable<N>, batch: &Batch<'_>) -> u64 {
     let results = batch.results.take();
-    for (score, slot) in scores::UNIFORM.iter().take(BATCH).zip(results.iter_mut()) {
+    for (score, slot) in batch.floats.iter().zip(results.iter_mut()) {
         match Score::new(*score) {
             Ok(score) => *slot = table.lookup(score),
             Err(_) => return REFUSED,
@@ -126,6 +129,28 @@ extern "C" fn parsed(score: f32, context: *const c_void) -> u64 {
     let table: &StepTable<'_> = unsafe { at(context) };
     match Score::new(score) {
         Ok(score) => pack(table.lookup(score)),
+        Err(_) => REFUSED,
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn compact(score: u32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let table: &CompactTable<'_> = unsafe { at(context) };
+    match QuantizedScore::new(CODES, score as i32) {
+        Ok(score) => pack(table.lookup(score)),
+        Err(_) => REFUSED,
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn compact_rounded(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let table: &CompactTable<'_> = unsafe { at(context) };
+    match Score::new(score) {
+        Ok(score) => pack(table.lookup_score(score)),
         Err(_) => REFUSED,
     }
 }
@@ -248,6 +273,35 @@ extern "C" fn platt_micromath(score: f32, _: *const c_void) -> u64 {
     sigmoid_fast(7.1 * score - 3.3).map_or(REFUSED, |prob| pack((0, prob.get())))
 }
 
+/// Measures tables of 16 bits, of codes and of floats.
+fn compact_tables(bench: &mut Bench) {
+    let (edges_15, values_15) = (edges_u16::<14>(), halves::<15>());
+    let (edges_64, values_64) = (edges_u16::<63>(), halves::<64>());
+    if let Ok(table) = CompactTable::new(&edges_15, &values_15, CODES) {
+        bench.integer("compact_15", compact, &table);
+    }
+    if let Ok(table) = CompactTable::new(&edges_64, &values_64, CODES) {
+        bench.integer("compact_64", compact, &table);
+    }
+    if let Ok(table) = CompactTable::new(&edges_15, &values_15, ScoreEncoding::RoundedF32) {
+        bench.float("compact_rounded_15", 15, compact_rounded, &table);
+    }
+    if let Ok(table) = CompactTable::new(&edges_64, &values_64, ScoreEncoding::RoundedF32) {
+        bench.float("compact_rounded_64", 64, compact_rounded, &table);
+    }
+}
+
+/// [`values_u16`] in units of 1/32 768.
+const fn halves<const B: usize>() -> [u16; B] {
+    let mut values: [u16; B] = values_u16();
+    let mut i = 0;
+    while i < B {
+        values[i] /= 2;
+        i += 1;
+    }
+    values
+}
+
 /// Measures all of them.
 pub(crate) fn run(bench: &mut Bench) {
     bench.float("fixed_15", 15, fixed_15, &());
@@ -262,7 +316,8 @@ pub(crate) fn run(bench: &mut Bench) {
     for (slot, score) in scores.iter_mut().zip(&scores::UNIFORM) {
         *slot = Score::new(*score).unwrap_or(Score::ZERO);
     }
-    let batch = Batch { scores: &scores, results: core::cell::Cell::new(&mut results) };
+    let floats = scores::UNIFORM.get(..BATCH).unwrap_or_default();
+    let batch = Batch { scores: &scores, floats, results: core::cell::Cell::new(&mut results) };
     bench.batch("batch_15", BATCH as u32, batch_15, &batch);
     bench.batch("batch_64", BATCH as u32, batch_64, &batch);
     bench.batch("batch_checked_15", BATCH as u32, batch_checked_15, &batch);
@@ -270,6 +325,8 @@ pub(crate) fn run(bench: &mut Bench) {
     bench.integer("u16_15", u16_15, &());
     bench.integer("u16_64", u16_64, &());
     bench.integer("direct_u8", direct_u8, &());
+
+    compact_tables(bench);
 
     let mut room: Room = [0; 512];
     for (bins, parsed_name, whole_name) in

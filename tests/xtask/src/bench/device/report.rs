@@ -8,7 +8,7 @@ use calib_tests::{Board, function_assembly};
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 23] = [
+const ROWS: [(&str, &str, Option<&str>); 25] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -20,6 +20,8 @@ const ROWS: [(&str, &str, Option<&str>); 23] = [
     ("StepTable of an artefact", "parsed_15", Some("parsed_64")),
     ("BinaryCalibrator, with evidence", "calibrate_15", Some("calibrate_64")),
     ("FixedCodeTable, 16 bits", "u16_15", Some("u16_64")),
+    ("CompactTable, 16-bit codes", "compact_15", Some("compact_64")),
+    ("CompactTable, floats rounded", "compact_rounded_15", Some("compact_rounded_64")),
     ("DirectTable, 8 bits", "direct_u8", None),
     ("InterpolatedTable", "interpolated_15", None),
     ("Platt on the probability", "platt_prob", None),
@@ -88,6 +90,8 @@ pub(super) fn print(all: &[Measured]) {
 pub(super) fn code_symbol(name: &str) -> &str {
     match name {
         "parsed_15" | "parsed_64" => "parsed",
+        "compact_15" | "compact_64" => "compact",
+        "compact_rounded_15" | "compact_rounded_64" => "compact_rounded",
         "calibrate_15" | "calibrate_64" => "calibrate",
         "interpolated_15" => "interpolated",
         "platt_prob" | "platt_logit" | "beta" | "temperature" => "scaling",

@@ -1,0 +1,151 @@
+//! The search in tables whose size is part of their type: without a bounds check or a branch, spelled out level by level,
+//! because a compiler that optimises for size does not unroll a loop.
+//!
+//! How the edges lie depends on what the core's instructions are.
+
+/// On all other cores the edges ascend: a level is a load, a comparison, a shift and an addition.
+#[cfg(not(target_arch = "arm"))]
+pub(crate) use ascending as layout;
+/// On Arm the edges are a search tree, level by level from the root (Eytzinger's layout): a level is a load, an addition and an
+/// addition with carry.
+#[cfg(target_arch = "arm")]
+pub(crate) use tree as layout;
+
+#[cfg(any(test, target_arch = "arm"))]
+pub(crate) mod tree {
+    /// The index of the edge that lies in a slot; slot 0 has none.
+    pub(crate) const fn edge_in(slot: usize, room: usize) -> Option<usize> {
+        if slot == 0 {
+            return None;
+        }
+        let level = slot.ilog2();
+        let before = slot - (1 << level);
+        // Half as many leaves below a node as on the level above.
+        let half = room >> (level + 1);
+        Some((2 * before + 1) * half - 1)
+    }
+
+    /// The word of an edge, or of none, for keys below 2^30.
+    ///
+    /// It is `2^32 - edge`, so that adding a key carries if the key is at or above the edge. At the root the number is such that
+    /// the sum's two highest bits are the next node's index, which takes fewer instructions than the carry.
+    pub(crate) const fn word(slot: usize, edge: Option<u32>) -> u32 {
+        match (slot, edge) {
+            (1, Some(edge)) => (3 << 30) - edge,
+            (1, None) => 2 << 30,
+            (_, Some(edge)) => edge.wrapping_neg(),
+            (_, None) => 0,
+        }
+    }
+
+    /// The same for keys of 16 bits.
+    pub(crate) const fn half_word(_slot: usize, edge: Option<u16>) -> u16 {
+        match edge {
+            Some(edge) => edge.wrapping_neg(),
+            None => 0,
+        }
+    }
+
+    /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
+    #[inline(always)]
+    pub(crate) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
+        let words = words.as_flattened();
+        // The node is in the upper half.
+        let mut path = match words.get(1) {
+            Some(root) if N > 1 => u64::from(root.wrapping_add(key) >> 30) << 32,
+            _ => 1 << 32,
+        };
+        macro_rules! levels {
+            ($($below:literal)*) => {$(
+                // The node is less than N here; the compiler sees it, and leaves the fallback out.
+                if N > $below {
+                    path = turn(path, key, words.get((path >> 32) as usize).copied().unwrap_or_default());
+                }
+            )*};
+        }
+        levels!(2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16_384 32_768);
+        // Takes about as many instructions as a mask, and keeps the compiler from rewriting the last sum.
+        if path < (N as u64) << 32 {
+            return None;
+        }
+        let leaf = (path >> 32) as usize;
+        Some((leaf - N, words.get(leaf).copied().unwrap_or_default()))
+    }
+
+    /// A path one level further down: twice what it was, and 1 more if `a + b` carries.
+    #[inline(always)]
+    fn turn(path: u64, a: u32, b: u32) -> u64 {
+        // As a sum of two words, which compiles to an addition with carry.
+        let upper = path & !u64::from(u32::MAX);
+        (upper | u64::from(a)).wrapping_add(upper | u64::from(b))
+    }
+
+    /// [`find`] for words of 16 bits.
+    #[inline(always)]
+    pub(crate) fn find_half_word<const N: usize>(words: &[[u16; N]; 2], key: u16) -> Option<(usize, u16)> {
+        let words = words.as_flattened();
+        let mut node = 1;
+        macro_rules! levels {
+            ($($below:literal)*) => {$(
+                if N > $below {
+                    let word = words.get(node as usize).copied().unwrap_or_default();
+                    node = 2 * node + ((u32::from(key) + u32::from(word)) >> 16);
+                }
+            )*};
+        }
+        levels!(1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16_384 32_768);
+        let leaf = node as usize;
+        Some((leaf & (N - 1), words.get(leaf).copied().unwrap_or_default()))
+    }
+}
+
+#[cfg(not(target_arch = "arm"))]
+pub(crate) mod ascending {
+    /// The index of the edge that lies in a slot.
+    pub(crate) const fn edge_in(slot: usize, _room: usize) -> Option<usize> {
+        Some(slot)
+    }
+
+    /// The word of an edge above 0, or of none: less one, because an instruction compares for "below", two for "at or below".
+    pub(crate) const fn word(_slot: usize, edge: Option<u32>) -> u32 {
+        match edge {
+            Some(edge) => edge.wrapping_sub(1),
+            None => u32::MAX,
+        }
+    }
+
+    /// The same for keys of 16 bits.
+    pub(crate) const fn half_word(_slot: usize, edge: Option<u16>) -> u16 {
+        match edge {
+            Some(edge) => edge.wrapping_sub(1),
+            None => u16::MAX,
+        }
+    }
+
+    pub(crate) use find as find_half_word;
+
+    /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
+    #[inline(always)]
+    pub(crate) fn find<W: Copy + Default + Ord, const N: usize>(
+        words: &[[W; N]; 2],
+        key: W,
+    ) -> Option<(usize, W)> {
+        let words = words.as_flattened();
+        // The edges between which the key lies, and all up to the word that belongs to the last of them.
+        let mut window = words;
+        macro_rules! levels {
+            ($($half:literal)*) => {$(
+                if N > $half {
+                    // There are N + 2 $half words here; the compiler sees it, and leaves the fallbacks out.
+                    let middle = window.get($half - 1).copied().unwrap_or_default();
+                    let skipped = $half * usize::from(middle < key);
+                    let next = window.get(skipped..).and_then(|words| words.get(..N + $half));
+                    window = next.unwrap_or_default();
+                }
+            )*};
+        }
+        levels!(32_768 16_384 8192 4096 2048 1024 512 256 128 64 32 16 8 4 2 1);
+        let bin = (window.as_ptr().addr() - words.as_ptr().addr()) / size_of::<W>();
+        Some((bin, window.get(N).copied().unwrap_or_default()))
+    }
+}
