@@ -118,9 +118,10 @@ impl Place {
         Ok(Self { folder, variables })
     }
 
-    /// Copies what is built.
+    /// Copies what is built, in place of what was built the last time.
     fn fill(&self) -> Result<()> {
         for part in SOURCES {
+            clear(&self.folder.join(part))?;
             copy(&root().join(part), &self.folder.join(part), &LEFT_OUT)?;
         }
         for file in FILES {
@@ -179,6 +180,26 @@ impl Place {
         )?;
         calib("report cal.bin --calibration cal.csv --test cal.csv -o report.html")
     }
+}
+
+/// Removes the sources in a folder, if it is there; what was built from them stays.
+fn clear(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let entry = entry?;
+        if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            clear(&path)?;
+        } else {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes a folder; what was built in it stays.
