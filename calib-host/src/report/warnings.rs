@@ -82,7 +82,7 @@ pub(super) fn warnings(
     }
     if metrics.after.log_loss_clipped > 0 {
         warn(format!(
-            "{} test rows got a calibrated probability of 0 for what happened: the log-loss clips it to 2.2e-16.",
+            "Test rows with a calibrated probability of 0 for what happened: {}. The log-loss clips it to 2.2e-16.",
             metrics.after.log_loss_clipped
         ));
     }

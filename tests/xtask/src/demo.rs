@@ -240,7 +240,7 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
     if prob.log_loss_clipped > 0 {
         let clipped = prob.log_loss_clipped;
         println!(
-            "    {clipped} rows got a calibrated probability of 0 for what happened: the log-loss clips it to 2e-16"
+            "    rows with a calibrated probability of 0 for what happened: {clipped}; the log-loss clips it to 2e-16"
         );
     }
     print_verdict(change.brier);
