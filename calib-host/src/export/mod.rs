@@ -23,6 +23,9 @@ pub enum ExportError {
     /// The name is no identifier.
     #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
     Name(String),
+    /// A template of C is wrong, which no artefact and no name can cause.
+    #[error("the template of the header: {0}")]
+    Template(String),
 }
 
 /// A table with what is known of its bins.
@@ -48,7 +51,7 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
     if tables.iter().flatten().any(|table| matches!(table.form, TableForm::Scaling(_))) {
         return Err(ExportError::Function(artifact.header().method.to_string()));
     }
-    Ok(c::header(artifact, &tables, name))
+    c::header(artifact, &tables, name).map_err(|error| ExportError::Template(error.to_string()))
 }
 
 /// Rust for `include!`: a `static` array with a table of calib-core, or `None`, per binary problem.
@@ -142,9 +145,9 @@ mod tests {
     #[test]
     fn a_name_may_hold_words_of_the_templates() {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
-        let c = export_c(&stored.artifact(), "my_name_CAPITALS").unwrap();
-        assert!(c.contains("#define MY_NAME_CAPITALS_OK 0"), "{c}");
-        assert!(c.contains("int my_name_CAPITALS_calibrate("), "{c}");
+        let c = export_c(&stored.artifact(), "name_NAME_table").unwrap();
+        assert!(c.contains("#define NAME_NAME_TABLE_OK 0"), "{c}");
+        assert!(c.contains("int name_NAME_table_calibrate("), "{c}");
     }
 
     #[test]

@@ -1,18 +1,18 @@
-#ifndef CAPITALS_H
-#define CAPITALS_H
+#ifndef {{ NAME }}_H
+#define {{ NAME }}_H
 
 #include <stdint.h>
 
 /* The score was calibrated. */
-#define CAPITALS_OK 0
+#define {{ NAME }}_OK 0
 /* The score is none: NaN, infinite, outside [0, 1], or not a code; or the scores of all classes do not sum to 1. */
-#define CAPITALS_BAD_SCORE 1
+#define {{ NAME }}_BAD_SCORE 1
 /* There is no such table, or its class had too few calibration points. */
-#define CAPITALS_UNCALIBRATED 2
+#define {{ NAME }}_UNCALIBRATED 2
 
 /* A float of IEEE 754 and its bits. C99 lets a union be written as the one and read as the other (6.5.2.3), and so do the
    usual compilers of C++. */
-union NAME_word {
+union {{ name }}_word {
     float number;
     uint32_t bits;
 };

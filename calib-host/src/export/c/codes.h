@@ -1,21 +1,21 @@
 
 /* The probability for a score's code, by the table of this index. */
-static inline int NAME_calibrate(uint32_t index, int32_t code, struct NAME_result *result)
+static inline int {{ name }}_calibrate(uint32_t index, int32_t code, struct {{ name }}_result *result)
 {
-    const struct NAME_table *table;
-    union NAME_word value;
+    const struct {{ name }}_table *table;
+    union {{ name }}_word value;
     uint32_t key, bin;
 
-    if (index >= CAPITALS_TABLES || !NAME_tables[index].value)
-        return CAPITALS_UNCALIBRATED;
-    if (code < LOWEST || code > HIGHEST)
-        return CAPITALS_BAD_SCORE;
-    table = &NAME_tables[index];
-    key = (uint32_t)(code - (LOWEST));
-FIND
+    if (index >= {{ NAME }}_TABLES || !{{ name }}_tables[index].value)
+        return {{ NAME }}_UNCALIBRATED;
+    if (code < {{ lowest }} || code > {{ highest }})
+        return {{ NAME }}_BAD_SCORE;
+    table = &{{ name }}_tables[index];
+    key = (uint32_t)(code - ({{ lowest }}));
+{% include find %}
     result->bin = bin;
     result->prob = value.number;
-    value.bits = EPSILON;
+    value.bits = {% if has_empty %}table->empty && table->empty[bin] ? 0xbf800000u : {% endif %}table->epsilon;
     result->epsilon = value.number;
-    return CAPITALS_OK;
+    return {{ NAME }}_OK;
 }

@@ -1,2 +1,2 @@
-    bin = NAME_bin(table, key);
+    bin = {{ name }}_bin(table, key);
     value.bits = table->value[bin];

@@ -1,3 +1,3 @@
-    bin = NAME_bin(table, key);
+    bin = {{ name }}_bin(table, key);
     /* Exact. */
     value.number = (float)table->value[bin] / 32768.0f;

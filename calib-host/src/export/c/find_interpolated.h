@@ -1,7 +1,7 @@
-    bin = NAME_bin(table, word.bits);
+    bin = {{ name }}_bin(table, word.bits);
     value.bits = table->value[bin < table->edges ? bin : bin - 1];
     if (bin > 0 && bin < table->edges) {
-        union NAME_word knot, low, slope;
+        union {{ name }}_word knot, low, slope;
         /* Rounded after each step: a multiplication and an addition in one would round once. */
         volatile float rise;
         float prob;

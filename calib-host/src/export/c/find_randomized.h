@@ -1,2 +1,2 @@
-    bin = NAME_bin(table, word.bits, draw);
+    bin = {{ name }}_bin(table, word.bits, draw);
     value.bits = table->value[bin];

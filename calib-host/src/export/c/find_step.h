@@ -1,2 +1,2 @@
-    bin = NAME_bin(table, word.bits);
+    bin = {{ name }}_bin(table, word.bits);
     value.bits = table->value[bin];

@@ -1,6 +1,6 @@
-    bin = NAME_bin(table, word.bits);
+    bin = {{ name }}_bin(table, word.bits);
     {
-        union NAME_word low, high;
+        union {{ name }}_word low, high;
         low.bits = table->value[bin];
         high.bits = table->upper[bin];
         value.number = high.number / (1.0f - low.number + high.number);

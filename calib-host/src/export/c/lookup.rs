@@ -7,14 +7,22 @@ use super::Exported;
 /// What the tables of an artefact are, all of one form.
 pub(super) struct Lookup {
     pub(super) kind: Kind,
-    /// The type of an edge.
-    pub(super) key: &'static str,
-    /// The type of a value.
-    pub(super) value: &'static str,
     /// Whether a bin is empty.
     pub(super) has_empty: bool,
-    pub(super) has_direct: bool,
+    has_direct: bool,
+    /// The type of an edge.
+    key: &'static str,
+    /// The type of a value.
+    value: &'static str,
     encoding: ScoreEncoding,
+}
+
+/// An array of a table: its name, and the type of a number.
+#[derive(Clone, Copy, serde::Serialize)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    #[serde(rename = "type")]
+    pub(super) number: &'static str,
 }
 
 /// The form, as far as C cares.
@@ -51,69 +59,55 @@ impl Lookup {
         Self { kind, key, value, has_empty, has_direct: artifact.tables().has_direct_table(), encoding }
     }
 
-    /// The type of a code; `None` for floats.
-    pub(super) const fn code_type(&self) -> Option<&'static str> {
+    pub(super) const fn is_code(&self) -> bool {
+        self.encoding.is_quantized()
+    }
+
+    /// The type of a score.
+    pub(super) const fn score_type(&self) -> &'static str {
         match self.encoding {
-            ScoreEncoding::U8 { .. } => Some("uint8_t"),
-            ScoreEncoding::I8 { .. } => Some("int8_t"),
-            ScoreEncoding::U16 { .. } => Some("uint16_t"),
-            _ => None,
+            ScoreEncoding::U8 { .. } => "uint8_t",
+            ScoreEncoding::I8 { .. } => "int8_t",
+            ScoreEncoding::U16 { .. } => "uint16_t",
+            _ => "float",
         }
     }
 
-    /// What a table has besides edges and values: a type and a name.
-    pub(super) fn extra(&self) -> Vec<(&'static str, &'static str)> {
+    /// The arrays of a table.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let part = |name, number| Some(Part { name, number });
         let by_kind = match self.kind {
-            Kind::Randomized => Some(("uint32_t", "tie")),
-            Kind::Interpolated => Some(("uint32_t", "slope")),
-            Kind::VennAbers => Some(("uint32_t", "upper")),
+            Kind::Randomized => part("tie", "uint32_t"),
+            Kind::Interpolated => part("slope", "uint32_t"),
+            Kind::VennAbers => part("upper", "uint32_t"),
             Kind::Steps | Kind::Codes | Kind::Compact => None,
         };
-        let empty = self.has_empty.then_some(("uint8_t", "empty"));
-        let direct = self.has_direct.then_some(("uint8_t", "direct"));
-        [by_kind, empty, direct].into_iter().flatten().collect()
+        let empty = if self.has_empty { part("empty", "uint8_t") } else { None };
+        let direct = if self.has_direct { part("direct", "uint8_t") } else { None };
+        let all = [part("edge", self.key), part("value", self.value), by_kind, empty, direct];
+        all.into_iter().flatten().collect()
     }
 
-    /// The search, and the function that calibrates a score.
-    pub(super) fn functions(&self) -> String {
-        let search = match self.kind {
-            _ if self.has_direct => "",
-            Kind::Randomized => include_str!("search_ties.h"),
-            _ => include_str!("search.h"),
-        };
-        let epsilon = match self.has_empty {
-            // -1
-            true => "table->empty && table->empty[bin] ? 0xbf800000u : table->epsilon",
-            false => "table->epsilon",
-        };
-        let calibrate = match self.encoding.code_range() {
-            None => include_str!("floats.h").to_owned(),
-            Some((lowest, highest)) => include_str!("codes.h")
-                .replace("LOWEST", &lowest.to_string())
-                .replace("HIGHEST", &highest.to_string()),
-        };
-        let calibrate = calibrate.replace("FIND\n", self.find()).replace("EPSILON", epsilon);
-        search.to_owned() + &self.with_word(&calibrate)
+    /// The template of the search, if there is one.
+    pub(super) const fn search(&self) -> Option<&'static str> {
+        match self.kind {
+            _ if self.has_direct => None,
+            Kind::Randomized => Some("search_ties.h"),
+            _ => Some("search.h"),
+        }
     }
 
-    /// With the argument for the random word, if the tables take one.
-    pub(super) fn with_word(&self, text: &str) -> String {
-        let (argument, word) =
-            if self.kind == Kind::Randomized { ("uint32_t draw, ", "draw, ") } else { ("", "") };
-        text.replace("WORD_ARGUMENT", argument).replace("WORD", word)
-    }
-
-    /// How `bin` and `value` are found.
-    const fn find(&self) -> &'static str {
-        match (self.kind, self.encoding.is_quantized(), self.has_direct) {
-            (Kind::Steps, ..) => include_str!("find_step.h"),
-            (Kind::Randomized, ..) => include_str!("find_randomized.h"),
-            (Kind::Interpolated, ..) => include_str!("find_interpolated.h"),
-            (Kind::VennAbers, ..) => include_str!("find_venn_abers.h"),
-            (Kind::Codes, _, false) => include_str!("find_code.h"),
-            (Kind::Codes, _, true) => include_str!("find_direct.h"),
-            (Kind::Compact, true, _) => include_str!("find_compact_code.h"),
-            (Kind::Compact, false, _) => include_str!("find_rounded.h"),
+    /// The template of how `bin` and `value` are found.
+    pub(super) const fn find(&self) -> &'static str {
+        match (self.kind, self.is_code(), self.has_direct) {
+            (Kind::Steps, ..) => "find_step.h",
+            (Kind::Randomized, ..) => "find_randomized.h",
+            (Kind::Interpolated, ..) => "find_interpolated.h",
+            (Kind::VennAbers, ..) => "find_venn_abers.h",
+            (Kind::Codes, _, false) => "find_code.h",
+            (Kind::Codes, _, true) => "find_direct.h",
+            (Kind::Compact, true, _) => "find_compact_code.h",
+            (Kind::Compact, false, _) => "find_rounded.h",
         }
     }
 }

@@ -1,52 +1,83 @@
-//! The tables as a header in C.
+//! The tables as a header in C, from the templates beside this file.
 
 mod data;
 mod lookup;
 
 use calib_core::{Artifact, Reduction};
+use minijinja::{Environment, Error, context};
 
 use super::{Exported, title};
-use lookup::Lookup;
+use lookup::{Kind, Lookup};
 
-/// The header: a title, the tables, and functions for what the reduction asks. The pieces of C hold words in capitals for
-/// what differs.
-pub(super) fn header(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> String {
-    let lookup = Lookup::of(artifact, tables);
-    let mut text = format!("/* {} */\n", title(artifact).join("\n   "));
-    text.push_str(include_str!("before.h"));
-    text.push_str(&data::tables(&lookup, artifact, tables));
-    text.push_str(&lookup.functions());
-    text.push_str(&of_reduction(artifact, &lookup));
-    text.push_str("\n#endif\n");
-    // Whatever words the name holds.
-    text.replace("CAPITALS", "\0").replace("NAME", name).replace('\0', &name.to_ascii_uppercase())
-}
+const TEMPLATES: [(&str, &str); 19] = [
+    ("before.h", include_str!("before.h")),
+    ("codes.h", include_str!("codes.h")),
+    ("find_code.h", include_str!("find_code.h")),
+    ("find_compact_code.h", include_str!("find_compact_code.h")),
+    ("find_direct.h", include_str!("find_direct.h")),
+    ("find_interpolated.h", include_str!("find_interpolated.h")),
+    ("find_randomized.h", include_str!("find_randomized.h")),
+    ("find_rounded.h", include_str!("find_rounded.h")),
+    ("find_step.h", include_str!("find_step.h")),
+    ("find_venn_abers.h", include_str!("find_venn_abers.h")),
+    ("floats.h", include_str!("floats.h")),
+    ("header.h", include_str!("header.h")),
+    ("normalized.h", include_str!("normalized.h")),
+    ("search.h", include_str!("search.h")),
+    ("search_ties.h", include_str!("search_ties.h")),
+    ("tables.h", include_str!("tables.h")),
+    ("top_k.h", include_str!("top_k.h")),
+    ("top_label.h", include_str!("top_label.h")),
+    ("vectors.h", include_str!("vectors.h")),
+];
 
-/// The functions that take the scores of all classes.
-fn of_reduction(artifact: &Artifact<'_>, lookup: &Lookup) -> String {
-    let header = artifact.header();
-    let (function, table) = match header.reduction {
-        Reduction::Confidence => (include_str!("top_label.h"), "0"),
-        Reduction::TopLabel => (include_str!("top_label.h"), "first"),
-        Reduction::TopKLabel { .. } => (include_str!("top_k.h"), "rank * CAPITALS_CLASSES + class_"),
-        Reduction::TopKConfidence { .. } => (include_str!("top_k.h"), "rank"),
-        Reduction::Normalized => (include_str!("normalized.h"), ""),
-        // A class's probability is that of its table, whatever the others' scores.
-        _ => return String::new(),
-    };
-    let (vectors, score, check, as_score) = match lookup.code_type() {
-        Some(code) => ("", code, "", "scores[first]"),
-        None => (
-            include_str!("vectors.h"),
-            "float",
-            "    if (!NAME_are_probs(scores))\n        return CAPITALS_BAD_SCORE;\n",
-            "NAME_score(scores[first])",
-        ),
-    };
+/// The header: a title, the tables, and functions for what the reduction asks.
+pub(super) fn header(
+    artifact: &Artifact<'_>,
+    tables: &[Option<Exported<'_>>],
+    name: &str,
+) -> Result<String, Error> {
+    let (header, lookup) = (artifact.header(), Lookup::of(artifact, tables));
+    let (lowest, highest) = header.encoding.code_range().unwrap_or_default();
     // As `Probs::new` has it.
     let tolerance = (f32::from(header.classes) / 512.0).clamp(0.004, 0.1);
-    let function = function.replace("AS_SCORE", as_score).replace("SCORE *", &format!("{score} *"));
-    let function = function.replace("(TABLE,", &format!("({table},")).replace("CHECK", check);
-    let text = [vectors, &function].concat().replace("TOLERANCE", &format!("{tolerance:e}f"));
-    lookup.with_word(&text)
+    let mut environment = Environment::new();
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.set_keep_trailing_newline(true);
+    for (file, source) in TEMPLATES {
+        environment.add_template(file, source)?;
+    }
+    environment.get_template("header.h")?.render(context! {
+        name,
+        NAME => name.to_ascii_uppercase(),
+        title => title(artifact).join("\n   "),
+        classes => (header.classes > 2 || tables.len() > 1).then_some(header.classes),
+        ranks => header.reduction.top_k(),
+        parts => lookup.parts(),
+        tables => data::tables(&lookup, tables),
+        search => lookup.search(),
+        find => lookup.find(),
+        has_empty => lookup.has_empty,
+        has_interval => lookup.kind == Kind::VennAbers,
+        is_randomized => lookup.kind == Kind::Randomized,
+        is_code => lookup.is_code(),
+        score_type => lookup.score_type(),
+        lowest,
+        highest,
+        reduction => of_reduction(header.reduction),
+        is_by_label => matches!(header.reduction, Reduction::TopLabel | Reduction::TopKLabel { .. }),
+        tolerance => format!("{tolerance:e}f"),
+    })
+}
+
+/// The template of the function that takes the scores of all classes, if there is one.
+const fn of_reduction(reduction: Reduction) -> Option<&'static str> {
+    match reduction {
+        Reduction::Confidence | Reduction::TopLabel => Some("top_label.h"),
+        Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => Some("top_k.h"),
+        Reduction::Normalized => Some("normalized.h"),
+        // A class's probability is that of its table, whatever the others' scores.
+        _ => None,
+    }
 }

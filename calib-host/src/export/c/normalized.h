@@ -1,26 +1,26 @@
 
-/* The probabilities of all CAPITALS_CLASSES classes, which sum to 1; NaN for a class without a table. */
-static inline int NAME_normalized(const float *probs, WORD_ARGUMENTfloat *calibrated)
+/* The probabilities of all {{ NAME }}_CLASSES classes, which sum to 1; NaN for a class without a table. */
+static inline int {{ name }}_normalized(const float *probs, {% if is_randomized %}uint32_t draw, {% endif %}float *calibrated)
 {
-    struct NAME_result result;
-    union NAME_word nan;
+    struct {{ name }}_result result;
+    union {{ name }}_word nan;
     float sum = 0.0f, count = 0.0f;
     uint32_t class_;
 
     nan.bits = 0x7fc00000u;
-    if (!NAME_are_probs(probs))
-        return CAPITALS_BAD_SCORE;
-    for (class_ = 0; class_ < CAPITALS_CLASSES; class_++) {
+    if (!{{ name }}_are_probs(probs))
+        return {{ NAME }}_BAD_SCORE;
+    for (class_ = 0; class_ < {{ NAME }}_CLASSES; class_++) {
         calibrated[class_] = nan.number;
-        if (NAME_calibrate(class_, NAME_score(probs[class_]), WORD&result) == CAPITALS_OK) {
+        if ({{ name }}_calibrate(class_, {{ name }}_score(probs[class_]), {% if is_randomized %}draw, {% endif %}&result) == {{ NAME }}_OK) {
             calibrated[class_] = result.prob;
             sum += result.prob;
             count += 1.0f;
         }
     }
-    for (class_ = 0; class_ < CAPITALS_CLASSES; class_++)
+    for (class_ = 0; class_ < {{ NAME }}_CLASSES; class_++)
         /* NaN is not equal to itself. */
         if (calibrated[class_] == calibrated[class_])
             calibrated[class_] = sum > 0.0f ? calibrated[class_] / sum : 1.0f / count;
-    return CAPITALS_OK;
+    return {{ NAME }}_OK;
 }

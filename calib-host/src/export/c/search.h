@@ -1,6 +1,6 @@
 
 /* The number of edges at or below a key. */
-static inline uint32_t NAME_bin(const struct NAME_table *table, uint32_t key)
+static inline uint32_t {{ name }}_bin(const struct {{ name }}_table *table, uint32_t key)
 {
     uint32_t bin = 0, count = table->edges;
 

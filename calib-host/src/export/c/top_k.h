@@ -1,22 +1,22 @@
 
-/* The class with this rank, from 0, of CAPITALS_CLASSES, and the probability that it is right; of equal ones the first comes
-   first. There are CAPITALS_RANKS ranks. */
-static inline int NAME_top_k(const float *probs, uint32_t rank, WORD_ARGUMENTuint32_t *ranked, struct NAME_result *result)
+/* The class with this rank, from 0, of {{ NAME }}_CLASSES, and the probability that it is right; of equal ones the first comes
+   first. There are {{ NAME }}_RANKS ranks. */
+static inline int {{ name }}_top_k(const float *probs, uint32_t rank, {% if is_randomized %}uint32_t draw, {% endif %}uint32_t *ranked, struct {{ name }}_result *result)
 {
     uint32_t class_, other, before;
 
-    if (rank >= CAPITALS_RANKS)
-        return CAPITALS_UNCALIBRATED;
-    if (!NAME_are_probs(probs))
-        return CAPITALS_BAD_SCORE;
-    for (class_ = 0; class_ < CAPITALS_CLASSES; class_++) {
+    if (rank >= {{ NAME }}_RANKS)
+        return {{ NAME }}_UNCALIBRATED;
+    if (!{{ name }}_are_probs(probs))
+        return {{ NAME }}_BAD_SCORE;
+    for (class_ = 0; class_ < {{ NAME }}_CLASSES; class_++) {
         before = 0;
-        for (other = 0; other < CAPITALS_CLASSES; other++)
+        for (other = 0; other < {{ NAME }}_CLASSES; other++)
             if (probs[other] > probs[class_] || (probs[other] == probs[class_] && other < class_))
                 before++;
         if (before == rank)
             break;
     }
     *ranked = class_;
-    return NAME_calibrate(TABLE, NAME_score(probs[class_]), WORDresult);
+    return {{ name }}_calibrate({% if is_by_label %}rank * {{ NAME }}_CLASSES + class_{% else %}rank{% endif %}, {{ name }}_score(probs[class_]), {% if is_randomized %}draw, {% endif %}result);
 }

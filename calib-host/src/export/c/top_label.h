@@ -1,12 +1,16 @@
 
-/* The predicted class of CAPITALS_CLASSES, the first of the largest, and the probability that it is right. */
-static inline int NAME_top_label(const SCORE *scores, WORD_ARGUMENTuint32_t *predicted, struct NAME_result *result)
+/* The predicted class of {{ NAME }}_CLASSES, the first of the largest, and the probability that it is right. */
+static inline int {{ name }}_top_label(const {{ score_type }} *scores, {% if is_randomized %}uint32_t draw, {% endif %}uint32_t *predicted, struct {{ name }}_result *result)
 {
     uint32_t class_, first = 0;
 
-CHECK    for (class_ = 1; class_ < CAPITALS_CLASSES; class_++)
+{% if not is_code %}
+    if (!{{ name }}_are_probs(scores))
+        return {{ NAME }}_BAD_SCORE;
+{% endif %}
+    for (class_ = 1; class_ < {{ NAME }}_CLASSES; class_++)
         if (scores[class_] > scores[first])
             first = class_;
     *predicted = first;
-    return NAME_calibrate(TABLE, AS_SCORE, WORDresult);
+    return {{ name }}_calibrate({% if is_by_label %}first{% else %}0{% endif %}, {% if is_code %}scores[first]{% else %}{{ name }}_score(scores[first]){% endif %}, {% if is_randomized %}draw, {% endif %}result);
 }

@@ -1,0 +1,19 @@
+/* {{ title }} */
+{% include "before.h" %}
+{% include "tables.h" %}
+{% if search %}
+{% include search %}
+{% endif %}
+{% if is_code %}
+{% include "codes.h" %}
+{% else %}
+{% include "floats.h" %}
+{% endif %}
+{% if reduction and not is_code %}
+{% include "vectors.h" %}
+{% endif %}
+{% if reduction %}
+{% include reduction %}
+{% endif %}
+
+#endif
