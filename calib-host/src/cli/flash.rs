@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use calib_core::{SlotContent, SlotFault};
+use calib_core::SlotContent;
 #[cfg(feature = "serial")]
 use calib_host::FlashError;
 use calib_host::{
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 #[cfg(feature = "serial")]
 use super::port::LineOptions;
 use super::print_json;
+use super::status::slot_json;
 
 /// How long a device may take after its reset until it has looked at its slots.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -102,17 +103,8 @@ pub(crate) fn status(chip: &str, options: &ProbeOptions, as_json: bool) -> Resul
     let mut access = options.attach(chip)?;
     let survey = read_slots(&mut access, map)?.survey().map_err(|error| Error::Usage(error.to_string()))?;
     if as_json {
-        let slot = |slot: &Result<SlotContent, SlotFault>| match slot {
-            Ok(content) => json!({
-                "state": "valid",
-                "identity": content.identity.to_string(),
-                "len_bytes": content.len_bytes,
-                "counter": content.counter,
-                "sequence": content.sequence,
-            }),
-            Err(fault) => json!({"state": "invalid", "reason": fault.to_string()}),
-        };
-        return print_json(&json!({"chip": chip, "slots": survey.iter().map(slot).collect::<Vec<_>>()}));
+        let slots: Vec<Value> = survey.iter().map(slot_json).collect();
+        return print_json(&json!({"chip": chip, "slots": slots}));
     }
     let mut out = std::io::stdout().lock();
     for (index, slot) in survey.iter().enumerate() {
@@ -156,14 +148,7 @@ impl Flash {
         };
         let identity = artifact.artifact().identity().to_string();
         if self.json {
-            return print_json(&json!({
-                "chip": self.chip,
-                "identity": identity,
-                "sectors": written.sectors,
-                "written_bytes": written.written_bytes,
-                "neighbour_bytes": written.neighbour_bytes,
-                "verdict": report.as_ref().map(verdict_json),
-            }));
+            return self.print_written(Some(&identity), &written, report.as_ref());
         }
         if !quiet {
             say_written(&written)?;
@@ -195,13 +180,7 @@ impl Flash {
         // Not every program is calib's: one that leaves no report is no failure.
         let report = in_memory.and_then(|addr| await_report(&mut chip, addr, PATIENCE).ok());
         if self.json {
-            return print_json(&json!({
-                "chip": self.chip,
-                "sectors": written.sectors,
-                "written_bytes": written.written_bytes,
-                "neighbour_bytes": written.neighbour_bytes,
-                "verdict": report.as_ref().map(verdict_json),
-            }));
+            return self.print_written(None, &written, report.as_ref());
         }
         if !quiet {
             say_written(&written)?;
@@ -216,6 +195,23 @@ impl Flash {
             }
         }
         Ok(())
+    }
+
+    /// What was written, as JSON; the identity is a calibrator's.
+    fn print_written(
+        &self,
+        identity: Option<&str>,
+        written: &FlashReport,
+        report: Option<&DeviceReport>,
+    ) -> Result<(), Error> {
+        print_json(&json!({
+            "chip": self.chip,
+            "identity": identity,
+            "sectors": written.sectors,
+            "written_bytes": written.written_bytes,
+            "neighbour_bytes": written.neighbour_bytes,
+            "verdict": report.map(verdict_json),
+        }))
     }
 
     #[cfg(feature = "serial")]

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use calib_core::SlotContent;
 use calib_core::wire::{CalibratorStatus, ReplyBody, RequestBody, Slots, Status, UpdateStatus};
-use calib_core::{SlotContent, SlotFault};
 use calib_host::{DeviceError, Error, Link, Patience, Stage, StoredArtifact, open_port, push};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use serialport::TTYPort;
 
 use super::print_json;
+use super::status::slot_json;
 
 /// The line to a device.
 #[derive(Args)]
@@ -206,20 +207,9 @@ pub(crate) fn device_json(status: &Status) -> Value {
 }
 
 pub(crate) fn slots_json(slots: &Slots) -> Value {
-    let slot = |slot: &Result<SlotContent, SlotFault>| match slot {
-        Ok(content) => json!({
-            "state": "valid",
-            "identity": content.identity.to_string(),
-            "len_bytes": content.len_bytes,
-            "counter": content.counter,
-            "sequence": content.sequence,
-        }),
-        Err(SlotFault::Blank) => json!({"state": "blank"}),
-        Err(fault) => json!({"state": "invalid", "reason": fault.to_string()}),
-    };
     json!({
         "in_force": slots.in_force,
-        "slots": slots.slots.iter().map(slot).collect::<Vec<_>>(),
+        "slots": slots.slots.iter().map(slot_json).collect::<Vec<_>>(),
         "max_len_bytes": slots.max_len_bytes,
         "trusted_key": slots.trusted_key.map(|key| key.to_string()),
     })

@@ -1,7 +1,9 @@
 //! `calib status`
 
+use calib_core::{SlotContent, SlotFault};
 use calib_host::Error;
 use clap::Args;
+use serde_json::{Value, json};
 
 #[cfg(feature = "probe")]
 use super::flash::{self, ProbeOptions};
@@ -50,5 +52,33 @@ impl Status {
             _ => "--chip",
         };
         Err(Error::Usage(format!("which device? give {ways}")))
+    }
+}
+
+/// What a slot holds.
+pub(super) fn slot_json(slot: &Result<SlotContent, SlotFault>) -> Value {
+    match slot {
+        Ok(content) => json!({
+            "state": "valid",
+            "identity": content.identity.to_string(),
+            "len_bytes": content.len_bytes,
+            "counter": content.counter,
+            "sequence": content.sequence,
+        }),
+        Err(SlotFault::Blank) => json!({"state": "blank"}),
+        Err(fault) => json!({"state": "invalid", "reason": fault.to_string()}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blank_slot_is_not_an_invalid_one() {
+        assert_eq!(slot_json(&Err(SlotFault::Blank)), json!({"state": "blank"}));
+        let damaged = slot_json(&Err(SlotFault::Uncommitted));
+        assert_eq!(damaged["state"], "invalid");
+        assert_eq!(damaged["reason"], SlotFault::Uncommitted.to_string());
     }
 }
