@@ -76,6 +76,7 @@ mod table;
 #[cfg(test)]
 mod test_size;
 mod top_k;
+mod top_label_code;
 #[cfg(feature = "ed25519")]
 mod trusted_key;
 mod values;
@@ -130,6 +131,7 @@ pub use slot_store::{
 pub use split_tree::{SplitTree, SplitTreeError};
 pub use table::{StepTable, TableError};
 pub use top_k::TopKCalibrator;
+pub use top_label_code::{CodeVectorError, TopLabelCode};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use trusted_key::{NotAKey, TrustedKey};

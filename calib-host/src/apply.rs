@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
+use crate::code_vectors::CodeVectors;
 use crate::codes::clamped_score;
 use crate::data::check_device_scores;
 use crate::data_error::DataError;
@@ -167,6 +168,25 @@ pub fn apply_codes(
         Ok(Applied { top: TopLabel { class: 1, score: clamped_score(code) }, outcome, word: None })
     };
     Some(codes.iter().map(apply).collect())
+}
+
+/// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
+/// classes, or has another number of classes or another encoding.
+pub fn apply_code_vectors<'v>(
+    artifact: &Artifact<'v>,
+    codes: &'v CodeVectors,
+) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
+    let Calibrator::TopLabelCode(calibrator) = artifact.calibrator() else { return None };
+    if (calibrator.classes(), calibrator.encoding()) != (codes.classes(), codes.encoding()) {
+        return None;
+    }
+    let apply = move |row| {
+        let top = codes.top_label(row);
+        let outcome = calibrator.calibrate(top.class(), top.score()).expect("the encodings were compared");
+        let top = TopLabel { class: top.class(), score: clamped_score(top.score()) };
+        AppliedVector::TopLabel(Applied { top, outcome, word: None })
+    };
+    Some(codes.rows().map(apply))
 }
 
 /// Calibrates vectors with an artefact for several classes, row by row; `None` if the artefact is not of that kind or

@@ -1,6 +1,6 @@
 //! From a fit to dequantised scores to a table over the codes themselves.
 
-use calib_core::{QuantizedScore, Reduction, Score, ScoreEncoding};
+use calib_core::{QuantizedScore, Score, ScoreEncoding};
 
 use crate::binned::Bin;
 use crate::compile::{CompileError, prob_on_device};
@@ -80,9 +80,9 @@ impl Fit {
     ///
     /// # Panics
     ///
-    /// If the fit was made under another reduction than [`Reduction::Binary`].
+    /// If [there are none of codes](calib_core::Reduction::takes_codes) under the fit's reduction.
     pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
-        assert_eq!(self.reduction, Reduction::Binary, "codes are scores of class 1");
+        assert!(self.reduction.takes_codes(), "there is no {} calibrator of codes", self.reduction);
         for table in self.tables.iter_mut().flatten() {
             *table = table.over_codes(encoding)?;
         }

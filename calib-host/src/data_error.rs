@@ -1,6 +1,6 @@
 //! Why data are refused.
 
-use calib_core::{LogitsError, MAX_CLASSES, MAX_TOP_K, ProbsError, Reduction, ScoreError};
+use calib_core::{CodeError, LogitsError, MAX_CLASSES, MAX_TOP_K, ProbsError, Reduction, ScoreError};
 
 /// Why data were refused; `row` is the 0-based index of the data row.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -65,6 +65,43 @@ pub enum DataError {
         /// What is wrong.
         cause: ProbsError,
     },
+    /// An entry is not a code of the encoding.
+    #[error("row {row}, class {class}: {code} is not a code ({cause})")]
+    Code {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: usize,
+        /// The entry.
+        code: i64,
+        /// What is wrong.
+        cause: CodeError,
+    },
+    /// A code stands for a score that is not in `[0, 1]`.
+    #[error(
+        "row {row}, class {class}: the code {code} stands for the score {score}, which is outside [0, 1]"
+    )]
+    CodeScore {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: usize,
+        /// The code.
+        code: i32,
+        /// The score.
+        score: f32,
+    },
+    /// The scores that the codes of a row stand for do not sum to one.
+    #[error("row {row}: the codes stand for scores that sum to {sum}, not to 1")]
+    CodeSum {
+        /// The row.
+        row: usize,
+        /// The sum.
+        sum: f32,
+    },
+    /// There are no calibrators of integer codes under the reduction.
+    #[error("there is no {0} calibrator of integer codes")]
+    CodeReduction(Reduction),
     /// A class, predicted or true, is not below the number of classes.
     #[error("row {row}: class {class} is out of range, there are {classes} classes, from 0 on")]
     Class {

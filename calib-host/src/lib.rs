@@ -21,6 +21,7 @@ mod assess;
 mod binned;
 mod canonical;
 mod clopper_pearson;
+mod code_vectors;
 mod codes;
 mod compact;
 mod compare;
@@ -82,7 +83,8 @@ mod weighted;
 struct Readme;
 
 pub use apply::{
-    Applied, AppliedClasses, AppliedVector, apply_codes, apply_probs, apply_scores, apply_vectors,
+    Applied, AppliedClasses, AppliedVector, apply_code_vectors, apply_codes, apply_probs, apply_scores,
+    apply_vectors,
 };
 pub use assess::{
     AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, BinsTried, Bootstrap, BrierSplit,
@@ -97,6 +99,7 @@ pub use canonical::{
     CanonicalError, CanonicalMethod, CanonicalModel, Directions, Partition, ProjectionBinning, SimplexCell,
 };
 pub use clopper_pearson::clopper_pearson;
+pub use code_vectors::CodeVectors;
 pub use codes::{CodeModel, CodesError, MAX_CODE_STEPS};
 pub use compare::{
     Claim, CompareData, CompareOptions, ComparedMethod, Contender, FailedMethod, MethodComparison, Split,

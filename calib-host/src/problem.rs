@@ -70,6 +70,8 @@ pub enum Problem {
         /// The score.
         score: f32,
     },
+    /// The scores that a row of codes stands for do not sum to one.
+    CodeSum(f32),
     /// All labels are the same.
     OneClass(u8),
     /// The column is not there; these are.
@@ -183,6 +185,9 @@ pub enum Problem {
     Costs(CostsError),
 }
 
+/// The type of an array of codes.
+pub(crate) const CODES: &str = "integer codes";
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -213,6 +218,7 @@ impl fmt::Display for Problem {
             Self::CodeScore { code, score } => {
                 write!(f, "the code {code} stands for the score {score}, which is outside [0, 1]")
             }
+            Self::CodeSum(sum) => write!(f, "the codes stand for probabilities that sum to {sum}, not to 1"),
             Self::OneClass(label) => write!(f, "all labels are {label}"),
             Self::MissingColumn(_) => f.write_str("there is no such column"),
             Self::ColumnExists => f.write_str("the column to be added is there already"),
@@ -316,10 +322,10 @@ impl Problem {
                 "--weight-column is the number of points of a row, --positives-column how many of them have label 1".into()
             }
             Self::TooManyPoints => "divide the counts, or use a sample".into(),
-            Self::CodeNotInteger(_) | Self::CodeOutOfRange { .. } => {
+            Self::CodeNotInteger(_) | Self::CodeOutOfRange { .. } | Self::Dtype { expected: CODES, .. } => {
                 "codes are the classifier's integer outputs, before they are multiplied by the scale".into()
             }
-            Self::CodeScore { .. } => {
+            Self::CodeScore { .. } | Self::CodeSum(_) => {
                 "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128".into()
             }
             Self::OneClass(_) => "the data must hold both labels, 0 and 1".into(),

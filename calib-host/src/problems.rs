@@ -2,6 +2,8 @@
 
 use calib_core::{MAX_TOP_K, Reduction, TopLabel};
 
+use crate::code_vectors::CodeVectors;
+use crate::codes::clamped_score;
 use crate::compact::rounded;
 use crate::data::{TopLabelData, check_labels};
 use crate::data_error::DataError;
@@ -39,7 +41,7 @@ impl Problems {
         let mut top = [TopLabel::default(); MAX_TOP_K];
         let score = |top: &TopLabel| (top.class, f64::from(top.score.get()));
         Self::divide(
-            vectors,
+            (vectors.rows(), vectors.classes()),
             labels,
             reduction,
             |row, k, first| {
@@ -57,7 +59,7 @@ impl Problems {
     pub fn in_f64(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
         let mut order = Vec::new();
         Self::divide(
-            vectors,
+            (vectors.rows(), vectors.classes()),
             labels,
             reduction,
             |row, k, first| {
@@ -72,30 +74,51 @@ impl Problems {
         )
     }
 
+    /// The problems of vectors of integer codes: a class is predicted by its code, and has the score that the code stands
+    /// for. What is fitted to them becomes a calibrator of codes by [`Fit::over_codes`](crate::Fit::over_codes).
+    ///
+    /// # Errors
+    ///
+    /// As [`Problems::new`], and if there are no calibrators of codes under the reduction.
+    pub fn of_codes(codes: &CodeVectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
+        if !reduction.takes_codes() {
+            return Err(DataError::CodeReduction(reduction));
+        }
+        Self::divide(
+            (codes.rows(), codes.classes()),
+            labels,
+            reduction,
+            |row, _, first| {
+                let top = codes.top_label(row);
+                first.push((top.class(), clamped_score(top.score()).get().into()));
+            },
+            |_, _| unreachable!("no calibrator of codes takes those of all classes"),
+        )
+    }
+
     /// `first` appends the first `k` classes of a row with their scores, `all` the scores of all classes.
-    fn divide(
-        vectors: &Vectors,
+    fn divide<'r, T: 'r>(
+        (rows, classes): (impl ExactSizeIterator<Item = &'r [T]>, usize),
         labels: &[i64],
         reduction: Reduction,
-        mut first: impl FnMut(&[f32], usize, &mut Vec<(u16, f64)>),
-        mut all: impl FnMut(&[f32], &mut Vec<f64>),
+        mut first: impl FnMut(&'r [T], usize, &mut Vec<(u16, f64)>),
+        mut all: impl FnMut(&'r [T], &mut Vec<f64>),
     ) -> Result<Self, DataError> {
-        let classes = vectors.classes();
-        let labels = check_labels(labels, vectors.len(), classes)?;
+        let n = rows.len();
+        let labels = check_labels(labels, n, classes)?;
         let tables = u16::try_from(classes).ok().and_then(|classes| reduction.tables(classes));
         let tables = tables.ok_or(DataError::Reduction { reduction, classes })?;
-        let n = vectors.len();
         let points = match reduction {
             Reduction::ClassWise | Reduction::Normalized => {
                 let mut scores = Vec::with_capacity(n * classes);
-                vectors.rows().for_each(|row| all(row, &mut scores));
+                rows.for_each(|row| all(row, &mut scores));
                 Points::Columns { scores, labels }
             }
             _ => {
                 let k = reduction.top_k().unwrap_or(1);
                 let mut listed = vec![Vec::new(); tables];
                 let mut ranked = Vec::with_capacity(k);
-                for (row, label) in vectors.rows().zip(labels) {
+                for (row, label) in rows.zip(labels) {
                     ranked.clear();
                     first(row, k, &mut ranked);
                     for (rank, &(class, score)) in ranked.iter().enumerate() {

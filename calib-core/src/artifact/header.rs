@@ -349,7 +349,7 @@ impl Reduction {
     }
 
     /// Whether there are calibrators of integer codes under it.
-    const fn takes_codes(self) -> bool {
+    pub const fn takes_codes(self) -> bool {
         matches!(self, Self::Binary | Self::TopLabel | Self::Confidence)
     }
 }

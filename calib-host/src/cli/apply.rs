@@ -3,14 +3,15 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::{Artifact, Calibrator, Reduction};
-use calib_host::input::{self, Shown, Source, Table};
-use calib_host::{AppliedVector, Error, StoredArtifact, apply_codes, apply_scores, write_file};
+use calib_core::{Artifact, Reduction};
+use calib_host::input::{Shown, Source, Table};
+use calib_host::{AppliedVector, Error, VectorKind, write_file};
 use clap::Args;
 
 use super::applied::{ACTION, ADDED, Columns, INTERVAL, WORD};
-use super::mismatch::{applied_vectors, mismatch};
-use super::options::{SCORE_COLUMN, ScoreSource, question_kind, read_vectors};
+use super::calibrated::NamedArtifact;
+use super::mismatch::{applied_codes, codes_of_classes};
+use super::options::{SCORE_COLUMN, ScoreSource, question_kind, read_code_vectors, read_vectors};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
 #[derive(Args)]
@@ -19,7 +20,8 @@ pub(crate) struct Apply {
     artifact: PathBuf,
     #[command(flatten)]
     source: ScoreSource,
-    /// The column of scores in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores, logits or probabilities.
+    /// The column of scores in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
+    /// logits or probabilities. For codes of several classes in a table the columns of all, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
@@ -44,8 +46,8 @@ pub(crate) struct Apply {
 
 impl Apply {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let stored = StoredArtifact::read(&self.artifact)?;
-        let artifact = stored.artifact();
+        let named = NamedArtifact::read(&self.artifact, self.seed)?;
+        let artifact = named.stored.artifact();
         if self.evidence && artifact.header().reduction != Reduction::ClassWise {
             return Err(Error::Usage("--evidence goes with a class-wise artefact: leave it out".into()));
         }
@@ -55,36 +57,36 @@ impl Apply {
         };
         let source = Source::read(path, !quiet)?;
         match vectors {
-            Some(kind) => {
-                let vectors = read_vectors(&source, kind, &self.score_column)?;
-                let applied = applied_vectors(&self.artifact, &artifact, &vectors, self.seed)?;
-                question_kind(&source, &vectors)?;
-                self.write(|writer| self.vectors(&artifact, applied, writer))
-            }
-            None => self.scores(&artifact, &source, quiet),
+            Some(kind) => match codes_of_classes(&artifact) {
+                Some(_) if kind == VectorKind::Logits => Err(named.mismatch("logits")),
+                Some(encoding) => {
+                    let codes = read_code_vectors(&source, encoding, &self.score_column)?;
+                    let applied = applied_codes(&self.artifact, &artifact, &codes)?;
+                    self.write(|writer| self.vectors(&artifact, applied, writer))
+                }
+                None => {
+                    let vectors = read_vectors(&source, kind, &self.score_column)?;
+                    let applied = named.apply(&vectors)?;
+                    question_kind(&source, &vectors)?;
+                    self.write(|writer| self.vectors(&artifact, applied, writer))
+                }
+            },
+            None => self.scores(&named, &source, quiet),
         }
     }
 
     /// The columns of a table of scores, and what is added to them.
-    fn scores(&self, artifact: &Artifact<'_>, source: &Source, quiet: bool) -> Result<(), Error> {
+    fn scores(&self, artifact: &NamedArtifact<'_>, source: &Source, quiet: bool) -> Result<(), Error> {
         let table = Table::read(source)?;
         table.check_absent(&ADDED)?;
         table.check_absent(&INTERVAL)?;
         table.check_absent(&[WORD, ACTION])?;
-        let applied = if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
-            let codes = input::codes(&table.codes(&self.score_column)?, calibrator.encoding())?;
-            let applied = apply_codes(artifact, &codes).expect("the artefact is over codes");
-            applied.expect("the codes are in the artefact's encoding")
-        } else {
-            let scores = table.numbers(&self.score_column)?.scores()?;
-            apply_scores(artifact, &scores, self.seed)
-                .ok_or_else(|| mismatch(&self.artifact, artifact, "binary scores"))?
-        };
+        let applied = artifact.apply_scores(&table, &self.score_column)?;
         let shown = table.shown(applied.len());
         if !quiet {
             self.name_left_out(&shown)?;
         }
-        let columns = Columns::of(artifact);
+        let columns = Columns::of(&artifact.stored.artifact());
         self.write(|writer| {
             shown.header().try_for_each(|name| writer.write_field(name))?;
             columns.write_header("", writer)?;

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::Outcome;
-use calib_host::input::{self, Column, Source, Table};
+use calib_core::{Calibrator, Outcome};
+use calib_host::input::{self, Column, Format, Source, Table};
 use calib_host::{
     Applied, AppliedVector, CalibratedRows, Error, Place, Prediction, PredictionKind, Problem,
-    StoredArtifact, VectorKind, Vectors, apply_scores,
+    StoredArtifact, VectorKind, Vectors, apply_codes, apply_scores,
 };
 
-use super::mismatch::{applied_vectors, mismatch};
-use super::options::{labels_beside, read_labels, read_vectors};
+use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
+use super::options::{labels_beside, read_code_vectors, read_labels, read_vectors};
 
 /// An artefact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -32,27 +32,59 @@ impl<'a> NamedArtifact<'a> {
         Ok(Self { path, stored: StoredArtifact::read(path)?, seed })
     }
 
-    /// Calibrates scores of class 1 with their labels.
-    pub(crate) fn scores(&self, scores: &Column<f64>, labels: &Column<i64>) -> Result<CalibratedRows, Error> {
-        let device = scores.scores()?;
-        let applied = apply_scores(&self.stored.artifact(), &device, self.seed)
-            .ok_or_else(|| mismatch(self.path, &self.stored.artifact(), "binary scores"))?;
+    /// Calibrates scores of class 1, or their codes, with their labels.
+    pub(crate) fn scores(&self, sources: &[Source], columns: Columns<'_>) -> Result<CalibratedRows, Error> {
+        let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
+        let applied = self.apply_scores(&table, columns.score)?;
+        let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let hits = labels.values.iter().map(|&label| label == 1);
         let rows = split(&applied, hits, PredictionKind::Binary);
         check_both_labels(&rows.before, labels.place())?;
         Ok(rows)
     }
 
-    /// Calibrates the predicted classes of vectors, or the first of several, with their labels.
+    /// Calibrates a column of scores of class 1, or of their codes.
+    pub(crate) fn apply_scores(&self, table: &Table, column: &str) -> Result<Vec<Applied>, Error> {
+        let artifact = self.stored.artifact();
+        if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
+            let codes = input::codes(&table.codes(column)?, calibrator.encoding())?;
+            let applied = apply_codes(&artifact, &codes).expect("the artefact is over codes");
+            return Ok(applied.expect("the codes are in the artefact's encoding"));
+        }
+        let scores = table.numbers(column)?.scores()?;
+        apply_scores(&artifact, &scores, self.seed).ok_or_else(|| self.mismatch("binary scores"))
+    }
+
+    /// Whether it takes codes of several classes.
+    pub(crate) fn takes_codes_of_classes(&self) -> bool {
+        codes_of_classes(&self.stored.artifact()).is_some()
+    }
+
+    /// Says what it takes, and what it got.
+    pub(crate) fn mismatch(&self, got: &str) -> Error {
+        mismatch(self.path, &self.stored.artifact(), got)
+    }
+
+    /// Calibrates the predicted classes of vectors, or the first of several, with their labels. For an artefact over codes
+    /// the vectors are of codes, whatever the kind.
     pub(crate) fn vectors(
         &self,
         sources: &[Source],
         kind: VectorKind,
         columns: Columns<'_>,
     ) -> Result<CalibratedRows, Error> {
-        let vectors = read_vectors(&sources[0], kind, columns.score)?;
-        let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
-        let applied: Vec<Applied> = self.apply(&vectors)?.map(first).collect();
+        let artifact = self.stored.artifact();
+        let (applied, classes): (Vec<Applied>, usize) = match codes_of_classes(&artifact) {
+            Some(encoding) => {
+                let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
+                (applied_codes(self.path, &artifact, &codes)?.map(first).collect(), codes.classes())
+            }
+            None => {
+                let vectors = read_vectors(&sources[0], kind, columns.score)?;
+                (self.apply(&vectors)?.map(first).collect(), vectors.classes())
+            }
+        };
+        let labels = matrix_labels(sources, columns.label, applied.len(), classes)?;
         let hits = applied.iter().zip(&labels).map(|(row, &label)| row.top.class == label);
         let rows = split(&applied, hits, PredictionKind::TopLabel);
         if rows.after.is_empty() {
@@ -108,9 +140,15 @@ pub(crate) fn score_columns(
 ) -> Result<(Column<f64>, Column<i64>), Error> {
     let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
     let scores = table.numbers(columns.score)?;
-    let labels = table_labels(sources, &table, columns.label, scores.len())?;
-    labels.check_classes(2)?;
+    let labels = binary_labels(sources, &table, columns.label, scores.len())?;
     Ok((scores, labels))
+}
+
+/// The labels beside a table's rows, or in the second file, of two classes.
+fn binary_labels(sources: &[Source], table: &Table, column: &str, rows: usize) -> Result<Column<i64>, Error> {
+    let labels = table_labels(sources, table, column, rows)?;
+    labels.check_classes(2)?;
+    Ok(labels)
 }
 
 /// The labels beside a table's rows, or in the second file.
@@ -128,20 +166,33 @@ pub(crate) fn table_labels(
     Ok(labels)
 }
 
-/// The labels of a matrix's rows, in the second file.
+/// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
+pub(crate) fn row_labels(
+    sources: &[Source],
+    column: &str,
+    rows: usize,
+    classes: usize,
+) -> Result<Column<i64>, Error> {
+    let matrix = &sources[0];
+    let is_array = matches!(matrix.format(), Format::Npy | Format::Npz);
+    let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
+        return Err(Error::Usage("--labels is needed beside a matrix".into()));
+    };
+    let labels = read_labels(file, column)?;
+    input::check_rows(&labels, rows, matrix.path())?;
+    labels.check_classes(classes)?;
+    Ok(labels)
+}
+
+/// As [`row_labels`], as classes.
 pub(crate) fn matrix_labels(
     sources: &[Source],
     column: &str,
     rows: usize,
     classes: usize,
 ) -> Result<Vec<u16>, Error> {
-    let Some(labels) = sources.get(1) else {
-        return Err(Error::Usage("--labels is needed beside a matrix".into()));
-    };
-    let labels = read_labels(labels, column)?;
-    input::check_rows(&labels, rows, sources[0].path())?;
-    labels.check_classes(classes)?;
-    Ok(labels.values.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
+    let labels = row_labels(sources, column, rows, classes)?.values;
+    Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
 }
 
 /// Refuses binary labels that are all the same: most metrics then say nothing.

@@ -1,14 +1,15 @@
 //! The options for scores that are integer codes.
 
-use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_host::{CodesError, Error};
+use calib_core::{QuantizedScore, Reduction, ScoreEncoding};
+use calib_host::{CodesError, Error, VectorKind};
 use clap::{Args, ValueEnum};
 
 /// What kind of number a score is on the device.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
-    /// What kind of number a score is on the device, if not a float: the column of scores then holds integer codes, which
-    /// stand for scale * (code - zero point). The device looks them up without floating point.
+    /// What kind of number a score is on the device, if not a float: the column of scores, or the matrix of probabilities,
+    /// then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
+    /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
     #[arg(long, value_enum, value_name = "TYPE", requires = "scale", requires = "zero_point")]
     score_encoding: Option<EncodingName>,
     /// The difference between the scores of neighbouring codes, as a number or as 1/256. For TFLite's int8 softmax: 1/256.
@@ -51,12 +52,25 @@ impl CodeOptions {
         }
     }
 
-    /// Refuses codes in a matrix.
-    pub(crate) fn check_no_matrix(&self) -> Result<(), Error> {
-        match self.score_encoding {
-            Some(_) => Err(Error::Usage("--score-encoding goes with --scores: a matrix is of floats".into())),
-            None => Ok(()),
+    /// Refuses codes of several classes that there are no calibrators of.
+    pub(crate) fn check_matrix(&self, kind: VectorKind, reduction: Option<Reduction>) -> Result<(), Error> {
+        if self.score_encoding.is_none() {
+            return Ok(());
         }
+        if kind == VectorKind::Logits {
+            return Err(Error::Usage(
+                "codes stand for probabilities: --score-encoding goes with --scores or --probs".into(),
+            ));
+        }
+        let what = match reduction {
+            Some(reduction) if reduction.takes_codes() => return Ok(()),
+            Some(reduction) => format!("{reduction} calibrators of integer codes"),
+            None => "calibrators of whole vectors of integer codes".into(),
+        };
+        Err(Error::Usage(format!(
+            "there are no {what}: choose --reduction confidence or top-label, or give probabilities, scale * (code - zero \
+             point), without --score-encoding"
+        )))
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use calib_core::{ClassifierId, ScoreEncoding};
+use calib_core::{ClassifierId, Reduction, ScoreEncoding};
 use calib_host::decide::{Actions, Costs, Envelope, Rule, read_costs, with_decision};
 use calib_host::input::{self, BinaryFiles, Column, Sample, Source, Table};
 use calib_host::{
@@ -16,10 +16,13 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
+use super::calibrated::row_labels;
 use super::codes::CodeOptions;
 use super::joint_report::{joint_json, joint_summary};
 use super::method::MethodOptions;
-use super::options::{SCORE_COLUMN, ScoreSource, labels_beside, question_kind, read_labels, read_vectors};
+use super::options::{
+    SCORE_COLUMN, ScoreSource, labels_beside, question_kind, read_code_vectors, read_labels, read_vectors,
+};
 use super::points::PointOptions;
 use super::print_json;
 use super::promise::promise;
@@ -37,7 +40,8 @@ pub(crate) struct Fit {
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities. For codes of several
+    /// classes in a table the columns of all, in their order, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// The column of labels in a table.
@@ -96,28 +100,17 @@ impl Fit {
         if compact && self.codes.encoding()?.is_none() {
             self.method.check_steps("--table u16")?;
         }
-        if self.source.vectors().is_some() {
+        let reduction = self.reduction.get()?;
+        if let Some((_, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
-            self.codes.check_no_matrix()?;
+            self.codes.check_matrix(kind, reduction)?;
         }
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
-        let (fit, data_sha256) = match (self.source.vectors(), self.reduction.get()?) {
+        let (fit, data_sha256) = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
-            (Some((path, kind)), Some(reduction)) => {
-                let (vectors, labels, sources) = self.labelled_vectors(path, kind, quiet)?;
-                let problems =
-                    Problems::new(&vectors, &labels.values, reduction).map_err(|cause| match cause {
-                        DataError::Reduction { .. } => usage(&cause.to_string()),
-                        other => unreachable!("the rows were checked: {other}"),
-                    })?;
-                let problems = if compact { problems.rounded() } else { problems };
-                question_kind(&sources[0], &vectors)?;
-                let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
-                    .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
-                (fit, input::sha256(&sources.iter().collect::<Vec<_>>()))
-            }
+            (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
@@ -127,6 +120,40 @@ impl Fit {
         let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         self.report(&fit, bytes.len(), quiet)
+    }
+
+    /// Fits a matrix under a reduction, and gives the hash of its files.
+    fn reduced(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        reduction: Reduction,
+        quiet: bool,
+    ) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+        let encoding = self.codes.encoding()?;
+        let sources = self.matrix_sources(path, quiet)?;
+        let problems = match encoding {
+            Some(encoding) => {
+                let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
+                let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
+                Problems::of_codes(&codes, &labels.values, reduction)
+            }
+            None => {
+                let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+                question_kind(&sources[0], &vectors)?;
+                Problems::new(&vectors, &labels.values, reduction)
+            }
+        };
+        let problems = problems.map_err(|cause| match cause {
+            DataError::Reduction { .. } => usage(&cause.to_string()),
+            other => unreachable!("the rows were checked: {other}"),
+        })?;
+        let compact = encoding.is_none() && self.table == TableWidth::U16;
+        let problems = if compact { problems.rounded() } else { problems };
+        let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
+            .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
+        let fit = over_codes(fit, encoding)?;
+        Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())))
     }
 
     /// Fits one calibrator of whole vectors.
@@ -141,7 +168,8 @@ impl Fit {
         if self.intervals {
             return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
         }
-        let (vectors, labels, sources) = self.labelled_vectors(path, kind, quiet)?;
+        let sources = self.matrix_sources(path, quiet)?;
+        let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
         question_kind(&sources[0], &vectors)?;
         let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
         // indicatif draws nothing when standard error is not a terminal.
@@ -165,20 +193,21 @@ impl Fit {
         Ok(())
     }
 
+    /// The files of a matrix and its labels.
+    fn matrix_sources(&self, path: &Path, quiet: bool) -> Result<Vec<Source>, Error> {
+        let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
+        Source::read_all(&paths, !quiet)
+    }
+
     /// A matrix with its labels, checked against each other.
     fn labelled_vectors(
         &self,
-        path: &Path,
+        sources: &[Source],
         kind: VectorKind,
-        quiet: bool,
-    ) -> Result<(Vectors, Column<i64>, Vec<Source>), Error> {
-        let labels = self.labels.as_deref().ok_or_else(|| usage("--labels is needed beside a matrix"))?;
-        let sources = Source::read_all(&[path, labels], !quiet)?;
+    ) -> Result<(Vectors, Column<i64>), Error> {
         let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-        let labels = read_labels(&sources[1], &self.label_column)?;
-        input::check_rows(&labels, vectors.len(), sources[0].path())?;
-        labels.check_classes(vectors.classes())?;
-        Ok((vectors, labels, sources))
+        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
+        Ok((vectors, labels))
     }
 
     fn options(&self, data_sha256: [u8; 32]) -> ArtifactOptions {
@@ -252,11 +281,7 @@ impl Fit {
             }
         }
         .map_err(fit_error)?;
-        let fit = match encoding {
-            Some(encoding) => fit.over_codes(encoding)?,
-            None => fit,
-        };
-        Ok((fit, sources))
+        Ok((over_codes(fit, encoding)?, sources))
     }
 
     fn report(&self, fit: &calib_host::Fit, len_bytes: usize, quiet: bool) -> Result<(), Error> {
@@ -311,6 +336,17 @@ impl Fit {
         }
         writeln!(err, "{promise}")?;
         Ok(())
+    }
+}
+
+/// The fit as one of codes, if scores are such.
+fn over_codes(
+    fit: calib_host::Fit,
+    encoding: Option<ScoreEncoding>,
+) -> Result<calib_host::Fit, CompileError> {
+    match encoding {
+        Some(encoding) => fit.over_codes(encoding),
+        None => Ok(fit),
     }
 }
 

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use calib_core::ScoreEncoding;
 use calib_host::input::{self, Column, Source, Table};
-use calib_host::{Error, VectorKind, Vectors};
+use calib_host::{CodeVectors, Error, VectorKind, Vectors};
 use clap::Args;
 
 /// Where scores come from: exactly one of the three.
@@ -18,7 +19,8 @@ pub(crate) struct ScoreSource {
     /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
-    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Where they
+    /// are integer codes, also columns of a table.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
 }
@@ -50,6 +52,15 @@ pub(crate) const SCORE_COLUMN: &str = "score";
 /// Reads a matrix; `column` is the array's name in an archive, if it is not the default of the option.
 pub(crate) fn read_vectors(source: &Source, kind: VectorKind, column: &str) -> Result<Vectors, Error> {
     input::vectors_named(source, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
+}
+
+/// Reads vectors of codes; `column` is the array's name in an archive, or the names of a table's columns.
+pub(crate) fn read_code_vectors(
+    source: &Source,
+    encoding: ScoreEncoding,
+    column: &str,
+) -> Result<CodeVectors, Error> {
+    input::code_vectors(source, encoding, Some(column).filter(|name| *name != SCORE_COLUMN))
 }
 
 /// Asks who gave logits that could be probabilities: any probabilities are finite numbers, so nothing else tells.

@@ -12,7 +12,7 @@ use calib_host::{
 use clap::{Args, ValueEnum};
 use sha2::{Digest, Sha256};
 
-use super::calibrated::{Columns, NamedArtifact, matrix_labels, score_columns};
+use super::calibrated::{Columns, NamedArtifact, matrix_labels};
 use super::class_probs::class_probs;
 use super::options::read_vectors;
 use super::print_json;
@@ -101,13 +101,14 @@ fn parse_scale(text: &str) -> Result<f32, String> {
 struct Data {
     /// The artefact.
     artifact: PathBuf,
-    /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix.
+    /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix. As integer codes for
+    /// an artefact over those.
     #[arg(long, value_name = "FILE")]
     test: PathBuf,
     /// Their labels, if not in the same table.
     #[arg(long, value_name = "FILE")]
     test_labels: Option<PathBuf>,
-    /// What a matrix holds.
+    /// What a matrix holds; integer codes if the artefact is over those.
     #[arg(long, value_enum, default_value_t = MatrixName::Logits)]
     matrix: MatrixName,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
@@ -338,8 +339,7 @@ impl Data {
     fn rows(&self, artifact: &NamedArtifact<'_>, sources: &[Source]) -> Result<CalibratedRows, Error> {
         let columns = self.columns();
         if artifact.stored.artifact().header().reduction == Reduction::Binary {
-            let (scores, labels) = score_columns(sources, columns)?;
-            return artifact.scores(&scores, &labels);
+            return artifact.scores(sources, columns);
         }
         artifact.vectors(sources, self.kind(), columns)
     }

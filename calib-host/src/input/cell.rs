@@ -86,8 +86,7 @@ impl<'t> Cell<&'t str> {
             }
             Self::F64(value) => whole(value).ok_or_else(|| Problem::LabelNotInteger(value.to_string())),
             Self::Integer(value) => Ok(value),
-            // No class index comes near; the largest stands for all that are out of range.
-            Self::Unsigned(value) => Ok(value.try_into().unwrap_or(i64::MAX)),
+            Self::Unsigned(value) => Ok(saturated(value)),
         }
     }
 
@@ -128,6 +127,11 @@ impl<'t> Cell<&'t str> {
             Self::Unsigned(value) => value.to_string().into(),
         }
     }
+}
+
+/// No class index or code comes near the largest `i64`, which stands for all that are out of range.
+pub(super) fn saturated(value: u64) -> i64 {
+    value.try_into().unwrap_or(i64::MAX)
 }
 
 fn whole(value: f64) -> Option<i64> {

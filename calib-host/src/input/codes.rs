@@ -2,10 +2,14 @@
 
 use calib_core::{QuantizedScore, ScoreEncoding};
 
-use super::Column;
+use super::matrix::{array, entry};
+use super::{Column, Format, Source, Table};
+use crate::code_vectors::CodeVectors;
 use crate::codes::score_of_code;
-use crate::error::Error;
+use crate::data_error::DataError;
+use crate::error::{Error, Place};
 use crate::problem::Problem;
+use crate::vectors::VectorKind;
 
 /// Checks that every value is a code of the encoding.
 ///
@@ -39,5 +43,59 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
         place: column.place.clone(),
         lines: column.lines.clone(),
         first_row: column.first_row,
+    })
+}
+
+/// Reads vectors of integer codes, which stand for probabilities: a NumPy array of two dimensions, or one in an NPZ archive,
+/// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes,
+/// separated by commas.
+///
+/// # Errors
+///
+/// If there is no such array of integers, or no such columns, or a row is not a vector of codes.
+pub fn code_vectors(
+    source: &Source,
+    encoding: ScoreEncoding,
+    name: Option<&str>,
+) -> Result<CodeVectors, Error> {
+    if matches!(source.format(), Format::Npy | Format::Npz) {
+        let (array, place) = array(source, VectorKind::Probs, name)?;
+        let (codes, classes) = array.integer_matrix()?;
+        return checked(&codes, classes, encoding, &place, |row, class| entry(&place, row, class));
+    }
+    let Some(name) = name else {
+        return Err(Error::Usage(
+            "of a table name the columns of all classes: --score-column code_0,code_1,code_2".into(),
+        ));
+    };
+    let names: Vec<&str> = name.split(',').map(str::trim).collect();
+    let table = Table::read_only(source, &names)?;
+    let columns: Vec<Column<i64>> = names.iter().map(|name| table.codes(name)).collect::<Result<_, _>>()?;
+    let row = |row: usize| columns.iter().map(move |column| column.values[row]);
+    let codes: Vec<i64> = (0..columns[0].len()).flat_map(row).collect();
+    let place = Place::file(source.path());
+    checked(&codes, columns.len(), encoding, &place, |row, class| match class {
+        Some(class) => columns[class].at(row),
+        None => Place { column: None, ..columns[0].at(row) },
+    })
+}
+
+fn checked(
+    codes: &[i64],
+    classes: usize,
+    encoding: ScoreEncoding,
+    place: &Place,
+    at: impl Fn(usize, Option<usize>) -> Place,
+) -> Result<CodeVectors, Error> {
+    CodeVectors::new(codes, classes, encoding).map_err(|cause| match cause {
+        DataError::ClassCount(n) => Error::input(place.clone(), Problem::ClassCount(n)),
+        DataError::Code { row, class, code, .. } => {
+            Error::input(at(row, Some(class)), Problem::CodeOutOfRange { code, encoding })
+        }
+        DataError::CodeScore { row, class, code, score } => {
+            Error::input(at(row, Some(class)), Problem::CodeScore { code: code.into(), score })
+        }
+        DataError::CodeSum { row, sum } => Error::input(at(row, None), Problem::CodeSum(sum)),
+        other => Error::input(place.clone(), Problem::Format(other.to_string())),
     })
 }

@@ -28,26 +28,10 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, Error> {
 ///
 /// As [`vectors`].
 pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, Error> {
-    let (array, place) = match source.format() {
-        Format::Npz => in_archive(source, kind, name)?,
-        _ => {
-            let place = Place::file(source.path());
-            (npy::parse(place.clone(), source.bytes())?, place)
-        }
-    };
+    let (array, place) = array(source, kind, name)?;
     let (values, classes) = array.matrix()?;
     Vectors::new(values, classes, kind).map_err(|cause| {
-        let at = |row: usize, class: Option<usize>| {
-            let place = place.clone().row(Row::Index(row));
-            match (class, &place.column) {
-                (None, _) => place,
-                (Some(class), None) => place.column(class),
-                (Some(class), Some(array)) => {
-                    let column = format!("{class} of {array}");
-                    place.column(column)
-                }
-            }
-        };
+        let at = |row, class| entry(&place, row, class);
         match cause {
             DataError::Empty => Error::input(place.clone(), Problem::Empty),
             DataError::ClassCount(n) => Error::input(place.clone(), Problem::ClassCount(n)),
@@ -71,6 +55,32 @@ pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> R
             other => Error::input(place.clone(), Problem::Format(other.to_string())),
         }
     })
+}
+
+/// The array that is the matrix, and where it is.
+pub(super) fn array(
+    source: &Source,
+    kind: VectorKind,
+    name: Option<&str>,
+) -> Result<(NpyArray, Place), Error> {
+    if source.format() == Format::Npz {
+        return in_archive(source, kind, name);
+    }
+    let place = Place::file(source.path());
+    Ok((npy::parse(place.clone(), source.bytes())?, place))
+}
+
+/// The place of a row of a matrix, or of an entry of it.
+pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
+    let place = matrix.clone().row(Row::Index(row));
+    match (class, &place.column) {
+        (None, _) => place,
+        (Some(class), None) => place.column(class),
+        (Some(class), Some(array)) => {
+            let column = format!("{class} of {array}");
+            place.column(column)
+        }
+    }
 }
 
 /// Whether a file holds a matrix rather than a column of this name: a NumPy array of two dimensions, or an archive with such

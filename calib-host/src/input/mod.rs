@@ -34,7 +34,7 @@ mod table;
 mod weights;
 
 pub use binary::{BinaryFiles, BinaryInput};
-pub use codes::{codes, scores_of_codes};
+pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use format::Format;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};

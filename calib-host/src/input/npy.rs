@@ -8,12 +8,12 @@ use npyz::half::f16;
 use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
 
 use super::Source;
-use super::cell::Cell;
+use super::cell::{Cell, saturated};
 use super::chunks::CHUNK_ROWS;
 use super::format::Format;
 use super::table::Table;
 use crate::error::{Error, Place};
-use crate::problem::Problem;
+use crate::problem::{CODES, Problem};
 
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
@@ -265,6 +265,26 @@ impl NpyArray {
             Numbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
             _ => {
                 let problem = Problem::Dtype { got: self.dtype, expected: "float16, float32 or float64" };
+                return Err(Error::input(self.place, problem));
+            }
+        };
+        Ok((values, columns as usize))
+    }
+
+    /// The elements of an `(n, L)` array of integers, and `L`.
+    ///
+    /// # Errors
+    ///
+    /// If it has another shape or type.
+    pub(super) fn integer_matrix(self) -> Result<(Vec<i64>, usize), Error> {
+        let &[_, columns] = &self.shape[..] else {
+            return Err(self.wrong_shape("(rows, classes)"));
+        };
+        let values = match self.numbers {
+            Numbers::Integers(values) => values,
+            Numbers::Unsigned(values) => values.into_iter().map(saturated).collect(),
+            _ => {
+                let problem = Problem::Dtype { got: self.dtype, expected: CODES };
                 return Err(Error::input(self.place, problem));
             }
         };

@@ -7,7 +7,7 @@ use super::column::row_at;
 use super::format::Format;
 use super::{Column, Source, csv, json_lines, npy, npz};
 use crate::error::{Error, Place};
-use crate::problem::Problem;
+use crate::problem::{CODES, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
 ///
@@ -151,7 +151,7 @@ impl Table {
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn codes(&self, name: &str) -> Result<Column<i64>, Error> {
-        self.check_lone("integers", is_integer)?;
+        self.check_lone(CODES, is_integer)?;
         self.column(name, Cell::code)
     }
 

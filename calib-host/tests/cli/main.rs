@@ -6,6 +6,7 @@ mod bad_files;
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod class_codes;
 mod codes;
 mod compare;
 mod data;

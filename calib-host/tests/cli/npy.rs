@@ -37,6 +37,16 @@ pub(crate) fn i64s(values: impl IntoIterator<Item = i64>) -> Npy {
     array("<i8", &[elements.len()], elements)
 }
 
+/// An int8 array.
+pub(crate) fn i8s(shape: &[usize], values: impl IntoIterator<Item = i8>) -> Npy {
+    array("|i1", shape, values.into_iter().map(i8::to_le_bytes))
+}
+
+/// A uint16 array.
+pub(crate) fn u16s(shape: &[usize], values: impl IntoIterator<Item = u16>) -> Npy {
+    array("<u2", shape, values.into_iter().map(u16::to_le_bytes))
+}
+
 /// A one-dimensional array of an integer type or of booleans, from small numbers that every type can hold.
 pub(crate) fn labels(descr: &str, values: &[u8]) -> Npy {
     let size: usize = descr[2..].parse().unwrap();

@@ -22,14 +22,22 @@ impl Assess {
         let path = path.expect("clap asks for one of the sources");
         let paths: Vec<&Path> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, !quiet)?;
+        let artifact = self.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
+        let artifact = artifact.as_ref();
+        let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
         if source.logits.is_some() {
-            return self.read_vectors(&sources, VectorKind::Logits);
+            return match of_classes {
+                Some(artifact) => Err(artifact.mismatch("logits")),
+                None => self.read_vectors(&sources, VectorKind::Logits, artifact),
+            };
         }
-        if source.probs.is_some() && input::is_matrix(&sources[0], &self.prob_column)? {
-            return self.read_vectors(&sources, VectorKind::Probs);
+        if source.probs.is_some()
+            && (of_classes.is_some() || input::is_matrix(&sources[0], &self.prob_column)?)
+        {
+            return self.read_vectors(&sources, VectorKind::Probs, artifact);
         }
         if source.probs.is_some() {
-            if self.artifact.is_some() {
+            if artifact.is_some() {
                 return Err(Error::Usage(
                     "an artefact is applied to --scores, --logits or --probs of shape (n, classes), not to a table of \
                      probabilities"
@@ -38,7 +46,7 @@ impl Assess {
             }
             return self.read_table(&sources);
         }
-        self.read_scores(&sources)
+        self.read_scores(&sources, artifact)
     }
 
     /// A table of probabilities of predictions.
@@ -85,40 +93,50 @@ impl Assess {
     }
 
     /// Scores of class 1, as they are or before and after an artefact.
-    fn read_scores(&self, sources: &[Source]) -> Result<Subject, Error> {
+    fn read_scores(
+        &self,
+        sources: &[Source],
+        artifact: Option<&NamedArtifact<'_>>,
+    ) -> Result<Subject, Error> {
         self.check_no_table_columns()?;
+        if let Some(artifact) = artifact {
+            self.check_bins(&artifact.stored)?;
+            return Ok(Subject::BeforeAfter(artifact.scores(sources, self.columns())?));
+        }
         let (scores, labels) = score_columns(sources, self.columns())?;
-        let Some(path) = &self.artifact else {
-            // Checks the range, too.
-            scores.scores()?;
-            let prediction =
-                |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
-            let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-            check_both_labels(&rows, labels.place())?;
-            return Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0 });
-        };
-        let artifact = NamedArtifact::read(path, self.seed)?;
-        self.check_bins(&artifact.stored)?;
-        Ok(Subject::BeforeAfter(artifact.scores(&scores, &labels)?))
+        // Checks the range, too.
+        scores.scores()?;
+        let prediction =
+            |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
+        let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
+        check_both_labels(&rows, labels.place())?;
+        Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0 })
     }
 
     /// Vectors, as they are or before and after an artefact.
-    fn read_vectors(&self, sources: &[Source], kind: VectorKind) -> Result<Subject, Error> {
+    fn read_vectors(
+        &self,
+        sources: &[Source],
+        kind: VectorKind,
+        artifact: Option<&NamedArtifact<'_>>,
+    ) -> Result<Subject, Error> {
         self.check_no_table_columns()?;
+        if let Some(artifact) = artifact {
+            self.check_bins(&artifact.stored)?;
+            let reduction = artifact.stored.artifact().header().reduction;
+            if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
+                return Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?));
+            }
+        }
         let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
         let labels = matrix_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
-        let Some(path) = &self.artifact else {
+        let Some(artifact) = artifact else {
             return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
         };
-        let artifact = NamedArtifact::read(path, self.seed)?;
-        self.check_bins(&artifact.stored)?;
         let applied = artifact.apply(&vectors)?;
         let subject = match artifact.stored.artifact().header().reduction {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
-            Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
-                class_probs(applied, &vectors, &labels).map(Subject::ClassProbs)
-            }
-            _ => return Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?)),
+            _ => class_probs(applied, &vectors, &labels).map(Subject::ClassProbs),
         };
         subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
     }

@@ -1,0 +1,471 @@
+//! Integer codes of several classes: fitted, applied, assessed and exported like the probabilities that they stand for.
+
+use crate::data::{noise, without_origin};
+use crate::npy::{Npy, f32s, i8s, i64s, u16s};
+use crate::refusal::{CLASSES as LABELS, refused};
+use crate::workplace::Workplace;
+
+const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
+const COLUMNS: &str = "c0,c1,c2,c3";
+const ROWS: usize = 1200;
+const CLASSES: usize = 4;
+
+/// Steps of 1/256 that four classes share, the last of which is rarely predicted, and labels that follow them. Many rows have
+/// equal largest entries.
+fn steps() -> (Vec<[u16; CLASSES]>, Vec<i64>) {
+    let row = |row: usize| {
+        let sure = 80 + (row * 37 % 176) as u16;
+        let second = (256 - sure) / [1, 2, 3][row % 3];
+        let mut shares = [0; CLASSES];
+        let first = if row % 40 == 39 { 3 } else { row * 7 % 3 };
+        shares[first] = sure;
+        shares[(first + 1) % CLASSES] = second;
+        shares[(first + 2) % CLASSES] = 256 - sure - second;
+        shares
+    };
+    let rows: Vec<_> = (0..ROWS).map(row).collect();
+    let label = |(row, shares): (usize, &[u16; CLASSES])| {
+        let mut below = noise(row) * 256.0;
+        let class = shares.iter().position(|&share| {
+            below -= f64::from(share);
+            below < 0.0
+        });
+        class.unwrap_or(0) as i64
+    };
+    let labels = rows.iter().enumerate().map(label).collect();
+    (rows, labels)
+}
+
+fn codes() -> Npy {
+    let codes = steps().0.into_iter().flatten().map(|step| (i32::from(step) - 128) as i8);
+    i8s(&[ROWS, CLASSES], codes)
+}
+
+/// The same rows as codes, in an array and in a table, as 16-bit codes, and as the probabilities that they stand for.
+fn place() -> Workplace {
+    let (rows, labels) = steps();
+    let line = |(row, label): (&[u16; CLASSES], &i64)| {
+        let codes = row.map(|step| (i32::from(step) - 128).to_string()).join(",");
+        format!("{codes},{label}\n")
+    };
+    let table: String = rows.iter().zip(&labels).map(line).collect();
+    let flat = || rows.iter().flatten().copied();
+    Workplace::new()
+        .with("codes.npy", codes().bytes())
+        .with("codes.csv", format!("c0,c1,c2,c3,label\n{table}"))
+        .with("wide.npy", u16s(&[ROWS, CLASSES], flat().map(|step| step * 255)).bytes())
+        .with("probs.npy", f32s(&[ROWS, CLASSES], flat().map(|step| f32::from(step) / 256.0)).bytes())
+        .with("wide_probs.npy", {
+            let probs = flat().map(|step| f32::from(step * 255) * (1.0 / 65_280.0));
+            f32s(&[ROWS, CLASSES], probs).bytes()
+        })
+        .with("labels.npy", i64s(labels).bytes())
+}
+
+/// Class, probability, epsilon and flags of every row; bins without codes are left out, so that their numbers differ.
+fn applied(place: &Workplace, artifact: &str, scores: &str) -> Vec<Vec<String>> {
+    place.ok(&format!("calib apply {artifact} {scores} -o out.csv --force"));
+    let (header, rows) = place.table("out.csv");
+    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags"]);
+    rows.iter().map(|row| [0, 1, 3, 4].map(|i| row[i].clone()).to_vec()).collect()
+}
+
+#[test]
+fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
+    let place = place();
+    let fit = |what: &str| place.json(&format!("calib fit {what} -o out.bin --force --json"));
+    for reduction in ["confidence", "top-label"] {
+        for method in [
+            "umd --points-per-bin 50",
+            "ums --points-per-bin 50 --seed 3 --intervals",
+            "fixed-width --bins 10",
+            "isotonic",
+            "isotonic --interpolate",
+            "scaling-binning --bins 4 --one-set",
+            "platt",
+            "beta",
+        ] {
+            let what = format!("--method {method} --reduction {reduction}");
+            let on_probs = fit(&format!("{what} --probs probs.npy --labels labels.npy"));
+            place.ok("calib export out.bin --format bin -o probs.bin --force");
+            let expected_rows = applied_plain(&place, "probs.bin", "--probs probs.npy");
+            for source in [
+                "--probs codes.npy --labels labels.npy".to_owned(),
+                format!("--probs codes.csv --score-column {COLUMNS}"),
+            ] {
+                let on_codes = fit(&format!("{what} {source} {SOFTMAX}"));
+                for key in ["n", "reduction", "guarantee", "promise", "uncalibrated"] {
+                    assert_eq!(on_codes[key], on_probs[key], "{what}: {key}");
+                }
+                let inspected = place.inspect("out.bin");
+                assert_eq!(inspected["encoding"], "i8 (scale 0.00390625, zero point -128)");
+                let forms = inspected["tables"].as_array().unwrap().iter().filter(|table| !table.is_null());
+                assert!(forms.clone().count() > 0 && forms.clone().all(|table| table["form"] == "codes"));
+                for scores in ["--probs codes.npy", &format!("--probs codes.csv --score-column {COLUMNS}")] {
+                    assert_eq!(applied_plain(&place, "out.bin", scores), expected_rows, "{what} {scores}");
+                }
+            }
+        }
+    }
+}
+
+/// As [`applied`], whether there are intervals or not.
+fn applied_plain(place: &Workplace, artifact: &str, scores: &str) -> Vec<Vec<String>> {
+    place.ok(&format!("calib apply {artifact} {scores} -o out.csv --force"));
+    let (header, rows) = place.table("out.csv");
+    let keep = |row: &Vec<String>| {
+        let kept = header.iter().zip(row).filter(|(name, _)| *name != "bin");
+        kept.map(|(_, field)| field.clone()).collect()
+    };
+    assert_eq!(rows.len(), ROWS);
+    rows.iter().map(keep).collect()
+}
+
+#[test]
+fn equal_codes_predict_the_lowest_class() {
+    let place = place();
+    let (rows, _) = steps();
+    place.ok(&format!(
+        "calib fit --method isotonic --reduction confidence --probs codes.npy --labels labels.npy {SOFTMAX} -o cal.bin"
+    ));
+    let mut ties = 0;
+    for (row, applied) in rows.iter().zip(applied(&place, "cal.bin", "--probs codes.npy")) {
+        let most = *row.iter().max().unwrap();
+        ties += usize::from(row.iter().filter(|&&step| step == most).count() > 1);
+        let first = row.iter().position(|&step| step == most).unwrap();
+        assert_eq!(applied[0], first.to_string());
+    }
+    assert!(ties > 0);
+}
+
+#[test]
+fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
+    let place = place();
+    let wide = "--score-encoding u16 --scale 1/65280 --zero-point 0";
+    let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
+    place.ok(&format!("calib fit {what} --probs wide_probs.npy -o probs.bin"));
+    place.ok(&format!("calib fit {what} --probs wide.npy {wide} -o wide.bin"));
+    let expected = applied(&place, "probs.bin", "--probs wide_probs.npy");
+    assert_eq!(applied(&place, "wide.bin", "--probs wide.npy"), expected);
+
+    let fit = |options: &str| {
+        place.ok(&format!("calib fit {what} --probs codes.npy {SOFTMAX} {options} -o cal.bin --force"));
+        (place.inspect("cal.bin"), applied(&place, "cal.bin", "--probs codes.npy"))
+    };
+    let (plain, rows) = fit("");
+    let (direct, same) = fit("--direct-table");
+    assert_eq!((&direct["tables"][0]["direct_table"], &same), (&true.into(), &rows));
+    assert_eq!(plain["tables"][0]["direct_table"], false);
+    let (compact, near) = fit("--table u16");
+    assert!(compact["len_bytes"].as_u64() < plain["len_bytes"].as_u64());
+    for (a, b) in rows.iter().zip(&near) {
+        assert_eq!((&a[0], &a[3]), (&b[0], &b[3]));
+        if !a[1].is_empty() {
+            assert!(
+                (a[1].parse::<f64>().unwrap() - b[1].parse::<f64>().unwrap()).abs() <= 0.5 / 32_768.0 + 1e-7
+            );
+        }
+    }
+}
+
+#[test]
+fn an_artefact_over_codes_is_assessed_reported_and_exported() {
+    let place = place();
+    let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
+    place.ok(&format!("calib fit {what} --probs probs.npy -o probs.bin"));
+    place.ok(&format!("calib fit {what} --probs codes.npy {SOFTMAX} -o codes.bin"));
+    let expected = place.json("calib assess probs.bin --probs probs.npy --labels labels.npy --json");
+    for source in
+        ["--probs codes.npy --labels labels.npy", &format!("--probs codes.csv --score-column {COLUMNS}")]
+    {
+        assert_eq!(place.json(&format!("calib assess codes.bin {source} --json")), expected);
+    }
+    let page = |artifact: &str, scores: &str, options: &str| {
+        place.json(&format!(
+            "calib report {artifact} --calibration {scores} --test {scores} {options} --bootstrap 20 --json"
+        ))
+    };
+    let labels = "--calibration-labels labels.npy --test-labels labels.npy";
+    let of_codes = page("codes.bin", "codes.npy", labels);
+    let of_probs = page("probs.bin", "probs.npy", &format!("{labels} --matrix probs"));
+    assert_eq!(of_codes["calibrator"]["encoding"], "i8 (scale 0.00390625, zero point -128)");
+    assert!(of_codes["metrics"]["after"]["n"].is_u64());
+    assert_eq!(of_codes["metrics"], of_probs["metrics"]);
+    assert_eq!(
+        page("codes.bin", "codes.csv", &format!("--score-column {COLUMNS}"))["plots"],
+        of_codes["plots"]
+    );
+
+    place.ok("calib export codes.bin --format c -o cal.h");
+    let header = String::from_utf8(place.bytes("cal.h")).unwrap();
+    assert!(header.contains("calib_top_label(") && header.contains("int8_t"), "{header}");
+    place.ok("calib export codes.bin --format rust -o cal.rs");
+    assert!(String::from_utf8(place.bytes("cal.rs")).unwrap().contains("CodeTable::new"));
+    let shown = place.ok("calib inspect codes.bin").stdout;
+    assert!(shown.contains("[-128, ") && shown.contains(", 127]"), "{shown}");
+}
+
+#[test]
+fn codes_of_binary_scores_are_assessed_and_reported_too() {
+    let line = |row: usize| {
+        let code = (row * 37 % 256) as i32 - 128;
+        let label = u8::from(noise(row) * 256.0 < f64::from(code + 128));
+        (code, label)
+    };
+    let rows: Vec<_> = (0..1024).map(line).collect();
+    let codes: String = rows.iter().map(|(code, label)| format!("{code},{label}\n")).collect();
+    let floats: String =
+        rows.iter().map(|(code, label)| format!("{},{label}\n", f64::from(code + 128) / 256.0)).collect();
+    let place = Workplace::new()
+        .with("codes.csv", format!("score,label\n{codes}"))
+        .with("floats.csv", format!("score,label\n{floats}"));
+    place.ok("calib fit --method ums --bins 5 --scores floats.csv -o floats.bin");
+    place.ok(&format!("calib fit --method ums --bins 5 --scores codes.csv {SOFTMAX} -o codes.bin"));
+    let assessed = |name: &str| place.json(&format!("calib assess {name}.bin --scores {name}.csv --json"));
+    assert_eq!(assessed("codes"), assessed("floats"));
+    let reported = |name: &str| {
+        place.json(&format!(
+            "calib report {name}.bin --calibration {name}.csv --test {name}.csv --bootstrap 20 --json"
+        ))["plots"]
+            .take()
+    };
+    assert_eq!(reported("codes"), reported("floats"));
+}
+
+/// A fit to this file, with what it needs.
+#[track_caller]
+fn bad(name: &'static str, content: impl AsRef<[u8]>, options: &str, stderr: &str) {
+    let line = format!(
+        "calib fit --method isotonic --reduction top-label --probs {name} {SOFTMAX} {options} -o out"
+    );
+    refused(&[(name, content.as_ref().to_vec())], &line, 3, stderr);
+}
+
+const OUTPUTS: &str =
+    "  hint: codes are the classifier's integer outputs, before they are multiplied by the scale\n";
+const CHECK: &str = "  hint: a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 \
+                     softmax they are 1/256 and -128\n";
+
+#[test]
+fn bad_codes_are_refused_with_row_and_column() {
+    let labels = "--labels labels.npy";
+    let good = [0i64, 0, -128].repeat(40);
+    let with = |at: usize, code: i64| {
+        let mut codes = good.clone();
+        codes[at] = code;
+        i64s(codes).shape(&[40, 3]).bytes()
+    };
+    bad(
+        "bad.npy",
+        with(7, 128),
+        labels,
+        &format!(
+            "error: bad.npy, row 2, column 1: 128 is not a code: i8 (scale 0.00390625, zero point -128) has those from -128 \
+             to 127\n{OUTPUTS}"
+        ),
+    );
+    bad(
+        "bad.npy",
+        with(3, -1000),
+        labels,
+        &format!(
+            "error: bad.npy, row 1, column 0: -1000 is not a code: i8 (scale 0.00390625, zero point -128) has those from \
+             -128 to 127\n{OUTPUTS}"
+        ),
+    );
+    bad(
+        "bad.npy",
+        with(3, 20),
+        labels,
+        &format!(
+            "error: bad.npy, row 1: the codes stand for probabilities that sum to 1.078125, not to 1\n{CHECK}"
+        ),
+    );
+    bad(
+        "bad.npy",
+        f32s(&[40, 3], [0.5, 0.5, 0.0].repeat(40)).bytes(),
+        labels,
+        &format!("error: bad.npy: the dtype is <f4, expected integer codes\n{OUTPUTS}"),
+    );
+    bad(
+        "bad.npy",
+        i64s(good.clone()).bytes(),
+        labels,
+        "error: bad.npy: the shape is (120,), expected (rows, classes)\n  hint: --scores and --labels take arrays of shape \
+         (rows,), --logits and --probs of (rows, classes)\n",
+    );
+    bad(
+        "bad.npy",
+        i64s([0i64; 120]).shape(&[60, 2]).bytes(),
+        labels,
+        "error: labels.npy: 40 rows, but bad.npy has 60\n  hint: every row needs one score and one label\n",
+    );
+    let column = "--score-column a,b,c";
+    let table = |rows: &str| format!("a,b,c,label\n0,0,-128,1\n{rows}");
+    bad(
+        "bad.csv",
+        table("0,128,0,0\n"),
+        column,
+        &format!(
+            "error: bad.csv, line 3, column b: 128 is not a code: i8 (scale 0.00390625, zero point -128) has those from -128 \
+             to 127\n{OUTPUTS}"
+        ),
+    );
+    bad(
+        "bad.csv",
+        table("0,0,0.5,0\n"),
+        column,
+        &format!("error: bad.csv, line 3, column c: \"0.5\" is not a whole number\n{OUTPUTS}"),
+    );
+    bad(
+        "bad.csv",
+        table("100,100,100,0\n"),
+        column,
+        &format!(
+            "error: bad.csv, line 3: the codes stand for probabilities that sum to 2.671875, not to 1\n{CHECK}"
+        ),
+    );
+    bad(
+        "bad.csv",
+        table("0,0,-128,3\n"),
+        column,
+        &format!(
+            "error: bad.csv, line 3, column label: the label 3 is out of range: the 3 classes are 0 to 2\n{LABELS}"
+        ),
+    );
+    bad(
+        "bad.csv",
+        table(""),
+        "--score-column a,b,d",
+        "error: bad.csv, column d: there is no such column\n  hint: the columns are \"a\", \"b\", \"c\", \"label\": choose \
+         with --score-column, --label-column or the like\n",
+    );
+    bad(
+        "bad.csv",
+        table(""),
+        "--score-column a",
+        "error: bad.csv: the number of classes is 1, a classifier has 2 to 65535\n  hint: for the scores of class 1 of a \
+         binary classifier use --scores\n",
+    );
+    let signed = "calib fit --method isotonic --reduction top-label --probs bad.csv --score-column a,b,c \
+                  --score-encoding i8 --scale 1/128 --zero-point 0 -o out";
+    refused(
+        &[("bad.csv", table("").into_bytes())],
+        signed,
+        3,
+        &format!(
+            "error: bad.csv, line 2, column c: the code -128 stands for the score -1, which is outside [0, 1]\n{CHECK}"
+        ),
+    );
+}
+
+#[test]
+fn what_codes_of_classes_cannot_say_is_a_wrong_use() {
+    let files = || [("codes.npy", codes().shape(&[ROWS, CLASSES]).bytes())];
+    let fit = |options: &str, stderr: &str| {
+        let line = format!("calib fit --method isotonic {options} {SOFTMAX} -o out");
+        refused(&files(), &line, 2, &format!("error: {stderr}\n"));
+    };
+    let instead = "choose --reduction confidence or top-label, or give probabilities, scale * (code - zero point), without \
+                   --score-encoding";
+    for reduction in ["class-wise", "normalized", "top-k-label --k 2", "top-k-confidence --k 2"] {
+        let name = reduction.split(' ').next().unwrap();
+        fit(
+            &format!("--reduction {reduction} --probs codes.npy --labels labels.npy"),
+            &format!("there are no {name} calibrators of integer codes: {instead}"),
+        );
+    }
+    fit(
+        "--probs codes.npy --labels labels.npy",
+        &format!("there are no calibrators of whole vectors of integer codes: {instead}"),
+    );
+    fit(
+        "--reduction top-label --logits codes.npy --labels labels.npy",
+        "codes stand for probabilities: --score-encoding goes with --scores or --probs",
+    );
+    fit("--reduction top-label --probs codes.npy", "--labels is needed beside a matrix");
+    let table = [("codes.csv", b"a,b,label\n0,0,1\n".to_vec())];
+    refused(
+        &table,
+        &format!("calib fit --method isotonic --reduction top-label --probs codes.csv {SOFTMAX} -o out"),
+        2,
+        "error: of a table name the columns of all classes: --score-column code_0,code_1,code_2\n",
+    );
+    let place = place();
+    for (method, name) in [("umd-randomized --bins 4", "umd-randomized"), ("venn-abers", "venn-abers")] {
+        let run = place.run(&format!(
+            "calib fit --method {method} --reduction confidence --probs codes.npy --labels labels.npy {SOFTMAX} -o none"
+        ));
+        let expected = format!("error: {name} has no table over integer codes\n");
+        assert!(run.code == 2 && run.stderr.starts_with(&expected), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn other_scores_than_the_artefacts_are_told_apart() {
+    let place = place()
+        .with("three.npy", i8s(&[2, 3], [127i8, -128, -128, 0, 0, -128]).bytes())
+        .with("logits.npy", f32s(&[1, CLASSES], [1.0, 2.0, 3.0, 4.0]).bytes());
+    let what = "--method isotonic --reduction top-label --labels labels.npy";
+    place.ok(&format!("calib fit {what} --probs codes.npy {SOFTMAX} -o codes.bin"));
+    place.ok(&format!("calib fit {what} --probs probs.npy -o probs.bin"));
+    let takes = "codes of 4 classes, i8 (scale 0.00390625, zero point -128): use --probs";
+    for (line, code, stderr) in [
+        (
+            "apply codes.bin --probs three.npy",
+            1,
+            format!(
+                "error: the artefact does not fit the scores\n  artefact  codes.bin: takes {takes}\n  scores    codes of 3 \
+                 classes\n"
+            ),
+        ),
+        (
+            "apply codes.bin --logits logits.npy",
+            1,
+            format!(
+                "error: the artefact does not fit the scores\n  artefact  codes.bin: takes {takes}\n  scores    logits\n"
+            ),
+        ),
+        (
+            "apply codes.bin --probs probs.npy",
+            3,
+            format!("error: probs.npy: the dtype is <f4, expected integer codes\n{OUTPUTS}"),
+        ),
+        (
+            "apply probs.bin --probs codes.npy",
+            3,
+            "error: codes.npy: the dtype is |i1, expected float16, float32 or float64\n  hint: convert it with NumPy's \
+             astype\n"
+                .into(),
+        ),
+    ] {
+        let run = place.run(&format!("calib {line} -o none"));
+        assert_eq!((run.code, run.stderr), (code, stderr), "{line}");
+    }
+    let run = place.run("calib assess codes.bin --logits logits.npy --labels labels.npy");
+    assert!(run.code == 1 && run.stderr.contains(takes), "{}", run.stderr);
+}
+
+#[test]
+fn tables_of_other_formats_hold_codes_too() {
+    let place = place();
+    let lines: String = place
+        .table("codes.csv")
+        .1
+        .iter()
+        .map(|row| {
+            let [a, b, c, d, label] = &row[..] else { panic!("five columns") };
+            format!("{{\"c0\": {a}, \"c1\": {b}, \"c2\": {c}, \"c3\": {d}, \"label\": {label}}}\n")
+        })
+        .collect();
+    let place = place.with("codes.jsonl", lines);
+    let fit = |source: &str| {
+        place.ok(&format!(
+            "calib fit --method umd --points-per-bin 50 --reduction top-label {source} {SOFTMAX} -o out.bin --force"
+        ));
+        without_origin(place.inspect("out.bin"))
+    };
+    let expected = fit("--probs codes.npy --labels labels.npy");
+    assert_eq!(fit(&format!("--probs codes.jsonl --score-column {COLUMNS}")), expected);
+    assert_eq!(fit(&format!("--probs codes.csv --labels labels.npy --score-column {COLUMNS}")), expected);
+}
