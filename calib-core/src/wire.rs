@@ -17,13 +17,15 @@ use crate::{
 
 pub use crate::wire_update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};
 
-/// The largest number of features, logits or probabilities in a request.
+/// The largest number of features, logits, probabilities or codes in a request.
 pub const MAX_VALUES: usize = 128;
 /// The length of the longest frame in bytes, rounded up.
 pub const MAX_FRAME: usize = 704;
 
 /// Features, logits or probabilities.
 pub type Values = heapless::Vec<f32, MAX_VALUES>;
+/// The integer code of every class's score, as [keys](crate::QuantizedScore::key).
+pub type Keys = heapless::Vec<u16, MAX_VALUES>;
 /// A calibrated probability for every class, `None` for one that is uncalibrated.
 pub type ClassProbList = heapless::Vec<Option<f32>, MAX_VALUES>;
 /// The first few classes.
@@ -92,6 +94,8 @@ pub enum RequestBody {
     /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to
     /// 256 bytes. Ask until it is installed.
     Install,
+    /// Calibrate the prediction in these integer codes of the calibrator's encoding.
+    Codes(Keys),
 }
 
 /// What a device answers.
@@ -436,10 +440,25 @@ mod tests {
         let frame = encode(&chunk, &mut buf).unwrap();
         assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(chunk)]);
         assert_eq!(encode(&longest(), &mut [0; 100]), Err(FrameError::TooLong));
+        let keys = core::iter::repeat_n(u16::MAX, MAX_VALUES).collect();
+        let codes = Request { id: u32::MAX, body: RequestBody::Codes(keys) };
+        let frame = encode(&codes, &mut buf).unwrap();
+        assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(codes)]);
         for reply in longest_replies() {
             let mut frame = encode(&reply, &mut buf).unwrap().to_vec();
             assert_eq!(frame.pop(), Some(0));
             assert_eq!(decode(&mut frame), Ok(reply));
+        }
+    }
+
+    #[test]
+    fn requests_keep_their_numbers() {
+        for (body, bytes) in [
+            (RequestBody::Code(200), &[7, 7, 0xC8, 1][..]),
+            (RequestBody::Install, &[7, 11]),
+            (RequestBody::Codes([200, 56, 0].into_iter().collect()), &[7, 12, 3, 0xC8, 1, 56, 0]),
+        ] {
+            assert_eq!(postcard::to_slice(&Request { id: 7, body }, &mut [0; 16]).unwrap(), bytes);
         }
     }
 

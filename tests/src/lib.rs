@@ -28,6 +28,8 @@ pub use image::{
 };
 pub use kills::{Kills, kills};
 pub use load::{Answers, LoadReport, load};
-pub use parity::{Parity, bare_scores, classified_rows, vectors};
-pub use stand_in::{build_firmware_of, overconfident_logits, stand_in, start_with};
+pub use parity::{Parity, bare_scores, classified_rows, code_vectors, quantized_softmax, vectors};
+pub use stand_in::{
+    build_firmware_of, build_firmware_of_for, overconfident_logits, stand_in, start_with, start_with_on,
+};
 pub use tty::TtyDevice;

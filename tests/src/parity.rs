@@ -1,10 +1,12 @@
 //! The device against the host, bit for bit.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use calib_core::wire::{
     ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, TopKPrediction, Values,
 };
-use calib_core::{Artifact, Calibrator, Logits, Outcome, Probs, Score, ScoreVector, TopLabel};
+use calib_core::{
+    Artifact, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score, ScoreVector, TableForm, TopLabel,
+};
 use calib_firmware::{AlarmRule, Classifier, Kind, LinearModel};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,13 +29,14 @@ enum Input {
     Score(TopLabel),
     Logits(Vec<f32>),
     Probs(Vec<f32>),
+    Keys(Vec<u16>),
 }
 
 impl Input {
     /// The vector, if it is one.
     fn vector(&self) -> Result<Option<ScoreVector<'_>>> {
         Ok(match self {
-            Self::Score(_) => None,
+            Self::Score(_) | Self::Keys(_) => None,
             Self::Logits(row) => Some(Logits::new(row)?.into()),
             Self::Probs(row) => Some(Probs::new(row)?.into()),
         })
@@ -148,6 +151,66 @@ pub fn vectors(
     compare(emulator, rule, artifact, questions)
 }
 
+/// Sends `count` vectors of integer codes, and those whose highest code is at an edge of a table or next to it, and compares
+/// the answers with the host's, bit for bit. Half of them are what a quantised softmax gives, the others any codes; many have
+/// equal highest ones.
+///
+/// # Errors
+///
+/// If the device does not answer.
+pub fn code_vectors(
+    emulator: &mut Emulator,
+    rule: AlarmRule,
+    artifact: &Artifact<'_>,
+    count: usize,
+    seed: u64,
+) -> Result<Parity> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (classes, encoding) = (usize::from(artifact.header().classes), artifact.header().encoding);
+    let (lowest, highest) = encoding.code_range().context("the artefact is not over codes")?;
+    let max_key = (highest - lowest) as u16;
+    let mut rows = Vec::with_capacity(count);
+    for i in 0..count {
+        rows.push(if i % 2 == 0 {
+            let spread = [0.5, 4.0, 30.0][i % 3];
+            let logits: Vec<f32> = (0..classes).map(|_| rng.random_range(-spread..spread)).collect();
+            quantized_softmax(&logits, max_key)?
+        } else {
+            // A few codes apart, so that they are often the same.
+            let base = rng.random_range(2..=max_key);
+            (0..classes).map(|_| base - rng.random_range(0..3)).collect()
+        });
+    }
+    let tables = artifact.tables();
+    for table in 0..tables.count() {
+        let edges = match tables.get(table).map(|table| table.form) {
+            Some(TableForm::Codes(codes)) => codes.edges().to_vec(),
+            Some(TableForm::Compact(codes)) => codes.edges().iter().map(|&edge| edge.into()).collect(),
+            _ => continue,
+        };
+        for key in edges.into_iter().flat_map(|edge| [edge - 1, edge, edge + 1]) {
+            let key = key.min(max_key.into()) as u16;
+            let mut row = vec![key / 2; classes];
+            row[table % classes] = key;
+            rows.push(row);
+        }
+    }
+    let question = |keys: Vec<u16>| (RequestBody::Codes(keys.iter().copied().collect()), Input::Keys(keys));
+    compare(emulator, rule, artifact, rows.into_iter().map(question).collect())
+}
+
+/// The softmax of logits in steps of one over the number of codes, rounded, and at most the highest: as TensorFlow Lite has it.
+///
+/// # Errors
+///
+/// If the logits are none.
+pub fn quantized_softmax(logits: &[f32], max_key: u16) -> Result<Vec<u16>> {
+    let mut probs = vec![0.0; logits.len()];
+    Logits::new(logits)?.write_softmax(&mut probs)?;
+    let key = |prob: f32| (prob * (f32::from(max_key) + 1.0)).round().min(max_key.into()) as u16;
+    Ok(probs.into_iter().map(key).collect())
+}
+
 /// A vector that gives `score` to `class` and shares out the rest.
 fn vector(class: usize, score: f32, classes: usize) -> Vec<f32> {
     let other = (1.0 - score) / (classes - 1) as f32;
@@ -164,19 +227,25 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
         (None, Outcome::Uncalibrated(_)) => true,
     };
     let action = |outcome: &Outcome| decision.as_ref().map(|decision| decision.decide(outcome));
-    let prediction = |top: TopLabel, outcome: Outcome| Prediction {
-        class: top.class,
-        score: RawScore::F32(top.score),
-        outcome,
-        alarm: alarm(&outcome),
-        word,
-        action: action(&outcome),
+    let of_class = |class: u16, score: RawScore, outcome: Outcome| {
+        let (alarm, action) = (alarm(&outcome), action(&outcome));
+        Prediction { class, score, outcome, alarm, word, action }
     };
+    let prediction = |top: TopLabel, outcome| of_class(top.class, RawScore::F32(top.score), outcome);
     Ok(match (artifact.calibrator(), input.vector()?) {
         (Calibrator::Binary(calibrator), _) => {
             let Input::Score(top) = *input else { bail!("a vector for a binary artefact") };
             let outcome = Outcome::Calibrated(calibrator.calibrate_with(top.score, word));
             ReplyBody::Prediction(prediction(top, outcome))
+        }
+        (Calibrator::TopLabelCode(calibrator), _) => {
+            let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
+            // The first of the largest, found in another way than the device does.
+            let most = *keys.iter().max().context("a vector without classes")?;
+            let class = keys.iter().position(|&key| key == most).context("it is there")? as u16;
+            let outcome =
+                calibrator.calibrate(class, QuantizedScore::from_key(calibrator.encoding(), most)?)?;
+            ReplyBody::Prediction(of_class(class, RawScore::Code(most), outcome))
         }
         (Calibrator::TopLabel(calibrator), Some(vector)) => {
             let top = vector.top_label();

@@ -9,7 +9,7 @@ use calib_host::{VectorKind, Vectors};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Emulator, build_firmware};
+use crate::{Board, Emulator, build_firmware_for};
 
 /// A classifier of one feature with so many outputs: one if it is binary, otherwise one a class.
 ///
@@ -29,16 +29,25 @@ pub fn stand_in(name: &str, id: ClassifierId, outputs: usize, alarm: AlarmRule) 
     .map_err(|fault| anyhow!("{fault}"))
 }
 
-/// As [`build_firmware`], of a classifier that is in no file yet.
+/// As [`build_firmware`](crate::build_firmware), of a classifier that is in no file yet.
 ///
 /// # Errors
 ///
-/// As [`build_firmware`].
+/// As [`build_firmware_for`].
 pub fn build_firmware_of(model: &LinearModel) -> Result<PathBuf> {
+    build_firmware_of_for(Board::Mps2An386, model)
+}
+
+/// As [`build_firmware_for`], of a classifier that is in no file yet.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_firmware_of_for(board: Board, model: &LinearModel) -> Result<PathBuf> {
     let folder = tempfile::tempdir()?;
     let json = folder.path().join("classifier.json");
     model.save(&json)?;
-    build_firmware(&json)
+    build_firmware_for(board, &json)
 }
 
 /// As [`Emulator::start`], with these bytes in the calibrator slot.
@@ -47,9 +56,18 @@ pub fn build_firmware_of(model: &LinearModel) -> Result<PathBuf> {
 ///
 /// As [`Emulator::start`].
 pub fn start_with(elf: &Path, slot: &[u8]) -> Result<Emulator> {
+    start_with_on(Board::Mps2An386, elf, slot)
+}
+
+/// As [`Emulator::start_on`], with these bytes in the calibrator slot.
+///
+/// # Errors
+///
+/// As [`Emulator::start_on`].
+pub fn start_with_on(board: Board, elf: &Path, slot: &[u8]) -> Result<Emulator> {
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), slot)?;
-    Emulator::start(elf, Some(file.path()))
+    Emulator::start_on(board, elf, Some(file.path()))
 }
 
 /// Random logits, and labels drawn from their softmax at half the logits: the classifier is overconfident.

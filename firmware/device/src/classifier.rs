@@ -1,7 +1,7 @@
 //! The classifier that a device runs: a user puts their own in its place.
 
 use calib_core::wire::{MAX_VALUES, Refusal};
-use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score, ScoreVector};
+use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score, ScoreVector, TopLabelCode};
 
 use crate::Features;
 
@@ -38,7 +38,7 @@ pub trait Classifier {
 pub enum Kind {
     /// It scores class 1 of two.
     Binary,
-    /// It gives a logit or probability for each of several classes.
+    /// It gives a logit, a probability or the code of one for each of several classes.
     TopLabel {
         /// How many, at least 2.
         classes: u16,
@@ -56,6 +56,8 @@ pub enum Output<'a> {
     Probs(Probs<'a>),
     /// The integer code of the score of class 1 of two.
     Code(QuantizedScore),
+    /// The predicted class of several and the integer code of its score, found among the codes of all.
+    TopLabelCode(TopLabelCode),
 }
 
 impl Kind {
@@ -74,12 +76,12 @@ impl Kind {
 }
 
 impl<'a> Output<'a> {
-    /// The output of a classifier with several classes; `None` of a binary one.
+    /// The floats of a classifier with several classes; `None` of a binary one, and of codes.
     pub const fn vector(self) -> Option<ScoreVector<'a>> {
         match self {
             Self::Logits(logits) => Some(ScoreVector::Logits(logits)),
             Self::Probs(probs) => Some(ScoreVector::Probs(probs)),
-            Self::Binary(_) | Self::Code(_) => None,
+            Self::Binary(_) | Self::Code(_) | Self::TopLabelCode(_) => None,
         }
     }
 
@@ -89,6 +91,7 @@ impl<'a> Output<'a> {
             Self::Binary(_) | Self::Code(_) => return kind == Kind::Binary,
             Self::Logits(logits) => logits.classes(),
             Self::Probs(probs) => probs.classes(),
+            Self::TopLabelCode(top) => top.classes(),
         };
         kind.has_classes(got)
     }

@@ -168,7 +168,8 @@ impl<'a> Slot<'a> {
             Output::Binary(score) => self.score(TopLabel { class: 1, score }, word),
             Output::Logits(logits) => self.score(logits.top_label(), word),
             Output::Probs(probs) => self.score(probs.top_label(), word),
-            Output::Code(score) => self.code(score),
+            Output::Code(score) => self.code(1, score),
+            Output::TopLabelCode(top) => self.code(top.class(), top.score()),
         }
     }
 
@@ -186,19 +187,20 @@ impl<'a> Slot<'a> {
         Ok(calibration(top, outcome))
     }
 
-    #[inline]
-    fn code(&self, score: QuantizedScore) -> Result<Calibration, Refusal> {
+    /// Calibrates the code of the score of a class, which is 1 of a binary classifier and otherwise the predicted one.
+    // One for all callers: inlined, it took more flash.
+    #[inline(never)]
+    pub(crate) fn code(&self, class: u16, score: QuantizedScore) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
             Ok(Content { artifact, calibrator }) => match calibrator {
-                Calibrator::BinaryCode(binary) => binary
-                    .calibrate(score)
-                    .map(Outcome::Calibrated)
-                    .map_err(|error| Refusal::Encoding(error.expected))?,
+                Calibrator::BinaryCode(binary) => binary.calibrate(score).map(Outcome::Calibrated),
+                Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
-            },
+            }
+            .map_err(|error| Refusal::Encoding(error.expected))?,
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
-        Ok(Calibration { class: 1, score: RawScore::Code(score.key()), outcome })
+        Ok(Calibration { class, score: RawScore::Code(score.key()), outcome })
     }
 }
 

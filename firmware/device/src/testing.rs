@@ -5,15 +5,17 @@ use std::vec::Vec;
 use calib_core::{
     Action, Anybody, ArtifactWriter, ClassifierId, CodeTable, DecisionParts, Guarantee, Header, HeaderFlags,
     Identity, Method, Outcome, Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table,
-    TableForm, Theorem,
+    TableForm, Theorem, TopLabelCode,
 };
 
-use calib_core::wire::{FrameReader, Reply, ReplyBody, Request, RequestBody, Values};
+use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, Request, RequestBody, Values};
 use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 use embedded_io::ErrorKind;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
-use crate::{Alarm, AlarmRule, Device, Entropy, LinearClassifier, Meter};
+use crate::{
+    Alarm, AlarmRule, Classifier, Device, Entropy, Features, Kind, LinearClassifier, Meter, Output, Scratch,
+};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"testing!");
 pub(crate) const OTHER_ID: ClassifierId = ClassifierId(*b"another!");
@@ -121,6 +123,44 @@ pub(crate) fn code_artifact() -> Aligned {
     write(&Header { encoding, ..header(Reduction::Binary, 2, &[Some(table)], None) }, &[Some(table)])
 }
 
+/// What an int8 softmax gives.
+pub(crate) const SOFTMAX: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+
+/// For class 0 0.25 below the code 64, then 0.75; 0.125 for class 1, nothing for class 2.
+pub(crate) fn top_label_code_artifact() -> Aligned {
+    let form = |edges, values| TableForm::Codes(CodeTable::new(edges, values, SOFTMAX).unwrap());
+    let table = |form| Some(Table { form, epsilon: None });
+    let tables = [table(form(&[192], &[0.25, 0.75])), table(form(&[], &[0.125])), None];
+    write(&Header { encoding: SOFTMAX, ..header(Reduction::TopLabel, 3, &tables, Some(ID)) }, &tables)
+}
+
+/// A classifier of three classes whose features are the codes of an int8 softmax.
+#[derive(Debug)]
+pub(crate) struct Quantized;
+
+impl Classifier for Quantized {
+    fn name(&self) -> &str {
+        "quantized"
+    }
+
+    fn id(&self) -> ClassifierId {
+        ID
+    }
+
+    fn feature_count(&self) -> u16 {
+        3
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::TopLabel { classes: 3 }
+    }
+
+    fn classify<'s>(&self, features: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
+        let top = TopLabelCode::new(SOFTMAX, features.iter().map(|&code| code as i8));
+        Ok(Output::TopLabelCode(top.unwrap()))
+    }
+}
+
 fn artifact(
     reduction: Reduction,
     classes: u16,
@@ -179,22 +219,21 @@ pub(crate) fn calibrated(outcome: Outcome) -> f32 {
     }
 }
 
-pub(crate) type Under<'a, const O: usize> =
-    Device<'a, &'static LinearClassifier<2, O>, Mock, StopWatch, Dice>;
+pub(crate) type Under<'a, C> = Device<'a, &'static C, Mock, StopWatch, Dice>;
 
 /// A device whose alarm pin is expected to go through these states, after the first.
-pub(crate) fn device<'a, const O: usize>(
-    classifier: &'static LinearClassifier<2, O>,
+pub(crate) fn device<'a, C: Classifier>(
+    classifier: &'static C,
     slot: &'a [u8],
     states: &[State],
-) -> Under<'a, O> {
+) -> Under<'a, C> {
     let expected: std::vec::Vec<_> =
         core::iter::once(&State::High).chain(states).map(|&state| Transaction::set(state)).collect();
     let alarm = Alarm::new(Mock::new(&expected), AlarmRule::AtLeast(0.5)).unwrap();
     Device::new(classifier, slot, Anybody, alarm, StopWatch { ticks: Some(40) }, Dice(0))
 }
 
-pub(crate) fn ask<const O: usize>(device: &mut Under<'_, O>, body: RequestBody) -> ReplyBody {
+pub(crate) fn ask<C: Classifier>(device: &mut Under<'_, C>, body: RequestBody) -> ReplyBody {
     let reply = device.answer(&Request { id: 3, body }).unwrap();
     assert_eq!(reply.id, 3);
     reply.body

@@ -6,7 +6,8 @@ use calib_core::wire::Refusal;
 use calib_core::{
     BinaryCalibrator, BinaryCodeCalibrator, Calibrated, ClassCountError, CodeTable, CompactTable,
     DecisionRule, EncodingError, InterpolatedTable, Logits, Outcome, Probs, QuantizedScore, RandomizedTable,
-    ScalingFunction, Score, StepTable, TopLabel, TopLabelCalibrator, TopLabelCodeCalibrator, VennAbersTable,
+    ScalingFunction, Score, StepTable, TopLabel, TopLabelCalibrator, TopLabelCode, TopLabelCodeCalibrator,
+    VennAbersTable,
 };
 use calib_firmware::{Calibration, Output, Slot};
 
@@ -86,6 +87,12 @@ entries! {
         calibrator.calibrate(class, score)
     }
 
+    fn top_label_codes(calibrator: &TopLabelCodeCalibrator<'_>, codes: &[i8]) -> Option<Outcome> {
+        TopLabelCode::new(calibrator.encoding(), codes.iter().copied())
+            .ok()
+            .and_then(|top| calibrator.calibrate(top.class(), top.score()).ok())
+    }
+
     fn decision(rule: &DecisionRule<'_>, outcome: &Outcome) -> (u8, bool) {
         (rule.decide(outcome), rule.is_raised_by(outcome))
     }
@@ -141,6 +148,7 @@ pub(crate) fn prove() {
             if let Ok(score) = QuantizedScore::from_key(calibrator.encoding(), any()) {
                 keep(top_label_code(&calibrator, any(), score));
             }
+            keep(top_label_codes(&calibrator, from(&[])));
         }
         _ => {}
     }

@@ -4,8 +4,8 @@ use calib_core::{
     AlarmRule, Artifact, ArtifactBuffer, Calibrator, CellScheme, CellTable, CodeTable, CompactTable,
     DecisionRule, DirectTable, FixedCodeTable, FixedTable, InterpolatedTable, Logits, Outcome, ProbInterval,
     Probs, Projection, QuantizedScore, RandomizedTable, Scaling, ScalingFunction, ScalingInput, ScalingShape,
-    Score, ScoreEncoding, ScoreVector, Sierpinski, SimplexGrid, SplitTree, StepTable, TopLabel, Uncalibrated,
-    VectorScaling, VennAbersTable, sigmoid,
+    Score, ScoreEncoding, ScoreVector, Sierpinski, SimplexGrid, SplitTree, StepTable, TopLabel, TopLabelCode,
+    Uncalibrated, VectorScaling, VennAbersTable, sigmoid,
 };
 
 use crate::any::{any, bytes, floats, from, keep, score, words};
@@ -28,6 +28,10 @@ fn scores() {
         keep((score.key(), score.code(), score.dequantized()));
     }
     keep(QuantizedScore::from_key(encoding, any()));
+    keep(TopLabelCode::new(encoding, bytes().iter().copied()));
+    if let Ok(top) = TopLabelCode::from_keys(encoding, from(&[])) {
+        keep((top.classes(), top.class(), top.score()));
+    }
     keep(from(AlarmRule::AtLeast(0.5)).is_raised_by(any()));
     keep(ProbInterval::new(any(), any()));
 }

@@ -305,6 +305,7 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
         ("request_measure", RequestBody::Measure { features: values(), repeat: 100 }),
         ("request_score_with_word", RequestBody::ScoreWithWord { score: 0.5, word: 1 << 31 }),
         ("request_code", RequestBody::Code(200)),
+        ("request_codes", RequestBody::Codes([200, 56, 0].into_iter().collect())),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! What a device predicts.
 
-use calib_core::wire::{Prediction, RawScore, Refusal, Reply, ReplyBody, RequestBody};
-use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score};
+use calib_core::wire::{Prediction, Refusal, Reply, ReplyBody, RequestBody};
+use calib_core::{
+    CodeVectorError, Logits, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, TopLabelCode,
+};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
@@ -63,24 +65,35 @@ fn calibrate(
     word: Option<u32>,
     scratch: &mut Scratch,
 ) -> Result<Calibration, Refusal> {
-    let &RequestBody::Code(key) = question else {
-        return slot.calibrate(output(classifier, question, scratch)?, word);
-    };
     let kind = classifier.kind();
-    if kind != Kind::Binary {
-        return Err(Refusal::Kind { classes: kind.classes() });
+    match question {
+        &RequestBody::Code(key) if kind == Kind::Binary => calibrate_code(slot, key),
+        RequestBody::Codes(keys) if kind.has_classes(keys.len()) => calibrate_codes(slot, keys),
+        _ => slot.calibrate(output(classifier, question, scratch)?, word),
     }
+}
+
+/// The probability for the key of a binary classifier's code.
+fn calibrate_code(slot: &Slot<'_>, key: u16) -> Result<Calibration, Refusal> {
+    let score = QuantizedScore::from_key(encoding_of_codes(slot)?, key).map_err(Refusal::Code)?;
+    slot.code(1, score)
+}
+
+/// The probability for the keys of the codes of all classes.
+fn calibrate_codes(slot: &Slot<'_>, keys: &[u16]) -> Result<Calibration, Refusal> {
+    let top = TopLabelCode::from_keys(encoding_of_codes(slot)?, keys).map_err(|error| match error {
+        CodeVectorError::Code(_, cause) => Refusal::Code(cause),
+        _ => Refusal::Kind { classes: keys.len() as u16 },
+    })?;
+    slot.code(top.class(), top.score())
+}
+
+/// The encoding of the codes that the calibrator takes; without a calibrator one in which every key is a code.
+fn encoding_of_codes(slot: &Slot<'_>) -> Result<ScoreEncoding, Refusal> {
     match slot.encoding() {
-        Ok(encoding) if encoding.is_quantized() => {
-            let score = QuantizedScore::from_key(encoding, key).map_err(Refusal::Code)?;
-            slot.calibrate(Output::Code(score), None)
-        }
+        Ok(encoding) if encoding.is_quantized() => Ok(encoding),
         Ok(encoding) => Err(Refusal::Encoding(encoding)),
-        // Whether it is a code nobody can tell.
-        Err(reason) => {
-            let outcome = Outcome::Uncalibrated(reason);
-            Ok(Calibration { class: 1, score: RawScore::Code(key), outcome })
-        }
+        Err(_) => Ok(ScoreEncoding::U16 { scale: 1.0, zero_point: 0 }),
     }
 }
 
@@ -92,8 +105,15 @@ fn several<'p>(
     word: Option<u32>,
     (scratch, space): (&mut Scratch, &'p mut [f32]),
 ) -> Result<(Calibration, Rest<'p>), Refusal> {
-    let kind = Refusal::Kind { classes: classifier.kind().classes() };
-    let vector = output(classifier, question, scratch)?.vector().ok_or(kind)?;
+    let kind = classifier.kind();
+    let other = match (question, slot.encoding()) {
+        // There are no calibrators of codes that give several.
+        (RequestBody::Codes(keys), Ok(encoding)) if kind.has_classes(keys.len()) => {
+            return Err(Refusal::Encoding(encoding));
+        }
+        _ => Refusal::Kind { classes: kind.classes() },
+    };
+    let vector = output(classifier, question, scratch)?.vector().ok_or(other)?;
     Rest::calibrate(slot, vector, word, space)
 }
 
@@ -127,7 +147,7 @@ fn output<'s>(
 
 #[cfg(test)]
 mod tests {
-    use calib_core::wire::{Request, Values};
+    use calib_core::wire::{RawScore, Request, Values};
     use calib_core::{
         Anybody, ClassifierId, CodeError, LogitsError, ProbsError, Reduction, ScoreEncoding, ScoreError,
         Uncalibrated,
@@ -136,8 +156,9 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        BINARY, ID, OTHER_ID, StopWatch, TERNARY, ask, binary_artifact, calibrated, code_artifact,
-        deciding_artifact, device, multi_class_artifact, randomized_artifact, top_label_artifact, values,
+        BINARY, ID, OTHER_ID, Quantized, SOFTMAX, StopWatch, TERNARY, ask, binary_artifact, calibrated,
+        code_artifact, deciding_artifact, device, multi_class_artifact, randomized_artifact,
+        top_label_artifact, top_label_code_artifact, values,
     };
     use crate::{AlarmRule, NoEntropy};
 
@@ -368,6 +389,72 @@ mod tests {
         let measure = RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 1 };
         assert_eq!(refused(ask(&mut device, measure)), Refusal::Encoding(encoding));
         device.alarm.free().done();
+    }
+
+    #[test]
+    fn codes_of_several_classes_are_calibrated_by_the_first_of_the_largest() {
+        let slot = top_label_code_artifact();
+        let mut device =
+            device(&Quantized, slot.as_bytes(), &[State::Low, State::High, State::Low, State::High]);
+        let of_features = |features: &[f32]| RequestBody::Classify(values(features));
+        let of_keys = |keys: &[u16]| RequestBody::Codes(keys.iter().copied().collect());
+        for (body, class, key, prob) in [
+            (of_keys(&[191, 65, 0]), 0, 191, Some(0.25)),
+            (of_keys(&[192, 192, 64]), 0, 192, Some(0.75)),
+            (of_features(&[-28.0, -28.0, -128.0]), 0, 100, Some(0.25)),
+            (of_features(&[-100.0, -50.0, 5.0]), 2, 133, None),
+        ] {
+            let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
+            assert_eq!((prediction.class, prediction.score), (class, RawScore::Code(key)));
+            match prob {
+                Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
+                None => assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
+            }
+        }
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn codes_of_several_classes_are_never_taken_for_something_else() {
+        let refused = |body| match body {
+            ReplyBody::Refused(refusal) => refusal,
+            other => panic!("not refused: {other:?}"),
+        };
+        let codes = |keys: &[u16]| RequestBody::Codes(keys.iter().copied().collect());
+        let over_codes = top_label_code_artifact();
+        let mut held = device(&TERNARY, over_codes.as_bytes(), &[State::High; 5]);
+        for (body, refusal) in [
+            (codes(&[1, 2]), Refusal::Kind { classes: 3 }),
+            (codes(&[1, 2, 256]), Refusal::Code(CodeError::OutOfRange(128))),
+            (RequestBody::Code(7), Refusal::Kind { classes: 3 }),
+            (RequestBody::Probs(values(&[0.5, 0.25, 0.25])), Refusal::Encoding(SOFTMAX)),
+            (RequestBody::Classify(values(&[1.0, 0.0])), Refusal::Encoding(SOFTMAX)),
+            // This one leaves the alarm alone.
+            (RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 1 }, Refusal::Encoding(SOFTMAX)),
+        ] {
+            assert_eq!(refused(ask(&mut held, body)), refusal);
+        }
+        held.alarm.free().done();
+
+        let binary = code_artifact();
+        let mut binary = device(&BINARY, binary.as_bytes(), &[State::High]);
+        assert_eq!(refused(ask(&mut binary, codes(&[1, 2]))), Refusal::Kind { classes: 2 });
+        binary.alarm.free().done();
+
+        let floats = Refusal::Encoding(ScoreEncoding::F32);
+        for slot in [top_label_artifact(None), multi_class_artifact(Reduction::ClassWise)] {
+            let mut ternary = device(&TERNARY, slot.as_bytes(), &[State::High]);
+            assert_eq!(refused(ask(&mut ternary, codes(&[1, 2, 3]))), floats);
+            ternary.alarm.free().done();
+        }
+
+        let mut none = device(&TERNARY, &[], &[State::High]);
+        let ReplyBody::Prediction(prediction) = ask(&mut none, codes(&[1, 40_000, 40_000])) else {
+            panic!("refused")
+        };
+        assert_eq!((prediction.class, prediction.score), (1, RawScore::Code(40_000)));
+        assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
+        none.alarm.free().done();
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::{prove, setup};
 const BOARDS: [Board; 5] =
     [Board::Microbit, Board::Mps2An385, Board::Mps2An386, Board::Mps2An505, Board::Virt];
 /// What a device calls, and the most stack in bytes that it may take.
-const BUDGETS: [(&str, u64); 14] = [
+const BUDGETS: [(&str, u64); 15] = [
     ("step_table", 256),
     ("compact_table", 256),
     ("randomized_table", 256),
@@ -35,6 +35,7 @@ const BUDGETS: [(&str, u64); 14] = [
     ("top_label_probs", 512),
     ("top_label_logits", 512),
     ("top_label_code", 512),
+    ("top_label_codes", 512),
     ("decision", 256),
     ("slot", 512),
 ];
