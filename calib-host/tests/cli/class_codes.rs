@@ -62,18 +62,24 @@ fn place() -> Workplace {
         .with("labels.npy", i64s(labels).bytes())
 }
 
-/// Class, probability, epsilon and flags of every row; bins without codes are left out, so that their numbers differ.
+/// Class, probability, epsilon and flags of every row, and what comes behind; bins without codes are left out, so that the
+/// numbers of bins differ.
 fn applied(place: &Workplace, artifact: &str, scores: &str) -> Vec<Vec<String>> {
     place.ok(&format!("calib apply {artifact} {scores} -o out.csv --force"));
     let (header, rows) = place.table("out.csv");
-    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags"]);
-    rows.iter().map(|row| [0, 1, 3, 4].map(|i| row[i].clone()).to_vec()).collect()
+    assert_eq!(
+        (&header[..5], rows.len()),
+        (&["class", "prob", "bin", "epsilon", "flags"].map(str::to_owned)[..], ROWS)
+    );
+    let kept =
+        |row: Vec<String>| row.into_iter().enumerate().filter(|(i, _)| *i != 2).map(|(_, field)| field);
+    rows.into_iter().map(|row| kept(row).collect()).collect()
 }
 
 #[test]
 fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
     let place = place();
-    let fit = |what: &str| place.json(&format!("calib fit {what} -o out.bin --force --json"));
+    let fit = |what: &str, output: &str| place.json(&format!("calib fit {what} -o {output} --force --json"));
     for reduction in ["confidence", "top-label"] {
         for method in [
             "umd --points-per-bin 50",
@@ -86,39 +92,26 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
             "beta",
         ] {
             let what = format!("--method {method} --reduction {reduction}");
-            let on_probs = fit(&format!("{what} --probs probs.npy --labels labels.npy"));
-            place.ok("calib export out.bin --format bin -o probs.bin --force");
-            let expected_rows = applied_plain(&place, "probs.bin", "--probs probs.npy");
+            let on_probs = fit(&format!("{what} --probs probs.npy --labels labels.npy"), "probs.bin");
+            let expected_rows = applied(&place, "probs.bin", "--probs probs.npy");
             for source in [
                 "--probs codes.npy --labels labels.npy".to_owned(),
                 format!("--probs codes.csv --score-column {COLUMNS}"),
             ] {
-                let on_codes = fit(&format!("{what} {source} {SOFTMAX}"));
+                let on_codes = fit(&format!("{what} {source} {SOFTMAX}"), "codes.bin");
                 for key in ["n", "reduction", "guarantee", "promise", "uncalibrated"] {
                     assert_eq!(on_codes[key], on_probs[key], "{what}: {key}");
                 }
-                let inspected = place.inspect("out.bin");
+                let inspected = place.inspect("codes.bin");
                 assert_eq!(inspected["encoding"], "i8 (scale 0.00390625, zero point -128)");
                 let forms = inspected["tables"].as_array().unwrap().iter().filter(|table| !table.is_null());
                 assert!(forms.clone().count() > 0 && forms.clone().all(|table| table["form"] == "codes"));
                 for scores in ["--probs codes.npy", &format!("--probs codes.csv --score-column {COLUMNS}")] {
-                    assert_eq!(applied_plain(&place, "out.bin", scores), expected_rows, "{what} {scores}");
+                    assert_eq!(applied(&place, "codes.bin", scores), expected_rows, "{what} {scores}");
                 }
             }
         }
     }
-}
-
-/// As [`applied`], whether there are intervals or not.
-fn applied_plain(place: &Workplace, artifact: &str, scores: &str) -> Vec<Vec<String>> {
-    place.ok(&format!("calib apply {artifact} {scores} -o out.csv --force"));
-    let (header, rows) = place.table("out.csv");
-    let keep = |row: &Vec<String>| {
-        let kept = header.iter().zip(row).filter(|(name, _)| *name != "bin");
-        kept.map(|(_, field)| field.clone()).collect()
-    };
-    assert_eq!(rows.len(), ROWS);
-    rows.iter().map(keep).collect()
 }
 
 #[test]
@@ -468,4 +461,29 @@ fn tables_of_other_formats_hold_codes_too() {
     let expected = fit("--probs codes.npy --labels labels.npy");
     assert_eq!(fit(&format!("--probs codes.jsonl --score-column {COLUMNS}")), expected);
     assert_eq!(fit(&format!("--probs codes.csv --labels labels.npy --score-column {COLUMNS}")), expected);
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn an_array_of_an_archive_is_a_matrix_of_codes() {
+    use crate::written::npz;
+
+    let members = [("probs", codes()), ("other", i8s(&[1, 2], [0i8, 0]))];
+    let place = place().with("codes.npz", npz(&members, zip::CompressionMethod::Deflated));
+    let fit = |source: &str| {
+        place.ok(&format!(
+            "calib fit --method isotonic --reduction top-label {source} --labels labels.npy {SOFTMAX} -o out --force"
+        ));
+        without_origin(place.inspect("out"))
+    };
+    let expected = fit("--probs codes.npy");
+    assert_eq!(fit("--probs codes.npz"), expected);
+    assert_eq!(fit("--probs codes.npz --score-column probs"), expected);
+    let run = place.run(
+        "calib fit --method isotonic --reduction top-label --probs codes.npz --score-column other --labels labels.npy \
+         --score-encoding i8 --scale 1/128 --zero-point -128 -o none",
+    );
+    let expected =
+        "error: codes.npz, row 0, column other: the codes stand for probabilities that sum to 2, not to 1\n";
+    assert!(run.code == 3 && run.stderr.starts_with(expected), "{}", run.stderr);
 }
