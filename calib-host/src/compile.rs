@@ -24,7 +24,7 @@ pub struct ArtifactOptions {
     pub intervals: bool,
     /// How new the artefact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
-    /// Whether the bin of every 8-bit code goes to the device, at 264 bytes a table, so that it need not search.
+    /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
     pub direct_table: bool,
 }
 

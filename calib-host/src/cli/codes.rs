@@ -18,8 +18,8 @@ pub(crate) struct CodeOptions {
     /// The code that stands for the score 0. For TFLite's int8 softmax: -128.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, requires = "score_encoding")]
     zero_point: Option<i32>,
-    /// Store the bin of each of the 256 codes of an 8-bit encoding: the device then looks up instead of searching, at 264
-    /// more bytes.
+    /// Store the bin of each of the 256 codes of an 8-bit encoding: the device then looks up instead of searching, at 256
+    /// bytes a table and 8 more.
     #[arg(long, requires = "score_encoding")]
     pub(crate) direct_table: bool,
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::{
-    Artifact, Calibrator, FORMAT_VERSION, Header, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
+    Artifact, Calibrator, FORMAT_VERSION, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
 };
 use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
@@ -107,7 +107,7 @@ impl Inspect {
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
             let (size, bytes) = (size(&table.form), len_bytes(&table.form));
             writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
-            if let Some(direct) = direct_table(header) {
+            if let Some(direct) = direct_table(artifact) {
                 let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
                 writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
             }
@@ -128,7 +128,7 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
             let lowest = i64::from(header.encoding.code_range().map_or(0, |range| range.0));
             value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
             value["direct_table"] = json!(artifact.tables().has_direct_table());
-            value["direct_table_len_bytes"] = direct_table(header).into();
+            value["direct_table_len_bytes"] = direct_table(artifact).into();
         }
         value["len_bytes"] = len_bytes(&table.form).into();
         value["epsilon"] = table.epsilon.into();
@@ -172,9 +172,11 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
     })
 }
 
-/// How many bytes a direct table takes, its section's head included; `None` if the encoding has none.
-fn direct_table(header: &Header<'_>) -> Option<usize> {
-    matches!(header.encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }).then_some(8 + 256)
+/// How many bytes a direct table takes, with its section's head if it is the only one; `None` if the encoding has none.
+fn direct_table(artifact: &Artifact<'_>) -> Option<usize> {
+    let head = if artifact.tables().count() == 1 { 8 } else { 0 };
+    let encoding = artifact.header().encoding;
+    matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }).then_some(head + 256)
 }
 
 /// How many bytes a table takes, its epsilon among them.

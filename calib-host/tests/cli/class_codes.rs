@@ -148,6 +148,9 @@ fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
     let (plain, rows) = fit("");
     let (direct, same) = fit("--direct-table");
     assert_eq!((&direct["tables"][0]["direct_table"], &same), (&true.into(), &rows));
+    let more = direct["len_bytes"].as_u64().unwrap() - plain["len_bytes"].as_u64().unwrap();
+    let each = direct["tables"][0]["direct_table_len_bytes"].as_u64().unwrap();
+    assert_eq!(more, 8 + each * CLASSES as u64);
     assert_eq!(plain["tables"][0]["direct_table"], false);
     let (compact, near) = fit("--table u16");
     assert!(compact["len_bytes"].as_u64() < plain["len_bytes"].as_u64());
