@@ -278,10 +278,10 @@ fn compact_tables(bench: &mut Bench) {
     let (edges_15, values_15) = (edges_u16::<14>(), halves::<15>());
     let (edges_64, values_64) = (edges_u16::<63>(), halves::<64>());
     if let Ok(table) = CompactTable::new(&edges_15, &values_15, CODES) {
-        bench.integer("compact_15", compact, &table);
+        bench.integer("compact_15", 15, compact, &table);
     }
     if let Ok(table) = CompactTable::new(&edges_64, &values_64, CODES) {
-        bench.integer("compact_64", compact, &table);
+        bench.integer("compact_64", 64, compact, &table);
     }
     if let Ok(table) = CompactTable::new(&edges_15, &values_15, ScoreEncoding::RoundedF32) {
         bench.float("compact_rounded_15", 15, compact_rounded, &table);
@@ -322,9 +322,9 @@ pub(crate) fn run(bench: &mut Bench) {
     bench.batch("batch_64", BATCH as u32, batch_64, &batch);
     bench.batch("batch_checked_15", BATCH as u32, batch_checked_15, &batch);
     bench.batch("batch_checked_64", BATCH as u32, batch_checked_64, &batch);
-    bench.integer("u16_15", u16_15, &());
-    bench.integer("u16_64", u16_64, &());
-    bench.integer("direct_u8", direct_u8, &());
+    bench.integer("u16_15", 15, u16_15, &());
+    bench.integer("u16_64", 64, u16_64, &());
+    bench.integer("direct_u8", 0, direct_u8, &());
 
     compact_tables(bench);
 
@@ -344,8 +344,8 @@ pub(crate) fn run(bench: &mut Bench) {
     let artifact = artifacts::top_label(&mut room);
     if let Calibrator::TopLabel(calibrator) = artifact.calibrator() {
         let with: WithTopLabel<'_> = With { calibrator, result: core::cell::Cell::new(None) };
-        bench.integer("top_label_probs", top_label_probs, &with);
-        bench.integer("top_label_logits", top_label_logits, &with);
+        bench.integer("top_label_probs", 0, top_label_probs, &with);
+        bench.integer("top_label_logits", 0, top_label_logits, &with);
     }
 
     let (x, y): ([f32; 14], [f32; 14]) = (edges(), values());
