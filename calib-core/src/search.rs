@@ -48,8 +48,8 @@ pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
     macro_rules! begin {
         ($level:lifetime) => {
             break $level match either(edges, key) {
-                Some(window) => window,
-                None => return 0,
+                (true, window) => window,
+                _ => return 0,
             }
         };
     }
@@ -89,8 +89,8 @@ pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
                                             begin!('of_255)
                                         } else if len < 1024 {
                                             match either(edges, key) {
-                                                Some(window) => window,
-                                                None => return 0,
+                                                (true, window) => window,
+                                                _ => return 0,
                                             }
                                         } else {
                                             let is_below =
@@ -122,31 +122,40 @@ pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
 }
 
 /// Of the first `M` words and the last `M` those between which the key lies, of more than `M` and fewer than `2 M + 2`
-/// words: a word is between both, or belongs to both.
+/// words: a word is between both, or belongs to both. And whether there are so many, beside them and not in their place, or the
+/// compiler tests the pointer that it chose.
 #[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
 #[inline(always)]
-fn either<W: Word, const M: usize>(words: &[W], key: u32) -> Option<&[W; M]> {
+fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
     // All at once, or the compiler tests the pointers that it chooses from.
     let (Some(pivot), Some(first), Some(last)) = (words.get(M), words.first_chunk(), words.last_chunk())
     else {
-        return None;
+        return (false, W::zeros());
     };
-    Some(core::hint::select_unpredictable((*pivot).into() <= key, last, first))
+    (true, core::hint::select_unpredictable((*pivot).into() <= key, last, first))
 }
 
 #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 #[inline(always)]
-fn either<W: Word, const M: usize>(words: &[W], key: u32) -> Option<&[W; M]> {
-    let pivot = words.get(M).copied()?.into();
-    words.get(if_at_or_below::<W>(words.len() - M, pivot, key)..)?.first_chunk()
+fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
+    let Some(pivot) = words.get(M) else { return (false, W::zeros()) };
+    let chosen = words.get(if_at_or_below::<W>(words.len() - M, (*pivot).into(), key)..);
+    match chosen.and_then(|words| words.first_chunk()) {
+        Some(window) => (true, window),
+        None => (false, W::zeros()),
+    }
 }
 
 #[cfg(not(target_arch = "arm"))]
 #[inline(always)]
-fn either<W: Word, const M: usize>(words: &[W], key: u32) -> Option<&[W; M]> {
-    let pivot = words.get(M).copied()?.into();
-    let start = core::hint::select_unpredictable(is_at_or_below(pivot, key) == 1, words.len() - M, 0);
-    words.get(start..start + M)?.first_chunk()
+fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
+    let Some(pivot) = words.get(M) else { return (false, W::zeros()) };
+    let is_last = is_at_or_below((*pivot).into(), key) == 1;
+    let start = core::hint::select_unpredictable(is_last, words.len() - M, 0);
+    match words.get(start..start + M).and_then(|words| words.first_chunk()) {
+        Some(window) => (true, window),
+        None => (false, W::zeros()),
+    }
 }
 
 /// The last `M` of `L = 2 M + 1` words if the middle one is at or below the key, else the first `M`.

@@ -5,12 +5,13 @@ use anyhow::{Context, Result, ensure};
 use super::image::Measured;
 
 /// Those that do no arithmetic on floats, which takes a function on cores without an FPU.
-const LOOKUPS: [&str; 10] = [
+const LOOKUPS: [&str; 11] = [
     "fixed_15",
     "fixed_64",
     "u16_15",
     "u16_64",
     "parsed_15",
+    "parsed_20",
     "parsed_64",
     "calibrate_15",
     "calibrate_64",

@@ -89,7 +89,7 @@ pub(super) fn print(all: &[Measured]) {
 /// The symbol of a function that several rows share.
 pub(super) fn code_symbol(name: &str) -> &str {
     match name {
-        "parsed_15" | "parsed_64" => "parsed",
+        "parsed_15" | "parsed_20" | "parsed_64" => "parsed",
         "compact_15" | "compact_64" => "compact",
         "compact_rounded_15" | "compact_rounded_64" => "compact_rounded",
         "calibrate_15" | "calibrate_64" => "calibrate",
