@@ -85,7 +85,7 @@ impl<const N: usize> FixedTable<N> {
     #[inline]
     pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
         for (score, result) in scores.iter().zip(results) {
-            let Some((bin, bits)) = layout::find(&self.words, score.to_bits()) else { return };
+            let Some((bin, bits)) = layout::find_next(&self.words, score.to_bits()) else { return };
             *result = (bin as u16, f32::from_bits(bits));
         }
     }
