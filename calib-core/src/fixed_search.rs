@@ -58,6 +58,13 @@ pub(crate) mod tree {
         Some(((bin >> 32) as usize, word_at(words, path)))
     }
 
+    /// A bin, of which there are `N`, in 16 bits.
+    #[inline(always)]
+    pub(crate) fn cut_off<const N: usize>(bin: usize) -> u16 {
+        // The compiler does not see how many there are, and cutting off at fewer bits takes the place of the subtraction.
+        (bin & (N - 1)) as u16
+    }
+
     /// [`find`] in a loop.
     #[inline(always)]
     pub(crate) fn find_next<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
@@ -146,6 +153,12 @@ pub(crate) mod ascending {
 
     pub(crate) use find as find_half_word;
     pub(crate) use find as find_next;
+
+    /// A bin, of which there are `N`, in 16 bits.
+    #[inline(always)]
+    pub(crate) fn cut_off<const N: usize>(bin: usize) -> u16 {
+        bin as u16
+    }
 
     /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
     #[inline(always)]
