@@ -133,6 +133,23 @@ extern "C" fn parsed(score: f32, context: *const c_void) -> u64 {
     }
 }
 
+/// A step table's edges and values.
+struct Slices<'a> {
+    edges: &'a [f32],
+    values: &'a [f32],
+}
+
+/// What a step table would be in few bytes of code: the standard library's loop, over bits.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn looped(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let Slices { edges, values } = unsafe { at(context) };
+    let Ok(score) = Score::new(score) else { return REFUSED };
+    let bin = edges.partition_point(|edge| edge.to_bits() <= score.to_bits());
+    pack((bin as u16, values.get(bin).copied().unwrap_or_default()))
+}
+
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn compact(score: u32, context: *const c_void) -> u64 {
@@ -333,6 +350,10 @@ pub(crate) fn run(bench: &mut Bench) {
     if let Ok(table) = StepTable::new(&edges_20, &values_20) {
         bench.float("parsed_20", 20, parsed, &table);
     }
+    let (edges_15, values_15): ([f32; 14], [f32; 15]) = (edges(), values());
+    let (edges_64, values_64): ([f32; 63], [f32; 64]) = (edges(), values());
+    bench.float("looped_15", 15, looped, &Slices { edges: &edges_15, values: &values_15 });
+    bench.float("looped_64", 64, looped, &Slices { edges: &edges_64, values: &values_64 });
     let mut room: Room = [0; 512];
     for (bins, parsed_name, whole_name) in
         [(15, "parsed_15", "calibrate_15"), (64, "parsed_64", "calibrate_64")]
