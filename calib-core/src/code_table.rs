@@ -1,6 +1,6 @@
 //! Step tables over integer codes.
 
-use crate::search::count_at_or_below;
+use crate::search::bin_of;
 use crate::values::Values;
 use crate::{QuantizedScore, TableError};
 
@@ -79,7 +79,7 @@ impl<'a> CodeTable<'a> {
     /// The bin of a key: the number of edges at or below it.
     #[inline]
     pub(crate) fn bin(&self, key: u16) -> usize {
-        count_at_or_below(self.edges, key.into())
+        bin_of(self.edges, self.values.len(), key.into())
     }
 
     /// The inner edges, strictly ascending; one less than there are bins.

@@ -1,7 +1,7 @@
 //! Step tables in 16-bit numbers.
 
-use crate::search::count_at_or_below;
-use crate::{QuantizedScore, Score, ScoreEncoding, TableError};
+use crate::search::bin_of;
+use crate::{QuantizedScore, Score, ScoreEncoding, TableError, fraction};
 
 /// A step table of 4 bytes a bin: edges are 16-bit keys of scores, probabilities multiples of 1/32 768.
 ///
@@ -20,9 +20,8 @@ use crate::{QuantizedScore, Score, ScoreEncoding, TableError};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CompactTable<'a> {
     edges: &'a [u16],
-    /// One more than there are edges: the last stands apart, as in `Values`.
-    head: &'a [u16],
-    last: u16,
+    /// One more than there are edges.
+    values: &'a [u16],
 }
 
 impl<'a> CompactTable<'a> {
@@ -41,7 +40,7 @@ impl<'a> CompactTable<'a> {
         encoding: ScoreEncoding,
     ) -> Result<Self, TableError> {
         let Some(max_key) = encoding.max_key() else { return Err(TableError::EdgeRange(0)) };
-        let Some((&last, head)) = values.split_last() else { return Err(TableError::Length) };
+        let Some((_, head)) = values.split_last() else { return Err(TableError::Length) };
         if head.len() != edges.len() {
             return Err(TableError::Length);
         }
@@ -65,16 +64,13 @@ impl<'a> CompactTable<'a> {
             }
             rest = tail;
         }
-        Ok(Self { edges, head, last })
+        Ok(Self { edges, values })
     }
 
     /// [`CompactTable::new`] for a table that was checked before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [u16], values: &'a [u16]) -> Option<Self> {
-        match values.split_last() {
-            Some((&last, head)) => Some(Self { edges, head, last }),
-            None => None,
-        }
+        if values.is_empty() { None } else { Some(Self { edges, values }) }
     }
 
     /// The value nearest to a probability in `[0, 1]`: at most 2^-16 from it.
@@ -83,14 +79,14 @@ impl<'a> CompactTable<'a> {
     }
 
     /// The probability that a value stands for, exactly.
-    #[inline]
+    #[inline(always)]
     pub fn prob(value: u16) -> f32 {
-        if HAS_FLOATS { f32::from(value) / f32::from(Self::ONE) } else { prob_in_integers(value) }
+        fraction::float(value)
     }
 
     /// The number of bins, at least 1.
     pub const fn bins(&self) -> usize {
-        self.head.len() + 1
+        self.values.len()
     }
 
     /// The bin's index and probability, in O(log B). The code is of the encoding that the table was made for.
@@ -106,9 +102,10 @@ impl<'a> CompactTable<'a> {
     }
 
     /// The bin of a key, the number of edges at or below it, and its probability.
-    #[inline]
+    // As in `StepTable::lookup`.
+    #[inline(always)]
     pub(crate) fn find(&self, key: u16) -> (u16, f32) {
-        let bin = count_at_or_below(self.edges, key.into());
+        let bin = bin_of(self.edges, self.values.len(), key.into());
         (bin as u16, self.value(bin))
     }
 
@@ -124,32 +121,14 @@ impl<'a> CompactTable<'a> {
 
     /// What stands for them.
     pub(crate) fn raw_values(&self) -> impl Iterator<Item = u16> + use<'a> {
-        self.head.iter().copied().chain(core::iter::once(self.last))
+        self.values.iter().copied()
     }
 
-    /// The probability of a bin; of the last for any beyond.
+    /// The probability of a bin; 0 for any beyond, which no search finds.
     #[inline]
     pub(crate) fn value(&self, bin: usize) -> f32 {
-        Self::prob(self.head.get(bin).copied().unwrap_or(self.last))
+        Self::prob(self.values.get(bin).copied().unwrap_or_default())
     }
-}
-
-/// Whether the core converts and divides floats in instructions, not in functions.
-const HAS_FLOATS: bool = !cfg!(any(
-    all(target_arch = "arm", not(target_abi = "eabihf")),
-    all(target_arch = "riscv32", not(target_feature = "f")),
-));
-
-/// `value / 32 768`, exactly, as a bit pattern put together.
-#[inline]
-fn prob_in_integers(value: u16) -> f32 {
-    let value = u32::from(value);
-    let zeros = (value | 1).leading_zeros();
-    // The highest bit of the significand is 1, and adds 1 to the exponent.
-    let bits = ((142 - zeros) << 23) + (value << zeros >> 8);
-    // 0 has no such bit: without a branch, so that all bins take as long.
-    let all_or_none = (value.wrapping_neg() as i32 >> 31) as u32;
-    f32::from_bits(bits & all_or_none)
 }
 
 #[cfg(test)]
@@ -166,14 +145,6 @@ mod tests {
 
     const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
     const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_535.0, zero_point: 0 };
-
-    #[test]
-    fn a_probability_in_integers_is_that_in_floats() {
-        for value in 0..=u16::MAX {
-            let floats = f32::from(value) / f32::from(CompactTable::ONE);
-            assert_eq!(prob_in_integers(value).to_bits(), floats.to_bits(), "{value}");
-        }
-    }
 
     #[test]
     fn refuses_what_is_no_table() {

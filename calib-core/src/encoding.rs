@@ -87,6 +87,7 @@ impl ScoreEncoding {
     }
 
     /// The lowest and the highest code; `None` for floats.
+    #[inline]
     pub const fn code_range(&self) -> Option<(i32, i32)> {
         match self {
             Self::F32 | Self::RoundedF32 => None,
@@ -106,15 +107,18 @@ impl ScoreEncoding {
     }
 
     /// Whether the scale is above 0 and finite, and the zero point a code.
+    // In its caller, where the encoding is often constant, nothing is left of it.
+    #[inline(always)]
     pub(crate) const fn is_consistent(&self) -> bool {
         match (self.affine(), self.code_range()) {
             (Some((scale, zero_point)), Some((lowest, highest))) => {
-                scale > 0.0 && scale.is_finite() && lowest <= zero_point && zero_point <= highest
+                is_positive(scale) && lowest <= zero_point && zero_point <= highest
             }
             _ => true,
         }
     }
 
+    #[inline]
     const fn affine(&self) -> Option<(f32, i32)> {
         match *self {
             Self::F32 | Self::RoundedF32 => None,
@@ -125,12 +129,20 @@ impl ScoreEncoding {
     }
 }
 
+/// Whether a float is above 0 and finite, by its bits: without an FPU a comparison of floats is a call.
+#[inline]
+const fn is_positive(value: f32) -> bool {
+    const LARGEST: u32 = f32::MAX.to_bits();
+    matches!(value.to_bits(), 1..=LARGEST)
+}
+
 impl QuantizedScore {
     /// Checks that `code` is a code of the encoding.
     ///
     /// # Errors
     ///
     /// If it is not, or the encoding has no codes.
+    #[inline]
     pub const fn new(encoding: ScoreEncoding, code: i32) -> Result<Self, CodeError> {
         let Some((lowest, highest)) = encoding.code_range() else { return Err(CodeError::Encoding) };
         if !encoding.is_consistent() {

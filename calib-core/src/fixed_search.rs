@@ -49,9 +49,43 @@ pub(crate) mod tree {
     /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
     #[inline(always)]
     pub(crate) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
-        let words = words.as_flattened();
-        // The node is in the upper half.
-        let mut path = match words.get(1) {
+        let path = path(words, key);
+        // The path is looked at twice, or the compiler divides the last sum into more instructions.
+        let (bin, is_none) = path.overflowing_sub((N as u64) << 32);
+        if is_none {
+            return None;
+        }
+        Some(((bin >> 32) as usize, word_at(words, path)))
+    }
+
+    /// A bin, of which there are `N`, in 16 bits.
+    #[inline(always)]
+    pub(crate) fn cut_off<const N: usize>(bin: usize) -> u16 {
+        // The compiler does not see how many there are, and cutting off at fewer bits takes the place of the subtraction.
+        (bin & (N - 1)) as u16
+    }
+
+    /// [`find`] in a loop.
+    #[inline(always)]
+    pub(crate) fn find_next<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
+        let path = path(words, key);
+        // Where the core has few registers the compiler repeats a loop's body in more instructions if there is no way out of it.
+        if !cfg!(target_has_atomic = "32") && path < (N as u64) << 32 {
+            return None;
+        }
+        Some((((path >> 32) as usize).wrapping_sub(N), word_at(words, path)))
+    }
+
+    /// The word of the node in the upper half.
+    #[inline(always)]
+    fn word_at<const N: usize>(words: &[[u32; N]; 2], path: u64) -> u32 {
+        words.as_flattened().get((path >> 32) as usize).copied().unwrap_or_default()
+    }
+
+    /// The leaf that belongs to a key, in the upper half.
+    #[inline(always)]
+    fn path<const N: usize>(words: &[[u32; N]; 2], key: u32) -> u64 {
+        let mut path = match words.as_flattened().get(1) {
             Some(root) if N > 1 => u64::from(root.wrapping_add(key) >> 30) << 32,
             _ => 1 << 32,
         };
@@ -59,17 +93,12 @@ pub(crate) mod tree {
             ($($below:literal)*) => {$(
                 // The node is less than N here; the compiler sees it, and leaves the fallback out.
                 if N > $below {
-                    path = turn(path, key, words.get((path >> 32) as usize).copied().unwrap_or_default());
+                    path = turn(path, key, word_at(words, path));
                 }
             )*};
         }
         levels!(2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16_384 32_768);
-        // Takes about as many instructions as a mask, and keeps the compiler from rewriting the last sum.
-        if path < (N as u64) << 32 {
-            return None;
-        }
-        let leaf = (path >> 32) as usize;
-        Some((leaf - N, words.get(leaf).copied().unwrap_or_default()))
+        path
     }
 
     /// A path one level further down: twice what it was, and 1 more if `a + b` carries.
@@ -123,6 +152,13 @@ pub(crate) mod ascending {
     }
 
     pub(crate) use find as find_half_word;
+    pub(crate) use find as find_next;
+
+    /// A bin, of which there are `N`, in 16 bits.
+    #[inline(always)]
+    pub(crate) fn cut_off<const N: usize>(bin: usize) -> u16 {
+        bin as u16
+    }
 
     /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
     #[inline(always)]

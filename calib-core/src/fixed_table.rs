@@ -76,8 +76,7 @@ impl<const N: usize> FixedTable<N> {
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32) {
         let (bin, bits) = layout::find(&self.words, score.to_bits()).unwrap_or_default();
-        // There are N bins, which the compiler does not see on all cores.
-        ((bin & (N - 1)) as u16, f32::from_bits(bits))
+        (layout::cut_off::<N>(bin), f32::from_bits(bits))
     }
 
     /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many. Their range was checked by
@@ -85,7 +84,7 @@ impl<const N: usize> FixedTable<N> {
     #[inline]
     pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
         for (score, result) in scores.iter().zip(results) {
-            let Some((bin, bits)) = layout::find(&self.words, score.to_bits()) else { return };
+            let Some((bin, bits)) = layout::find_next(&self.words, score.to_bits()) else { return };
             *result = (bin as u16, f32::from_bits(bits));
         }
     }
@@ -173,6 +172,8 @@ mod tests {
             assert_eq!(results, [(scan as u16, values[scan]), (0, 0.0)], "{probe}");
             assert_eq!(table.lookup(score), (scan as u16, values[scan]), "{probe}");
             assert_eq!(tree::find(&arm, probe.to_bits()), Some((scan, 0)), "{probe}");
+            assert_eq!(tree::find_next(&arm, probe.to_bits()), Some((scan, 0)), "{probe}");
+            assert_eq!(tree::cut_off::<N>(scan), scan as u16);
         }
     }
 

@@ -52,6 +52,7 @@ mod encoding;
 mod fixed_code_table;
 mod fixed_search;
 mod fixed_table;
+mod fraction;
 mod interpolated;
 mod interval;
 mod logits;

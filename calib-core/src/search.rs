@@ -30,19 +30,26 @@ pub(crate) fn count_below(ascending: &[u32], key: u32) -> usize {
     ascending.partition_point(|&word| word < key)
 }
 
-/// How many of the words, which ascend, are at or below `key`, in O(log n). All are below 2^31.
-///
-/// The number of words tells at which of the levels the search begins; from there on it is the same for all.
+/// How many of the words, which ascend, are at or below `key`, in O(log n). There are at most 65 535, all below 2^31.
 #[inline(always)]
 pub(crate) fn count_at_or_below<W: Word>(ascending: &[W], key: u32) -> usize {
-    debug_assert!(key < 1 << 31 && ascending.last().is_none_or(|&word| word.into() < 1 << 31));
-    let len = ascending.len();
+    bin_of(ascending, ascending.len() + 1, key)
+}
+
+/// The bin of a key: [`count_at_or_below`] of the edges of a table with so many values, which are one more.
+///
+/// The number of edges tells at which of the levels the search begins; from there on it is the same for all.
+#[inline(always)]
+pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
+    debug_assert!(key < 1 << 31 && edges.last().is_none_or(|&edge| edge.into() < 1 << 31));
+    let len = edges.len();
+    let key = compared(key, values.wrapping_sub(len));
     /// Enters the search at a level.
     macro_rules! begin {
         ($level:lifetime) => {
-            break $level match either(ascending, key) {
-                Some(window) => window,
-                None => return 0,
+            break $level match either(edges, key) {
+                (true, window) => window,
+                _ => return 0,
             }
         };
     }
@@ -64,7 +71,7 @@ pub(crate) fn count_at_or_below<W: Word>(ascending: &[W], key: u32) -> usize {
                                             } else if len >= 2 {
                                                 begin!('of_1)
                                             }
-                                            return match ascending {
+                                            return match edges {
                                                 [only] => is_at_or_below((*only).into(), key),
                                                 _ => 0,
                                             };
@@ -81,12 +88,14 @@ pub(crate) fn count_at_or_below<W: Word>(ascending: &[W], key: u32) -> usize {
                                         } else if len < 512 {
                                             begin!('of_255)
                                         } else if len < 1024 {
-                                            match either(ascending, key) {
-                                                Some(window) => window,
-                                                None => return 0,
+                                            match either(edges, key) {
+                                                (true, window) => window,
+                                                _ => return 0,
                                             }
                                         } else {
-                                            return ascending.partition_point(|&word| word.into() <= key);
+                                            let is_below =
+                                                |edge: &W| is_at_or_below((*edge).into(), key) == 1;
+                                            return edges.partition_point(is_below) & 0xFFFF;
                                         }
                                     };
                                     half(window, key)
@@ -107,38 +116,46 @@ pub(crate) fn count_at_or_below<W: Word>(ascending: &[W], key: u32) -> usize {
     };
     let [last] = window;
     // How far the window has moved; cheaper than counting on the way.
-    window.as_ptr().addr().wrapping_sub(ascending.as_ptr().addr()) / size_of::<W>()
-        + is_at_or_below((*last).into(), key)
+    let moved = window.as_ptr().addr().wrapping_sub(edges.as_ptr().addr()) / size_of::<W>();
+    // Fewer than 1024; where the compiler sees it, it need not cut the bin off at 16 bits.
+    (moved & 0x3FF) + is_at_or_below((*last).into(), key)
 }
 
 /// Of the first `M` words and the last `M` those between which the key lies, of more than `M` and fewer than `2 M + 2`
-/// words: a word is between both, or belongs to both.
+/// words: a word is between both, or belongs to both. And whether there are so many, beside them and not in their place, or the
+/// compiler tests the pointer that it chose.
 #[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
 #[inline(always)]
-fn either<W: Word, const M: usize>(words: &[W], key: u32) -> Option<&[W; M]> {
-    let between = words.len().checked_sub(M + 1)?;
-    let pivot = words.get(between).copied()?.into();
-    let (first, last) = (words.get(..M)?, words.get(between + 1..)?);
-    core::hint::select_unpredictable(pivot <= key, last, first).first_chunk()
-}
-
-#[cfg(not(target_arch = "arm"))]
-#[inline(always)]
-fn either<W: Word, const M: usize>(words: &[W], key: u32) -> Option<&[W; M]> {
-    let between = words.len().checked_sub(M + 1)?;
-    let pivot = words.get(between).copied()?.into();
-    // Both ends are chosen, so that the compiler sees that they are in range.
-    let start = core::hint::select_unpredictable(pivot <= key, between + 1, 0);
-    let end = core::hint::select_unpredictable(pivot <= key, words.len(), M);
-    words.get(start..end)?.first_chunk()
+fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
+    // All at once, or the compiler tests the pointers that it chooses from.
+    let (Some(pivot), Some(first), Some(last)) = (words.get(M), words.first_chunk(), words.last_chunk())
+    else {
+        return (false, W::zeros());
+    };
+    (true, core::hint::select_unpredictable((*pivot).into() <= key, last, first))
 }
 
 #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 #[inline(always)]
-fn either<W: Word, const M: usize>(words: &[W], key: u32) -> Option<&[W; M]> {
-    let between = words.len().checked_sub(M + 1)?;
-    let pivot = words.get(between).copied()?.into();
-    words.get(skip(between + 1, pivot, key)..)?.first_chunk()
+fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
+    let Some(pivot) = words.get(M) else { return (false, W::zeros()) };
+    let chosen = words.get(if_at_or_below::<W>(words.len() - M, (*pivot).into(), key)..);
+    match chosen.and_then(|words| words.first_chunk()) {
+        Some(window) => (true, window),
+        None => (false, W::zeros()),
+    }
+}
+
+#[cfg(not(target_arch = "arm"))]
+#[inline(always)]
+fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
+    let Some(pivot) = words.get(M) else { return (false, W::zeros()) };
+    let is_last = is_at_or_below((*pivot).into(), key) == 1;
+    let start = core::hint::select_unpredictable(is_last, words.len() - M, 0);
+    match words.get(start..start + M).and_then(|words| words.first_chunk()) {
+        Some(window) => (true, window),
+        None => (false, W::zeros()),
+    }
 }
 
 /// The last `M` of `L = 2 M + 1` words if the middle one is at or below the key, else the first `M`.
@@ -163,9 +180,18 @@ fn half<W: Word, const L: usize, const M: usize>(words: &[W; L], key: u32) -> &[
 /// `words`, fewer than 65 536, if the pivot is at or below the key, else 0: without conditional instructions.
 #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 #[inline(always)]
-fn skip(words: usize, pivot: u32, key: u32) -> usize {
-    // The sign of `key - pivot` shifts all of them out; with a mask the compiler makes a branch of it.
-    words >> (key.wrapping_sub(pivot) >> 31 << 4)
+fn if_at_or_below<W: Word>(words: usize, pivot: u32, key: u32) -> usize {
+    // The sign of `key - pivot` shifts all of them out; with a mask the compiler makes a branch of it. A difference of words of
+    // 16 bits has more signs than one, and where the compiler sees one of them alone, it makes a branch of that, too.
+    let difference = key.wrapping_sub(pivot);
+    words >> if size_of::<W>() == 2 { difference >> 27 } else { difference >> 31 << 4 }
+}
+
+/// What words are compared with for a key: itself.
+#[cfg(target_arch = "arm")]
+#[inline(always)]
+fn compared(key: u32, _one: usize) -> u32 {
+    key
 }
 
 /// 1 if the word is at or below the key, else 0: both are below 2^31.
@@ -176,12 +202,25 @@ fn is_at_or_below(word: u32, key: u32) -> usize {
     (word.wrapping_add(!key) >> 31) as usize
 }
 
-/// 1 if the word is at or below the key, else 0: both are below 2^31.
+/// What words are compared with for a key: the next one. RISC-V has an instruction for `<`, and none for `<=`, of which the
+/// compiler makes two wherever it sees that it may: it does not see the 1.
 #[cfg(not(target_arch = "arm"))]
 #[inline(always)]
-fn is_at_or_below(word: u32, key: u32) -> usize {
-    // RISC-V has one instruction for `<`, and the sum is the same for all words.
-    usize::from(word < key + 1)
+fn compared(key: u32, one: usize) -> u32 {
+    key.wrapping_add(one as u32)
+}
+
+/// 1 if the word is at or below the key, else 0.
+#[cfg(not(target_arch = "arm"))]
+#[inline(always)]
+fn is_at_or_below(word: u32, next_key: u32) -> usize {
+    usize::from(word < next_key)
+}
+
+/// [`bin_of`] a float in `[0, 1]`, given its bit pattern, among such edges.
+#[inline(always)]
+pub(crate) fn bin_of_float(edges: &[f32], values: usize, key_bits: u32) -> usize {
+    bin_of::<u32>(bytemuck::must_cast_slice(edges), values, key_bits)
 }
 
 /// [`count_at_or_below`] among floats in `[0, 1]`, given the bit pattern of one.
@@ -222,6 +261,15 @@ mod tests {
             for key in probes(&words, &[]).into_iter().step_by(step(1 + len as usize)) {
                 assert_eq!(count_at_or_below(&words, key), scan(&words, key), "{len} words, key {key}");
             }
+        }
+    }
+
+    #[test]
+    fn counts_as_many_words_as_a_table_may_have() {
+        let words: Vec<u16> = (1..=u16::MAX).step_by(step(257)).collect();
+        for (before, &word) in words.iter().enumerate() {
+            assert_eq!(count_at_or_below(&words, u32::from(word) - 1), before);
+            assert_eq!(count_at_or_below(&words, word.into()), before + 1);
         }
     }
 

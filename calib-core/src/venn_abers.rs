@@ -1,6 +1,6 @@
 //! Venn-Abers: two probabilities per bin.
 
-use crate::search::count_floats_at_or_below;
+use crate::search::bin_of_float;
 use crate::values::{Values, check_edges, check_rising, within};
 use crate::{ProbInterval, Score, TableError};
 
@@ -73,7 +73,7 @@ impl<'a> VennAbersTable<'a> {
     /// interval where rounding left it.
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32, ProbInterval) {
-        let bin = count_floats_at_or_below(self.edges, score.to_bits());
+        let bin = bin_of_float(self.edges, self.p0.len(), score.to_bits());
         let (lo, hi) = (self.p0.get(bin), self.p1.get(bin));
         // The divisor is at least `p1`, and is 1 if that is 0.
         let prob = within(hi / (1.0 - lo + hi), lo, hi);

@@ -41,16 +41,24 @@ enum Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Divides the words; `None` if no table of this kind has so many.
+    fn checked(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
+        match kind {
+            SectionKind::Tables | SectionKind::IntegerSteps if !has_one_value_more(words) => None,
+            _ => Self::of(kind, words),
+        }
+    }
+
+    /// [`Parts::checked`] for words that were checked before.
     #[inline(always)]
     fn of(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match kind {
             SectionKind::Tables => {
                 // 2 B - 1 words.
-                let (edges, values) = words.split_at_checked(odd_half(words.len())?)?;
+                let (edges, values) = edges_and_values(words);
                 Some(Self::Steps { edges: floats(edges), values: floats(values) })
             }
             SectionKind::IntegerSteps => {
-                let (edges, values) = words.split_at_checked(odd_half(words.len())?)?;
+                let (edges, values) = edges_and_values(words);
                 Some(Self::Codes { edges, values: floats(values) })
             }
             SectionKind::RandomizedSteps => {
@@ -87,7 +95,7 @@ impl<'a> TableForm<'a> {
         encoding: ScoreEncoding,
         words: &'a [u32],
     ) -> Result<Self, TableFault> {
-        let form = match Parts::of(kind, words).ok_or(TableFault::Extent)? {
+        let form = match Parts::checked(kind, words).ok_or(TableFault::Extent)? {
             Parts::Steps { edges, values } => StepTable::new(edges, values).map(Self::Steps).ok(),
             Parts::Randomized { edges, ties, values } => {
                 RandomizedTable::new(edges, ties, values).map(Self::Randomized).ok()
@@ -123,14 +131,17 @@ impl<'a> TableForm<'a> {
 
     /// Reads and checks a table in 16-bit numbers.
     pub(super) fn parse_halves(encoding: ScoreEncoding, halves: &'a [u16]) -> Result<Self, TableFault> {
-        let (edges, values) = halves_of(halves).ok_or(TableFault::Extent)?;
+        if !has_one_value_more(halves) {
+            return Err(TableFault::Extent);
+        }
+        let (edges, values) = edges_and_values(halves);
         CompactTable::new(edges, values, encoding).map(Self::Compact).map_err(|_| TableFault::Content)
     }
 
     /// Reads a table in 16-bit numbers that was checked before.
     #[inline(always)]
     pub(super) fn trusted_halves(halves: &'a [u16]) -> Option<Self> {
-        let (edges, values) = halves_of(halves)?;
+        let (edges, values) = edges_and_values(halves);
         CompactTable::trusted(edges, values).map(Self::Compact)
     }
 
@@ -223,19 +234,19 @@ impl<'a> TableForm<'a> {
     }
 }
 
-/// Edges and values of a compact table: 2 B - 1 halves.
+/// Whether so many words are one value more than edges.
+const fn has_one_value_more<W>(words: &[W]) -> bool {
+    !words.len().is_multiple_of(2)
+}
+
+/// The edges and the values behind them.
 #[inline(always)]
-fn halves_of(halves: &[u16]) -> Option<(&[u16], &[u16])> {
-    halves.split_at_checked(odd_half(halves.len())?)
+fn edges_and_values<W>(words: &[W]) -> (&[W], &[W]) {
+    words.split_at_checked(words.len() / 2).unwrap_or_default()
 }
 
 fn floats(words: &[u32]) -> &[f32] {
     bytemuck::must_cast_slice(words)
-}
-
-/// Half of an odd number, rounded down.
-const fn odd_half(number: usize) -> Option<usize> {
-    if number.is_multiple_of(2) { None } else { Some(number / 2) }
 }
 
 const fn third(number: usize) -> Option<usize> {

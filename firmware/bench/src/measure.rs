@@ -56,6 +56,12 @@ enum Scores {
     Always(f32),
 }
 
+/// The same for integers.
+enum Codes {
+    Varied,
+    Always(u32),
+}
+
 /// Measures, and prints what it measured.
 pub(crate) struct Bench {
     empty_float_ticks: u32,
@@ -67,7 +73,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         ticks::start();
         let empty_float_ticks = float_ticks(nothing::of_float, core::ptr::null(), &Scores::Uniform);
-        let empty_integer_ticks = integer_ticks(nothing::of_integer, core::ptr::null());
+        let empty_integer_ticks = integer_ticks(nothing::of_integer, core::ptr::null(), &Codes::Varied);
         Self { empty_float_ticks, empty_integer_ticks }
     }
 
@@ -89,11 +95,16 @@ impl Bench {
         host::print(format_args!("stack {name} {bytes}\n"));
     }
 
-    /// Measures a function of an integer below 65 536, or below 256.
-    pub(crate) fn integer<T>(&mut self, name: &str, function: OfInteger, context: &T) {
+    /// Measures a function of an integer below 65 536, or below 256: as [`Bench::float`].
+    pub(crate) fn integer<T>(&mut self, name: &str, bins: u16, function: OfInteger, context: &T) {
         let context = (&raw const *context).cast();
-        let ticks = integer_ticks(function, context);
+        let ticks = integer_ticks(function, context, &Codes::Varied);
         self.print(name, CALLS, ticks, self.empty_integer_ticks);
+        for bin in 0..u32::from(bins) {
+            let middle = (2 * bin + 1) * 0x8000 / u32::from(bins);
+            let ticks = integer_ticks(function, context, &Codes::Always(middle));
+            host::print(format_args!("bin {name} {ticks} {}\n", self.empty_integer_ticks));
+        }
         let bytes = stack_bytes(|| {
             // SAFETY: the function is called with what it is made for.
             unsafe { function(black_box(77), context) };
@@ -136,15 +147,18 @@ fn float_ticks(function: OfFloat, context: *const c_void, scores: &Scores) -> u3
 }
 
 #[inline(never)]
-fn integer_ticks(function: OfInteger, context: *const c_void) -> u32 {
-    let function = black_box(function);
+fn integer_ticks(function: OfInteger, context: *const c_void, codes: &Codes) -> u32 {
+    // Odd, so that all residues come up.
+    let (mut code, step) = match *codes {
+        Codes::Varied => (0, 40_503),
+        Codes::Always(code) => (code, 0),
+    };
+    let (function, step) = (black_box(function), black_box(step));
     let start = ticks::now();
-    let mut score = 0;
     for _ in 0..CALLS {
-        // Odd, so that all residues come up.
-        score = (score + 40_503) & 0xFFFF;
+        code = (code + step) & 0xFFFF;
         // SAFETY: the function is called with what it is made for.
-        black_box(unsafe { function(score, context) });
+        black_box(unsafe { function(code, context) });
     }
     ticks::between(start, ticks::now())
 }

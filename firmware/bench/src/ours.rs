@@ -133,6 +133,23 @@ extern "C" fn parsed(score: f32, context: *const c_void) -> u64 {
     }
 }
 
+/// A step table's edges and values.
+struct Slices<'a> {
+    edges: &'a [f32],
+    values: &'a [f32],
+}
+
+/// What a step table would be in few bytes of code: the standard library's loop, over bits.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn looped(score: f32, context: *const c_void) -> u64 {
+    // SAFETY: `run` passes it.
+    let Slices { edges, values } = unsafe { at(context) };
+    let Ok(score) = Score::new(score) else { return REFUSED };
+    let bin = edges.partition_point(|edge| edge.to_bits() <= score.to_bits());
+    pack((bin as u16, values.get(bin).copied().unwrap_or_default()))
+}
+
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn compact(score: u32, context: *const c_void) -> u64 {
@@ -278,10 +295,10 @@ fn compact_tables(bench: &mut Bench) {
     let (edges_15, values_15) = (edges_u16::<14>(), halves::<15>());
     let (edges_64, values_64) = (edges_u16::<63>(), halves::<64>());
     if let Ok(table) = CompactTable::new(&edges_15, &values_15, CODES) {
-        bench.integer("compact_15", compact, &table);
+        bench.integer("compact_15", 15, compact, &table);
     }
     if let Ok(table) = CompactTable::new(&edges_64, &values_64, CODES) {
-        bench.integer("compact_64", compact, &table);
+        bench.integer("compact_64", 64, compact, &table);
     }
     if let Ok(table) = CompactTable::new(&edges_15, &values_15, ScoreEncoding::RoundedF32) {
         bench.float("compact_rounded_15", 15, compact_rounded, &table);
@@ -322,12 +339,21 @@ pub(crate) fn run(bench: &mut Bench) {
     bench.batch("batch_64", BATCH as u32, batch_64, &batch);
     bench.batch("batch_checked_15", BATCH as u32, batch_checked_15, &batch);
     bench.batch("batch_checked_64", BATCH as u32, batch_checked_64, &batch);
-    bench.integer("u16_15", u16_15, &());
-    bench.integer("u16_64", u16_64, &());
-    bench.integer("direct_u8", direct_u8, &());
+    bench.integer("u16_15", 15, u16_15, &());
+    bench.integer("u16_64", 64, u16_64, &());
+    bench.integer("direct_u8", 0, direct_u8, &());
 
     compact_tables(bench);
 
+    // The search begins with both ends of 15 edges, where the compiler knows less of their number than of 14 or 63.
+    let (edges_20, values_20): ([f32; 19], [f32; 20]) = (edges(), values());
+    if let Ok(table) = StepTable::new(&edges_20, &values_20) {
+        bench.float("parsed_20", 20, parsed, &table);
+    }
+    let (edges_15, values_15): ([f32; 14], [f32; 15]) = (edges(), values());
+    let (edges_64, values_64): ([f32; 63], [f32; 64]) = (edges(), values());
+    bench.float("looped_15", 15, looped, &Slices { edges: &edges_15, values: &values_15 });
+    bench.float("looped_64", 64, looped, &Slices { edges: &edges_64, values: &values_64 });
     let mut room: Room = [0; 512];
     for (bins, parsed_name, whole_name) in
         [(15, "parsed_15", "calibrate_15"), (64, "parsed_64", "calibrate_64")]
@@ -344,8 +370,8 @@ pub(crate) fn run(bench: &mut Bench) {
     let artifact = artifacts::top_label(&mut room);
     if let Calibrator::TopLabel(calibrator) = artifact.calibrator() {
         let with: WithTopLabel<'_> = With { calibrator, result: core::cell::Cell::new(None) };
-        bench.integer("top_label_probs", top_label_probs, &with);
-        bench.integer("top_label_logits", top_label_logits, &with);
+        bench.integer("top_label_probs", 0, top_label_probs, &with);
+        bench.integer("top_label_logits", 0, top_label_logits, &with);
     }
 
     let (x, y): ([f32; 14], [f32; 14]) = (edges(), values());

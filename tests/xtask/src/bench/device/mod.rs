@@ -1,6 +1,7 @@
 //! `cargo xtask bench device`: what calib-core costs on every core, counted.
 
 mod baseline;
+mod constant;
 mod image;
 mod peers;
 mod report;
@@ -26,14 +27,17 @@ pub(crate) fn device(write_baseline: bool) -> Result<()> {
         }
     }
     report::print(&all);
+    constant::check(&all)?;
     if write_baseline { baseline::write(&all) } else { baseline::check(&all) }
 }
 
-/// Measures without printing, and fails if a count has grown over the baseline or a stack is over its budget.
+/// Measures without printing, and fails if a count depends on the score or has grown over the baseline, or a stack is over its
+/// budget.
 pub(crate) fn check() -> Result<()> {
     let measured = measure_all()?;
     stack::check(&measured)?;
     stack::check_bounds(&measured)?;
+    constant::check(&measured)?;
     baseline::check(&measured)
 }
 

@@ -8,7 +8,7 @@ use calib_tests::{Board, function_assembly};
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 25] = [
+const ROWS: [(&str, &str, Option<&str>); 26] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -18,6 +18,7 @@ const ROWS: [(&str, &str, Option<&str>); 25] = [
     ("FixedTable, in batches of `Score`s", "batch_15", Some("batch_64")),
     ("the same with `Score::new`", "batch_checked_15", Some("batch_checked_64")),
     ("StepTable of an artefact", "parsed_15", Some("parsed_64")),
+    ("the same by `partition_point`", "looped_15", Some("looped_64")),
     ("BinaryCalibrator, with evidence", "calibrate_15", Some("calibrate_64")),
     ("FixedCodeTable, 16 bits", "u16_15", Some("u16_64")),
     ("CompactTable, 16-bit codes", "compact_15", Some("compact_64")),
@@ -89,7 +90,8 @@ pub(super) fn print(all: &[Measured]) {
 /// The symbol of a function that several rows share.
 pub(super) fn code_symbol(name: &str) -> &str {
     match name {
-        "parsed_15" | "parsed_64" => "parsed",
+        "parsed_15" | "parsed_20" | "parsed_64" => "parsed",
+        "looped_15" | "looped_64" => "looped",
         "compact_15" | "compact_64" => "compact",
         "compact_rounded_15" | "compact_rounded_64" => "compact_rounded",
         "calibrate_15" | "calibrate_64" => "calibrate",

@@ -1,0 +1,39 @@
+//! Lookups that take as many instructions for every score.
+
+use anyhow::{Context, Result, ensure};
+
+use super::image::Measured;
+
+/// Those that do no arithmetic on floats, which takes a function on cores without an FPU.
+const LOOKUPS: [&str; 11] = [
+    "fixed_15",
+    "fixed_64",
+    "u16_15",
+    "u16_64",
+    "parsed_15",
+    "parsed_20",
+    "parsed_64",
+    "calibrate_15",
+    "calibrate_64",
+    "compact_15",
+    "compact_64",
+];
+/// Counts are repeatable to this.
+const RESOLUTION: f64 = 0.1;
+
+/// Fails if one of them takes more for a bin than for another, on any core at any level.
+pub(super) fn check(all: &[Measured]) -> Result<()> {
+    for Measured { board, opt_level, costs, .. } in all {
+        for name in LOOKUPS {
+            let place = || format!("{name} on {} at opt-level {}", board.core(), opt_level.name());
+            let range = costs.get(name).and_then(|cost| cost.range);
+            let (least, most) = range.with_context(|| format!("no bins were measured of {}", place()))?;
+            ensure!(
+                most - least <= RESOLUTION,
+                "{} takes {least:.1} instructions for one bin and {most:.1} for another",
+                place()
+            );
+        }
+    }
+    Ok(())
+}
