@@ -187,6 +187,13 @@ pub enum Problem {
 
 /// The type of an array of codes.
 pub(crate) const CODES: &str = "integer codes";
+/// The types of an array of scores, logits or probabilities.
+pub(crate) const FLOATS: &str = "float16, float32 or float64";
+
+/// Whether it is NumPy's name of a type of integers.
+fn is_integer(dtype: &str) -> bool {
+    dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
+}
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -345,6 +352,9 @@ impl Problem {
             Self::ClassCount(1) => "for the scores of class 1 of a binary classifier use --scores".into(),
             Self::ColumnExists => {
                 format!("{} looks like an earlier output; apply to the original file", place.file.display())
+            }
+            Self::Dtype { got, expected: FLOATS } if is_integer(got) => {
+                "for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype".into()
             }
             Self::Dtype { .. } => "convert it with NumPy's astype".into(),
             Self::Truncated { .. } | Self::TrailingBytes { .. } => "save or copy the file again".into(),

@@ -107,7 +107,7 @@ impl Inspect {
             let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
             let (size, bytes) = (size(&table.form), len_bytes(&table.form));
             writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
-            if let Some(direct) = direct_table(artifact) {
+            if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
                 let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
                 writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
             }

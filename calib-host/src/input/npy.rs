@@ -13,7 +13,7 @@ use super::chunks::CHUNK_ROWS;
 use super::format::Format;
 use super::table::Table;
 use crate::error::{Error, Place};
-use crate::problem::{CODES, Problem};
+use crate::problem::{CODES, FLOATS, Problem};
 
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
@@ -264,7 +264,7 @@ impl NpyArray {
             Numbers::F32(values) => values,
             Numbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
             _ => {
-                let problem = Problem::Dtype { got: self.dtype, expected: "float16, float32 or float64" };
+                let problem = Problem::Dtype { got: self.dtype, expected: FLOATS };
                 return Err(Error::input(self.place, problem));
             }
         };

@@ -7,7 +7,7 @@ use super::column::row_at;
 use super::format::Format;
 use super::{Column, Source, csv, json_lines, npy, npz};
 use crate::error::{Error, Place};
-use crate::problem::{CODES, Problem};
+use crate::problem::{CODES, FLOATS, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
 ///
@@ -121,7 +121,7 @@ impl Table {
     ///
     /// If the column was left out by [`Table::read_only`], as for all columns below.
     pub fn numbers(&self, name: &str) -> Result<Column<f64>, Error> {
-        self.check_lone("float16, float32 or float64", |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
+        self.check_lone(FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
         self.column(name, Cell::number)
     }
 
@@ -131,7 +131,7 @@ impl Table {
     ///
     /// As [`Table::numbers`].
     pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, Error> {
-        self.check_lone("float16, float32 or float64", |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
+        self.check_lone(FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
         self.column(name, Cell::optional_number)
     }
 

@@ -1,7 +1,7 @@
 //! NumPy arrays that are wrong.
 
 use crate::npy::{f32s, f64s, labels};
-use crate::refusal::{DATA, DTYPE, NUMPY, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused};
+use crate::refusal::{DATA, DTYPE, INTEGERS, NUMPY, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused};
 
 #[test]
 fn arrays_of_another_type_or_shape() {
@@ -22,7 +22,8 @@ fn arrays_of_another_type_or_shape() {
         ("scores", f64s(&[40], [0.5; 40]).descr("<f16").shape(&[20]), "<f16", any),
         ("labels", integers.clone().descr("|O"), "|O", any),
     ] {
-        let stderr = format!("error: bad.npy: the dtype is {dtype}, expected {expected}\n{DTYPE}");
+        let hint = if ["<i4", "|u1"].contains(&dtype) && expected == floating { INTEGERS } else { DTYPE };
+        let stderr = format!("error: bad.npy: the dtype is {dtype}, expected {expected}\n{hint}");
         npy_refused(kind, array.bytes(), &stderr);
     }
     for (kind, array, shape, expected) in [

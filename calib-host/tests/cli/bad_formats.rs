@@ -11,7 +11,7 @@ use parquet::basic::Compression as Codec;
 use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
-use crate::refusal::{CLASSES, DATA, DTYPE, EVERY_ROW, LOGIT, ROW, SHAPE, good, refused};
+use crate::refusal::{CLASSES, DATA, DTYPE, EVERY_ROW, INTEGERS, LOGIT, ROW, SHAPE, good, refused};
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
 
@@ -222,7 +222,7 @@ fn archives_that_are_wrong() {
         "error: --labels is needed beside a NumPy array\n",
     );
     let line = "calib fit --method umd --bins 2 --scores bad.npz --labels labels.npy -o out";
-    let lone = format!("error: bad.npz: the dtype is <i8, expected float16, float32 or float64\n{DTYPE}");
+    let lone = format!("error: bad.npz: the dtype is <i8, expected float16, float32 or float64\n{INTEGERS}");
     refused(&[("bad.npz", table(&[("p", i64s(0..40))]))], line, 3, &lone);
 }
 

@@ -86,6 +86,14 @@ fn a_fit_to_codes_is_the_fit_to_the_scores_they_stand_for() {
 }
 
 #[test]
+fn tables_in_16_bits_have_no_direct_ones() {
+    let place = place();
+    place.ok(&format!("calib fit --method umd --bins 4 --scores cal.csv {SOFTMAX} --table u16 -o out.bin"));
+    let shown = place.ok("calib inspect out.bin").stdout;
+    assert!(shown.contains("table 0") && !shown.contains("direct table"), "{shown}");
+}
+
+#[test]
 fn sixteen_bits_take_steps_and_no_long_function() {
     let place = place();
     let encoding = "--score-encoding u16 --scale 1/65536 --zero-point 0";

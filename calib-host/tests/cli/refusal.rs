@@ -61,6 +61,7 @@ pub(crate) const LOGIT: &str =
 pub(crate) const TO_LOGITS: &str = "  hint: if these are logits, use --logits instead of --probs\n";
 pub(crate) const EVERY_ROW: &str = "  hint: every row needs one score and one label\n";
 pub(crate) const DTYPE: &str = "  hint: convert it with NumPy's astype\n";
+pub(crate) const INTEGERS: &str = "  hint: for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype\n";
 pub(crate) const SHAPE: &str =
     "  hint: --scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)\n";
 pub(crate) const NUMPY: &str = "  hint: write it with numpy.save\n";
