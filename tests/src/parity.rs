@@ -133,15 +133,12 @@ pub fn vectors(
     let logits_only = matches!(artifact.calibrator(), Calibrator::Vector(c) if c.needs_logits());
     let mut questions = Vec::with_capacity(2 * count);
     for i in 0..count {
-        let spread = [0.5, 4.0, 30.0][i % 3];
-        let mut logits: Vec<f32> =
-            (0..artifact.header().classes).map(|_| rng.random_range(-spread..spread)).collect();
+        let mut logits = spread_logits(&mut rng, artifact.header().classes.into(), i);
         if i % 4 == 0 {
             // Coarse logits, of which the largest are often equal.
             logits.iter_mut().for_each(|logit| *logit = logit.round());
         }
-        let mut probs = vec![0.0; logits.len()];
-        Logits::new(&logits)?.write_softmax(&mut probs)?;
+        let probs = softmax(&logits)?;
         questions.push((RequestBody::Logits(values(&logits)), Input::Logits(logits)));
         if logits_only {
             continue;
@@ -172,9 +169,7 @@ pub fn code_vectors(
     let mut rows = Vec::with_capacity(count);
     for i in 0..count {
         rows.push(if i % 2 == 0 {
-            let spread = [0.5, 4.0, 30.0][i % 3];
-            let logits: Vec<f32> = (0..classes).map(|_| rng.random_range(-spread..spread)).collect();
-            quantized_softmax(&logits, max_key)?
+            quantized_softmax(&spread_logits(&mut rng, classes, i), max_key)?
         } else {
             // A few codes apart, so that they are often the same.
             let base = rng.random_range(2..=max_key);
@@ -205,10 +200,20 @@ pub fn code_vectors(
 ///
 /// If the logits are none.
 pub fn quantized_softmax(logits: &[f32], max_key: u16) -> Result<Vec<u16>> {
+    let key = |prob: f32| (prob * (f32::from(max_key) + 1.0)).round().min(max_key.into()) as u16;
+    Ok(softmax(logits)?.into_iter().map(key).collect())
+}
+
+/// Logits of a row: near each other, apart and far apart in turn.
+fn spread_logits(rng: &mut Xoshiro256PlusPlus, classes: usize, row: usize) -> Vec<f32> {
+    let spread = [0.5, 4.0, 30.0][row % 3];
+    (0..classes).map(|_| rng.random_range(-spread..spread)).collect()
+}
+
+fn softmax(logits: &[f32]) -> Result<Vec<f32>> {
     let mut probs = vec![0.0; logits.len()];
     Logits::new(logits)?.write_softmax(&mut probs)?;
-    let key = |prob: f32| (prob * (f32::from(max_key) + 1.0)).round().min(max_key.into()) as u16;
-    Ok(probs.into_iter().map(key).collect())
+    Ok(probs)
 }
 
 /// A vector that gives `score` to `class` and shares out the rest.
