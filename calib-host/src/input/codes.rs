@@ -88,6 +88,7 @@ fn checked(
     at: impl Fn(usize, Option<usize>) -> Place,
 ) -> Result<CodeVectors, Error> {
     CodeVectors::new(codes, classes, encoding).map_err(|cause| match cause {
+        DataError::Empty => Error::input(place.clone(), Problem::Empty),
         DataError::ClassCount(n) => Error::input(place.clone(), Problem::ClassCount(n)),
         DataError::Code { row, class, code, .. } => {
             Error::input(at(row, Some(class)), Problem::CodeOutOfRange { code, encoding })

@@ -2,7 +2,7 @@
 
 use crate::data::{noise, without_origin};
 use crate::npy::{Npy, f32s, i8s, i64s, u16s};
-use crate::refusal::{CLASSES as LABELS, INTEGERS, refused};
+use crate::refusal::{CLASSES as LABELS, DATA, INTEGERS, refused};
 use crate::workplace::Workplace;
 
 const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
@@ -282,6 +282,12 @@ fn bad_codes_are_refused_with_row_and_column() {
         f32s(&[40, 3], [0.5, 0.5, 0.0].repeat(40)).bytes(),
         labels,
         &format!("error: bad.npy: the dtype is <f4, expected integer codes\n{OUTPUTS}"),
+    );
+    bad(
+        "bad.npy",
+        i64s([]).shape(&[0, 3]).bytes(),
+        labels,
+        &format!("error: bad.npy: there are no rows\n{DATA}"),
     );
     bad(
         "bad.npy",
