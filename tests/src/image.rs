@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_firmware::{Classifier, LinearModel};
+use calib_firmware::Classifier;
+use calib_linear::LinearModel;
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, elf};
 
 use crate::Board;

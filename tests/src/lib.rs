@@ -2,7 +2,6 @@
 
 mod board;
 mod brittle;
-mod case;
 mod command;
 mod emulator;
 mod gdb;
@@ -17,7 +16,6 @@ mod watchdog;
 
 pub use board::Board;
 pub use brittle::{Break, BrittleLine, terminals};
-pub use case::{Case, Rows, SEED};
 pub use command::calib;
 pub use emulator::Emulator;
 pub use gdb::GdbProbe;

@@ -7,7 +7,8 @@ use calib_core::wire::{
 use calib_core::{
     Artifact, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score, ScoreVector, TableForm, TopLabel,
 };
-use calib_firmware::{AlarmRule, Classifier, Kind, LinearModel};
+use calib_firmware::{AlarmRule, Classifier, Kind};
+use calib_linear::LinearModel;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

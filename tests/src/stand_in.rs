@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use calib_core::ClassifierId;
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
 use calib_host::{VectorKind, Vectors};
+use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use calib_classifier::Case;
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_core::{Artifact, Outcome};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, FixedWidth, Isotonic, ReductionOptions, ScalingMethod,
     StoredArtifact, TopLabelData, Umd, VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
 };
-use calib_tests::{Board, Case, Emulator, bare_scores, build_firmware_for, classified_rows, image_size};
+use calib_tests::{Board, Emulator, bare_scores, build_firmware_for, classified_rows, image_size};
 
 /// Besides 0, 1, the edges and their neighbours.
 const BARE_SCORES: usize = 300;

@@ -2,13 +2,14 @@
 
 use std::fs;
 
+use calib_classifier::Case;
 use calib_core::{Artifact, Outcome};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, Loss,
     ReductionOptions, ScalingBinning, ScalingMethod, StoredArtifact, TopLabelData, Umd, Ums, VectorKind,
     Vectors, artifact_bytes, fit_binary, fit_top_label,
 };
-use calib_tests::{Case, Emulator, bare_scores, build_firmware, classified_rows};
+use calib_tests::{Emulator, bare_scores, build_firmware, classified_rows};
 
 /// Fits, deploys, and demands the same bits on every calibration and test row and on so many bare scores.
 fn host_and_device_agree(case: &Case, fits: &[Fit], scores: usize) {

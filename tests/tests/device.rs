@@ -14,7 +14,8 @@ use calib_core::{
     Identity, Method, Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, ScoreError,
     StepTable, Table, TableForm, Theorem, TopLabel, Uncalibrated,
 };
-use calib_firmware::{AlarmRule, Classifier, Features, LinearModel, LinearParameters, Slot};
+use calib_firmware::{AlarmRule, Classifier, Features, Slot};
+use calib_linear::{LinearModel, LinearParameters};
 use calib_tests::{Emulator, build_firmware, image_size};
 
 const SLOT_LEN: usize = 0x1_0000;
