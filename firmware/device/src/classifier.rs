@@ -1,7 +1,7 @@
 //! The classifier that a device runs: a user puts their own in its place.
 
 use calib_core::wire::{MAX_VALUES, Refusal};
-use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score, ScoreVector, TopLabelCode, sigmoid};
+use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score, ScoreVector, TopLabelCode};
 
 use crate::Features;
 
@@ -61,11 +61,6 @@ pub enum Output<'a> {
 }
 
 impl Kind {
-    /// The problem of a classifier with so many linear outputs: binary with one, otherwise a class each.
-    pub const fn of_outputs(outputs: u16) -> Self {
-        if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
-    }
-
     /// The number of classes.
     pub const fn classes(self) -> u16 {
         match self {
@@ -81,28 +76,6 @@ impl Kind {
 }
 
 impl<'a> Output<'a> {
-    /// The output of a linear classifier: the sigmoid of a single logit, and of several the logits themselves.
-    ///
-    /// ```
-    /// use calib_core::Score;
-    /// use calib_firmware::{Kind, Output};
-    ///
-    /// assert_eq!(Output::from_logits(&[0.0]), Ok(Output::Binary(Score::new(0.5).unwrap())));
-    /// assert!(Output::from_logits(&[0.0, 1.0, -1.0]).unwrap().is_of(Kind::TopLabel { classes: 3 }));
-    /// // An infinite logit is a fault, not certainty.
-    /// assert!(Output::from_logits(&[f32::INFINITY]).is_err());
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Score`] if a single logit is not finite, and [`Refusal::Logits`] if several are none.
-    pub fn from_logits(logits: &'a [f32]) -> Result<Self, Refusal> {
-        match *logits {
-            [logit] => score(logit).map(Self::Binary),
-            _ => Logits::new(logits).map(Self::Logits).map_err(Refusal::Logits),
-        }
-    }
-
     /// The floats of a classifier with several classes; `None` of a binary one, and of codes.
     pub const fn vector(self) -> Option<ScoreVector<'a>> {
         match self {
@@ -121,14 +94,6 @@ impl<'a> Output<'a> {
             Self::TopLabelCode(top) => top.classes(),
         };
         kind.has_classes(got)
-    }
-}
-
-/// The sigmoid of a finite logit; an infinite one is a fault, not certainty.
-fn score(logit: f32) -> Result<Score, Refusal> {
-    match sigmoid(logit) {
-        Some(score) if logit.is_finite() => Ok(score),
-        _ => Score::new(logit).map_err(Refusal::Score),
     }
 }
 

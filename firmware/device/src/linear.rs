@@ -1,7 +1,7 @@
 //! Logistic regression, binary and multinomial.
 
-use calib_core::ClassifierId;
 use calib_core::wire::{MAX_VALUES, Refusal};
+use calib_core::{ClassifierId, Logits, Score, sigmoid};
 
 use crate::{Classifier, Features, Kind, Output, Scratch};
 
@@ -70,6 +70,13 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for LinearClassifie
     }
 }
 
+impl Kind {
+    /// The problem of a classifier with so many linear outputs: binary with one, otherwise a class each.
+    pub const fn of_outputs(outputs: u16) -> Self {
+        if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
+    }
+}
+
 /// A linear layer over standardised features, of any size: the arithmetic of a [`LinearClassifier`].
 #[derive(Clone, Copy, Debug)]
 pub struct LinearLayer<'a, R> {
@@ -111,9 +118,41 @@ impl<R: AsRef<[f32]>> LinearLayer<'_, R> {
     }
 }
 
+impl<'a> Output<'a> {
+    /// The output of a linear classifier: the sigmoid of a single logit, and of several the logits themselves.
+    ///
+    /// ```
+    /// use calib_core::Score;
+    /// use calib_firmware::{Kind, Output};
+    ///
+    /// assert_eq!(Output::from_logits(&[0.0]), Ok(Output::Binary(Score::new(0.5).unwrap())));
+    /// assert!(Output::from_logits(&[0.0, 1.0, -1.0]).unwrap().is_of(Kind::TopLabel { classes: 3 }));
+    /// // An infinite logit is a fault, not certainty.
+    /// assert!(Output::from_logits(&[f32::INFINITY]).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Score`] if a single logit is not finite, and [`Refusal::Logits`] if several are none.
+    pub fn from_logits(logits: &'a [f32]) -> Result<Self, Refusal> {
+        match *logits {
+            [logit] => score(logit).map(Self::Binary),
+            _ => Logits::new(logits).map(Self::Logits).map_err(Refusal::Logits),
+        }
+    }
+}
+
+/// The sigmoid of a finite logit; an infinite one is a fault, not certainty.
+fn score(logit: f32) -> Result<Score, Refusal> {
+    match sigmoid(logit) {
+        Some(score) if logit.is_finite() => Ok(score),
+        _ => Score::new(logit).map_err(Refusal::Score),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use calib_core::{LogitsError, ScoreError, sigmoid};
+    use calib_core::{LogitsError, ScoreError};
 
     use super::*;
 
