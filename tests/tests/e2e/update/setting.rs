@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use calib_core::ClassifierId;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Patience, StoredArtifact, Umd, artifact_bytes, fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, Patience, PrivateKey, StoredArtifact, Umd, artifact_bytes,
+    fit_binary,
 };
 use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_tests::{Board, build_nrf52840_dk, build_updatable_firmware};
@@ -17,9 +18,16 @@ pub(crate) fn patience() -> Patience {
     Patience { reply: Duration::from_secs(2), tries: 15 }
 }
 
-/// The firmware of a board, for a classifier of two features.
-pub(crate) fn firmware(board: Board, public_key: Option<&Path>) -> PathBuf {
-    with_classifier(|json| build_updatable_firmware(board, json, public_key))
+/// The firmware of a board that takes calibrators from anybody.
+pub(crate) fn firmware(board: Board) -> PathBuf {
+    with_classifier(|json| build_updatable_firmware(board, json, None))
+}
+
+/// The firmware of a board that takes only calibrators that its [`owner`] signed.
+pub(crate) fn signed(board: Board) -> PathBuf {
+    // Its files are there then.
+    owner();
+    with_classifier(|json| build_updatable_firmware(board, json, Some(&owner_path().with_extension("pub"))))
 }
 
 /// The firmware of the board that no emulator runs.
@@ -44,9 +52,41 @@ fn with_classifier(build: impl FnOnce(&Path) -> anyhow::Result<PathBuf>) -> Path
     build(&json).unwrap_or_else(|error| panic!("{error:#}"))
 }
 
+/// The key that signed calibrators are signed with: made once and kept, so that the images with it can be kept, too.
+pub(crate) fn owner() -> &'static PrivateKey {
+    static OWNER: OnceLock<PrivateKey> = OnceLock::new();
+    OWNER.get_or_init(|| {
+        let (private, public) = (owner_path(), owner_path().with_extension("pub"));
+        let kept = PrivateKey::read(&private).ok();
+        let owner = kept.unwrap_or_else(|| {
+            let made = PrivateKey::generate().unwrap();
+            made.write(&private, true).unwrap();
+            made
+        });
+        owner.public().write(&public, true).unwrap();
+        owner
+    })
+}
+
+fn owner_path() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("owner.pem")
+}
+
 pub(crate) fn virt() -> &'static Path {
     static ELF: OnceLock<PathBuf> = OnceLock::new();
-    ELF.get_or_init(|| firmware(Board::Virt, None))
+    ELF.get_or_init(|| firmware(Board::Virt))
+}
+
+pub(crate) fn microbit() -> &'static Path {
+    static ELF: OnceLock<PathBuf> = OnceLock::new();
+    ELF.get_or_init(|| firmware(Board::Microbit))
+}
+
+/// What the host says for a score.
+pub(crate) fn prob(artifact: &StoredArtifact, score: f32) -> f32 {
+    let artifact = artifact.artifact();
+    let calib_core::Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
+    calibrator.calibrate(calib_core::Score::new(score).unwrap()).prob
 }
 
 /// A calibrator of so many bins; every number of bins is another one.
@@ -57,9 +97,4 @@ pub(crate) fn calibrator(bins: usize, counter: u32, classifier: Option<Classifie
     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1).unwrap();
     let options = ArtifactOptions { classifier, counter, ..ArtifactOptions::default() };
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
-}
-
-pub(crate) fn microbit() -> &'static Path {
-    static ELF: OnceLock<PathBuf> = OnceLock::new();
-    ELF.get_or_init(|| firmware(Board::Microbit, None))
 }
