@@ -11,6 +11,7 @@ mod image;
 mod kills;
 mod load;
 mod parity;
+mod pipes;
 mod stand_in;
 mod starvation;
 mod tty;

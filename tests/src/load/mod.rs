@@ -22,13 +22,12 @@ pub use report::{Answers, LoadReport};
 use trace::Trace;
 
 const BOARD: Board = Board::Mps2An386;
-/// How many requests are sent before their replies are read. QEMU writes a reply byte by byte, and for a byte Linux takes
-/// as much of the socket's buffer as for hundreds: it is full after 278. Then the device waits for the host, and counts
-/// instructions. These replies are half of that, however late the host reads them.
+/// How many requests are sent before their replies are read.
 const ROUND: usize = 4;
 /// The rounds between two updates.
 const ROUNDS_BETWEEN: usize = 8;
-/// How late the host reads the replies of the first of them, as a busy one would: the device must not notice.
+/// How late the host reads the replies of the first of them, as a busy one would: the device must not notice. Its pipe
+/// has room for the replies of many rounds.
 const LATE: Duration = Duration::from_millis(500);
 /// How often the log is read, in requests.
 const LOG_EVERY: usize = 4096;

@@ -257,7 +257,7 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     let artifact = binary_artifact(Some(model.id()));
     let Calibrator::Binary(calibrator) = artifact.parse().calibrator() else { panic!("not binary") };
     let edges = artifact.parse().tables().get(0).unwrap().form.edges().to_vec();
-    let mut device = binary().start(Some(artifact.bytes()));
+    let mut device = binary().start_fast(artifact.bytes());
 
     let mut scores: Vec<f32> = vec![0.0, f32::from_bits(1), 1.0f32.next_down(), 1.0];
     scores.extend(edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up()]));
@@ -292,7 +292,7 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let artifact = quaternary_artifact(Some(model.id()));
     let Calibrator::TopLabel(calibrator) = artifact.parse().calibrator() else { panic!("not top-label") };
     let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.kind());
-    let mut device = quaternary().start(Some(artifact.bytes()));
+    let mut device = quaternary().start_fast(artifact.bytes());
 
     let inputs = inputs(quaternary(), 500);
     let replies = device.pipeline(inputs.iter().map(|x| RequestBody::Classify(values(x)))).unwrap();

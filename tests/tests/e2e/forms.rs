@@ -119,7 +119,7 @@ fn floats_agree(name: &str, held: &Held) {
     assert!(matches!(artifact.calibrator(), Calibrator::Binary(_)), "{name}: not binary");
     let form = artifact.tables().get(0).unwrap().form;
     let image = Image::stand_in(Board::Mps2An386, 1);
-    let mut deployed = image.deploy(name, held.buffer.as_bytes());
+    let mut deployed = image.deploy_counting(name, held.buffer.as_bytes());
 
     let scores = scores(form.edges());
     let sent = deployed.asked(scores.iter().map(|&score| RequestBody::Score(score)));

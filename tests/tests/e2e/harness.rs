@@ -1,7 +1,8 @@
 //! A classifier, its firmware, and a device that runs both with an artefact: what most tests begin with.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use calib_classifier::Case;
@@ -48,6 +49,9 @@ pub(crate) fn top_label_data(case: &Case) -> TopLabelData {
     TopLabelData::from_vectors(&vectors, &labels).unwrap()
 }
 
+/// A way to start a device.
+type Start = fn(Board, &Path, Option<&Path>) -> anyhow::Result<Emulator>;
+
 /// A classifier and a board's firmware with it.
 pub(crate) struct Image {
     pub(crate) board: Board,
@@ -72,21 +76,38 @@ impl Image {
         Arc::clone(image.get_or_init(|| Arc::new(Self::new(board, model()))))
     }
 
-    /// Starts the device with these bytes in its slot.
+    /// Starts the device with these bytes in its slot: it counts instructions, and its log is kept.
     pub(crate) fn start(&self, slot: Option<&[u8]>) -> Emulator {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let path = slot.map(|bytes| {
-            std::fs::write(file.path(), bytes).unwrap();
-            file.path()
-        });
-        Emulator::start_on(self.board, &self.elf, path).unwrap_or_else(|error| panic!("{error:#}"))
+        self.start_by(Emulator::start_on, slot)
     }
 
-    /// Starts the device with an artefact.
+    /// Starts the device with these bytes in its slot, as fast as it goes.
+    pub(crate) fn start_fast(&self, slot: &[u8]) -> Emulator {
+        self.start_by(Emulator::start_fast, Some(slot))
+    }
+
+    /// Starts the device with an artefact, to compare its answers.
     pub(crate) fn deploy(&self, what: impl Into<String>, bytes: &[u8]) -> Deployed<'_> {
-        let stored = StoredArtifact::from_bytes(bytes).unwrap();
-        let what = format!("{} on {} ({})", what.into(), self.board.name(), self.board.core());
-        Deployed { what, image: self, stored, device: self.start(Some(bytes)) }
+        self.deployed(what.into(), bytes, self.start_fast(bytes))
+    }
+
+    /// The same for a device that counts instructions.
+    pub(crate) fn deploy_counting(&self, what: impl Into<String>, bytes: &[u8]) -> Deployed<'_> {
+        self.deployed(what.into(), bytes, self.start(Some(bytes)))
+    }
+
+    fn start_by(&self, start: Start, slot: Option<&[u8]>) -> Emulator {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = slot.map(|bytes| {
+            fs::write(file.path(), bytes).unwrap();
+            file.path()
+        });
+        start(self.board, &self.elf, path).unwrap_or_else(|error| panic!("{error:#}"))
+    }
+
+    fn deployed(&self, what: String, bytes: &[u8], device: Emulator) -> Deployed<'_> {
+        let what = format!("{what} on {} ({})", self.board.name(), self.board.core());
+        Deployed { what, image: self, stored: StoredArtifact::from_bytes(bytes).unwrap(), device }
     }
 }
 
