@@ -59,6 +59,7 @@ mod points;
 mod probe;
 mod problem;
 mod problems;
+mod promise;
 mod report;
 mod roc_monotony;
 mod scaling;
@@ -142,6 +143,7 @@ pub use probe::{
 pub use probe::{Chip, ChipLog, elf_segments, probes};
 pub use problem::Problem;
 pub use problems::Problems;
+pub use promise::{points_for_a_useful_epsilon, promise};
 pub use report::{
     ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,
     DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, FileOrigin, Occupancy, Origin,

@@ -10,7 +10,7 @@ use calib_host::input::{self, BinaryFiles, Column, Sample, Source, Table};
 use calib_host::{
     ArtifactOptions, CompileError, DataError, Error, FitError, FittedTable, Model, Place, Problems,
     ScalingModel, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary, fit_joint,
-    fit_reduction, fit_weighted, joint_artifact_bytes, write_file,
+    fit_reduction, fit_weighted, joint_artifact_bytes, points_for_a_useful_epsilon, promise, write_file,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -25,7 +25,6 @@ use super::options::{
 };
 use super::points::PointOptions;
 use super::print_json;
-use super::promise::promise;
 use super::reduction::ReductionOption;
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
@@ -119,7 +118,8 @@ impl Fit {
         let fit = if compact { fit.compacted()? } else { fit };
         let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
-        self.report(&fit, bytes.len(), quiet)
+        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
+        self.report(&fit, &stored, quiet)
     }
 
     /// Fits a matrix under a reduction, and gives the hash of its files.
@@ -284,8 +284,11 @@ impl Fit {
         Ok((over_codes(fit, encoding)?, sources))
     }
 
-    fn report(&self, fit: &calib_host::Fit, len_bytes: usize, quiet: bool) -> Result<(), Error> {
-        let promise = promise(fit);
+    fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+        let len_bytes = stored.artifact().len_bytes();
+        let artifact = stored.artifact();
+        let advice = points_for_a_useful_epsilon(&artifact);
+        let promise = [Some(promise(&artifact)), advice].into_iter().flatten().collect::<Vec<_>>().join(" ");
         if self.json {
             return print_json(&json!({
                 "output": self.output,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use calib_core::{
     Artifact, Calibrator, FORMAT_VERSION, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
 };
-use calib_host::{Error, StoredArtifact, table_name};
+use calib_host::{Error, StoredArtifact, promise, table_name};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -89,6 +89,7 @@ impl Inspect {
             writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
         }
         writeln!(out, "written by  calib {}", header.provenance.tool_version)?;
+        writeln!(out, "promise     {}", promise(artifact))?;
         if let Calibrator::Vector(calibrator) = artifact.calibrator() {
             print_vector(&calibrator, &mut out)?;
         }
@@ -152,6 +153,7 @@ fn to_json(artifact: &Artifact<'_>) -> Value {
             "alpha": g.alpha,
             "epsilon": g.epsilon,
         })),
+        "promise": promise(artifact),
         "flags": {
             "ties_merged": header.flags.contains(HeaderFlags::TIES_MERGED),
             "weighted": header.flags.contains(HeaderFlags::WEIGHTED),

@@ -29,7 +29,6 @@ mod plan;
 mod points;
 #[cfg(feature = "serial")]
 mod port;
-mod promise;
 mod reduction;
 mod report;
 mod rule;

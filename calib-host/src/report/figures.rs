@@ -1,7 +1,7 @@
 //! Which plots a report has, and what is said of them.
 
 use super::classes::ClassWiseSummary;
-use super::guarantee::Promise;
+use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Plot, ValidityKind, Words};
 use super::rows::CalibratedRows;
 use crate::assess::{
@@ -14,7 +14,7 @@ const BOTH: [(&str, &str); 2] =
     [("before", "before: the classifier's score"), ("after", "after calibration")];
 
 pub(super) fn plots(
-    promise: &Promise,
+    curve: Option<Curve>,
     test: &CalibratedRows,
     metrics: &BeforeAfter,
     occupancy: &[Occupancy],
@@ -28,10 +28,9 @@ pub(super) fn plots(
     let of = |rows: &[Prediction]| Validity::new(&cells(rows, test.kind, binning));
     let (before, after) = (of(&test.before), of(&test.after));
     let mut legend = BOTH.to_vec();
-    legend.extend(promise.curve().map(|_| ("theory", "guaranteed before any test data were seen")));
+    legend.extend(curve.map(|_| ("theory", "guaranteed before any test data were seen")));
     let noise = "Estimated on the test rows, whose noise counts as deviation.";
     let groups = if occupancy.is_empty() { "" } else { " The bins are the calibrator's own, for both." };
-    let curve = promise.curve();
     let validity = |id, title, caption, legend, kind, theory: Option<&dyn Fn(f64) -> f64>| {
         plots::validity(Words { id, title, caption, legend }, [&before, &after], kind, theory)
     };

@@ -22,8 +22,9 @@ use serde::Serialize;
 
 use crate::assess::{AssessOptions, BeforeAfter, Cell, assess_before_after};
 use crate::device_cost::{DeviceCost, device_costs};
+use crate::promise::promise;
 use crate::stored::StoredArtifact;
-use guarantee::Promise;
+use guarantee::Curve;
 
 pub use classes::{ClassWiseSide, ClassWiseSummary};
 pub use decision::{DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule};
@@ -153,18 +154,17 @@ pub fn report(
     let test = data.test;
     let metrics = assess_before_after(&test.before, &test.after, test.kind, options, options);
     let classes = data.class_probs.map(|rows| ClassWiseSummary::new(rows, options, data.drawn_classes));
-    let promise = Promise::new(artifact);
     let occupancy = occupancy(artifact, data.calibration, test);
     let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
     let (drawn, undrawn) = classes::most_frequent(predicted, data.drawn_classes);
-    let mut plots = figures::plots(&promise, test, &metrics, &occupancy, options, &drawn);
+    let mut plots = figures::plots(Curve::of(artifact), test, &metrics, &occupancy, options, &drawn);
     plots.extend(classes.iter().flat_map(figures::one_vs_rest_plots));
     plots.extend(data.class_probs.filter(|_| artifact.header().classes == 3).map(simplex::simplex));
     let bootstrap = options.bootstrap;
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
-        guarantee: promise.sentence(artifact),
+        guarantee: promise(artifact),
         warnings: warnings::warnings(artifact, data, &origin, &metrics, &occupancy),
         uncalibrated: test.uncalibrated,
         metrics,
