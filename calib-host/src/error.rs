@@ -4,12 +4,12 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::compile::CompileError;
 use crate::device::DeviceError;
-use crate::fit::FitError;
 use crate::output::OutputError;
 use crate::probe::FlashError;
 use crate::problem::Problem;
+use calib_fit::artifact::CompileError;
+use calib_fit::error::FitError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -125,8 +125,6 @@ impl Error {
                 format!("create the folder of {} first", path.display())
             }
             Self::Spill { .. } => "set TMPDIR to a folder on a disk with 4 bytes a row to spare".into(),
-            Self::Fit { cause, .. } => return cause.hint(),
-            Self::Compile(CompileError::Codes(cause)) => return cause.hint(),
             Self::Device(cause) => return cause.hint(),
             Self::Flash(FlashError::Access(cause)) => return cause.hint(),
             Self::Flash(FlashError::NotWhole { .. }) => {

@@ -16,124 +16,77 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod apply;
-mod assess;
-mod binned;
-mod canonical;
-mod clopper_pearson;
-mod code_vectors;
-mod codes;
-mod compact;
-mod compare;
-mod compile;
-mod compile_joint;
-mod count_tree;
-mod cross_validation;
-mod data;
-mod data_error;
-pub mod decide;
 mod device;
-mod device_cost;
 mod error;
 mod export;
-mod fit;
-mod fit_error;
-mod groups;
-mod guarantee;
-mod held_out_loss;
-mod histogram;
+mod files;
 pub mod input;
-mod irp;
-mod isotonic;
-mod joint;
-mod least_squares;
-mod log_loss;
-mod method;
-mod multiclass_irp;
-mod newton;
 mod output;
-mod packed;
-mod passes;
-mod plan;
-mod points;
 mod probe;
 mod problem;
-mod problems;
-mod promise;
 mod report;
-mod roc_monotony;
-mod scaling;
-mod scaling_binning;
 mod signing;
-mod spill;
-mod split;
-mod split_search;
-mod stored;
-mod sums;
-mod umd;
-mod ums;
-mod vector_data;
-mod vector_scaling;
-mod vectors;
-mod venn_abers;
-mod weighted;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use apply::{
+pub use calib_fit::apply::{
     Applied, AppliedClasses, AppliedVector, apply_code_vectors, apply_codes, apply_probs, apply_scores,
     apply_vectors,
 };
-pub use assess::{
-    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, BinsTried, Bootstrap, BrierSplit,
-    CEmpEstimate, CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, HullVolume,
-    Interval, IntervalKind, LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin,
-    Roc, RocPoint, RocSummary, RocSurface, SurfaceVolume, TopKAssessment, Validity, ValidityStep,
-    VectorAssessment, assess, assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval,
-    calibration_error, cells, choose_bins, halves, reliability, roc_surface,
+pub use calib_fit::artifact::{
+    ArtifactOptions, CallInput, CodesError, CompileError, CoreCost, CostBasis, DeviceCost, MAX_CODE_STEPS,
+    StoredArtifact, artifact_bytes, device_costs, joint_artifact_bytes, points_for_a_useful_epsilon, promise,
 };
-pub use binned::{Bin, BinnedModel, RandomizedModel};
-pub use canonical::{
-    CanonicalError, CanonicalMethod, CanonicalModel, Directions, Partition, ProjectionBinning, SimplexCell,
+pub use calib_fit::assess::{
+    AssessOptions, Assessment, BeforeAfter, BinnedEstimate, Binning, Bootstrap, BrierSplit, CEmpEstimate,
+    CalibrationError, Cell, Change, ClassAssessment, EstimateWithInterval, Groups, HullVolume, IntervalKind,
+    LpEstimate, Prediction, PredictionKind, ProbMatrix, ProperScore, ReliabilityBin, Roc, RocPoint,
+    RocSummary, RocSurface, SurfaceVolume, TopKAssessment, Validity, ValidityStep, VectorAssessment, assess,
+    assess_before_after, assess_top_k, assess_vectors, c_emp, c_emp_interval, calibration_error, cells,
+    reliability, roc_surface,
 };
-pub use clopper_pearson::clopper_pearson;
-pub use code_vectors::CodeVectors;
-pub use codes::{CodeModel, CodesError, MAX_CODE_STEPS};
-pub use compare::{
-    Claim, CompareData, CompareOptions, ComparedMethod, Contender, FailedMethod, MethodComparison, Split,
-    compare_methods, fits,
+pub use calib_fit::binary::{
+    Bin, BinaryMethod, BinnedModel, Boundary, BoundaryPoints, CodeModel, FixedWidth, InterpolatedModel,
+    Isotonic, Loss, Model, RandomizedModel, ScalingBinning, ScalingMethod, ScalingModel, Umd, Ums,
+    VennAbersModel,
 };
-pub use compile::{ArtifactOptions, CompileError, artifact_bytes};
-pub use compile_joint::joint_artifact_bytes;
-pub use cross_validation::CrossValidation;
-pub use data::{BinaryData, TopLabelData};
-pub use data_error::DataError;
+pub use calib_fit::compare::{
+    BinsTried, Claim, CompareData, CompareOptions, ComparedMethod, Contender, FailedMethod, MethodComparison,
+    Split, choose_bins, compare_methods, fits, halves,
+};
+pub use calib_fit::data::{
+    BinaryCollector, BinaryData, CodeVectors, DataError, TopLabelData, VectorData, VectorKind, Vectors,
+    WeightedData,
+};
+pub use calib_fit::error::{CanonicalError, FitError, ScalingError, UnfittedReason, VectorScalingError};
+pub use calib_fit::fit::{
+    Fit, FittedTable, Unfitted, fit_binary, fit_device_scores, fit_weighted, table_name,
+};
+pub use calib_fit::guarantee::{
+    Guarantee, Plan, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
+    gr22_theorem1, gr22_theorem2, sample_split,
+};
+pub use calib_fit::joint::{
+    CanonicalMethod, CanonicalModel, Directions, HeldOutLoss, JointFit, JointMethod, JointModel,
+    MulticlassIrp, Odir, Partition, ProjectionBinning, RegionValues, SimplexCell, SplitTreeModel, Splits,
+    VectorScalingMethod, VectorScalingModel, fit_joint,
+};
+pub use calib_fit::points::{Block, Group, isotonic_blocks};
+pub use calib_fit::reduction::{Problems, ReductionOptions, fit_reduction, fit_top_label};
+pub use calib_fit::stats::{CLIP, CrossValidation, Interval, Seed, clopper_pearson};
+pub use calib_fit::{
+    apply, artifact, assess, binary, compare, data, decide, fit, guarantee, joint, points, reduction, stats,
+};
 pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
 #[cfg(feature = "serial")]
 pub use device::{LogDecoder, LogLine, LogTable, open_port};
-pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{Error, Place};
 pub use export::{ExportError, export_c, export_rust};
-pub use fit::{
-    Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_device_scores,
-    fit_reduction, fit_top_label, table_name,
-};
-pub use groups::Group;
-pub use guarantee::{
-    Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
-    gr22_theorem1, gr22_theorem2, sample_split,
-};
-pub use held_out_loss::HeldOutLoss;
-pub use isotonic::{Block, InterpolatedModel, Isotonic, isotonic_blocks};
-pub use joint::{JointFit, JointMethod, JointModel, fit_joint};
-pub use least_squares::Loss;
-pub use method::{BinaryMethod, Model, Seed};
-pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
+pub use files::read_artifact;
 pub use output::{OutputError, write_file};
-pub use plan::Plan;
 pub use probe::{
     AccessError, DeviceReport, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, ProbeState,
     Rejection, Sector, Segment, SlotImage, SlotMap, await_report, deploy, flash, plan as flash_plan, prepare,
@@ -142,22 +95,10 @@ pub use probe::{
 #[cfg(feature = "probe")]
 pub use probe::{Chip, ChipLog, elf_segments, probes};
 pub use problem::Problem;
-pub use problems::Problems;
-pub use promise::{points_for_a_useful_epsilon, promise};
 pub use report::{
     ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,
     DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, FileOrigin, Occupancy, Origin,
     PageError, Plot, PngError, REPORT_KEYS, REPORT_SCHEMA, Report, ReportData, ReportOptions, ReportedRule,
     report,
 };
-pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
-pub use scaling_binning::ScalingBinning;
 pub use signing::{PrivateKey, PublicKey};
-pub use stored::StoredArtifact;
-pub use umd::{Boundary, BoundaryPoints, Umd};
-pub use ums::{FixedWidth, Ums};
-pub use vector_data::VectorData;
-pub use vector_scaling::{Odir, VectorScalingError, VectorScalingMethod, VectorScalingModel};
-pub use vectors::{VectorKind, Vectors};
-pub use venn_abers::VennAbersModel;
-pub use weighted::{WeightedData, fit_weighted};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use calib_core::{KeyId, ParseError, ScoreEncoding};
 
-use crate::decide::CostsError;
 use crate::error::{Place, Row};
+use crate::input::CostsError;
 use crate::input::Format;
 
 /// What is wrong at a place.

@@ -10,10 +10,10 @@ use ed25519_dalek::pkcs8::{
 };
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 
-use crate::StoredArtifact;
 use crate::error::{Error, Place};
 use crate::output::{write_file, write_secret_file};
 use crate::problem::Problem;
+use calib_fit::artifact::StoredArtifact;
 
 /// The longest file that is read as a key.
 const MAX_KEY_LEN: u64 = 1 << 16;

@@ -92,7 +92,7 @@ fn ten_classes_cost_what_was_measured() {
 /// The counts that the host was built with are the committed ones.
 #[test]
 fn the_hosts_counts_are_the_committed_ones() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../calib-host/src/device_cost.csv");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../calib-host/fit/src/artifact/cost.csv");
     let text = fs::read_to_string(path).unwrap();
     let hosts: BTreeMap<(String, String), f64> = text
         .lines()

@@ -6,7 +6,7 @@ use calib_core::{Calibrator, Outcome};
 use calib_host::input::{self, Column, Format, Source, Table};
 use calib_host::{
     Applied, AppliedVector, CalibratedRows, Error, Place, Prediction, PredictionKind, Problem,
-    StoredArtifact, VectorKind, Vectors, apply_codes, apply_scores,
+    StoredArtifact, VectorKind, Vectors, apply_codes, apply_scores, read_artifact,
 };
 
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
@@ -29,7 +29,7 @@ pub(crate) struct Columns<'a> {
 
 impl<'a> NamedArtifact<'a> {
     pub(crate) fn read(path: &'a PathBuf, seed: u64) -> Result<Self, Error> {
-        Ok(Self { path, stored: StoredArtifact::read(path)?, seed })
+        Ok(Self { path, stored: read_artifact(path)?, seed })
     }
 
     /// Calibrates scores of class 1, or their codes, with their labels.

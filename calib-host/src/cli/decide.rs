@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use calib_core::{Outcome, Score};
 use calib_host::decide::{
-    Actions, Chosen, CostInterval, Costs, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation,
-    actual_cost, choose_actions, cost_interval, expected_cost, read_costs, with_decision,
+    Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
+    choose_actions, cost_interval, expected_cost, with_decision,
 };
-use calib_host::input::{self, Source, Table};
-use calib_host::{CompileError, Error, Prediction, Problem, StoredArtifact, apply_scores, write_file};
+use calib_host::input::{self, Costs, Source, Table, read_costs};
+use calib_host::{
+    CompileError, Error, Prediction, Problem, StoredArtifact, apply_scores, read_artifact, write_file,
+};
 use clap::Args;
 
 use super::decided::{Decided, print};
@@ -84,7 +86,7 @@ struct Rows {
 impl Decide {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let costs = read_costs(&self.actions)?;
-        let stored = self.artifact.as_deref().map(StoredArtifact::read).transpose()?;
+        let stored = self.artifact.as_deref().map(read_artifact).transpose()?;
         let path = self.probs.as_deref().or(self.scores.as_deref());
         if path.is_none()
             && (self.labels.is_some() || self.label_column.is_some() || self.validation.is_some())

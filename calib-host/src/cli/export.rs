@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_host::{Error, StoredArtifact, export_c, export_rust, write_file};
+use calib_host::{Error, export_c, export_rust, read_artifact, write_file};
 use clap::{Args, ValueEnum};
 
 /// Write an artefact as source code, to be built into a firmware.
@@ -36,7 +36,7 @@ enum Format {
 
 impl Export {
     pub(crate) fn run(self) -> Result<(), Error> {
-        let stored = StoredArtifact::read(&self.artifact)?;
+        let stored = read_artifact(&self.artifact)?;
         let text = match self.format {
             Format::Bin => None,
             Format::C => Some(export_c(&stored.artifact(), &self.name)),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calib_core::{ClassifierId, Reduction, ScoreEncoding};
-use calib_host::decide::{Actions, Costs, Envelope, Rule, read_costs, with_decision};
-use calib_host::input::{self, BinaryFiles, Column, Sample, Source, Table};
+use calib_host::decide::{Actions, Envelope, Rule, with_decision};
+use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
 use calib_host::{
     ArtifactOptions, CompileError, DataError, Error, FitError, FittedTable, Model, Place, Problems,
     ScalingModel, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary, fit_joint,

@@ -9,7 +9,7 @@ use calib_core::SlotContent;
 use calib_host::FlashError;
 use calib_host::{
     Chip, DeviceReport, Error, FlashPlan, FlashReport, SlotMap, StoredArtifact, await_report, deploy,
-    elf_segments, flash, flash_plan, prepare, read_slots, report_addr, restart, slot_map,
+    elf_segments, flash, flash_plan, prepare, read_artifact, read_slots, report_addr, restart, slot_map,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ pub(crate) fn status(chip: &str, options: &ProbeOptions, as_json: bool) -> Resul
 impl Flash {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         match (&self.artifact, &self.firmware) {
-            (Some(artifact), _) => self.calibrator(&StoredArtifact::read(artifact)?, quiet),
+            (Some(artifact), _) => self.calibrator(&read_artifact(artifact)?, quiet),
             (None, Some(elf)) => self.program(elf, quiet),
             (None, None) => unreachable!("clap asks for one of them"),
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use calib_core::{
     Artifact, Calibrator, FORMAT_VERSION, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
 };
-use calib_host::{Error, StoredArtifact, promise, table_name};
+use calib_host::{Error, promise, read_artifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self) -> Result<(), Error> {
-        let stored = StoredArtifact::read(&self.artifact)?;
+        let stored = read_artifact(&self.artifact)?;
         let artifact = stored.artifact();
         if self.json { print_json(&to_json(&artifact)) } else { self.print(&artifact) }
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_host::{Error, Place, PrivateKey, Problem, PublicKey, StoredArtifact, write_file};
+use calib_host::{Error, Place, PrivateKey, Problem, PublicKey, read_artifact, write_file};
 use clap::Args;
 use serde_json::json;
 
@@ -81,7 +81,7 @@ impl Keygen {
 impl Sign {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
-        let stored = StoredArtifact::read(&self.artifact)?;
+        let stored = read_artifact(&self.artifact)?;
         let signed =
             key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
         write_file(&self.output, self.force, |out| out.write_all(&signed))?;
@@ -103,7 +103,7 @@ impl Sign {
 impl Verify {
     pub(crate) fn run(self) -> Result<(), Error> {
         let key = PublicKey::read(&self.key)?;
-        let stored = StoredArtifact::read(&self.artifact)?;
+        let stored = read_artifact(&self.artifact)?;
         let verdict = key.verify(&stored);
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {

@@ -16,6 +16,7 @@ mod export;
 mod fit;
 #[cfg(feature = "probe")]
 mod flash;
+mod hints;
 mod inspect;
 mod joint;
 mod joint_report;
@@ -116,7 +117,7 @@ pub(crate) fn run() -> ExitCode {
             let mut stderr = io::stderr().lock();
             // Nothing is left to be told when standard error is closed.
             let _ = writeln!(stderr, "error: {error}");
-            if let Some(hint) = error.hint() {
+            if let Some(hint) = hints::hint(&error) {
                 let _ = writeln!(stderr, "  hint: {hint}");
             }
             ExitCode::from(error.exit_code())

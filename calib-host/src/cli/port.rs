@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use calib_core::SlotContent;
 use calib_core::wire::{CalibratorStatus, ReplyBody, RequestBody, Slots, Status, UpdateStatus};
-use calib_host::{DeviceError, Error, Link, Patience, Stage, StoredArtifact, open_port, push};
+use calib_host::{DeviceError, Error, Link, Patience, Stage, open_port, push, read_artifact};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ impl LineOptions {
 
 impl Push {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let artifact = StoredArtifact::read(&self.artifact)?;
+        let artifact = read_artifact(&self.artifact)?;
         let mut link = self.line.link()?;
         let bar = bar(quiet);
         let mut resumed_at = None;

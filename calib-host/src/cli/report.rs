@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use calib_core::Reduction;
-use calib_host::decide::{Envelope, Rule, read_costs};
-use calib_host::input::{self, Source};
+use calib_host::decide::{Envelope, Rule};
+use calib_host::input::{self, Source, read_costs};
 use calib_host::{
     AssessOptions, Binning, Bootstrap, CalibratedRows, ClassProbRows, Error, FileOrigin, IntervalKind,
     Origin, Plot, Report, ReportData, ReportedRule, VectorKind, report, write_file,

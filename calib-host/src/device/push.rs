@@ -5,7 +5,7 @@ use calib_core::{Receipt, crc32c};
 
 use super::error::DeviceError;
 use super::link::{Link, Transport};
-use crate::StoredArtifact;
+use calib_fit::artifact::StoredArtifact;
 
 /// How far a push is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

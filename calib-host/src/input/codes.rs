@@ -4,12 +4,11 @@ use calib_core::{QuantizedScore, ScoreEncoding};
 
 use super::matrix::{array, entry};
 use super::{Column, Format, Source, Table};
-use crate::code_vectors::CodeVectors;
-use crate::codes::score_of_code;
-use crate::data_error::DataError;
 use crate::error::{Error, Place};
 use crate::problem::Problem;
-use crate::vectors::VectorKind;
+use calib_fit::data::CodeVectors;
+use calib_fit::data::DataError;
+use calib_fit::data::VectorKind;
 
 /// Checks that every value is a code of the encoding.
 ///
@@ -31,7 +30,7 @@ pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<Quanti
 /// The first value that is not a code, or stands for a score outside `[0, 1]`.
 pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Column<f64>, Error> {
     let score = |(row, code): (usize, QuantizedScore)| {
-        let score = score_of_code(code).map(|score| f64::from(score.get()));
+        let score = code.score().map(|score| f64::from(score.get()));
         score.ok_or_else(|| {
             let problem = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
             Error::input(column.at(row), problem)

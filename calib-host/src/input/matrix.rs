@@ -7,10 +7,10 @@ use super::column::score_problem;
 use super::format::Format;
 use super::npy::{self, NpyArray};
 use super::npz::Npz;
-use crate::data_error::DataError;
 use crate::error::{Error, Place, Row};
 use crate::problem::Problem;
-use crate::vectors::{VectorKind, Vectors};
+use calib_fit::data::DataError;
+use calib_fit::data::{VectorKind, Vectors};
 
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
 /// only one of two dimensions or has the name `logits` or `probs`, as `kind` says.

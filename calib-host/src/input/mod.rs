@@ -16,6 +16,7 @@ mod cell;
 mod chunks;
 mod codes;
 mod column;
+mod costs;
 mod csv;
 mod format;
 #[cfg(feature = "arrow")]
@@ -36,6 +37,7 @@ mod weights;
 pub use binary::{BinaryFiles, BinaryInput};
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
+pub use costs::{Costs, CostsError, read_costs};
 pub use format::Format;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};

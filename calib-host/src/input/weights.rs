@@ -2,11 +2,11 @@
 
 use super::Column;
 use super::column::check_same_rows;
-use crate::data::BinaryData;
-use crate::data_error::DataError;
 use crate::error::Error;
 use crate::problem::Problem;
-use crate::weighted::WeightedData;
+use calib_fit::data::BinaryData;
+use calib_fit::data::DataError;
+use calib_fit::data::WeightedData;
 
 /// Binary calibration data, with or without real weights.
 #[derive(Clone, Debug, PartialEq)]

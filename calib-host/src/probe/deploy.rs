@@ -6,8 +6,8 @@ use super::access::FlashAccess;
 use super::flow::{FlashError, FlashReport, Plan, Segment, flash, plan};
 use super::image::{SlotImage, SlotMap};
 use super::report::{DeviceReport, await_report, restart};
-use crate::StoredArtifact;
 use crate::error::Error;
+use calib_fit::artifact::StoredArtifact;
 
 /// Reads both slots.
 ///

@@ -9,8 +9,8 @@ use calib_core::{ClassifierId, Identity, KeyId, SlotContent, SlotFault};
 
 use super::access::{AccessError, FlashAccess};
 use super::flow::FlashError;
-use crate::StoredArtifact;
 use crate::device::{DeviceError, Link, Transport};
+use calib_fit::artifact::StoredArtifact;
 
 /// How long to wait between two looks at the memory.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -226,7 +226,12 @@ mod tests {
     use calib_core::{AlarmRule, Method, Reduction, Refused, ScoreEncoding, SignatureError};
 
     use super::*;
-    use crate::{ArtifactOptions, BinaryData, BinaryMethod, PrivateKey, Umd, artifact_bytes, fit_binary};
+    use calib_fit::artifact::{ArtifactOptions, artifact_bytes};
+    use calib_fit::binary::{BinaryMethod, Umd};
+    use calib_fit::data::BinaryData;
+    use calib_fit::fit::fit_binary;
+
+    use crate::PrivateKey;
 
     const ID: ClassifierId = ClassifierId(*b"the-chip");
 

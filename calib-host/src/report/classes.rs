@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::ClassProbRows;
-use crate::assess::{AssessOptions, Assessment, BinnedEstimate, ProbMatrix, assess_vectors};
+use calib_fit::assess::{AssessOptions, Assessment, BinnedEstimate, ProbMatrix, assess_vectors};
 
 /// Metrics of vectors of probabilities, without bootstrap intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,8 +3,8 @@
 use calib_core::{Artifact, Score};
 use serde::Serialize;
 
-use crate::Prediction;
-use crate::decide::{
+use calib_fit::assess::Prediction;
+use calib_fit::decide::{
     Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
 };
 

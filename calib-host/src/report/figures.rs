@@ -4,7 +4,7 @@ use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Plot, ValidityKind, Words};
 use super::rows::CalibratedRows;
-use crate::assess::{
+use calib_fit::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
     Validity, cells,
 };

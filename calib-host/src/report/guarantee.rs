@@ -46,7 +46,7 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gr21_theorem3;
+    use calib_fit::guarantee::gr21_theorem3;
 
     /// The curve passes through what the theorem gives at every alpha.
     #[test]

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 use calib_core::Artifact;
 use serde::Serialize;
 
-use crate::assess::{AssessOptions, BeforeAfter, Cell, assess_before_after};
-use crate::device_cost::{DeviceCost, device_costs};
-use crate::promise::promise;
-use crate::stored::StoredArtifact;
+use calib_fit::artifact::StoredArtifact;
+use calib_fit::artifact::promise;
+use calib_fit::artifact::{DeviceCost, device_costs};
+use calib_fit::assess::{AssessOptions, BeforeAfter, Cell, assess_before_after};
 use guarantee::Curve;
 
 pub use classes::{ClassWiseSide, ClassWiseSummary};

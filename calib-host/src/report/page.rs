@@ -6,7 +6,8 @@ use super::Report;
 use super::chart::{STYLE, key};
 use super::classes::ranges;
 use super::plots::Plot;
-use crate::assess::{Assessment, BinnedEstimate, EstimateWithInterval, Interval};
+use calib_fit::assess::{Assessment, BinnedEstimate, EstimateWithInterval};
+use calib_fit::stats::Interval;
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
 #[derive(Debug, thiserror::Error)]
@@ -175,7 +176,7 @@ fn legend(plot: &Plot) -> Vec<(Value, &'static str)> {
 
 /// How predictions are grouped, in words.
 fn groups(estimate: &BinnedEstimate) -> String {
-    use crate::assess::Binning;
+    use calib_fit::assess::Binning;
     match estimate.groups.binning {
         Binning::EqualWidth(bins) => format!("{bins} bins of equal width"),
         Binning::EqualMass(bins) => format!("{bins} bins of equal mass"),

@@ -4,8 +4,8 @@ use minijinja::{Value, context};
 
 use super::Report;
 use super::classes::{ClassWiseSide, ranges};
-use crate::assess::BinnedEstimate;
-use crate::device_cost::CallInput;
+use calib_fit::artifact::CallInput;
+use calib_fit::assess::BinnedEstimate;
 
 /// Tables hold at most so many classes, those with the most rows.
 const LISTED_CLASSES: usize = 200;

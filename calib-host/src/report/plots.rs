@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::chart::{Axis, Chart, LegendEntry, Mark};
-use crate::assess::{ReliabilityBin, Roc, RocPoint, Validity};
+use calib_fit::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 
 /// ROC curves are drawn with at most so many points.
 const DRAWN_POINTS: usize = 400;

@@ -7,7 +7,7 @@ use calib_core::{Artifact, BinFlags, Calibrator, HeaderFlags, Reduction, VectorC
 use super::Origin;
 use super::plots::Occupancy;
 use super::rows::{CalibratedRows, ReportData};
-use crate::assess::{BeforeAfter, Prediction};
+use calib_fit::assess::{BeforeAfter, Prediction};
 
 /// Bins with fewer test rows than this say little.
 const FEW_IN_BIN: u64 = 10;

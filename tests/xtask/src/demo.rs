@@ -10,7 +10,7 @@ use calib_core::{Artifact, Outcome};
 use calib_firmware::{Classifier, LinearModel};
 use calib_host::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, Interval, IntervalKind,
-    Prediction, PredictionKind, StoredArtifact, assess_before_after, gr21_theorem3_smallest_n,
+    Prediction, PredictionKind, read_artifact, assess_before_after, gr21_theorem3_smallest_n,
 };
 use calib_tests::{
     Board, Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
@@ -78,7 +78,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     model.save(&json)?;
     let data = write_data(case, plan, &folder)?;
     let slot = fit(case, plan.options, &data, &folder.join("cal.bin"))?;
-    let stored = StoredArtifact::read(&slot)?;
+    let stored = read_artifact(&slot)?;
     let artifact = stored.artifact();
     let elf = build_firmware(&json)?;
     let size = image_size(&elf)?;
@@ -104,7 +104,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
     for (name, options) in plan.beside {
         let slot = fit(case, options, &data, &folder.join(format!("{name}.bin")))?;
-        let stored = StoredArtifact::read(&slot)?;
+        let stored = read_artifact(&slot)?;
         let mut device = Emulator::start(&elf, Some(&slot))?;
         let rows = classified_rows(&mut device, model, &stored.artifact(), &test.features)?;
         print_agreement(&format!("test rows ({name})"), &rows.differences, rows.predictions.len())?;
