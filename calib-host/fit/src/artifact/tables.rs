@@ -1,16 +1,17 @@
 //! From a fit to the bytes that a device reads.
 
+use calib_core::{
+    Artifact, ArtifactWriter, BinFlags, CodeTable, CompactTable, Header, HeaderFlags, InterpolatedTable,
+    ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable,
+    Table, TableForm, VennAbersTable, WriteError,
+};
+
 use super::compact::edge_key;
 use super::error::CompileError;
 use super::options::{ArtifactOptions, identity};
 use crate::binary::{Model, ScalingModel, in_compact_table};
 use crate::fit::{Fit, FittedTable};
 use crate::stats::CLIP;
-use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, CodeTable, CompactTable, Header, HeaderFlags, InterpolatedTable,
-    ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable,
-    Table, TableForm, VennAbersTable, WriteError,
-};
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
 #[derive(Default)]

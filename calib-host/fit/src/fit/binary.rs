@@ -51,22 +51,23 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
     let model = method.fit(points)?;
-    let bins = method.bins().unwrap_or(0) as u64;
-    let epsilon = method.epsilon(&model, n, bins, alpha);
+    let facts = method.facts();
+    let bins = facts.bins.unwrap_or(0) as u64;
+    let epsilon = facts.epsilon(&model, n, bins, alpha);
     let table = FittedTable::new(model, n, epsilon, bins, alpha);
     Ok(Fit {
-        method: method.method(),
+        method: facts.method,
         reduction: Reduction::Binary,
         classes: 2,
         n,
         tables: vec![Some(table)],
         unfitted: Vec::new(),
-        guarantee: method.theorem().zip(epsilon).map(|(theorem, epsilon)| Guarantee {
+        guarantee: facts.guarantee.zip(epsilon).map(|((theorem, _), epsilon)| Guarantee {
             theorem,
             alpha,
             epsilon,
         }),
-        parameters: format!("alpha={alpha} {}", method.parameters()).trim_end().into(),
+        parameters: format!("alpha={alpha} {}", facts.parameters).trim_end().into(),
         compact: false,
         weighted: false,
     })

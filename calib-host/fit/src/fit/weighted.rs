@@ -14,7 +14,9 @@ use crate::error::FitError;
 /// [`FitError::RealWeights`] for methods that count points: all but isotonic regression without smoothing and the scaling
 /// functions. Otherwise as [`fit_binary`].
 pub fn fit_weighted(data: &WeightedData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
-    check(method)?;
+    if let Some(what) = method.facts().counts_points {
+        return Err(FitError::RealWeights(what));
+    }
     let mut fit = fit_binary(data.units(), method, alpha).map_err(|cause| match cause {
         FitError::OneClass { label, .. } => FitError::OneClass { label, n: data.len() },
         other => other,
@@ -26,24 +28,6 @@ pub fn fit_weighted(data: &WeightedData, method: &BinaryMethod, alpha: f64) -> R
         table.n = data.len();
     }
     Ok(fit)
-}
-
-fn check(method: &BinaryMethod) -> Result<(), FitError> {
-    Err(FitError::RealWeights(match method {
-        BinaryMethod::Scaling(..) | BinaryMethod::LeastSquares(..) => return Ok(()),
-        BinaryMethod::Isotonic(isotonic) | BinaryMethod::IsotonicInterpolated(isotonic) => {
-            if isotonic.smoothing == 0.0 {
-                return Ok(());
-            }
-            "smoothing"
-        }
-        BinaryMethod::VennAbers => "venn-abers",
-        BinaryMethod::ScalingBinning(_) => "scaling-binning",
-        BinaryMethod::FixedWidth(_) => "fixed-width binning",
-        BinaryMethod::Umd(_) | BinaryMethod::UmdRandomized(..) | BinaryMethod::Ums(_) => {
-            "uniform-mass binning"
-        }
-    }))
 }
 
 #[cfg(test)]

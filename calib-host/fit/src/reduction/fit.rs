@@ -36,7 +36,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let methods: Vec<_> =
         (0..problems.tables()).map(|table| options.method_for(problems.table_len(table))).collect();
     // Decided by the scores alone, so that the labels do not choose which bins the union bound is over.
-    let all_bins = methods.iter().flatten().filter_map(BinaryMethod::bins).sum::<usize>() as u64;
+    let all_bins = methods.iter().flatten().filter_map(|method| method.facts().bins).sum::<usize>() as u64;
     let promise = Promise::of(problems, options, alpha);
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
     for (table, method) in methods.iter().enumerate() {
@@ -44,7 +44,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             Ok((method, model)) => {
                 let n = problems.table_len(table) as u64;
                 let epsilon = promise.and_then(|promise| {
-                    let own = method.epsilon(&model, n, all_bins, alpha)?;
+                    let own = method.facts().epsilon(&model, n, all_bins, alpha)?;
                     Some(promise.uniform.unwrap_or(own))
                 });
                 tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, alpha)));
@@ -89,7 +89,7 @@ impl Promise {
     /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin; otherwise the binary theorem holds for each table,
     /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
-        let theorem = options.method.theorem()?;
+        let theorem = options.method.facts().guarantee?.0;
         let (n, classes) = (problems.len() as u64, problems.classes() as u64);
         let k = options.points_per_bin.filter(|_| theorem == Theorem::Gr21Theorem3).map(|k| k as u64);
         Some(match (problems.reduction(), k) {
