@@ -2,9 +2,6 @@
 
 use calib_core::{Method, Theorem};
 
-use super::model::Model;
-use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
-
 /// The facts of a method with its parameters: everything that the rest of the crate asks it, apart from fitting.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Facts {
@@ -38,23 +35,5 @@ impl Facts {
     /// Returns the facts of a method that anything can be fitted to and nothing is guaranteed of.
     pub(crate) fn new(method: Method, parameters: String) -> Self {
         Self { method, parameters, bins: None, min_points: 1, guarantee: None, counts_points: None }
-    }
-
-    /// Returns what is guaranteed of a fit to `n` points, with a union bound over `all_bins` bins; `None` if the theorem does
-    /// not hold.
-    pub(crate) fn epsilon(&self, model: &Model, n: u64, all_bins: u64, alpha: f64) -> Option<f64> {
-        let (_, bound) = self.guarantee?;
-        if model.ties_merged() {
-            return None;
-        }
-        let points_per_bin = n / self.bins? as u64;
-        Some(match bound {
-            Bound::LeftOut => gr21_theorem3(points_per_bin, all_bins, alpha),
-            Bound::Kept => gr21_corollary1(points_per_bin, all_bins, alpha),
-            Bound::FewestPoints => {
-                let fewest = model.bins().iter().map(|bin| bin.n).filter(|&n| n > 0).min()?;
-                sample_split(fewest, all_bins, alpha)
-            }
-        })
     }
 }

@@ -53,7 +53,7 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
     let model = method.fit(points)?;
     let facts = method.facts();
     let bins = facts.bins.unwrap_or(0) as u64;
-    let epsilon = facts.epsilon(&model, n, bins, alpha);
+    let epsilon = model.epsilon(&facts, n, bins, alpha);
     let table = FittedTable::new(model, n, epsilon, bins, alpha);
     Ok(Fit {
         method: facts.method,

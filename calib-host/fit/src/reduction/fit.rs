@@ -44,7 +44,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             Ok((method, model)) => {
                 let n = problems.table_len(table) as u64;
                 let epsilon = promise.and_then(|promise| {
-                    let own = method.facts().epsilon(&model, n, all_bins, alpha)?;
+                    let own = model.epsilon(&method.facts(), n, all_bins, alpha)?;
                     Some(promise.uniform.unwrap_or(own))
                 });
                 tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, alpha)));
