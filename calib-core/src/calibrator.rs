@@ -1,13 +1,9 @@
 //! Ready-to-use calibrators over a parsed artefact.
 
-use core::fmt;
-
-use serde::{Deserialize, Serialize};
-
-use crate::artifact::{Artifact, ClassifierId, Method, Reduction};
+use crate::artifact::{Artifact, Reduction};
 use crate::{
-    BinFlags, Calibrated, ClassWiseCalibrator, EncodingError, Logits, NormalizedCalibrator, Outcome, Probs,
-    QuantizedScore, Score, ScoreEncoding, Tables, TopKCalibrator, TopLabel, Uncalibrated, VectorCalibrator,
+    BinFlags, Calibrated, ClassCountError, ClassWiseCalibrator, EncodingError, Logits, NormalizedCalibrator,
+    Outcome, Probs, QuantizedScore, Score, ScoreEncoding, Tables, TopKCalibrator, TopLabel, VectorCalibrator,
 };
 
 /// A calibrator of the kind that the artefact's reduction and score encoding say.
@@ -64,23 +60,13 @@ pub struct TopLabelCodeCalibrator<'a> {
     encoding: ScoreEncoding,
 }
 
-/// A vector has another number of classes than the calibrator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ClassCountError {
-    /// The calibrator's number of classes.
-    pub expected: usize,
-    /// The vector's.
-    pub got: usize,
-}
-
 impl<'a> Artifact<'a> {
     /// The calibrator that this artefact holds.
     pub const fn calibrator(&self) -> Calibrator<'a> {
         let tables = *self.tables();
         let (classes, encoding) = (self.header().classes, self.header().encoding);
         if let Some(joint) = self.joint() {
-            return Calibrator::Vector(joint);
+            return Calibrator::Vector(VectorCalibrator::of_joint(joint));
         }
         match (self.header().reduction, encoding.is_quantized()) {
             (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),
@@ -104,17 +90,6 @@ impl<'a> Artifact<'a> {
                 Calibrator::TopK(TopKCalibrator::new(tables, classes, k, false))
             }
         }
-    }
-
-    /// Whether calibrating takes a random word, such as [`BinaryCalibrator::calibrate_with`] and
-    /// [`TopLabelCalibrator::calibrate_with`] are given.
-    pub fn is_randomized(&self) -> bool {
-        self.header().method == Method::UmdRandomized
-    }
-
-    /// Whether this artefact may be used with a classifier: false only if it names another one.
-    pub fn is_for(&self, classifier: ClassifierId) -> bool {
-        self.header().provenance.classifier.is_none_or(|id| id == classifier)
     }
 }
 
@@ -171,8 +146,8 @@ impl TopLabelCalibrator<'_> {
     #[inline(always)]
     pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
         match table(&self.tables, self.classes, top.class) {
-            Some(table) => outcome(self.tables.calibrate(table, top.score, word.into())),
-            None => outcome(None),
+            Some(table) => Outcome::of_class(self.tables.calibrate(table, top.score, word.into())),
+            None => Outcome::of_class(None),
         }
     }
 
@@ -238,7 +213,7 @@ impl TopLabelCodeCalibrator<'_> {
     pub fn calibrate(&self, class: u16, score: QuantizedScore) -> Result<Outcome, EncodingError> {
         check_encoding(self.encoding, score)?;
         let table = table(&self.tables, self.classes, class);
-        Ok(outcome(table.and_then(|table| self.tables.calibrate_code(table, score))))
+        Ok(Outcome::of_class(table.and_then(|table| self.tables.calibrate_code(table, score))))
     }
 }
 
@@ -258,24 +233,3 @@ fn table(tables: &Tables<'_>, classes: u16, class: u16) -> Option<usize> {
         Some(class.into())
     }
 }
-
-impl ClassCountError {
-    pub(crate) const fn check(expected: usize, got: usize) -> Result<(), Self> {
-        if expected == got { Ok(()) } else { Err(Self { expected, got }) }
-    }
-}
-
-pub(crate) fn outcome(calibrated: Option<Calibrated>) -> Outcome {
-    match calibrated {
-        Some(calibrated) => Outcome::Calibrated(calibrated),
-        None => Outcome::Uncalibrated(Uncalibrated::Class),
-    }
-}
-
-impl fmt::Display for ClassCountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a vector of {} classes for a calibrator of {}", self.got, self.expected)
-    }
-}
-
-impl core::error::Error for ClassCountError {}

@@ -3,9 +3,6 @@
 use crate::values::check_probs;
 use crate::{BinFlags, Projection, Sierpinski, SimplexGrid, SplitTree, TableError};
 
-/// The largest number of cells: their indices are `u16`.
-pub const MAX_CELLS: usize = 1 << 16;
-
 /// A partition of the probability simplex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

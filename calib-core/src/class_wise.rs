@@ -1,6 +1,5 @@
 //! A calibrator for every class.
 
-use crate::calibrator::outcome;
 use crate::{ClassCountError, Outcome, Score, ScoreVector, Tables};
 
 /// Maps every class's score to the probability of that class, each with a table of its own (Gupta and Ramdas 2022,
@@ -27,7 +26,7 @@ impl<'a> ClassWiseCalibrator<'a> {
     /// The word is that of [`BinaryCalibrator::calibrate_with`](crate::BinaryCalibrator::calibrate_with).
     #[inline]
     pub fn calibrate(&self, class: u16, score: Score, word: Option<u32>) -> Outcome {
-        outcome(self.tables.calibrate(class.into(), score, word))
+        Outcome::of_class(self.tables.calibrate(class.into(), score, word))
     }
 
     /// Every class's calibrated probability, in the order of the classes.
@@ -47,7 +46,7 @@ impl<'a> ClassWiseCalibrator<'a> {
         Ok(vector
             .scores()
             .enumerate()
-            .map(move |(class, score)| outcome(tables.calibrate(class, score, word))))
+            .map(move |(class, score)| Outcome::of_class(tables.calibrate(class, score, word))))
     }
 
     /// The probability alone; `None` for an uncalibrated class.

@@ -43,7 +43,9 @@ mod artifact;
 mod buffer;
 mod calibrator;
 mod cells;
+mod class_probs;
 mod class_wise;
+mod classes;
 mod code_table;
 mod compact_table;
 mod crc32c;
@@ -55,6 +57,8 @@ mod fixed_table;
 mod fraction;
 mod interpolated;
 mod interval;
+mod joint;
+mod limits;
 mod logits;
 mod normalized;
 mod outcome;
@@ -74,14 +78,17 @@ mod softmax;
 mod split_tree;
 mod stuffing;
 mod table;
+mod table_error;
 #[cfg(test)]
 mod test_size;
 mod top_k;
+mod top_label;
 mod top_label_code;
 #[cfg(feature = "ed25519")]
 mod trusted_key;
 mod values;
 mod vector_calibrator;
+mod vector_error;
 mod vector_scaling;
 mod venn_abers;
 pub mod wire;
@@ -91,16 +98,17 @@ pub use admission::{Admission, Admitted, Anybody, Refused, SignatureError, Trust
 pub use alarm_rule::AlarmRule;
 pub use artifact::{
     Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity, KeyId,
-    MAX_CLASSES, MAX_TOP_K, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SIGNATURE_SECTION_LEN,
-    SectionKind, Signature, SignedPart, Table, TableFault, TableForm, Tables, Theorem, WriteError, sign,
+    Method, PREFIX_LEN, ParseError, Provenance, Reduction, SIGNATURE_SECTION_LEN, SectionKind, Signature,
+    SignedPart, Table, TableFault, TableForm, Tables, Theorem, WriteError, sign,
 };
 pub use buffer::{ArtifactBuffer, BufferFull};
 pub use calibrator::{
-    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassCountError, TopLabelCalibrator,
-    TopLabelCodeCalibrator,
+    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, TopLabelCalibrator, TopLabelCodeCalibrator,
 };
-pub use cells::{CellScheme, CellTable, MAX_CELLS};
+pub use cells::{CellScheme, CellTable};
+pub use class_probs::ClassProbs;
 pub use class_wise::ClassWiseCalibrator;
+pub use classes::{ClassCountError, MAX_CLASSES, MAX_TOP_K};
 pub use code_table::CodeTable;
 pub use compact_table::CompactTable;
 pub use crc32c::crc32c;
@@ -110,9 +118,11 @@ pub use fixed_code_table::{DirectTable, FixedCodeTable};
 pub use fixed_table::FixedTable;
 pub use interpolated::InterpolatedTable;
 pub use interval::ProbInterval;
+pub use joint::Joint;
+pub use limits::MAX_CELLS;
 pub use logits::{Logits, LogitsError};
 pub use normalized::NormalizedCalibrator;
-pub use outcome::{BinFlags, Calibrated, Outcome, TopLabel, Uncalibrated};
+pub use outcome::{BinFlags, Calibrated, Outcome, Uncalibrated};
 pub use probs::{Probs, ProbsError};
 pub use projection::Projection;
 pub use randomized::RandomizedTable;
@@ -130,12 +140,15 @@ pub use slot_store::{
     SlotStore, slot_trailer,
 };
 pub use split_tree::{SplitTree, SplitTreeError};
-pub use table::{StepTable, TableError};
+pub use table::StepTable;
+pub use table_error::TableError;
 pub use top_k::TopKCalibrator;
+pub use top_label::TopLabel;
 pub use top_label_code::{CodeVectorError, TopLabelCode};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use trusted_key::{NotAKey, TrustedKey};
-pub use vector_calibrator::{ClassProbs, VectorCalibrator, VectorError};
+pub use vector_calibrator::VectorCalibrator;
+pub use vector_error::VectorError;
 pub use vector_scaling::{ScalingInput, ScalingShape, VectorScaling};
 pub use venn_abers::VennAbersTable;

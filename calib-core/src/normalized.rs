@@ -1,6 +1,6 @@
 //! Probabilities of all classes, made to sum to one.
 
-use crate::vector_calibrator::UNCALIBRATED;
+use crate::class_probs::UNCALIBRATED;
 use crate::{ClassWiseCalibrator, Score, Tables};
 
 /// Divides class-wise probabilities by their sum (Gupta and Ramdas 2022, Algorithm 4; Zadrozny and Elkan 2002).

@@ -4,18 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProbInterval, Score};
-
-/// A predicted class and the classifier's score for it. The default, class 0 with score 0, fills the places of a list
-/// to be written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct TopLabel {
-    /// The predicted class, 0-based.
-    pub class: u16,
-    /// The classifier's score for that class, not yet calibrated.
-    pub score: Score,
-}
+use crate::interval::ProbInterval;
 
 /// A calibrated probability with its evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +59,16 @@ pub enum Outcome {
     Calibrated(Calibrated),
     /// There is no calibrated probability, for this reason.
     Uncalibrated(Uncalibrated),
+}
+
+impl Outcome {
+    /// What a class's table gives; without one the class is uncalibrated.
+    pub(crate) fn of_class(calibrated: Option<Calibrated>) -> Self {
+        match calibrated {
+            Some(calibrated) => Self::Calibrated(calibrated),
+            None => Self::Uncalibrated(Uncalibrated::Class),
+        }
+    }
 }
 
 /// Why there is no calibrated probability.

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::MAX_CLASSES;
+use crate::classes::MAX_CLASSES;
 use crate::ranking::{argmax, rank};
 use crate::{Score, ScoreError, TopLabel};
 

@@ -1,5 +1,7 @@
 //! Projection-based binning of the simplex.
 
+use crate::limits::MAX_CELLS;
+
 /// A partition of the probability simplex by a sequence of hyperplanes (Gupta and Ramdas 2022, Algorithm 10).
 ///
 /// A vector is in the first cell whose direction `q_b` has a scalar product with it below the threshold `T_b`, and in
@@ -31,7 +33,7 @@ impl<'a> Projection<'a> {
     pub fn new(classes: u16, directions: &'a [f32], thresholds: &'a [f32]) -> Option<Self> {
         let len = thresholds.len().checked_mul(classes.into())?;
         let valid = classes >= 2
-            && thresholds.len() < crate::cells::MAX_CELLS
+            && thresholds.len() < MAX_CELLS
             && directions.len() == len
             && directions.iter().all(|entry| entry.abs() <= 1.0)
             && thresholds.iter().all(|threshold| threshold.is_finite());

@@ -1,6 +1,6 @@
 //! Sierpinski binning of the simplex.
 
-use crate::cells::MAX_CELLS;
+use crate::limits::MAX_CELLS;
 
 /// A fixed partition of the probability simplex that is finest towards the corners (Gupta and Ramdas 2022,
 /// appendix G.1).

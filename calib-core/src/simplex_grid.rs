@@ -1,6 +1,6 @@
 //! Grid-style binning of the simplex.
 
-use crate::cells::MAX_CELLS;
+use crate::limits::MAX_CELLS;
 
 /// A fixed partition of the probability simplex by the multiples of `1 / resolution` of every entry (Gupta and Ramdas
 /// 2022, appendix G.2).

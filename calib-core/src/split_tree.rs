@@ -1,5 +1,7 @@
 //! Trees of splits of the simplex.
 
+use crate::limits::MAX_CELLS;
+
 /// A partition of the probability simplex by splits at points `gamma` (Berta, Bach and Jordan 2024, section 3): child
 /// `k` of a split has the vectors `r` whose `r - gamma` is largest in entry `k`, the lowest such entry among equals.
 ///
@@ -65,7 +67,7 @@ impl<'a> SplitTree<'a> {
         if !words.is_empty() && next_node != node {
             return Err(SplitTreeError::Order(node as usize));
         }
-        if leaves as usize > crate::cells::MAX_CELLS {
+        if leaves as usize > MAX_CELLS {
             return Err(SplitTreeError::TooManyLeaves);
         }
         Ok(Self { classes, leaves, words })

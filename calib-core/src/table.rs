@@ -1,9 +1,8 @@
 //! The step table: what every binned calibrator is on the device.
 
-use core::fmt;
-
 use crate::Score;
 use crate::search::bin_of_float;
+use crate::table_error::{MAX_BINS, TableError};
 use crate::values::{Values, check_edges};
 
 /// `B` probabilities over `B` bins of scores: `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]`.
@@ -20,32 +19,9 @@ pub struct StepTable<'a> {
     values: Values<'a>,
 }
 
-/// Why numbers are not a table; the payload is an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum TableError {
-    /// The numbers of edges and values do not go together: a binned table has one value more than edges.
-    Length,
-    /// There are more than 65 536 bins.
-    TooManyBins,
-    /// This edge is NaN or outside `(0, 1]`, or not a code, or this knot is NaN, `-0.0` or outside `[0, 1]`.
-    EdgeRange(usize),
-    /// This edge or knot is not above the one before it.
-    EdgeOrder(usize),
-    /// This value is NaN, `-0.0` or outside `[0, 1]`.
-    ValueRange(usize),
-    /// This value is below the one before it, where they may not fall.
-    ValueOrder(usize),
-    /// This slope is not the quotient of its knots' differences.
-    Slope(usize),
-    /// This bin's lower bound is above its upper bound.
-    Bounds(usize),
-}
-
 impl<'a> StepTable<'a> {
     /// The largest number of bins: bin indices are `u16`.
-    pub const MAX_BINS: usize = Values::MAX_LEN;
+    pub const MAX_BINS: usize = MAX_BINS;
 
     /// Makes a table of `values.len()` bins from their inner edges, strictly ascending in `(0, 1]`, and their
     /// probabilities, in `[0, 1]`.
@@ -125,24 +101,6 @@ macro_rules! step_table {
         }
     };
 }
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let before = |i: &usize| i.saturating_sub(1);
-        match self {
-            Self::Length => f.write_str("there must be one value more than edges"),
-            Self::TooManyBins => write!(f, "more than {} bins", StepTable::MAX_BINS),
-            Self::EdgeRange(i) => write!(f, "edge {i} is out of range"),
-            Self::EdgeOrder(i) => write!(f, "edge {i} is not above edge {}", before(i)),
-            Self::ValueRange(i) => write!(f, "value {i} is outside [0, 1]"),
-            Self::ValueOrder(i) => write!(f, "value {i} is below value {}", before(i)),
-            Self::Slope(i) => write!(f, "slope {i} is not that of its knots"),
-            Self::Bounds(i) => write!(f, "the lower bound of bin {i} is above its upper bound"),
-        }
-    }
-}
-
-impl core::error::Error for TableError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! Calibrators of the first few classes.
 
-use crate::artifact::MAX_TOP_K;
-use crate::calibrator::outcome;
+use crate::classes::MAX_TOP_K;
 use crate::{ClassCountError, Outcome, ScoreVector, Tables, TopLabel};
 
 /// Maps the scores of the `k` first classes to the probability of each being right: with a table for each rank and class
@@ -37,13 +36,13 @@ impl<'a> TopKCalibrator<'a> {
     #[inline]
     pub fn calibrate(&self, rank: u16, top: TopLabel, word: Option<u32>) -> Outcome {
         if rank >= self.k || top.class >= self.classes {
-            return outcome(None);
+            return Outcome::of_class(None);
         }
         let table = match self.by_class {
             true => usize::from(rank) * self.classes() + usize::from(top.class),
             false => rank.into(),
         };
-        outcome(self.tables.calibrate(table, top.score, word))
+        Outcome::of_class(self.tables.calibrate(table, top.score, word))
     }
 
     /// The `k` first classes with their scores and calibrated probabilities, in descending order of score.

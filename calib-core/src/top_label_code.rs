@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::artifact::MAX_CLASSES;
+use crate::classes::MAX_CLASSES;
 use crate::{CodeError, QuantizedScore, ScoreEncoding};
 
 /// The class that a quantised classifier predicts, and the code of its score: what a

@@ -1,7 +1,7 @@
 //! One number per bin.
 
-use crate::TableError;
 use crate::score::ONE_BITS;
+use crate::table_error::{MAX_BINS, TableError};
 
 /// Numbers in `[0, 1]`, one per bin, at least one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,16 +9,13 @@ use crate::score::ONE_BITS;
 pub(crate) struct Values<'a>(&'a [f32]);
 
 impl<'a> Values<'a> {
-    /// The largest number of bins: bin indices are `u16`.
-    pub(crate) const MAX_LEN: usize = 1 << 16;
-
     /// Takes one value more than there are edges.
     pub(crate) const fn new(values: &'a [f32], edges: usize) -> Result<Self, TableError> {
         let Some((_, head)) = values.split_last() else { return Err(TableError::Length) };
         if head.len() != edges {
             return Err(TableError::Length);
         }
-        if values.len() > Self::MAX_LEN {
+        if values.len() > MAX_BINS {
             return Err(TableError::TooManyBins);
         }
         match check_probs(values) {

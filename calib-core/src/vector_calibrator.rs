@@ -1,10 +1,9 @@
 //! Calibrators that give a probability for every class.
 
-use core::fmt;
-
+use crate::class_probs::UNCALIBRATED;
 use crate::{
-    BinFlags, Calibrated, CellTable, ClassCountError, ClassWiseCalibrator, NormalizedCalibrator, Outcome,
-    ScalingInput, Score, ScoreVector, TopLabel, Uncalibrated, VectorScaling,
+    BinFlags, CellTable, ClassCountError, ClassProbs, ClassWiseCalibrator, Joint, NormalizedCalibrator,
+    Outcome, ScalingInput, Score, ScoreVector, TopLabel, VectorError, VectorScaling,
 };
 
 /// A calibrator whose result is a probability for every class.
@@ -22,31 +21,15 @@ pub enum VectorCalibrator<'a> {
     Binned(CellTable<'a>),
 }
 
-/// Why a vector was not calibrated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum VectorError {
-    /// The vector, or the memory, is of another length.
-    Length(ClassCountError),
-    /// The vector is of probabilities, and the calibrator takes logits.
-    NotLogits,
-}
-
-/// A probability for every class, or none for a class that is uncalibrated, in memory of the caller's.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ClassProbs<'p> {
-    /// Probabilities, [`UNCALIBRATED`] for a class without one.
-    probs: &'p [f32],
-    bin: Option<u16>,
-    flags: BinFlags,
-}
-
-/// What stands in place of a probability that there is not: never a number to be taken for one.
-pub(crate) const UNCALIBRATED: f32 = f32::NAN;
-
 impl<'a> VectorCalibrator<'a> {
+    /// The calibrator that an artefact holds in place of tables.
+    pub(crate) const fn of_joint(joint: Joint<'a>) -> Self {
+        match joint {
+            Joint::Scaled(function) => Self::Scaled(function),
+            Joint::Binned(table) => Self::Binned(table),
+        }
+    }
+
     /// The number of classes.
     pub const fn classes(&self) -> usize {
         match self {
@@ -124,60 +107,8 @@ impl<'a> VectorCalibrator<'a> {
     }
 }
 
-impl<'p> ClassProbs<'p> {
-    /// The number of classes.
-    pub const fn classes(&self) -> usize {
-        self.probs.len()
-    }
-
-    /// The probability of a class; `None` if it is uncalibrated, and beyond the last class.
-    pub fn get(&self, class: u16) -> Option<f32> {
-        self.probs.get(usize::from(class)).copied().filter(|prob| !prob.is_nan())
-    }
-
-    /// The probabilities in the order of the classes, `None` for one that is uncalibrated.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<f32>> + use<'p> {
-        self.probs.iter().map(|&prob| Some(prob).filter(|prob| !prob.is_nan()))
-    }
-
-    /// The bin that the whole vector fell in, for calibrators that bin vectors.
-    pub const fn bin(&self) -> Option<u16> {
-        self.bin
-    }
-
-    /// What to know about that bin.
-    pub const fn flags(&self) -> BinFlags {
-        self.flags
-    }
-
-    /// A class's probability without evidence of its own.
-    fn outcome(&self, class: u16) -> Outcome {
-        match self.get(class) {
-            Some(prob) => Outcome::Calibrated(Calibrated {
-                prob,
-                bin: self.bin.unwrap_or(0),
-                epsilon: None,
-                flags: self.flags,
-                interval: None,
-            }),
-            None => Outcome::Uncalibrated(Uncalibrated::Class),
-        }
+impl<'a> From<Joint<'a>> for VectorCalibrator<'a> {
+    fn from(joint: Joint<'a>) -> Self {
+        Self::of_joint(joint)
     }
 }
-
-impl From<ClassCountError> for VectorError {
-    fn from(error: ClassCountError) -> Self {
-        Self::Length(error)
-    }
-}
-
-impl fmt::Display for VectorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length(error) => error.fmt(f),
-            Self::NotLogits => f.write_str("probabilities for a calibrator of logits"),
-        }
-    }
-}
-
-impl core::error::Error for VectorError {}

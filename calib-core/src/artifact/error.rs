@@ -4,8 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::FORMAT_VERSION;
-use super::section::SectionKind;
+use super::layout::{FORMAT_VERSION, SectionKind};
 use crate::DecisionError;
 
 /// Why bytes were refused. Offsets and lengths are in bytes from the start of the artefact.

@@ -1,8 +1,8 @@
 //! The forms that a table can have, and how each lies in words.
 
 use super::error::TableFault;
+use super::layout::SectionKind;
 use super::pool::{HalfWriter, WordWriter};
-use super::section::SectionKind;
 use crate::{
     CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
     StepTable, VennAbersTable,

@@ -5,11 +5,11 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::ParseError;
-use super::section::{Payloads, SectionKind};
+use super::identity::ClassifierId;
+use super::layout::SectionKind;
+use super::section::Payloads;
 use crate::ScoreEncoding;
-
-/// The largest number of classes: class indices are `u16`.
-pub const MAX_CLASSES: usize = u16::MAX as usize;
+use crate::classes::MAX_TOP_K;
 
 /// What an artefact holds. Encoded in postcard; variants and fields are only ever added in a new section.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,9 +114,6 @@ pub enum Reduction {
     Joint,
 }
 
-/// The largest number of ranks.
-pub const MAX_TOP_K: usize = 16;
-
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the calibration data,
 /// every bin's probability is within `epsilon` of the truth for that bin.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -201,16 +198,6 @@ pub struct Provenance<'a> {
     /// The classifier it was fitted for, if stated. A device refuses another classifier's.
     pub classifier: Option<ClassifierId>,
 }
-
-/// The name of an artefact: the first 8 bytes of the SHA-256 of its sections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Identity(pub [u8; 8]);
-
-/// The name of a classifier: 8 bytes, such as the start of the SHA-256 of its weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ClassifierId(pub [u8; 8]);
 
 impl<'a> Header<'a> {
     pub(super) fn parse(payload: &'a [u8]) -> Result<Self, ParseError> {
@@ -397,22 +384,6 @@ impl Method {
 /// Whether a value can be an epsilon: a positive finite number.
 pub(super) fn is_epsilon(value: f32) -> bool {
     value > 0.0 && value.is_finite()
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
-    }
-}
-
-impl fmt::Display for ClassifierId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
-    }
-}
-
-fn hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))
 }
 
 impl fmt::Display for Method {

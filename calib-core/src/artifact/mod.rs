@@ -48,7 +48,9 @@
 mod error;
 mod form;
 mod header;
+mod identity;
 mod joint;
+mod layout;
 mod pool;
 mod prefix;
 mod section;
@@ -58,21 +60,17 @@ mod writer;
 
 pub use error::{ParseError, TableFault};
 pub use form::TableForm;
-pub use header::{
-    ClassifierId, Guarantee, Header, HeaderFlags, Identity, MAX_CLASSES, MAX_TOP_K, Method, Provenance,
-    Reduction, Theorem,
-};
-pub use prefix::{FORMAT_VERSION, PREFIX_LEN};
-pub use section::SectionKind;
+pub use header::{Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Theorem};
+pub use identity::{ClassifierId, Identity};
+pub use layout::{FORMAT_VERSION, PREFIX_LEN, SectionKind};
 pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};
 pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};
 
-use crate::DecisionRule;
+use crate::{DecisionRule, Joint};
+use layout::array_at;
 use prefix::Prefix;
 use section::Payloads;
-
-use crate::VectorCalibrator;
 
 /// A checked artefact, borrowing the bytes it was parsed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +81,7 @@ pub struct Artifact<'a> {
     header: Header<'a>,
     tables: Tables<'a>,
     /// What stands in place of the tables.
-    joint: Option<VectorCalibrator<'a>>,
+    joint: Option<Joint<'a>>,
     counter: u32,
     signature: Option<Signature<'a>>,
     decision: Option<DecisionRule<'a>>,
@@ -184,7 +182,7 @@ impl<'a> Artifact<'a> {
     }
 
     /// The calibrator of the whole vector that there is in place of tables.
-    pub(crate) const fn joint(&self) -> Option<VectorCalibrator<'a>> {
+    pub(crate) const fn joint(&self) -> Option<Joint<'a>> {
         self.joint
     }
 
@@ -197,9 +195,15 @@ impl<'a> Artifact<'a> {
     pub const fn decision(&self) -> Option<&DecisionRule<'a>> {
         self.decision.as_ref()
     }
-}
 
-/// The `N` bytes at `offset`, if they are there.
-fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
-    bytes.get(offset..)?.first_chunk().copied()
+    /// Whether calibrating takes a random word, such as
+    /// [`BinaryCalibrator::calibrate_with`](crate::BinaryCalibrator::calibrate_with) is given.
+    pub fn is_randomized(&self) -> bool {
+        self.header().method == Method::UmdRandomized
+    }
+
+    /// Whether this artefact may be used with a classifier: false only if it names another one.
+    pub fn is_for(&self, classifier: ClassifierId) -> bool {
+        self.header().provenance.classifier.is_none_or(|id| id == classifier)
+    }
 }

@@ -1,16 +1,12 @@
 //! The fixed 32 bytes in front: is this an artefact, which format, how long, undamaged?
 
-use super::array_at;
 use super::error::ParseError;
-use super::header::Identity;
+use super::identity::Identity;
+use super::layout::{FORMAT_VERSION, PREFIX_LEN, array_at};
 use crate::crc32c::CRC_32C;
 
 /// The first bytes of every artefact.
 pub(super) const MAGIC: [u8; 4] = *b"CALB";
-/// The format that this version of calib writes and reads.
-pub const FORMAT_VERSION: u16 = 1;
-/// The length of the prefix in bytes.
-pub const PREFIX_LEN: usize = 32;
 
 pub(super) const TOTAL_LEN_AT: usize = 8;
 pub(super) const SECTION_COUNT_AT: usize = 6;

@@ -4,9 +4,10 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::{self, CRC_AT, CRC_END, PREFIX_LEN, SECTION_COUNT_AT};
-use super::section::{SECTION_HEAD_LEN, SIGNATURE_LEN, SectionKind};
-use super::{Identity, WriteError, array_at};
+use super::identity::{Identity, hex};
+use super::layout::{PREFIX_LEN, SECTION_HEAD_LEN, SIGNATURE_LEN, SectionKind, array_at};
+use super::prefix::{self, CRC_AT, CRC_END, SECTION_COUNT_AT};
+use super::writer::WriteError;
 
 /// How many bytes a signature adds to an artefact.
 pub const SIGNATURE_SECTION_LEN: usize = SECTION_HEAD_LEN + SIGNATURE_LEN;
@@ -101,6 +102,6 @@ fn complete(
 
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+        hex(&self.0, f)
     }
 }

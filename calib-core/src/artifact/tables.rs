@@ -3,8 +3,9 @@
 use super::error::{ParseError, TableFault};
 use super::form::TableForm;
 use super::header::{Header, HeaderFlags, is_epsilon};
+use super::layout::SectionKind;
 use super::pool::Pool;
-use super::section::{Payloads, SectionKind};
+use super::section::Payloads;
 use crate::{BinFlags, Calibrated, ProbInterval, QuantizedScore, Score};
 
 /// The tables of an artefact, one per binary problem of its reduction, in the order of [`Reduction`](super::Reduction).

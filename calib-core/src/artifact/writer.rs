@@ -3,13 +3,14 @@
 use core::fmt;
 
 use super::form::TableForm;
-use super::header::{Header, Identity};
+use super::header::Header;
+use super::identity::Identity;
 use super::joint;
+use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
 use super::pool::{HalfWriter, WordWriter};
-use super::prefix::{self, PREFIX_LEN};
-use super::section::{MANDATORY, SECTION_HEAD_LEN, SectionKind};
+use super::prefix;
 use super::tables::{CODES, Table};
-use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, ProbInterval, VectorCalibrator};
+use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, Joint, ProbInterval};
 
 /// Writes an artefact section by section into a buffer.
 ///
@@ -109,15 +110,17 @@ impl<'b> ArtifactWriter<'b> {
         })
     }
 
-    /// Writes a calibrator of the whole vector, in place of tables: [`VectorCalibrator::Scaled`] or
-    /// [`VectorCalibrator::Binned`]. The flags of its cells are a [section of their own](ArtifactWriter::bin_flags).
+    /// Writes a calibrator of the whole vector, in place of tables. The flags of its cells are a
+    /// [section of their own](ArtifactWriter::bin_flags).
     ///
     /// # Errors
     ///
     /// If it is not of the header's form, or does not fit.
-    pub fn joint(&mut self, calibrator: &VectorCalibrator<'_>) -> Result<(), WriteError> {
-        let kind = joint::section(calibrator).filter(|&kind| Some(kind) == self.tables);
-        let kind = kind.ok_or(WriteError::Form)?;
+    pub fn joint(&mut self, calibrator: &Joint<'_>) -> Result<(), WriteError> {
+        let kind = joint::section(calibrator);
+        if self.tables != Some(kind) {
+            return Err(WriteError::Form);
+        }
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let mut out = WordWriter::new(space);
         joint::write(calibrator, &mut out).ok_or(WriteError::TooLarge)?;
