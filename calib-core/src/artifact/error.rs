@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{FORMAT_VERSION, SectionKind};
-use crate::DecisionError;
+use crate::decision::DecisionError;
 
 /// Why bytes were refused. Offsets and lengths are in bytes from the start of the artefact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

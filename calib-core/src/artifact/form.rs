@@ -3,9 +3,10 @@
 use super::error::TableFault;
 use super::layout::SectionKind;
 use super::pool::{HalfWriter, WordWriter};
-use crate::{
-    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
-    StepTable, VennAbersTable,
+use crate::score::ScoreEncoding;
+use crate::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, StepTable,
+    VennAbersTable,
 };
 
 /// What a table of an artefact is; all tables of an artefact have one form.

@@ -8,8 +8,7 @@ use super::error::ParseError;
 use super::identity::ClassifierId;
 use super::layout::SectionKind;
 use super::section::Payloads;
-use crate::ScoreEncoding;
-use crate::classes::MAX_TOP_K;
+use crate::score::{MAX_TOP_K, ScoreEncoding};
 
 /// What an artefact holds. Encoded in postcard; variants and fields are only ever added in a new section.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! The fixed 32 bytes in front: is this an artefact, which format, how long, undamaged?
 
+use super::crc32c::CRC_32C;
 use super::error::ParseError;
 use super::identity::Identity;
 use super::layout::{FORMAT_VERSION, PREFIX_LEN, array_at};
-use crate::crc32c::CRC_32C;
 
 /// The first bytes of every artefact.
 pub(super) const MAGIC: [u8; 4] = *b"CALB";

@@ -6,7 +6,8 @@ use super::header::{Header, HeaderFlags, is_epsilon};
 use super::layout::SectionKind;
 use super::pool::Pool;
 use super::section::Payloads;
-use crate::{BinFlags, Calibrated, ProbInterval, QuantizedScore, Score};
+use crate::outcome::{BinFlags, Calibrated, ProbInterval};
+use crate::score::{QuantizedScore, Score};
 
 /// The tables of an artefact, one per binary problem of its reduction, in the order of [`Reduction`](super::Reduction).
 #[derive(Clone, Copy, Debug, PartialEq)]

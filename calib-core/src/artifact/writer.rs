@@ -5,12 +5,13 @@ use core::fmt;
 use super::form::TableForm;
 use super::header::Header;
 use super::identity::Identity;
-use super::joint;
 use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
 use super::pool::{HalfWriter, WordWriter};
-use super::prefix;
 use super::tables::{CODES, Table};
-use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, Joint, ProbInterval};
+use super::{joint, prefix};
+use crate::decision::{DecisionError, DecisionParts, DecisionRule};
+use crate::outcome::{BinFlags, ProbInterval};
+use crate::vector::Joint;
 
 /// Writes an artefact section by section into a buffer.
 ///
