@@ -11,15 +11,15 @@ use crate::vector::{
     VectorScaling,
 };
 
-/// The shapes of section 12.
+// The shapes of section 12.
 const TEMPERATURE: u32 = 0;
 const DIAGONAL: u32 = 1;
 const MATRIX: u32 = 2;
-/// The features of section 12.
+// The features of section 12.
 const LOGITS: u32 = 0;
 const LOG_PROBS: u32 = 1;
 
-/// Reads the calibrator of a whole vector; `None` if the header tells of tables.
+/// Reads the calibrator of a whole vector; `None` if the header says that there are tables.
 pub(super) fn parse<'a>(
     sections: &Payloads<'a>,
     header: &Header<'_>,
@@ -108,7 +108,7 @@ fn cells<'a>(kind: SectionKind, words: &'a [u32], header: &Header<'_>) -> Result
     CellTable::new(scheme, bytemuck::must_cast_slice(values)).map_err(|_| TableFault::Content)
 }
 
-/// The kind of section that holds a calibrator.
+/// Returns the kind of section that holds a calibrator.
 pub(super) fn section(joint: &Joint<'_>) -> SectionKind {
     match joint {
         Joint::Scaled(_) => SectionKind::VectorScaling,

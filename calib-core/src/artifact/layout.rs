@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT_VERSION: u16 = 1;
 /// The length of the prefix in bytes.
 pub const PREFIX_LEN: usize = 32;
-/// The length of a section's own head in bytes.
+/// The length of the head in front of a section's payload, in bytes.
 pub(super) const SECTION_HEAD_LEN: usize = 8;
 /// The length of a counter in bytes.
 pub(super) const COUNTER_LEN: usize = 4;
 /// The length of a signature's payload in bytes: the key's name and the signature.
 pub(super) const SIGNATURE_LEN: usize = 8 + 64;
-/// The flag of a section that a reader must understand.
+/// The flag of a section whose kind a reader must know.
 pub(super) const MANDATORY: u16 = 1;
 
 /// The kinds of section that this version of calib knows.
@@ -85,13 +85,13 @@ impl SectionKind {
         Self::Signature,
     ];
 
-    /// Where the kind of this number stands in [`SectionKind::ALL`].
+    /// Returns the index in [`SectionKind::ALL`] of the kind with this number.
     pub(super) fn position(number: u16) -> Option<usize> {
         Self::ALL.iter().position(|&kind| kind as u16 == number)
     }
 }
 
-/// The `N` bytes at `offset`, if they are there.
+/// Returns the `N` bytes at `offset`, if there are as many.
 pub(super) fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
 }

@@ -7,11 +7,10 @@
 //!                      8 payload, then zeros up to a multiple of 4 bytes
 //! ```
 //!
-//! Integers and floats are little-endian. The CRC covers every byte of the artefact but its own four. The
-//! identity is the first 8 bytes of the SHA-256 of all sections but the signature. Bit 0 of a section's flags marks it
-//! mandatory: a reader that does not know its kind refuses the artefact, while unknown optional sections are
-//! skipped; a reader that knows the kind needs no such bit. A new capability is a new section; what is written
-//! here does not change.
+//! Integers and floats are little-endian. The CRC covers every byte of the artefact but the CRC itself. The identity is the first 8
+//! bytes of the SHA-256 of all sections but the signature. Bit 0 of a section's flags marks a mandatory section. A reader that
+//! does not know a section's kind refuses the artefact if the section is mandatory, and skips the section otherwise. A new
+//! capability becomes a new section; what is written here does not change.
 //!
 //! | kind | section | payload |
 //! |---|---|---|
@@ -39,11 +38,14 @@
 //! method, its score encoding and its flags. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
-//! lowest code of its encoding, or a score rounded to the nearest `k / 65535`. Section 11 is a pool of u16 in place of u32,
-//! count and offsets as well.
+//! lowest code of its encoding, or a score rounded to the nearest `k / 65535`. Section 11 is a pool of u16 instead of u32, with
+//! its count and offsets.
 //!
-//! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables; values are `L`
-//! probabilities for each of the header's `C` bins, which are cells of the simplex.
+//! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables. The header's `C` bins are cells of
+//! the simplex; values are `L` probabilities for each cell.
+//!
+//! This room imports [`score`](crate::score), [`outcome`](crate::outcome), [`table`](crate::table), [`vector`](crate::vector)
+//! and [`decision`](crate::decision). [`Artifact`] reads, [`ArtifactWriter`] writes.
 
 mod crc32c;
 mod error;

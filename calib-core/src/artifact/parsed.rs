@@ -12,7 +12,19 @@ use super::tables::Tables;
 use crate::decision::DecisionRule;
 use crate::vector::Joint;
 
-/// A checked artefact, borrowing the bytes it was parsed from.
+/// A checked artefact, which borrows the bytes from which it was parsed.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, Score};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::binary();
+/// let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not a binary calibrator") };
+/// let calibrated = calibrator.calibrate(Score::new(0.93)?);
+/// assert_eq!((calibrated.prob, calibrated.epsilon), (0.8, Some(0.125)));
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Artifact<'a> {
@@ -20,7 +32,7 @@ pub struct Artifact<'a> {
     len_bytes: usize,
     header: Header<'a>,
     tables: Tables<'a>,
-    /// What stands in place of the tables.
+    /// The calibrator of whole vectors in place of tables.
     joint: Option<Joint<'a>>,
     counter: u32,
     signature: Option<Signature<'a>>,
@@ -30,10 +42,10 @@ pub struct Artifact<'a> {
 impl<'a> Artifact<'a> {
     /// Checks an artefact that fills `bytes` exactly, such as a file.
     ///
-    /// Everything is checked here, once: magic, format, lengths, CRC-32C, sections, header, counts, edges and
-    /// values. Calibrating a valid score with what is returned cannot fail.
+    /// Everything is checked here, once: magic, format, lengths, CRC-32C, sections, header, counts, edges and values. Calibrating a
+    /// valid score cannot fail afterwards.
     ///
-    /// `bytes` must start at a multiple of 4 in memory; see [`ArtifactBuffer`](crate::slot::ArtifactBuffer).
+    /// `bytes` must start at a multiple of 4 in memory, as in an [`ArtifactBuffer`](crate::slot::ArtifactBuffer).
     ///
     /// # Errors
     ///
@@ -47,8 +59,19 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// Checks an artefact at the start of a flash slot whose rest is erased: all `0xFF`, or all `0x00` as in
-    /// emulated memory that was never programmed.
+    /// Checks an artefact at the start of a flash slot whose rest is erased.
+    ///
+    /// Erased bytes are all `0xFF`, or all `0x00` as in emulated memory that was never programmed.
+    ///
+    /// ```
+    /// use calib_core::Artifact;
+    ///
+    /// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+    /// # let mut slot = sample::binary();
+    /// slot.extend_from_slice(&[0xFF; 8]).unwrap();
+    /// assert!(Artifact::parse_slot(slot.as_bytes()).is_ok());
+    /// assert!(Artifact::parse(slot.as_bytes()).is_err());
+    /// ```
     ///
     /// # Errors
     ///
@@ -88,27 +111,27 @@ impl<'a> Artifact<'a> {
         })
     }
 
-    /// The artefact's name: a hash of its content, checked by the host.
+    /// Returns the artefact's name, a hash of its content. The host checks it; parsing does not.
     pub const fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// The artefact's length in bytes, prefix included.
+    /// Returns the artefact's length in bytes, with the prefix.
     pub const fn len_bytes(&self) -> usize {
         self.len_bytes
     }
 
-    /// How new the artefact is: a device refuses one with a lower counter than its own. 0 if nothing is said.
+    /// Returns the artefact's counter; 0 if it has none. A device refuses an artefact with a lower counter than its own.
     pub const fn counter(&self) -> u32 {
         self.counter
     }
 
-    /// The signature, if there is one. **Not verified**: see [`Admission`](crate::slot::Admission).
+    /// Returns the signature, if there is one. It is **not verified**: an [`Admission`](crate::slot::Admission) does that.
     pub const fn signature(&self) -> Option<Signature<'a>> {
         self.signature
     }
 
-    /// The length in bytes without the signature: what is before is what the identity is of.
+    /// Returns the length in bytes without the signature. The identity is a hash of the sections within this length.
     pub const fn unsigned_len_bytes(&self) -> usize {
         match self.signature {
             Some(_) => self.len_bytes.saturating_sub(SIGNATURE_SECTION_LEN),
@@ -116,33 +139,33 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// What was fitted, how and with which guarantee.
+    /// Returns what was fitted, how and with which guarantee.
     pub const fn header(&self) -> &Header<'a> {
         &self.header
     }
 
-    /// The calibrator of the whole vector that there is in place of tables.
+    /// Returns the calibrator of whole vectors, if the artefact has one in place of tables.
     pub(crate) const fn joint(&self) -> Option<Joint<'a>> {
         self.joint
     }
 
-    /// The tables, one per binary problem of the reduction.
+    /// Returns the tables, one per binary problem of the reduction.
     pub const fn tables(&self) -> &Tables<'a> {
         &self.tables
     }
 
-    /// Which action to take at which probability, if the artefact says so.
+    /// Returns the decision rule, if the artefact has one.
     pub const fn decision(&self) -> Option<&DecisionRule<'a>> {
         self.decision.as_ref()
     }
 
-    /// Whether calibrating takes a random word, such as
-    /// [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with) is given.
+    /// Tells whether calibrating takes a random word, as in
+    /// [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
     pub fn is_randomized(&self) -> bool {
         self.header().method == Method::UmdRandomized
     }
 
-    /// Whether this artefact may be used with a classifier: false only if it names another one.
+    /// Tells whether the artefact may be used with a classifier: not if it names another one.
     pub fn is_for(&self, classifier: ClassifierId) -> bool {
         self.header().provenance.classifier.is_none_or(|id| id == classifier)
     }

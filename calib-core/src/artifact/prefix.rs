@@ -1,4 +1,4 @@
-//! The fixed 32 bytes in front: is this an artefact, which format, how long, undamaged?
+//! The 32 bytes in front of the sections: magic, format, length, CRC-32C and identity.
 
 use super::crc32c::CRC_32C;
 use super::error::ParseError;
@@ -63,7 +63,7 @@ impl Prefix {
     }
 }
 
-/// The CRC-32C of an artefact: of all its bytes but the CRC's own.
+/// Returns the CRC-32C of all bytes of an artefact but the CRC itself.
 pub(super) fn crc(artifact: &[u8]) -> u32 {
     let mut digest = CRC_32C.digest();
     digest.update(artifact.get(..CRC_AT).unwrap_or(artifact));

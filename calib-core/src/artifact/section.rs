@@ -10,7 +10,7 @@ use super::layout::{
 pub(super) struct Payloads<'a>([Option<&'a [u8]>; SectionKind::ALL.len()]);
 
 impl<'a> Payloads<'a> {
-    /// Collects the sections of an artefact. The header is the first, and no kind is there twice.
+    /// Collects the sections of an artefact, after checking that the header is the first and that no kind occurs twice.
     pub(super) fn collect(body: &'a [u8], stated: u16) -> Result<Self, ParseError> {
         let mut payloads = Self::default();
         let mut found = 0;
@@ -20,7 +20,7 @@ impl<'a> Payloads<'a> {
             if found == 0 && section.kind != SectionKind::Header as u16 {
                 return Err(ParseError::MissingSection(SectionKind::Header));
             }
-            // What is behind a signature is not signed.
+            // A section behind the signature would not be signed.
             if signed || !section.has_its_length() {
                 return Err(ParseError::Section(section.offset));
             }
@@ -41,17 +41,17 @@ impl<'a> Payloads<'a> {
         }
     }
 
-    /// The payload of the section of this kind, if there is one.
+    /// Returns the payload of the section of this kind, if there is one.
     pub(super) fn get(&self, kind: SectionKind) -> Option<&'a [u8]> {
         self.0.get(SectionKind::position(kind as u16)?).copied().flatten()
     }
 
-    /// The payload of the section of this kind, which must be there.
+    /// Returns the payload of the section of this kind, which must exist.
     pub(super) fn require(&self, kind: SectionKind) -> Result<&'a [u8], ParseError> {
         self.get(kind).ok_or(ParseError::MissingSection(kind))
     }
 
-    /// The first section that is there though it should not be.
+    /// Returns the kind of a section that is not expected.
     pub(super) fn unexpected(&self, expected: impl Fn(SectionKind) -> bool) -> Option<SectionKind> {
         SectionKind::ALL.into_iter().find(|&kind| self.get(kind).is_some() && !expected(kind))
     }
@@ -70,7 +70,7 @@ impl Section<'_> {
         self.flags & MANDATORY != 0
     }
 
-    /// Whether the payload is as long as its kind says, if it does.
+    /// Tells whether the payload has the length of its kind, if the kind has one.
     const fn has_its_length(&self) -> bool {
         const COUNTER: u16 = SectionKind::Counter as u16;
         const SIGNATURE: u16 = SectionKind::Signature as u16;
@@ -82,7 +82,7 @@ impl Section<'_> {
     }
 }
 
-/// Walks the sections; ends after the first malformed one.
+/// Walks over the sections, and ends after the first malformed one.
 struct Sections<'a> {
     rest: &'a [u8],
     offset: usize,

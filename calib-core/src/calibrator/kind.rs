@@ -8,9 +8,21 @@ use super::top_label::{TopLabelCalibrator, TopLabelCodeCalibrator};
 use super::vector::VectorCalibrator;
 use crate::artifact::{Artifact, Reduction};
 
-/// A calibrator of the kind that the artefact's reduction and score encoding say.
+/// The calibrator of an artefact, whose kind follows from the artefact's reduction and score encoding.
 ///
-/// Floats and codes have calibrators of their own: none takes a score of the other's encoding for one of its own.
+/// Floats and codes have calibrators of their own, so that a code is never taken for a float.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::top_label();
+/// let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// match artifact.calibrator() {
+///     Calibrator::TopLabel(calibrator) => assert_eq!(calibrator.classes(), 3),
+///     _ => panic!("fitted for another kind of classifier"),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -30,7 +42,7 @@ pub enum Calibrator<'a> {
 }
 
 impl<'a> Artifact<'a> {
-    /// The calibrator that this artefact holds.
+    /// Returns the calibrator of this artefact.
     pub const fn calibrator(&self) -> Calibrator<'a> {
         let tables = *self.tables();
         let (classes, encoding) = (self.header().classes, self.header().encoding);
@@ -40,7 +52,7 @@ impl<'a> Artifact<'a> {
         match (self.header().reduction, encoding.is_quantized()) {
             (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),
             (Reduction::Binary, true) => Calibrator::BinaryCode(BinaryCodeCalibrator { tables, encoding }),
-            // Parsing refuses codes under any other reduction.
+            // Parsing refuses codes under any reduction but binary, top-label and confidence.
             (_, true) => Calibrator::TopLabelCode(TopLabelCodeCalibrator { tables, classes, encoding }),
             (Reduction::TopLabel | Reduction::Confidence, false) => {
                 Calibrator::TopLabel(TopLabelCalibrator { tables, classes })
@@ -48,7 +60,7 @@ impl<'a> Artifact<'a> {
             (Reduction::ClassWise, false) => {
                 Calibrator::Vector(VectorCalibrator::ClassWise(ClassWiseCalibrator::new(tables)))
             }
-            // There is none of a whole vector without its section.
+            // `Joint` is never reached: parsing refuses it without a section of its own.
             (Reduction::Normalized | Reduction::Joint, false) => {
                 Calibrator::Vector(VectorCalibrator::Normalized(NormalizedCalibrator::new(tables)))
             }

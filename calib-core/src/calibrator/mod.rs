@@ -1,8 +1,15 @@
 //! Calibrators, ready for use: what a parsed artefact is for.
 //!
-//! [`Artifact::calibrator`](crate::artifact::Artifact::calibrator) gives the [`Calibrator`] that the artefact's reduction and
-//! score encoding say, one kind for each shape of classifier. Calibrating is total: a valid score has an
-//! [`Outcome`](crate::outcome::Outcome).
+//! [`Artifact::calibrator`](crate::artifact::Artifact::calibrator) returns the [`Calibrator`] of the artefact:
+//!
+//! | calibrator | classifier | result |
+//! |---|---|---|
+//! | [`BinaryCalibrator`], [`BinaryCodeCalibrator`] | two classes, floats or codes | the probability of class 1 |
+//! | [`TopLabelCalibrator`], [`TopLabelCodeCalibrator`] | several classes, floats or codes | the probability that the prediction is right |
+//! | [`TopKCalibrator`] | several classes | the same for each of the first few classes |
+//! | [`VectorCalibrator`] | several classes | a probability for every class |
+//!
+//! Calibrating is total: every valid score has a result.
 //!
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome), [`vector`](crate::vector) and
 //! [`artifact`](crate::artifact).

@@ -7,8 +7,8 @@ use crate::score::Score;
 
 /// Divides class-wise probabilities by their sum (Gupta and Ramdas 2022, Algorithm 4; Zadrozny and Elkan 2002).
 ///
-/// Whatever is guaranteed for each class is lost by that, so there is no epsilon: use a
-/// [`ClassWiseCalibrator`] where every class's probability is to be right.
+/// The division voids every class's guarantee, so there is no epsilon. Where every class's probability must be right, use a
+/// [`ClassWiseCalibrator`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NormalizedCalibrator<'a> {
@@ -20,13 +20,15 @@ impl<'a> NormalizedCalibrator<'a> {
         Self { class_wise: ClassWiseCalibrator::new(tables) }
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.class_wise.classes()
     }
 
-    /// Turns scores into probabilities, in place: the sum is taken in f32 from class 0 upwards over the classes that are
-    /// calibrated, which share the probability evenly if it is 0.
+    /// Turns scores into probabilities, in place.
+    ///
+    /// The sum is taken in f32 from class 0 upwards, over the calibrated classes. If the sum is 0, these classes share the
+    /// probability evenly.
     pub(crate) fn calibrate(&self, scores: &mut [f32], word: Option<u32>) {
         let (mut sum, mut calibrated) = (0.0, 0u16);
         for (class, place) in scores.iter_mut().enumerate() {

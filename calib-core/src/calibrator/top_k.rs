@@ -4,8 +4,26 @@ use crate::artifact::Tables;
 use crate::outcome::Outcome;
 use crate::score::{ClassCountError, MAX_TOP_K, ScoreVector, TopLabel};
 
-/// Maps the scores of the `k` first classes to the probability of each being right: with a table for each rank and class
-/// (top-k-label; Gupta and Ramdas 2022, Algorithm 6) or for each rank (top-k-confidence; Algorithm 7).
+/// Maps the scores of the `k` first classes to the probability of each class being right.
+///
+/// There is a table for each rank and class (top-k-label; Gupta and Ramdas 2022, Algorithm 6) or for each rank (top-k-confidence;
+/// Algorithm 7).
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, Outcome, Probs};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::top_k();
+/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::TopK(calibrator) = artifact.calibrator() else { panic!("not top-k") };
+/// let probs = Probs::new(&[0.1, 0.7, 0.2]).unwrap();
+/// let mut ranked = calibrator.calibrate_all(probs.into(), None)?;
+/// let (top, outcome) = ranked.next().unwrap();
+/// assert_eq!(top.class, 1);
+/// assert!(matches!(outcome, Outcome::Calibrated(calibrated) if calibrated.prob == 0.8));
+/// assert_eq!(ranked.next().unwrap().0.class, 2);
+/// # Ok::<(), calib_core::ClassCountError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopKCalibrator<'a> {
@@ -20,20 +38,20 @@ impl<'a> TopKCalibrator<'a> {
         Self { tables, classes, k, by_class }
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The number of ranks, at most [`MAX_TOP_K`].
+    /// Returns the number of ranks, at most [`MAX_TOP_K`].
     pub const fn k(&self) -> usize {
         self.k as usize
     }
 
-    /// The calibrated probability that the class with this rank, 0-based, is right. Uncalibrated for a rank or class
-    /// without a table, and for those that the calibrator does not have.
+    /// Returns the calibrated probability that the class with this rank, 0-based, is right.
     ///
-    /// The word is that of [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
+    /// A rank or class without a table is uncalibrated, and so is one that the calibrator does not have. The random word is used as
+    /// in [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
     #[inline]
     pub fn calibrate(&self, rank: u16, top: TopLabel, word: Option<u32>) -> Outcome {
         if rank >= self.k || top.class >= self.classes {
@@ -46,9 +64,9 @@ impl<'a> TopKCalibrator<'a> {
         Outcome::of_class(self.tables.calibrate(table, top.score, word))
     }
 
-    /// The `k` first classes with their scores and calibrated probabilities, in descending order of score.
+    /// Returns the `k` first classes with their scores and calibrated probabilities, in descending order of score.
     ///
-    /// One word serves all ranks: each table's guarantee is about its own alone.
+    /// One random word serves all ranks, because each table's guarantee is about its own rank alone.
     ///
     /// # Errors
     ///

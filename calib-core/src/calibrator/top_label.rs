@@ -4,8 +4,26 @@ use crate::artifact::Tables;
 use crate::outcome::Outcome;
 use crate::score::{ClassCountError, EncodingError, Logits, Probs, QuantizedScore, ScoreEncoding, TopLabel};
 
-/// Maps a predicted class and its score to the probability that the prediction is right: with a table for each class
-/// (top-label; Gupta and Ramdas 2022, Algorithms 2 and 8) or one for all (confidence; Algorithm 1 there).
+/// Maps a predicted class and its score to the probability that the prediction is right.
+///
+/// There is a table for each class (top-label; Gupta and Ramdas 2022, Algorithms 2 and 8) or one for all classes (confidence;
+/// Algorithm 1).
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, Logits, Outcome, Uncalibrated};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::top_label();
+/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::TopLabel(calibrator) = artifact.calibrator() else { panic!("not top-label") };
+/// let (top, outcome) = calibrator.calibrate_logits(Logits::new(&[0.0, 2.0, -1.0]).unwrap())?;
+/// assert_eq!(top.class, 1);
+/// assert!(matches!(outcome, Outcome::Calibrated(calibrated) if calibrated.prob == 0.8));
+/// // Class 2 had too few calibration points.
+/// let (_, outcome) = calibrator.calibrate_logits(Logits::new(&[0.0, 1.0, 3.0]).unwrap())?;
+/// assert_eq!(outcome, Outcome::Uncalibrated(Uncalibrated::Class));
+/// # Ok::<(), calib_core::ClassCountError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabelCalibrator<'a> {
@@ -13,7 +31,10 @@ pub struct TopLabelCalibrator<'a> {
     pub(super) classes: u16,
 }
 
-/// Maps a quantised classifier's predicted class and its code to the probability that the prediction is right.
+/// Maps a quantised classifier's predicted class and its code to the probability that the prediction is right. Finding the bin
+/// takes no floating point.
+///
+/// [`TopLabelCode`](crate::score::TopLabelCode) finds the class and its code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabelCodeCalibrator<'a> {
@@ -23,22 +44,22 @@ pub struct TopLabelCodeCalibrator<'a> {
 }
 
 impl TopLabelCalibrator<'_> {
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The calibrated probability that the predicted class is right. Uncalibrated for a class with too few
-    /// calibration points, and for a class that the calibrator does not have.
+    /// Returns the calibrated probability that the predicted class is right.
     ///
-    /// Without a random word, as [`BinaryCalibrator::calibrate`](crate::calibrator::BinaryCalibrator::calibrate).
+    /// A class without a table is uncalibrated, and so is a class that the calibrator does not have. There is no random word, as in
+    /// [`BinaryCalibrator::calibrate`](crate::calibrator::BinaryCalibrator::calibrate).
     #[inline]
     pub fn calibrate(&self, top: TopLabel) -> Outcome {
         self.calibrate_with(top, None)
     }
 
     /// [`TopLabelCalibrator::calibrate`] with a random word, as [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
-    // A frame of its own would lie above the deepest path.
+    // Inlined, because a frame of its own would lie above the deepest path.
     #[inline(always)]
     pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
         match table(&self.tables, self.classes, top.class) {
@@ -47,7 +68,7 @@ impl TopLabelCalibrator<'_> {
         }
     }
 
-    /// Softmax, argmax and [`TopLabelCalibrator::calibrate`].
+    /// Finds the class with the largest logit, and [calibrates](TopLabelCalibrator::calibrate) its softmax.
     ///
     /// # Errors
     ///
@@ -58,7 +79,7 @@ impl TopLabelCalibrator<'_> {
         Ok((top, self.calibrate(top)))
     }
 
-    /// Argmax and [`TopLabelCalibrator::calibrate`].
+    /// Finds the class with the largest probability, and [calibrates](TopLabelCalibrator::calibrate) it.
     ///
     /// # Errors
     ///
@@ -71,22 +92,23 @@ impl TopLabelCalibrator<'_> {
 }
 
 impl TopLabelCodeCalibrator<'_> {
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The encoding that the calibrator was fitted for.
+    /// Returns the encoding for which the calibrator was fitted.
     pub const fn encoding(&self) -> ScoreEncoding {
         self.encoding
     }
 
-    /// The calibrated probability that the predicted class is right, given the class's score. Uncalibrated as
-    /// [`TopLabelCalibrator::calibrate`].
+    /// Returns the calibrated probability that the predicted class is right, given the code of its score.
+    ///
+    /// Classes are uncalibrated as in [`TopLabelCalibrator::calibrate`].
     ///
     /// # Errors
     ///
-    /// If the score is of another encoding.
+    /// If the score is in another encoding.
     #[inline]
     pub fn calibrate(&self, class: u16, score: QuantizedScore) -> Result<Outcome, EncodingError> {
         EncodingError::check(self.encoding, score)?;
@@ -95,7 +117,7 @@ impl TopLabelCodeCalibrator<'_> {
     }
 }
 
-/// The index of a predicted class's table: its own, or the only one. `None` for no class.
+/// Returns the index of a predicted class's table, its own or the only one; `None` if the calibrator does not have the class.
 #[inline]
 fn table(tables: &Tables<'_>, classes: u16, class: u16) -> Option<usize> {
     if class >= classes {

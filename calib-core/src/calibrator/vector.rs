@@ -8,13 +8,27 @@ use crate::score::{ClassCountError, Score, ScoreVector, TopLabel};
 use crate::vector::{CellTable, Joint, ScalingInput, VectorError, VectorScaling};
 
 /// A calibrator whose result is a probability for every class.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, Logits};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::joint();
+/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::Vector(calibrator) = artifact.calibrator() else { panic!("not of whole vectors") };
+/// let mut space = [0.0; 3];
+/// let logits = Logits::new(&[0.0, 2.0, 0.0]).unwrap();
+/// let probs = calibrator.calibrate(logits.into(), None, &mut space)?;
+/// assert_eq!(probs.get(0), probs.get(2));
+/// # Ok::<(), calib_core::VectorError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum VectorCalibrator<'a> {
-    /// Each class on its own, not summing to one.
+    /// Each class on its own; the probabilities need not sum to one.
     ClassWise(ClassWiseCalibrator<'a>),
-    /// The same, divided by the sum.
+    /// Each class on its own, with the probabilities divided by their sum.
     Normalized(NormalizedCalibrator<'a>),
     /// A scaling function of the whole vector.
     Scaled(VectorScaling<'a>),
@@ -23,7 +37,7 @@ pub enum VectorCalibrator<'a> {
 }
 
 impl<'a> VectorCalibrator<'a> {
-    /// The calibrator that an artefact holds in place of tables.
+    /// Makes the calibrator that an artefact holds in place of tables.
     pub(crate) const fn of_joint(joint: Joint<'a>) -> Self {
         match joint {
             Joint::Scaled(function) => Self::Scaled(function),
@@ -31,7 +45,7 @@ impl<'a> VectorCalibrator<'a> {
         }
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         match self {
             Self::ClassWise(calibrator) => calibrator.classes(),
@@ -41,12 +55,12 @@ impl<'a> VectorCalibrator<'a> {
         }
     }
 
-    /// Whether it takes logits only, not probabilities.
+    /// Tells whether the calibrator takes logits only, not probabilities.
     pub const fn needs_logits(&self) -> bool {
         matches!(self, Self::Scaled(function) if matches!(function.input(), ScalingInput::Logits))
     }
 
-    /// How many floats of memory [`VectorCalibrator::calibrate`] takes: one or two per class.
+    /// Returns how many floats of memory [`VectorCalibrator::calibrate`] takes: one or two per class.
     pub const fn space(&self) -> usize {
         match self {
             Self::Scaled(function) => function.space(),
@@ -54,16 +68,15 @@ impl<'a> VectorCalibrator<'a> {
         }
     }
 
-    /// The probabilities of all classes, written into the front of `space`, which has room for
-    /// [`VectorCalibrator::space`] of them.
+    /// Writes the probabilities of all classes into the front of `space`, which has room for [`VectorCalibrator::space`] floats.
     ///
-    /// The word is that of [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with); one serves all
-    /// classes.
+    /// One random word serves all classes; it is used as in
+    /// [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
     ///
     /// # Errors
     ///
-    /// If the vector has another number of classes, or `space` is shorter, or the calibrator takes logits and the vector
-    /// is of probabilities.
+    /// If the vector has another number of classes, `space` is too short, or the calibrator takes logits and the vector has
+    /// probabilities.
     pub fn calibrate<'p>(
         &self,
         vector: ScoreVector<'_>,
@@ -99,7 +112,8 @@ impl<'a> VectorCalibrator<'a> {
         Ok(ClassProbs { probs, bin, flags })
     }
 
-    /// What [`VectorCalibrator::calibrate`] says of one class, with its evidence: `top` is that class and its score.
+    /// Returns the outcome of one class, with its evidence. `top` is the class with its score, and `probs` comes from
+    /// [`VectorCalibrator::calibrate`].
     pub fn outcome(&self, top: TopLabel, word: Option<u32>, probs: ClassProbs<'_>) -> Outcome {
         match self {
             Self::ClassWise(calibrator) => calibrator.calibrate(top.class, top.score, word),

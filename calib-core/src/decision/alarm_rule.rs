@@ -4,18 +4,25 @@ use core::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-/// Which calibrated probabilities raise the alarm.
+/// A threshold that says which calibrated probabilities raise the alarm.
+///
+/// ```
+/// use calib_core::AlarmRule;
+///
+/// assert!(AlarmRule::AtLeast(0.25).is_raised_by(0.25));
+/// assert!(!AlarmRule::Below(0.25).is_raised_by(0.25));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum AlarmRule {
-    /// This one and those above: class 1 of a binary classifier is likely.
+    /// Probabilities at or above this one: class 1 of a binary classifier is likely.
     AtLeast(f32),
-    /// Those below this one: a prediction is not to be trusted.
+    /// Probabilities below this one: the prediction is not to be trusted.
     Below(f32),
 }
 
 impl AlarmRule {
-    /// Whether this calibrated probability raises the alarm. A threshold that is NaN always does.
+    /// Tells whether a calibrated probability raises the alarm. If the threshold or the probability is NaN, it does.
     pub fn is_raised_by(self, prob: f32) -> bool {
         match self {
             Self::AtLeast(threshold) => prob.partial_cmp(&threshold) != Some(Ordering::Less),
@@ -25,7 +32,7 @@ impl AlarmRule {
         }
     }
 
-    /// The probability at which the rule changes its mind.
+    /// Returns the threshold.
     pub const fn threshold(self) -> f32 {
         match self {
             Self::AtLeast(threshold) | Self::Below(threshold) => threshold,

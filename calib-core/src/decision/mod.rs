@@ -1,7 +1,7 @@
 //! From a probability to what is done about it.
 //!
-//! A [`DecisionRule`] comes with the artefact and names an action for every probability; an [`AlarmRule`] is the device's
-//! own threshold, for an artefact without a rule.
+//! A [`DecisionRule`] is part of an artefact and has an action for every probability. An [`AlarmRule`] is part of the device: a
+//! threshold for artefacts without a decision rule.
 //!
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome) and [`table`](crate::table).
 

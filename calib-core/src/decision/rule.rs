@@ -8,72 +8,87 @@ use crate::outcome::Outcome;
 use crate::score::ONE_BITS;
 use crate::table::search::count_below;
 
-/// Which action to take at which calibrated probability, and what to do when there is none.
+/// A rule that has an action for every calibrated probability, and one for outcomes without a probability.
 ///
-/// The thresholds `t1 < t2 < ...` cut `[0, 1]` into the intervals `[0, t1]`, `(t1, t2]`, ..., closed at their upper ends
-/// (Gao et al. 2017, Claim 1), and each interval has an action. A probability that equals a threshold belongs below
-/// it.
+/// The thresholds `t1 < t2 < ...` divide `[0, 1]` into the intervals `[0, t1]`, `(t1, t2]`, ..., each with an action. The
+/// intervals are closed at their upper ends (Gao et al. 2017, Claim 1): a probability that equals a threshold belongs to the
+/// interval below.
 ///
-/// Borrowed in place from a parsed artefact. A rule that exists is valid, so a decision has no error and no panic.
+/// A rule borrows its numbers in place from a parsed artefact. A rule that exists is valid, so a decision has no error and no
+/// panic.
+///
+/// ```
+/// use calib_core::DecisionRule;
+///
+/// /// What a device shows for a probability.
+/// fn shown<'a>(rule: &DecisionRule<'a>, prob: f32) -> &'a str {
+///     rule.action(rule.action_at(prob)).map_or("", |action| action.name)
+/// }
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::with_decision();
+/// # let artifact = calib_core::Artifact::parse(bytes.as_bytes()).unwrap();
+/// let rule = artifact.decision().unwrap(); // treats from 0.5 up
+/// assert_eq!(shown(rule, 0.5), "wait");
+/// assert_eq!(shown(rule, 0.75), "treat");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DecisionRule<'a> {
     thresholds: &'a [f32],
-    /// The action of every interval, one more than thresholds.
+    /// The action of every interval; one more than thresholds.
     intervals: &'a [u8],
     /// A byte of flags per action.
     flags: &'a [u8],
-    /// For every action the length of its name, and its name.
+    /// For every action, the length of its name and its name.
     names: &'a [u8],
     uncalibrated: u8,
 }
 
-/// The parts of a rule, not yet checked: what [`ArtifactWriter::decision`](crate::artifact::ArtifactWriter::decision) writes.
+/// The parts of a rule, not yet checked, for [`ArtifactWriter::decision`](crate::artifact::ArtifactWriter::decision).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionParts<'a> {
-    /// Strictly ascending, in `[0, 1)`; at most 255.
+    /// The thresholds, strictly ascending in `[0, 1)`; at most 255.
     pub thresholds: &'a [f32],
-    /// The action of every interval, an index of `actions`; one more than thresholds, adjacent ones different.
+    /// The action of every interval as an index of `actions`; one more than thresholds, adjacent ones different.
     pub intervals: &'a [u8],
-    /// What to do without a calibrated probability, an index of `actions`.
+    /// The action for outcomes without a calibrated probability, as an index of `actions`.
     pub uncalibrated: u8,
     /// The actions, at least one, at most [`DecisionRule::MAX_ACTIONS`].
     pub actions: &'a [Action<'a>],
 }
 
-/// An action.
+/// An action of a decision rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Action<'a> {
-    /// Its name, of 1 to [`DecisionRule::MAX_NAME_BYTES`] bytes without control characters; no two are the same.
+    /// The name, of 1 to [`DecisionRule::MAX_NAME_BYTES`] bytes without control characters; no two actions share one.
     pub name: &'a str,
-    /// Whether it raises the alarm.
+    /// Whether the action raises the alarm.
     pub alarm: bool,
-    /// Whether it leaves the decision to somebody else.
+    /// Whether the action leaves the decision to somebody else.
     pub abstain: bool,
 }
 
-/// Why bytes or parts are not a decision rule; the payload is an index.
+/// Why bytes or parts are not a decision rule. The payload is the index of what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum DecisionError {
-    /// The bytes end before the rule does, or the rule before the bytes, or the intervals are not one more than the
-    /// thresholds.
+    /// There are too few or too many bytes, or the intervals are not one more than the thresholds.
     Length,
-    /// There is no action, or there are too many.
+    /// There is no action, or there are more than [`DecisionRule::MAX_ACTIONS`].
     Actions,
     /// This threshold is NaN, `-0.0` or outside `[0, 1)`.
     ThresholdRange(u8),
     /// This threshold is not above the one before it.
     ThresholdOrder(u8),
-    /// This interval has an action that is not there, or that of the interval before it.
+    /// This interval has an action that does not exist, or the same action as the interval before it.
     Interval(u8),
-    /// The action without a calibrated probability is not there.
+    /// The action for outcomes without a calibrated probability does not exist.
     Uncalibrated,
     /// The flags of this action are unknown.
     Flags(u8),
-    /// The name of this action is empty, too long, not plain text, or another one's.
+    /// The name of this action is empty, too long, not plain text, or the name of another action.
     Name(u8),
     /// A reserved byte is not zero.
     Reserved,
@@ -88,7 +103,7 @@ impl<'a> DecisionRule<'a> {
     /// The largest length of a name in bytes.
     pub const MAX_NAME_BYTES: usize = 24;
 
-    /// Checks the payload of a section of kind 32, which starts at a multiple of 4 in memory.
+    /// Checks the payload of a decision section, which starts at a multiple of 4 in memory.
     pub(crate) fn parse(payload: &'a [u8]) -> Result<Self, DecisionError> {
         let fields = Fields::split(payload)?;
         fields.check()?;
@@ -97,12 +112,12 @@ impl<'a> DecisionRule<'a> {
         Ok(Self { thresholds, intervals, flags, names, uncalibrated })
     }
 
-    /// Checks a payload wherever it lies.
+    /// Checks a payload at any address.
     pub(crate) fn check(payload: &[u8]) -> Result<(), DecisionError> {
         Fields::split(payload)?.check()
     }
 
-    /// The action for an outcome: that of the probability, or without one the action stated for that case.
+    /// Returns the action for an outcome, as an index: the action at its probability, or the action for outcomes without one.
     #[inline]
     pub fn decide(&self, outcome: &Outcome) -> u8 {
         match outcome {
@@ -111,12 +126,12 @@ impl<'a> DecisionRule<'a> {
         }
     }
 
-    /// The action at a probability, in O(log T) for T thresholds. What is no probability gets the action for the
-    /// uncalibrated.
+    /// Returns the action at a probability, as an index, in O(log T) for T thresholds. A number that is no probability gets the
+    /// action for outcomes without one.
     #[inline]
     pub fn action_at(&self, prob: f32) -> u8 {
         let bits = match prob.to_bits() {
-            // -0.0 is as good as 0.
+            // -0.0 is the probability 0.
             0x8000_0000 => 0,
             bits => bits,
         };
@@ -127,7 +142,7 @@ impl<'a> DecisionRule<'a> {
         self.intervals.get(interval).copied().unwrap_or(self.uncalibrated)
     }
 
-    /// Whether an outcome raises the alarm: by the flag of its action, and always without a calibrated probability.
+    /// Tells whether an outcome raises the alarm: its action does, or there is no calibrated probability.
     #[inline]
     pub fn is_raised_by(&self, outcome: &Outcome) -> bool {
         match outcome {
@@ -136,32 +151,32 @@ impl<'a> DecisionRule<'a> {
         }
     }
 
-    /// Whether a flag of an action is set; it is for an action that is not there.
+    /// Tells whether a flag of an action is set. An action that does not exist has every flag.
     fn has(&self, action: u8, flag: u8) -> bool {
         self.flags.get(usize::from(action)).is_none_or(|flags| flags & flag != 0)
     }
 
-    /// The thresholds, strictly ascending in `[0, 1)`.
+    /// Returns the thresholds, strictly ascending in `[0, 1)`.
     pub const fn thresholds(&self) -> &'a [f32] {
         self.thresholds
     }
 
-    /// The action of every interval, one more than thresholds.
+    /// Returns the action of every interval; one more than thresholds.
     pub const fn intervals(&self) -> &'a [u8] {
         self.intervals
     }
 
-    /// What to do without a calibrated probability.
+    /// Returns the action for outcomes without a calibrated probability.
     pub const fn uncalibrated(&self) -> u8 {
         self.uncalibrated
     }
 
-    /// The number of actions, at least 1.
+    /// Returns the number of actions, at least 1.
     pub const fn action_count(&self) -> usize {
         self.flags.len()
     }
 
-    /// The actions in the order of their indices.
+    /// Returns the actions in the order of their indices.
     pub fn actions(&self) -> impl Iterator<Item = Action<'a>> + use<'a> {
         Names(self.names).zip(self.flags).map(|(name, flags)| Action {
             name: core::str::from_utf8(name).unwrap_or_default(),
@@ -170,14 +185,14 @@ impl<'a> DecisionRule<'a> {
         })
     }
 
-    /// The action of an index; `None` beyond the last.
+    /// Returns the action with this index; `None` beyond the last action.
     pub fn action(&self, index: u8) -> Option<Action<'a>> {
         self.actions().nth(index.into())
     }
 }
 
 impl DecisionParts<'_> {
-    /// Writes the payload at the start of `space`, and returns its length; `None` if it does not fit or a number has no
+    /// Writes the payload at the start of `space`, and returns its length; `None` if the payload does not fit, or a number has no
     /// place in the format.
     pub(crate) fn write(&self, space: &mut [u8]) -> Option<usize> {
         let head = [self.actions.len(), self.thresholds.len(), self.uncalibrated.into(), 0];
@@ -202,7 +217,7 @@ impl DecisionParts<'_> {
     }
 }
 
-/// The fields of a payload, as bytes.
+/// The fields of a payload as bytes.
 struct Fields<'a> {
     thresholds: &'a [u8],
     intervals: &'a [u8],
@@ -231,7 +246,7 @@ impl<'a> Fields<'a> {
     fn check(&self) -> Result<(), DecisionError> {
         let mut below = None;
         for (i, &threshold) in (0..=u8::MAX).zip(self.thresholds.as_chunks().0) {
-            // Bit patterns are ordered like the floats; a negative one's is above all others.
+            // Bit patterns are ordered like the floats, with negative numbers above all others.
             let bits = u32::from_le_bytes(threshold);
             if bits >= ONE_BITS {
                 return Err(DecisionError::ThresholdRange(i));
@@ -274,7 +289,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A name behind its length, and what follows.
+/// Splits off a name, which stands behind its length.
 fn split_name(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&len, rest) = bytes.split_first()?;
     rest.split_at_checked(len.into())

@@ -4,7 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::score::ONE_BITS;
 
-/// Where a probability lies: `lo <= hi`, both in `[0, 1]`.
+/// An interval of probabilities: `lo <= hi`, both in `[0, 1]`.
+///
+/// ```
+/// use calib_core::ProbInterval;
+///
+/// let interval = ProbInterval::new(0.25, 0.5).unwrap();
+/// assert!(interval.contains(0.5));
+/// assert_eq!(ProbInterval::new(0.5, 0.25), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ProbInterval {
@@ -15,12 +23,12 @@ pub struct ProbInterval {
 }
 
 impl ProbInterval {
-    /// An interval; `None` if an end is NaN, `-0.0` or outside `[0, 1]`, or `lo` is above `hi`.
+    /// Makes an interval; `None` if an end is NaN, `-0.0` or outside `[0, 1]`, or if `lo` is above `hi`.
     pub const fn new(lo: f32, hi: f32) -> Option<Self> {
         if lo.to_bits() <= hi.to_bits() && hi.to_bits() <= ONE_BITS { Some(Self { lo, hi }) } else { None }
     }
 
-    /// Whether the interval holds `prob`, its ends included.
+    /// Tells whether `prob` lies in the interval, whose ends belong to it.
     pub const fn contains(&self, prob: f32) -> bool {
         self.lo <= prob && prob <= self.hi
     }

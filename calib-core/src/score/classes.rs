@@ -7,20 +7,21 @@ use serde::{Deserialize, Serialize};
 /// The largest number of classes: class indices are `u16`.
 pub const MAX_CLASSES: usize = u16::MAX as usize;
 
-/// The largest number of ranks.
+/// The largest number of ranks of a top-k calibrator.
 pub const MAX_TOP_K: usize = 16;
 
-/// A vector has another number of classes than the calibrator.
+/// Why a vector does not go with a calibrator: it has another number of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ClassCountError {
     /// The calibrator's number of classes.
     pub expected: usize,
-    /// The vector's.
+    /// The vector's number of classes.
     pub got: usize,
 }
 
 impl ClassCountError {
+    /// Checks that both numbers are the same.
     pub(crate) const fn check(expected: usize, got: usize) -> Result<(), Self> {
         if expected == got { Ok(()) } else { Err(Self { expected, got }) }
     }

@@ -4,10 +4,20 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of number a score is on the device.
+/// States what kind of number a score is on the device.
 ///
-/// An integer code stands for the score `scale * (code - zero_point)`. The scale is above 0, so that codes are
-/// ordered like scores, and the zero point is a code.
+/// An integer code stands for the score `scale * (code - zero_point)`. The scale is finite and above 0, so codes are ordered
+/// like scores. The zero point is itself a code.
+///
+/// ```
+/// use calib_core::ScoreEncoding;
+///
+/// // TensorFlow Lite's int8 softmax.
+/// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// assert!(softmax.is_quantized());
+/// assert_eq!(softmax.code_range(), Some((-128, 127)));
+/// assert_eq!(ScoreEncoding::F32.code_range(), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -35,12 +45,12 @@ pub enum ScoreEncoding {
         /// The code of the score 0.
         zero_point: i32,
     },
-    /// An `f32` in `[0, 1]`, which the calibrator rounds to the nearest of the 65 536 scores `k / 65 535` before it looks
-    /// it up: for tables of 16-bit numbers.
+    /// An `f32` in `[0, 1]` for tables of 16-bit numbers: the calibrator rounds the score to the nearest `k / 65 535` before
+    /// the lookup.
     RoundedF32,
 }
 
-/// A code of an integer encoding, checked once.
+/// A checked code of an integer encoding.
 ///
 /// ```
 /// use calib_core::{CodeError, QuantizedScore, ScoreEncoding};
@@ -64,29 +74,29 @@ pub struct QuantizedScore {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum CodeError {
-    /// The encoding has no codes, or its scale or zero point is impossible.
+    /// The encoding has no codes, its scale is not above 0 and finite, or its zero point is no code.
     Encoding,
-    /// This is not a code of the encoding.
+    /// This number lies outside the encoding's range of codes.
     OutOfRange(i32),
 }
 
-/// A score came in another encoding than the calibrator was fitted for.
+/// Why a score does not go with a calibrator: the calibrator was fitted to scores in another encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EncodingError {
-    /// The calibrator's.
+    /// The calibrator's encoding.
     pub expected: ScoreEncoding,
-    /// The score's.
+    /// The score's encoding.
     pub got: ScoreEncoding,
 }
 
 impl ScoreEncoding {
-    /// Whether scores are integer codes.
+    /// Tells whether scores are integer codes.
     pub const fn is_quantized(&self) -> bool {
         !matches!(self, Self::F32 | Self::RoundedF32)
     }
 
-    /// The lowest and the highest code; `None` for floats.
+    /// Returns the lowest and the highest code; `None` for floats.
     #[inline]
     pub const fn code_range(&self) -> Option<(i32, i32)> {
         match self {
@@ -97,7 +107,7 @@ impl ScoreEncoding {
         }
     }
 
-    /// The highest key, which is the number of codes less one; `None` for floats that are not rounded.
+    /// Returns the highest key: the number of codes less one. `None` for floats without rounding.
     pub(crate) const fn max_key(&self) -> Option<u16> {
         match self {
             Self::F32 => None,
@@ -106,8 +116,8 @@ impl ScoreEncoding {
         }
     }
 
-    /// Whether the scale is above 0 and finite, and the zero point a code.
-    // In its caller, where the encoding is often constant, nothing is left of it.
+    /// Tells whether the scale is above 0 and finite, and the zero point a code.
+    // Inlined, because callers often know the encoding while compiling: nothing is then left of the check.
     #[inline(always)]
     pub(crate) const fn is_consistent(&self) -> bool {
         match (self.affine(), self.code_range()) {
@@ -129,7 +139,8 @@ impl ScoreEncoding {
     }
 }
 
-/// Whether a float is above 0 and finite, by its bits: without an FPU a comparison of floats is a call.
+/// Tells whether a float is above 0 and finite.
+// By its bits, because a comparison of floats is a call on cores without an FPU.
 #[inline]
 const fn is_positive(value: f32) -> bool {
     const LARGEST: u32 = f32::MAX.to_bits();
@@ -141,7 +152,7 @@ impl QuantizedScore {
     ///
     /// # Errors
     ///
-    /// If it is not, or the encoding has no codes.
+    /// If `code` lies outside the encoding's range, or the encoding has no codes.
     #[inline]
     pub const fn new(encoding: ScoreEncoding, code: i32) -> Result<Self, CodeError> {
         let Some((lowest, highest)) = encoding.code_range() else { return Err(CodeError::Encoding) };
@@ -154,11 +165,11 @@ impl QuantizedScore {
         }
     }
 
-    /// The score with this [`QuantizedScore::key`].
+    /// Makes the score with this [`QuantizedScore::key`].
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If the key is above the encoding's highest, or the encoding has no codes.
     pub const fn from_key(encoding: ScoreEncoding, key: u16) -> Result<Self, CodeError> {
         match encoding.code_range() {
             Some((lowest, _)) => Self::new(encoding, lowest + key as i32),
@@ -166,12 +177,12 @@ impl QuantizedScore {
         }
     }
 
-    /// The encoding.
+    /// Returns the encoding.
     pub const fn encoding(&self) -> ScoreEncoding {
         self.encoding
     }
 
-    /// The code, as the classifier put it out.
+    /// Returns the code, as the classifier put it out.
     pub const fn code(&self) -> i32 {
         match self.encoding.code_range() {
             Some((lowest, _)) => lowest + self.key as i32,
@@ -179,14 +190,14 @@ impl QuantizedScore {
         }
     }
 
-    /// The code less the lowest one: from 0 up, ordered like the scores. For unsigned codes it is the code, for an
-    /// `i8` the code plus 128.
+    /// Returns the code less the encoding's lowest code: an integer from 0 up, ordered like the scores. An unsigned code is its
+    /// own key; the key of an `i8` code is the code plus 128.
     #[inline]
     pub const fn key(&self) -> u16 {
         self.key
     }
 
-    /// The score that the code stands for, in f32. For people: a calibrator never looks at it.
+    /// Returns the score for which the code stands, in f32. A calibrator over codes never uses this number.
     pub const fn dequantized(&self) -> f32 {
         match self.encoding.affine() {
             Some((scale, zero_point)) => scale * (self.code() - zero_point) as f32,
@@ -196,6 +207,7 @@ impl QuantizedScore {
 }
 
 impl EncodingError {
+    /// Checks that the score is in the expected encoding.
     pub(crate) fn check(expected: ScoreEncoding, score: QuantizedScore) -> Result<(), Self> {
         let got = score.encoding();
         if got == expected { Ok(()) } else { Err(Self { expected, got }) }

@@ -4,12 +4,14 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The bit pattern of `1.0f32`. Bit patterns of non-negative floats are ordered like the floats, so
-/// one integer comparison tells every valid score from NaN, infinities, negative and too large values.
+/// The bit pattern of `1.0f32`.
+///
+/// Bit patterns of non-negative floats are ordered like the floats. One comparison of integers therefore tells valid scores
+/// from NaN, infinities, negative and too large values.
 pub(crate) const ONE_BITS: u32 = 0x3F80_0000;
 const SIGN_BIT: u32 = 1 << 31;
 
-/// A probability-like classifier output: an `f32` in `[0, 1]`, never NaN, never `-0.0`.
+/// A classifier's score: an `f32` in `[0, 1]`, never NaN, never `-0.0`.
 ///
 /// ```
 /// use calib_core::{Score, ScoreError};
@@ -53,9 +55,16 @@ impl Score {
         if value.to_bits() <= ONE_BITS { Ok(Self(value)) } else { Self::reject(value) }
     }
 
-    /// Like [`Score::new`], and moves a value outside `[0, 1]` by at most `tolerance` to the nearer end.
+    /// Checks like [`Score::new`], but moves a value that is at most `tolerance` outside `[0, 1]` to the nearer end.
     ///
-    /// A softmax row computed in f32 may exceed 1 by about 4e-7; nothing is clamped unless asked for.
+    /// An entry of a softmax computed in f32 may exceed 1 by about 4e-7. [`Score::new`] refuses such an entry.
+    ///
+    /// ```
+    /// use calib_core::Score;
+    ///
+    /// assert_eq!(Score::new_clamped(1.000_000_4, 1e-6), Ok(Score::ONE));
+    /// assert!(Score::new_clamped(1.01, 1e-6).is_err());
+    /// ```
     ///
     /// # Errors
     ///
@@ -75,8 +84,8 @@ impl Score {
     #[cold]
     const fn reject(value: f32) -> Result<Self, ScoreError> {
         const INFINITE_BITS: u32 = f32::INFINITY.to_bits();
-        // On a core without conditional instructions and with few registers the call of a function that compares floats takes
-        // two instructions less off the path that is taken.
+        // On a Cortex-M0 the call of the function that compares floats saves two instructions on the path of valid scores:
+        // the core has few registers and no conditional instructions.
         let is_zero = if cfg!(all(target_arch = "arm", not(target_has_atomic = "32"))) {
             value == 0.0
         } else {
@@ -92,20 +101,29 @@ impl Score {
         }
     }
 
-    /// The value, in `[0, 1]`.
+    /// Returns the value, in `[0, 1]`.
     #[inline]
     pub const fn get(self) -> f32 {
         self.0
     }
 
-    /// The nearest of 65 536 evenly spaced keys: `k` stands for the score `k / 65 535`. Rounded in f32, with the same result
-    /// on every target; it never falls as the score rises.
+    /// Returns the nearest of 65 536 evenly spaced keys, where `k` stands for the score `k / 65 535`.
+    ///
+    /// The rounding is done in f32 and gives the same key on every target. The key never falls as the score rises.
+    ///
+    /// ```
+    /// use calib_core::Score;
+    ///
+    /// assert_eq!(Score::ONE.rounded_key(), 65_535);
+    /// assert_eq!(Score::new(0.2)?.rounded_key(), 13_107);
+    /// # Ok::<(), calib_core::ScoreError>(())
+    /// ```
     #[inline]
     pub const fn rounded_key(self) -> u16 {
         (self.0 * u16::MAX as f32 + 0.5) as u16
     }
 
-    /// The bit pattern: an integer ordered like the scores.
+    /// Returns the bit pattern: an integer ordered like the scores.
     #[inline]
     pub const fn to_bits(self) -> u32 {
         self.0.to_bits()

@@ -11,6 +11,17 @@ use super::softmax::{self, Softmax};
 use super::top_label::TopLabel;
 
 /// A vector of `L` finite logits, one per class, with `2 <= L <= 65 535`.
+///
+/// ```
+/// use calib_core::{Logits, LogitsError};
+///
+/// let logits = Logits::new(&[0.0, 2.0, -1.0])?;
+/// let top = logits.top_label();
+/// assert_eq!(top.class, 1);
+/// assert!((top.score.get() - 0.844).abs() < 1e-3);
+/// assert_eq!(Logits::new(&[0.0, f32::NAN]), Err(LogitsError::NaN(1)));
+/// # Ok::<(), LogitsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Logits<'a>(&'a [f32]);
@@ -49,38 +60,39 @@ impl<'a> Logits<'a> {
         Ok(Self(logits))
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.0.len()
     }
 
-    /// The logits, in the order of the classes.
+    /// Returns the logits in the order of the classes.
     pub const fn as_slice(&self) -> &'a [f32] {
         self.0
     }
 
-    /// The class with the largest logit and its softmax probability; ties go to the lowest class.
+    /// Returns the class with the largest logit and its softmax probability; ties go to the lowest class.
     ///
-    /// The probability is `1 / sum(exp(logit - max))` in f32 with libm's `expf`, summed from class 0
-    /// upwards: the largest term is exactly 1, so the result is in `[1/L, 1]` without a clamp, and its bits
-    /// are the same on every target.
+    /// The probability is `1 / sum(exp(logit - max))` in f32 with libm's `expf`, summed from class 0 upwards: the same bits on
+    /// every target. The largest term is exactly 1, so the result is in `[1/L, 1]` without a clamp.
     pub fn top_label(&self) -> TopLabel {
         let (class, softmax) = self.softmax();
         TopLabel { class: class as u16, score: softmax.top() }
     }
 
-    /// The classes with the largest logits, as many as `top` has places and there are classes, in descending order;
-    /// ties go to the lowest class. Their scores are those of [`Logits::scores`].
+    /// Writes the classes with the largest logits and their [scores](Logits::scores) into `top` in descending order, and
+    /// returns them; ties go to the lowest class.
+    ///
+    /// There are as many as `top` has places, but at most one per class.
     pub fn top_k<'t>(&self, top: &'t mut [TopLabel]) -> &'t [TopLabel] {
         let (_, softmax) = self.softmax();
         rank(self.0, top, |logit| softmax.score(logit))
     }
 
-    /// The softmax, computed in place: `exp(logit - max) / sum(exp(logit - max))` as [`Logits::top_label`] computes it.
+    /// Writes the softmax into `probs`: `exp(logit - max) / sum(exp(logit - max))`, computed as in [`Logits::top_label`].
     ///
     /// # Errors
     ///
-    /// If `probs` has another length than there are classes.
+    /// If the length of `probs` is not the number of classes.
     pub fn write_softmax(&self, probs: &mut [f32]) -> Result<(), ClassCountError> {
         ClassCountError::check(self.classes(), probs.len())?;
         let (_, max) = argmax(self.0);
@@ -88,13 +100,13 @@ impl<'a> Logits<'a> {
         Ok(())
     }
 
-    /// Every class's softmax score, in the order of the classes: the numbers of [`Logits::write_softmax`].
+    /// Returns the softmax score of every class, in the order of the classes: the numbers of [`Logits::write_softmax`].
     pub fn scores(&self) -> impl ExactSizeIterator<Item = Score> + use<'a> {
         let (_, softmax) = self.softmax();
         self.0.iter().map(move |&logit| softmax.score(logit))
     }
 
-    /// The class with the largest logit, and the softmax.
+    /// Returns the class with the largest logit, and the softmax.
     fn softmax(&self) -> (usize, Softmax) {
         let (class, max) = argmax(self.0);
         (class, Softmax::of(self.0, max))

@@ -1,8 +1,10 @@
 //! What a classifier puts out: scores, checked once.
 //!
-//! A [`Score`] is a float in `[0, 1]`, a [`QuantizedScore`] an integer code of a [`ScoreEncoding`]. A classifier of several
-//! classes gives [`Logits`] or [`Probs`], either of which is a [`ScoreVector`]; from it comes the [`TopLabel`], the class
-//! that is predicted. What exists is valid, so that nothing that takes it can fail for it.
+//! A binary classifier gives a [`Score`], a float in `[0, 1]`, or a [`QuantizedScore`], an integer code of a
+//! [`ScoreEncoding`]. A classifier of several classes gives [`Logits`] or [`Probs`], either of them a [`ScoreVector`]; its
+//! [`TopLabel`] is the predicted class with its score. A quantised classifier of several classes gives a [`TopLabelCode`].
+//!
+//! A value of these types is valid: no calibrator has to check it again.
 //!
 //! This room imports no other.
 

@@ -9,8 +9,16 @@ use super::float::{Score, ScoreError};
 use super::ranking::{argmax, rank};
 use super::top_label::TopLabel;
 
-/// A vector of `L` scores, one per class, each in `[0, 1]` and together summing to one, with
-/// `2 <= L <= 65 535`.
+/// A vector of `L` scores in `[0, 1]`, one per class, that sum to one, with `2 <= L <= 65 535`.
+///
+/// ```
+/// use calib_core::{Probs, ProbsError};
+///
+/// let probs = Probs::new(&[0.1, 0.7, 0.2])?;
+/// assert_eq!((probs.top_label().class, probs.top_label().score.get()), (1, 0.7));
+/// assert!(matches!(Probs::new(&[0.7, 0.7]), Err(ProbsError::Sum(_))));
+/// # Ok::<(), ProbsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Probs<'a>(&'a [f32]);
@@ -24,14 +32,15 @@ pub enum ProbsError {
     ClassCount(usize),
     /// The entry of this class is not a score.
     Score(usize, ScoreError),
-    /// The entries sum to this value, off one by more than `clamp(L/512, 0.004, 0.1)`.
+    /// The entries sum to this value, which differs from one by more than `clamp(L/512, 0.004, 0.1)`.
     Sum(f32),
 }
 
 impl<'a> Probs<'a> {
-    /// Checks that there are at least two classes, that every entry is in `[0, 1]` (up to 1e-6 outside, as an f32
-    /// softmax may round), and that the sum is one up to `clamp(L/512, 0.004, 0.1)`: what an int8 softmax in steps
-    /// of 1/256 may be off by rounding, for up to 51 classes.
+    /// Checks that there are at least two classes, that every entry is in `[0, 1]`, and that the sum is one.
+    ///
+    /// An entry may lie up to 1e-6 outside `[0, 1]`, as a softmax in f32 may round. The sum may differ from one by up to
+    /// `clamp(L/512, 0.004, 0.1)`: the rounding error of an int8 softmax in steps of 1/256, for up to 51 classes.
     ///
     /// # Errors
     ///
@@ -52,29 +61,31 @@ impl<'a> Probs<'a> {
     /// How far outside `[0, 1]` an entry may be.
     const CLAMP: f32 = 1e-6;
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.0.len()
     }
 
-    /// The class with the largest probability and that probability; ties go to the lowest class.
+    /// Returns the class with the largest probability, and that probability; ties go to the lowest class.
     pub fn top_label(&self) -> TopLabel {
         let (class, prob) = argmax(self.0);
         TopLabel { class: class as u16, score: Self::score(prob) }
     }
 
-    /// The classes with the largest probabilities, as many as `top` has places and there are classes, in descending
-    /// order; ties go to the lowest class.
+    /// Writes the classes with the largest probabilities into `top` in descending order, and returns them; ties go to the
+    /// lowest class.
+    ///
+    /// There are as many as `top` has places, but at most one per class.
     pub fn top_k<'t>(&self, top: &'t mut [TopLabel]) -> &'t [TopLabel] {
         rank(self.0, top, Self::score)
     }
 
-    /// Every class's score, in the order of the classes.
+    /// Returns every class's score, in the order of the classes.
     pub fn scores(&self) -> impl ExactSizeIterator<Item = Score> + use<'a> {
         self.0.iter().map(|&prob| Self::score(prob))
     }
 
-    /// An entry as a score: every entry was checked, so the fallback is never taken.
+    /// Returns an entry as a score. Every entry was checked, so the fallback is never taken.
     fn score(prob: f32) -> Score {
         Score::new_clamped(prob, Self::CLAMP).unwrap_or(Score::ONE)
     }

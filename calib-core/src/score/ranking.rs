@@ -3,7 +3,7 @@
 use super::float::Score;
 use super::top_label::TopLabel;
 
-/// The index of the largest of finite values, and that value.
+/// Returns the index of the largest of finite values, and that value; the lowest index among equals.
 pub(crate) fn argmax(values: &[f32]) -> (usize, f32) {
     let mut first = (0, f32::NEG_INFINITY);
     for (i, &value) in values.iter().enumerate() {
@@ -14,9 +14,9 @@ pub(crate) fn argmax(values: &[f32]) -> (usize, f32) {
     first
 }
 
-/// Writes the classes of the largest values in descending order, as many as there are places, and returns them.
+/// Writes the classes of the largest values into `top` in descending order, and returns them.
 ///
-/// In O(L k) steps for `k` places and `L` finite values, at most 65 535, without further memory.
+/// Takes O(L k) steps for `k` places and `L` finite values, at most 65 535, and no further memory.
 pub(crate) fn rank<'t>(
     values: &[f32],
     top: &'t mut [TopLabel],
@@ -25,13 +25,13 @@ pub(crate) fn rank<'t>(
     let value_of = |top: &TopLabel| values.get(usize::from(top.class)).copied().unwrap_or(f32::NEG_INFINITY);
     let mut len = 0;
     for (class, &value) in values.iter().enumerate() {
-        // Behind those that are not below it: they come from lower classes.
+        // A class goes behind equal ones, which are lower classes.
         let behind = top.iter().take(len).take_while(|other| value_of(other) >= value).count();
         if behind == top.len() {
             continue;
         }
         len = (len + 1).min(top.len());
-        // It takes the place of the first, which takes that of the next, and so on.
+        // Each class below it moves down by one place; the last one falls out.
         let mut moved = TopLabel { class: class as u16, score: Score::ZERO };
         for place in top.iter_mut().take(len).skip(behind) {
             core::mem::swap(place, &mut moved);

@@ -5,18 +5,25 @@ use super::logits::Logits;
 use super::probs::Probs;
 use super::top_label::TopLabel;
 
-/// The output of a classifier with several classes: a logit or a probability for each.
+/// The output of a classifier of several classes: a logit or a probability for each.
+///
+/// ```
+/// use calib_core::{Probs, ScoreVector};
+///
+/// let vector = ScoreVector::from(Probs::new(&[0.1, 0.7, 0.2]).unwrap());
+/// assert_eq!((vector.classes(), vector.top_label().class), (3, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ScoreVector<'a> {
-    /// A logit per class; scores are their softmax.
+    /// A logit per class; the scores are the softmax of the logits.
     Logits(Logits<'a>),
-    /// A probability per class, which is its score.
+    /// A probability per class: the class's score.
     Probs(Probs<'a>),
 }
 
 impl<'a> ScoreVector<'a> {
-    /// The number of classes, at least 2.
+    /// Returns the number of classes, at least 2.
     pub fn classes(&self) -> usize {
         match self {
             Self::Logits(logits) => logits.classes(),
@@ -24,7 +31,7 @@ impl<'a> ScoreVector<'a> {
         }
     }
 
-    /// The predicted class and its score: [`Logits::top_label`] or [`Probs::top_label`].
+    /// Returns the predicted class and its score: [`Logits::top_label`] or [`Probs::top_label`].
     pub fn top_label(&self) -> TopLabel {
         match self {
             Self::Logits(logits) => logits.top_label(),
@@ -32,7 +39,7 @@ impl<'a> ScoreVector<'a> {
         }
     }
 
-    /// The first classes and their scores: [`Logits::top_k`] or [`Probs::top_k`].
+    /// Writes the classes with the highest scores into `top`, and returns them: [`Logits::top_k`] or [`Probs::top_k`].
     pub fn top_k<'t>(&self, top: &'t mut [TopLabel]) -> &'t [TopLabel] {
         match self {
             Self::Logits(logits) => logits.top_k(top),
@@ -40,7 +47,7 @@ impl<'a> ScoreVector<'a> {
         }
     }
 
-    /// Every class's score, in the order of the classes: [`Logits::scores`] or [`Probs::scores`].
+    /// Returns every class's score, in the order of the classes: [`Logits::scores`] or [`Probs::scores`].
     pub fn scores(&self) -> impl Iterator<Item = Score> + use<'a> {
         let (logits, probs) = match self {
             Self::Logits(logits) => (Some(logits.scores()), None),
@@ -49,12 +56,12 @@ impl<'a> ScoreVector<'a> {
         logits.into_iter().flatten().chain(probs.into_iter().flatten())
     }
 
-    /// Writes every class's score into the front of `scores`, as many as there are classes and places.
+    /// Writes every class's score into the front of `scores`, as far as there are places.
     ///
-    /// Cheaper than [`ScoreVector::scores`] for logits: an exponential a class, not two.
+    /// For logits this takes one exponential per class; [`ScoreVector::scores`] takes two.
     pub(crate) fn write_scores(&self, scores: &mut [f32]) {
         match self {
-            // The lengths agree unless there are too few places, which every caller has checked.
+            // Fails only if there are too few places, against which every caller has checked.
             Self::Logits(logits) => {
                 let _ = logits.write_softmax(scores);
             }

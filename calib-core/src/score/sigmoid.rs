@@ -4,8 +4,8 @@ use super::float::Score;
 
 /// Maps a logit to `1 / (1 + exp(-logit))`, with the same bits on every target.
 ///
-/// Returns `None` for NaN; infinities give 0 and 1. The argument of `exp` is never positive, so nothing
-/// overflows. The relative error is below 3 ulp (libm's `expf` is within 1 ulp).
+/// Returns `None` for NaN; infinities give 0 and 1. The argument of `exp` is never positive, so nothing overflows. The relative
+/// error is below 3 ulp; the error of libm's `expf` is within 1 ulp.
 ///
 /// ```
 /// assert_eq!(calib_core::sigmoid(0.0).unwrap().get(), 0.5);
@@ -17,8 +17,15 @@ pub fn sigmoid(logit: f32) -> Option<Score> {
     Score::new(value).ok()
 }
 
-/// [`sigmoid`] with micromath's approximate `exp`: absolute error up to 5.3e-4, and not monotone near
-/// a logit of -1. Returns `None` for NaN.
+/// Maps a logit to its [`sigmoid`] with micromath's approximate `exp`: the absolute error is up to 5.3e-4, and the result is not
+/// monotone near a logit of -1.
+///
+/// Returns `None` for NaN.
+///
+/// ```
+/// let prob = calib_core::sigmoid_fast(2.0).unwrap().get();
+/// assert!((prob - 0.8808).abs() < 5.3e-4);
+/// ```
 ///
 /// | logits | absolute error | relative error |
 /// |---|---|---|
@@ -30,11 +37,12 @@ pub fn sigmoid(logit: f32) -> Option<Score> {
 /// | 2 to 5 | 2.4e-4 | 2.7e-4 |
 /// | 5 to 20 | 9.3e-6 | 9.4e-6 |
 ///
-/// On a grid of 1/8192, against `libm` in f64. From -2 to -0.5 it falls 97 589 times from a float to the next, by at most
-/// 5.8e-6. `cargo test -p calib-core --features micromath errors_of -- --nocapture` prints all of that. It takes more
-/// instructions than [`sigmoid`] on every core that `cargo xtask bench device` measures. micromath's `ln`, `sqrt` and `powf` are not used.
+/// The errors are measured on a grid of 1/8192 against `libm` in f64. Between the logits -2 and -0.5 the result falls 97 589
+/// times from one float to the next, by at most 5.8e-6. `cargo test -p calib-core --features micromath errors_of -- --nocapture`
+/// prints these numbers. The function takes more instructions than [`sigmoid`] on every core that `cargo xtask bench device`
+/// measures.
 ///
-/// Fit on scores from the same function: a calibrator fitted on [`sigmoid`] sees other scores.
+/// Fit and use a calibrator on scores of the same function: the scores of [`sigmoid`] are others.
 #[cfg(feature = "micromath")]
 pub fn sigmoid_fast(logit: f32) -> Option<Score> {
     use micromath::F32Ext;
@@ -42,7 +50,7 @@ pub fn sigmoid_fast(logit: f32) -> Option<Score> {
     if logit.is_nan() {
         return None;
     }
-    // Beyond 87 the approximation of exp leaves the range of f32; sigmoid is 0 or 1 to 1e-37 there.
+    // Beyond 87 the approximation of `exp` leaves the range of f32; the sigmoid differs from 0 or 1 by 1e-37 there.
     let e = (-logit.abs()).max(-87.0);
     let e = F32Ext::exp(e);
     let value = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };

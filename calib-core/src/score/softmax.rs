@@ -3,10 +3,10 @@
 use super::float::Score;
 use super::ranking::argmax;
 
-/// `exp(z - max) / sum(exp(z - max))` in f32 with libm's `expf`, summed from class 0 upwards.
+/// The softmax `exp(z - max) / sum(exp(z - max))` in f32 with libm's `expf`, summed from class 0 upwards.
 ///
-/// The largest term is exactly 1, so the sum is at least 1 and every quotient in `[0, 1]`, without a clamp. Infinite
-/// differences of finite logits give 0.
+/// The largest term is exactly 1, so the sum is at least 1 and every quotient is in `[0, 1]` without a clamp. A difference of
+/// finite logits that is infinite in f32 gives 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softmax {
     max: f32,
@@ -14,24 +14,24 @@ pub(crate) struct Softmax {
 }
 
 impl Softmax {
-    /// The softmax of finite logits of which `max` is the largest.
+    /// Prepares the softmax of finite logits, the largest of which is `max`.
     pub(crate) fn of(logits: &[f32], max: f32) -> Self {
         Self { max, sum: logits.iter().map(|logit| libm::expf(logit - max)).sum() }
     }
 
-    /// The score of the largest logit.
+    /// Returns the score of the largest logit.
     pub(crate) fn top(&self) -> Score {
         score(1.0 / self.sum)
     }
 
-    /// The score of one of the logits.
+    /// Returns the score of one of the logits.
     #[inline]
     pub(crate) fn score(&self, logit: f32) -> Score {
         score(libm::expf(logit - self.max) / self.sum)
     }
 }
 
-/// Writes the softmax of all logits, of which `max` is the largest; both slices have the same length.
+/// Writes the softmax of all logits, the largest of which is `max`; both slices have the same length.
 pub(crate) fn write(logits: &[f32], max: f32, probs: &mut [f32]) {
     let mut sum = 0.0;
     for (prob, logit) in probs.iter_mut().zip(logits) {
@@ -43,12 +43,12 @@ pub(crate) fn write(logits: &[f32], max: f32, probs: &mut [f32]) {
     }
 }
 
-/// A quotient that is in `[0, 1]`, so that the fallback is never taken.
+/// Returns a quotient as a score. The quotient is in `[0, 1]`, so the fallback is never taken.
 fn score(quotient: f32) -> Score {
     Score::new(quotient).unwrap_or(Score::ONE)
 }
 
-/// The softmax of finite logits, in their place.
+/// Replaces finite logits by their softmax.
 pub(crate) fn in_place(values: &mut [f32]) {
     let (_, max) = argmax(values);
     let mut sum = 0.0;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::float::Score;
 
-/// A predicted class and the classifier's score for it. The default, class 0 with score 0, fills the places of a list
-/// to be written.
+/// A predicted class with the classifier's score for it.
+///
+/// The default, class 0 with score 0, fills the places of a list that is still to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabel {

@@ -5,13 +5,14 @@ use core::fmt;
 use super::classes::MAX_CLASSES;
 use super::encoding::{CodeError, QuantizedScore, ScoreEncoding};
 
-/// The class that a quantised classifier predicts, and the code of its score: what a
-/// [`TopLabelCodeCalibrator`](crate::calibrator::TopLabelCodeCalibrator) takes. No floating point is needed to find it.
+/// The class that a quantised classifier predicts, with the code of its score.
+///
+/// A [`TopLabelCodeCalibrator`](crate::calibrator::TopLabelCodeCalibrator) takes both. Finding them needs no floating point.
 ///
 /// ```
 /// use calib_core::{CodeVectorError, ScoreEncoding, TopLabelCode};
 ///
-/// // What an int8 softmax of three classes gives, and where TensorFlow Lite puts it.
+/// // The output tensor of an int8 softmax of three classes, as TensorFlow Lite leaves it.
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 /// let output: [i8; 3] = [-120, 100, -108];
 /// let top = TopLabelCode::new(softmax, output)?;
@@ -31,18 +32,18 @@ pub struct TopLabelCode {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum CodeVectorError {
-    /// There are this many: fewer than 2, or more than 65 535, where counting stops.
+    /// There are this many codes: fewer than 2, or more than 65 535, at which counting stops.
     ClassCount(usize),
-    /// That of this class is no code of the encoding, or the encoding has none.
+    /// The number of this class is no code of the encoding, or the encoding has no codes.
     Code(usize, CodeError),
 }
 
 impl TopLabelCode {
-    /// The class with the highest of the codes, which are in the order of the classes; ties go to the lowest class.
+    /// Finds the class with the highest code; ties go to the lowest class. `codes` has a code per class, in their order.
     ///
     /// # Errors
     ///
-    /// The first code that is not of the encoding, or a number of classes below 2 or above 65 535.
+    /// The first number that is no code of the encoding, or a number of classes below 2 or above 65 535.
     pub fn new<C: Into<i32>>(
         encoding: ScoreEncoding,
         codes: impl IntoIterator<Item = C>,
@@ -50,7 +51,7 @@ impl TopLabelCode {
         Self::first(encoding, codes.into_iter().map(Into::into))
     }
 
-    /// The same of codes that are given as [keys](QuantizedScore::key).
+    /// Finds the class with the highest code in codes given as [keys](QuantizedScore::key).
     ///
     /// # Errors
     ///
@@ -64,7 +65,7 @@ impl TopLabelCode {
         let of_class = |class| move |cause| CodeVectorError::Code(class, cause);
         QuantizedScore::from_key(encoding, 0).map_err(of_class(0))?;
         let (lowest, highest) = encoding.code_range().unwrap_or_default();
-        // Where all are the lowest code, the first class has as high a one as any.
+        // If every code is the lowest one, the first class is predicted.
         let (mut class, mut top, mut classes) = (0, lowest, 0);
         for code in codes {
             if classes == MAX_CLASSES {
@@ -85,17 +86,17 @@ impl TopLabelCode {
         Ok(Self { classes: classes as u16, class: class as u16, score })
     }
 
-    /// The number of classes, at least 2.
+    /// Returns the number of classes, at least 2.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The predicted class, 0-based.
+    /// Returns the predicted class, 0-based.
     pub const fn class(&self) -> u16 {
         self.class
     }
 
-    /// The code of the classifier's score for it.
+    /// Returns the code of the predicted class's score.
     pub const fn score(&self) -> QuantizedScore {
         self.score
     }

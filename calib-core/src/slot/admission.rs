@@ -8,23 +8,33 @@ use crate::artifact::{Artifact, ClassifierId, KeyId, ParseError};
 
 /// Decides whose artefacts are accepted.
 pub trait Trust {
-    /// Checks the signature of an artefact, or that it needs none. `bytes` are the artefact's, all of them.
+    /// Checks the signature of an artefact, or that the artefact needs none. `bytes` are all bytes of the artefact.
     ///
     /// # Errors
     ///
-    /// If it is not accepted.
+    /// If the artefact is not accepted.
     fn check(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<(), SignatureError>;
 
-    /// The key that artefacts must be signed with, if they must.
+    /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
     fn key(&self) -> Option<KeyId>;
 }
 
-/// Accepts artefacts of anybody, with or without a signature, which is not looked at.
+/// Accepts artefacts of anybody, signed or not, without looking at the signature.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Anybody;
 
-/// What a device demands of an artefact: that it is undamaged, from somebody it trusts, and for its classifier.
+/// The demands of a device: an artefact is undamaged, from somebody trusted, and for the device's classifier.
+///
+/// ```
+/// use calib_core::{Admission, Anybody, ClassifierId, ParseError, Refused};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::binary();
+/// let admission = Admission::new(Anybody, ClassifierId(*b"thermo01"));
+/// assert!(admission.admit(bytes.as_bytes()).is_ok());
+/// assert!(matches!(admission.admit(&[0; 64]), Err(Refused::Artifact(ParseError::Blank))));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Admission<T> {
@@ -32,9 +42,9 @@ pub struct Admission<T> {
     classifier: ClassifierId,
 }
 
-/// An artefact that a device accepts, at the bytes that were checked.
+/// An artefact that a device accepts, with its bytes.
 ///
-/// Only an [`Admission`] makes one: what holds an `Admitted` need not ask whether a check was forgotten.
+/// Only an [`Admission`] makes an `Admitted`, so no check can be forgotten.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Admitted<'a> {
@@ -47,11 +57,11 @@ pub struct Admitted<'a> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Refused {
-    /// It is damaged, or not an artefact.
+    /// The bytes are damaged, or not an artefact.
     Artifact(ParseError),
-    /// It is not from somebody trusted.
+    /// The artefact is not from somebody trusted.
     Signature(SignatureError),
-    /// It was fitted for this classifier, not for the device's.
+    /// The artefact was fitted for this classifier, not for the device's. `None` if it was fitted for another kind of classifier.
     OtherClassifier(Option<ClassifierId>),
 }
 
@@ -60,11 +70,11 @@ pub enum Refused {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// There is none.
+    /// There is no signature.
     Missing,
-    /// It says to be of this key, which is not the trusted one.
+    /// The signature names this key, which is not the trusted one.
     OtherKey(KeyId),
-    /// It is not the trusted key's signature of this artefact.
+    /// The signature is not the trusted key's signature of this artefact.
     Wrong,
 }
 
@@ -79,23 +89,23 @@ impl Trust for Anybody {
 }
 
 impl<T: Trust> Admission<T> {
-    /// The key that artefacts must be signed with, if they must.
+    /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
     pub fn trusted_key(&self) -> Option<KeyId> {
         self.trust.key()
     }
 
-    /// Accepts what `trust` does, for the classifier of this identity.
+    /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity.
     pub const fn new(trust: T, classifier: ClassifierId) -> Self {
         Self { trust, classifier }
     }
 
     /// Checks an artefact that fills `bytes` exactly, and starts at a multiple of 4 in memory.
     ///
-    /// An artefact that names no classifier is accepted for every one.
+    /// An artefact that names no classifier is accepted for every classifier.
     ///
     /// # Errors
     ///
-    /// The first demand that it does not meet: damage first, then the signature, then the classifier.
+    /// The first demand that the artefact does not meet, in the order damage, signature, classifier.
     pub fn admit<'a>(&self, bytes: &'a [u8]) -> Result<Admitted<'a>, Refused> {
         let artifact = Artifact::parse(bytes).map_err(Refused::Artifact)?;
         self.trust.check(&artifact, bytes).map_err(Refused::Signature)?;
@@ -107,17 +117,17 @@ impl<T: Trust> Admission<T> {
 }
 
 impl<'a> Admitted<'a> {
-    /// The artefact in bytes that were admitted before.
+    /// Returns the artefact in bytes that were admitted before.
     pub(crate) fn again(bytes: &'a [u8]) -> Option<Self> {
         Some(Self { artifact: Artifact::parse(bytes).ok()?, bytes })
     }
 
-    /// The artefact.
+    /// Returns the artefact.
     pub const fn artifact(&self) -> &Artifact<'a> {
         &self.artifact
     }
 
-    /// Its bytes.
+    /// Returns the artefact's bytes.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-/// A buffer of `4 * WORDS` bytes, aligned as [`Artifact::parse`](crate::artifact::Artifact::parse) needs, for an
-/// artefact that arrives in pieces, such as over a serial line.
+/// A buffer of `4 * WORDS` bytes for an artefact that arrives in pieces, such as over a serial line.
+///
+/// It is aligned as [`Artifact::parse`](crate::artifact::Artifact::parse) needs.
 ///
 /// ```
 /// use calib_core::{Artifact, ArtifactBuffer, ParseError};
@@ -19,13 +20,13 @@ pub struct ArtifactBuffer<const WORDS: usize> {
     len_bytes: usize,
 }
 
-/// The bytes do not fit; the buffer is as it was.
+/// Why bytes were not appended to a buffer: they do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BufferFull;
 
 impl<const WORDS: usize> ArtifactBuffer<WORDS> {
-    /// An empty buffer.
+    /// Makes an empty buffer.
     pub const fn new() -> Self {
         Self { words: heapless::Vec::new(), len_bytes: 0 }
     }
@@ -34,19 +35,19 @@ impl<const WORDS: usize> ArtifactBuffer<WORDS> {
     ///
     /// # Errors
     ///
-    /// If they do not fit; nothing is appended then.
+    /// If the bytes do not fit. Nothing is appended.
     pub fn extend_from_slice(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
         let end = self.len_bytes.checked_add(bytes.len()).ok_or(BufferFull)?;
         self.words.resize(end.div_ceil(4), 0).map_err(|_| BufferFull)?;
         let all = bytemuck::cast_slice_mut::<u32, u8>(&mut self.words);
-        // Not `copy_from_slice`, which checks both lengths and would leave a panic in the program.
+        // `copy_from_slice` would leave a panic in the program, for lengths that differ.
         let room = all.get_mut(self.len_bytes..end).ok_or(BufferFull)?;
         room.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
         self.len_bytes = end;
         Ok(())
     }
 
-    /// The bytes so far, starting at a multiple of 4 in memory.
+    /// Returns the bytes so far, which start at a multiple of 4 in memory.
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::cast_slice::<u32, u8>(&self.words).get(..self.len_bytes).unwrap_or_default()
     }

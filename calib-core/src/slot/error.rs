@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::Refused;
 
-/// Why a slot is not in use.
+/// Why a slot holds no valid calibrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SlotFault {
-    /// It is erased.
+    /// The slot is erased.
     Blank,
-    /// No installation into it was completed.
+    /// No installation into the slot was completed.
     Uncommitted,
-    /// It is not what was installed: bytes of the artefact were altered, or their number is impossible.
+    /// The slot's bytes are not the installed ones: bytes of the artefact were altered, or its length is impossible.
     Altered,
-    /// The rest of the slot is not erased; the offset of the first such byte in the slot.
+    /// The rest of the slot is not erased.
     Tail {
-        /// Where.
+        /// The offset in the slot of the first byte that is not erased.
         offset: u32,
     },
     /// The artefact is longer than the device's buffer.
     TooLarge {
-        /// Its length.
+        /// The artefact's length.
         len_bytes: u32,
     },
-    /// The artefact is whole, and not accepted.
+    /// The artefact is whole, but not accepted.
     Refused(Refused),
     /// The flash cannot be read.
     Flash,
@@ -38,31 +38,31 @@ pub enum SlotFault {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum InstallError<E> {
-    /// It is not accepted.
+    /// The artefact is not accepted.
     Refused(Refused),
-    /// Its counter is lower than that of the calibrator in force.
+    /// The artefact's counter is lower than the counter of the calibrator in force.
     Downgrade {
         /// The counter in force.
         held: u32,
-        /// The artefact's.
+        /// The artefact's counter.
         offered: u32,
     },
-    /// It does not fit a slot.
+    /// The artefact does not fit a slot.
     TooLarge {
-        /// Its length.
+        /// The artefact's length.
         len_bytes: u32,
-        /// The longest that fits.
+        /// The length of the longest artefact that fits.
         max: u32,
     },
     /// The artefact is not the one that the installation began with.
     OtherArtifact,
-    /// As often as this nothing can be installed on one device.
+    /// The device has had 2^32 - 1 installations, which is the limit.
     SequenceExhausted,
     /// The flash failed.
     Flash(E),
-    /// The flash does not hold what was written; the offset in the slot of the first byte that differs.
+    /// The flash does not hold the bytes that were written.
     ReadBack {
-        /// Where.
+        /// The offset in the slot of the first byte that differs.
         offset: u32,
     },
 }

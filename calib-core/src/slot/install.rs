@@ -10,10 +10,10 @@ use super::record::{MARK_LEN, RECORD_LEN, Record};
 use super::store::{Current, SlotStore};
 use crate::artifact::{CRC_32C, Identity};
 
-/// How many bytes of an artefact a step writes or compares.
+/// The number of bytes of an artefact that a step writes or compares.
 const STEP_LEN: u32 = 8 * UNIT_LEN;
 
-/// An installation that has begun. Dropping it leaves the calibrator in force as it is.
+/// An installation that has begun. If it is dropped, the calibrator in force stays in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Install {
     identity: Identity,
@@ -22,7 +22,7 @@ pub struct Install {
     next: Step,
 }
 
-/// What to do next; offsets are in the slot.
+/// The next step of an installation, with offsets in the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Firm { held_already: bool },
@@ -39,14 +39,14 @@ enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Progress {
-    /// There is more to do.
+    /// There are more steps to do.
     Pending {
         /// The bytes of flash erased, written and compared so far.
         done_bytes: u32,
-        /// All of them.
+        /// The bytes of flash to erase, write and compare in all.
         total_bytes: u32,
     },
-    /// The artefact is in force from now on, whatever happens.
+    /// The artefact is in force, whatever happens from now on.
     Installed(Receipt),
 }
 
@@ -56,9 +56,9 @@ pub enum Progress {
 pub struct Receipt {
     /// The artefact's identity.
     pub identity: Identity,
-    /// The slot that it is in.
+    /// The slot that holds the artefact.
     pub slot: u8,
-    /// The number of the installation on this device.
+    /// The number of the installation on this device, from 1 on.
     pub sequence: u32,
 }
 
@@ -68,11 +68,11 @@ type Result<T, F> =
 impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     /// Checks an artefact, and begins to install it in the slot that is not in force. Nothing is written yet.
     ///
-    /// If the slot in force holds the very same bytes, there is only that to confirm.
+    /// If the slot in force holds the same bytes already, the installation only confirms them.
     ///
     /// # Errors
     ///
-    /// If it is not admitted, older than the one in force, or too large.
+    /// If the artefact is not admitted, is too large, or has a lower counter than the calibrator in force.
     pub fn begin(&mut self, bytes: &[u8]) -> Result<Install, F> {
         let admitted = self.admission.admit(bytes).map_err(InstallError::Refused)?;
         let (identity, counter) = (admitted.artifact().identity(), admitted.artifact().counter());
@@ -101,11 +101,11 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 
     /// Does the next step of an installation: erases a sector, or writes or compares up to 256 bytes.
     ///
-    /// `bytes` is the artefact that it [began](SlotStore::begin) with. An installation that failed is over: begin again.
+    /// `bytes` is the artefact with which the installation [began](SlotStore::begin). After an error, begin again.
     ///
     /// # Errors
     ///
-    /// If the flash fails or does not hold what was written to it. The calibrator in force stays so.
+    /// If the flash fails, or does not hold the bytes that were written. The calibrator in force stays in force.
     pub fn step(&mut self, install: &mut Install, bytes: &[u8]) -> Result<Progress, F> {
         let Install { record, target, next, .. } = *install;
         if u32::try_from(bytes.len()) != Ok(record.len_bytes) {
@@ -138,7 +138,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
                 if end < len { Step::Compare { at: end } } else { Step::Tail }
             }
             Step::Tail => {
-                // What is compared is in flash by now; that it is what was admitted the CRC says.
+                // The flash holds `bytes` by now. The CRC says that they are the bytes that were admitted.
                 if CRC_32C.checksum(bytes) != record.crc {
                     return Err(InstallError::OtherArtifact);
                 }
@@ -163,7 +163,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok(self.progress(install))
     }
 
-    /// Installs an artefact, all steps at once.
+    /// Installs an artefact by all steps at once.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok(())
     }
 
-    /// Writes a part of an artefact, and erased bytes behind it up to the next unit.
+    /// Writes a part of an artefact, and erased bytes after it up to the next unit.
     fn write_artifact(&mut self, slot: usize, from: u32, to: u32, bytes: &[u8]) -> Result<(), F> {
         let part = bytes.get(from as usize..to as usize).ok_or(InstallError::OtherArtifact)?;
         let mut chunk = [self.layout.erased.byte(); STEP_LEN as usize];
@@ -210,7 +210,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         }
     }
 
-    /// Where the slot first differs from the artefact, between two offsets of which the first is between units.
+    /// Returns the first offset in `from..to` at which the slot differs from the artefact. `from` is a multiple of a unit.
     fn first_difference(&mut self, slot: usize, from: u32, to: u32, bytes: &[u8]) -> Result<Option<u32>, F> {
         let mut at = from;
         while at < to {
@@ -225,7 +225,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok(None)
     }
 
-    /// How far an installation is.
+    /// Returns how far an installation is.
     pub fn progress(&self, install: &Install) -> Progress {
         let len = install.record.len_bytes;
         let (slot_len, total_bytes) = (self.layout.len_bytes, self.layout.len_bytes + 2 * len);

@@ -7,10 +7,10 @@ use embedded_storage::nor_flash::NorFlash;
 use super::record::TRAILER_LEN;
 use crate::artifact::PREFIX_LEN;
 
-/// What is read and compared at once, and the largest write unit that divides it.
+/// The number of bytes that are read and compared at once. The units in which a flash is read and written divide it.
 pub(super) const UNIT_LEN: u32 = 32;
 
-/// What an erased bit reads as.
+/// The value of an erased bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Erased {
@@ -22,7 +22,7 @@ pub enum Erased {
 }
 
 impl Erased {
-    /// The value of an erased byte.
+    /// Returns the value of an erased byte.
     pub const fn byte(self) -> u8 {
         match self {
             Self::Ones => 0xFF,
@@ -31,9 +31,16 @@ impl Erased {
     }
 }
 
-/// Two slots of the same length, each of whole sectors.
+/// The place of two slots in the flash, both of the same length and of whole sectors.
 ///
-/// Nothing else may be in their sectors: erasing them would destroy it.
+/// Nothing else may lie in the slots' sectors, because an installation erases them.
+///
+/// ```
+/// use calib_core::{Erased, SlotLayout};
+///
+/// let layout = SlotLayout { offsets: [0x7_E000, 0x7_F000], len_bytes: 4096, erased: Erased::Ones };
+/// assert_eq!(layout.max_artifact_len_bytes(), 4032);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotLayout {
@@ -41,7 +48,7 @@ pub struct SlotLayout {
     pub offsets: [u32; 2],
     /// The length of either slot in bytes.
     pub len_bytes: u32,
-    /// What erased flash reads as.
+    /// The value of an erased bit.
     pub erased: Erased,
 }
 
@@ -50,11 +57,11 @@ pub struct SlotLayout {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// Reads or writes are in units of this many bytes, which does not divide 32.
+    /// The flash is read or written in units of this many bytes, which does not divide 32.
     Unit(usize),
-    /// A slot does not begin and end between sectors, which have this many bytes.
+    /// A slot does not consist of whole sectors of this many bytes.
     Sector(usize),
-    /// A slot of this many bytes holds no artefact.
+    /// A slot of this many bytes is too short for any artefact.
     TooSmall(u32),
     /// The slots overlap.
     Overlap,
@@ -63,7 +70,7 @@ pub enum LayoutError {
 }
 
 impl SlotLayout {
-    /// The length of the longest artefact in bytes.
+    /// Returns the length of the longest artefact that fits a slot, in bytes.
     pub const fn max_artifact_len_bytes(&self) -> u32 {
         self.len_bytes.saturating_sub(TRAILER_LEN)
     }

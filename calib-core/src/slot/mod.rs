@@ -15,28 +15,28 @@
 //!   any ───────────────► empty ──────────────────► whole ────────────────► recorded ─────────► valid
 //! ```
 //!
-//! A slot is *valid* if mark and record are there to the last bit, the artefact is what the record says, everything
-//! between is erased, and the artefact is admitted. The *slot in force* is the valid one with the greater counter, and of
-//! equal counters the greater sequence. An installation goes into the other slot, and nothing is ever copied back.
+//! A slot is *valid* if mark and record are right to the last bit, the artefact is the record's, the bytes between them are erased,
+//! and the artefact is admitted. The *slot in force* is the valid slot with the greater counter; of equal counters, with the greater
+//! sequence. An installation goes into the other slot, and nothing is ever copied back.
 //!
 //! # What holds
 //!
-//! The power may fail at any moment. Whatever erase or write is interrupted leaves each bit that it was to change either
-//! way, and it may read otherwise every time; a completed one lasts. Then:
+//! The power may fail at any moment. An interrupted erase or write leaves each of its bits in either state, and such a bit may read
+//! otherwise every time. A completed erase or write lasts. Then:
 //!
-//! 1. *The slot in force is firm.* Its mark was seen, so marking had begun, so record and artefact were complete.
-//! 2. *The slot in force is untouched until another is valid*, but for its mark: an installation first writes
-//!    the mark of the slot in force again, if this start did not write it. A mark that was cut short, and happened to be
-//!    seen whole, might be gone at the next start, when the other slot is erased already. (Programming programmed bits
-//!    changes nothing; flash takes that, even with error correction, if all bits of the unit are programmed.)
-//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged when the mark was read back.
-//! 4. *What is used is what was checked*: the artefact is copied to RAM and checked there, signature included, so bits that
-//!    read otherwise every time cannot pass one check and fail another. The artefact is copied rather than read in place
-//!    also because flash that is being erased or written cannot be read on most parts; a device with one slot that never
-//!    changes while it runs reads it in place ([`Artifact::parse_slot`](crate::artifact::Artifact::parse_slot)).
-//! 5. *Nothing is remembered but in flash*: a start after a reset is the same as after a power cut.
+//! 1. *The slot in force is firm.* Its mark was read, so marking had begun, so record and artefact were complete.
+//! 2. *The slot in force is untouched until another is valid*, except for its mark. An installation first writes the mark of the slot
+//!    in force again, unless it was written since the start. Otherwise a mark that was cut short, but was once read as complete,
+//!    might be gone at the next start, after the other slot was erased. (Programming programmed bits changes nothing; flash takes
+//!    this, even with error correction, if all bits of the unit are programmed.)
+//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its mark was read back.
+//! 4. *The bytes in use are the bytes that were checked.* The artefact is copied to RAM and checked there, with its signature, so
+//!    bits that read otherwise every time cannot pass one check and fail another. The copy has another reason, too: on most parts
+//!    flash cannot be read while it is erased or written. A device with one slot, which never changes while the device runs, reads
+//!    the artefact in place ([`Artifact::parse_slot`](crate::artifact::Artifact::parse_slot)).
+//! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut.
 //!
-//! With neither slot valid there is no calibrator, and [`SlotStore::load`] says why for both slots.
+//! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot.
 //!
 //! # What protects against what
 //!
@@ -47,8 +47,10 @@
 //! | counter | no | no: without a signature anybody writes any counter | yes, below the one in force, if signed | no |
 //! | classifier's identity | mistakes of people | no | no | no |
 //!
-//! Whoever reaches the debug port replaces the program, the key in it, or both slots: lock the port. The counter is kept
-//! in the slots alone: if both are lost, any signed calibrator is taken again.
+//! Whoever reaches the debug port can replace the program, the key in it, or both slots: lock the port. Only the slots hold the
+//! counter: if both are lost, any signed calibrator is accepted again.
+//!
+//! This room imports [`artifact`](crate::artifact). It drives no flash itself: [`SlotStore`] takes the board's `NorFlash`.
 
 mod admission;
 mod buffer;

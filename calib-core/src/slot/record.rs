@@ -1,16 +1,16 @@
-//! The end of a slot: what was installed there, and that it was installed completely.
+//! The end of a slot: what was installed, and whether the installation was completed.
 
 use crate::artifact::CRC_32C;
 
 pub(super) const RECORD_LEN: usize = 32;
 pub(super) const MARK_LEN: usize = 32;
-/// How many bytes at the end of a slot are not for the artefact.
+/// The number of bytes at the end of a slot that are not for the artefact.
 pub(super) const TRAILER_LEN: u32 = (RECORD_LEN + MARK_LEN) as u32;
 
 const MAGIC: [u8; 4] = *b"CSLT";
 const CRC_AT: usize = RECORD_LEN - 4;
 
-/// What a slot says about its artefact.
+/// A slot's record about its artefact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// Counts the installations on this device.
@@ -23,7 +23,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What decides which of two valid slots is in force: the greater one.
+    /// Returns the rank: of two valid slots, the one with the greater rank is in force.
     pub(super) const fn rank(&self) -> (u32, u32) {
         (self.counter, self.sequence)
     }
@@ -40,7 +40,7 @@ impl Record {
         bytes
     }
 
-    /// The record in these bytes, if they are one, to the last bit.
+    /// Returns the record in these bytes; `None` unless every bit is right.
     pub(super) fn parse(bytes: &[u8; RECORD_LEN]) -> Option<Self> {
         let word = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes);
         let record = Self { sequence: word(4)?, counter: word(8)?, len_bytes: word(12)?, crc: word(16)? };

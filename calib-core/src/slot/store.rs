@@ -10,10 +10,10 @@ use super::layout::{LayoutError, SlotLayout, UNIT_LEN};
 use super::record::{MARK_LEN, RECORD_LEN, Record, TRAILER_LEN};
 use crate::artifact::{Artifact, CRC_32C, Identity};
 
-/// Where in an artefact its identity stands.
+/// The offset of the identity in an artefact.
 const IDENTITY_AT: u32 = 16;
 
-/// Two slots in a flash, and what they accept.
+/// Two slots in a flash, with the admission of artefacts to them.
 ///
 /// ```
 /// use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotFault, SlotLayout, SlotStore};
@@ -52,7 +52,7 @@ pub struct SlotStore<F, T> {
 pub(super) struct Current {
     pub(super) slot: usize,
     pub(super) record: Record,
-    /// Whether its mark was written from beginning to end since the start.
+    /// Whether the mark was written completely since the start.
     pub(super) firm: bool,
 }
 
@@ -71,11 +71,11 @@ pub struct SlotContent {
 }
 
 impl<F: NorFlash, T: Trust> SlotStore<F, T> {
-    /// Takes the flash and loads the calibrator in force, as [`SlotStore::load`] does.
+    /// Takes the flash, and [loads](SlotStore::load) the calibrator in force.
     ///
     /// # Errors
     ///
-    /// If the slots do not fit the flash. That there is no calibrator is not an error of the store.
+    /// If the slots do not fit the flash. A missing calibrator is the inner error; the store exists nevertheless.
     pub fn open<const WORDS: usize>(
         flash: F,
         layout: SlotLayout,
@@ -88,11 +88,11 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok((store, loaded))
     }
 
-    /// Copies the artefact in force to `buffer` and checks it there. The whole slot is read.
+    /// Copies the artefact in force to `buffer` and checks the copy. The whole slot is read.
     ///
     /// # Errors
     ///
-    /// If neither slot is valid: why, for both.
+    /// If neither slot is valid, with the fault of each.
     pub fn load<'b, const WORDS: usize>(
         &mut self,
         buffer: &'b mut ArtifactBuffer<WORDS>,
@@ -120,11 +120,11 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             buffer.clear();
             return Err(faults);
         }
-        // Admitted in `load_slot`, which could not hand it out of the loop.
+        // `load_slot` has admitted it, but cannot return a borrow of the buffer out of the loop.
         Admitted::again(buffer.as_bytes()).ok_or(faults)
     }
 
-    /// What the slots hold, the whole of either read. Whether an artefact is admitted shows when it is loaded.
+    /// Reads both slots completely, and returns what they hold. Whether an artefact is admitted shows only when it is loaded.
     pub fn survey(&mut self) -> [Result<SlotContent, SlotFault>; 2] {
         [0, 1].map(|slot| {
             let record = self.record(slot)?;
@@ -140,32 +140,32 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         })
     }
 
-    /// Which slot is in force, 0 or 1, if one is.
+    /// Returns the slot in force, 0 or 1; `None` if neither is.
     pub fn current_slot(&self) -> Option<usize> {
         self.current.map(|current| current.slot)
     }
 
-    /// The counter of the calibrator in force, if there is one.
+    /// Returns the counter of the calibrator in force; `None` if there is no calibrator.
     pub fn current_counter(&self) -> Option<u32> {
         self.current.map(|current| current.record.counter)
     }
 
-    /// What the store accepts.
+    /// Returns the admission of artefacts.
     pub const fn admission(&self) -> &Admission<T> {
         &self.admission
     }
 
-    /// Where the slots lie.
+    /// Returns the place of the slots.
     pub const fn layout(&self) -> &SlotLayout {
         &self.layout
     }
 
-    /// The flash.
+    /// Returns the flash.
     pub const fn flash(&self) -> &F {
         &self.flash
     }
 
-    /// The flash, to do more with than the store does. Whoever changes the slots opens a new store.
+    /// Returns the flash, for other uses. After a change to the slots, open a new store.
     pub const fn flash_mut(&mut self) -> &mut F {
         &mut self.flash
     }
@@ -175,7 +175,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         self.flash
     }
 
-    /// The record of a slot whose mark is there.
+    /// Returns the record of a slot whose mark is there.
     fn record(&mut self, slot: usize) -> Result<Record, SlotFault> {
         let record_at = self.layout.len_bytes - TRAILER_LEN;
         let record: [u8; RECORD_LEN] = self.unit(slot, record_at)?;
@@ -209,8 +209,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         if admitted.artifact().counter() == record.counter { Ok(()) } else { Err(SlotFault::Altered) }
     }
 
-    /// Reads a slot up to its record: hands the artefact on piece by piece, each with its offset, and checks that the
-    /// artefact is the record's and that what follows is erased.
+    /// Reads a slot up to its record. Gives the artefact to `take` piece by piece, each with its offset, and checks that the artefact
+    /// is the record's and that the rest is erased.
     fn scan(
         &mut self,
         slot: usize,
@@ -240,7 +240,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         }
     }
 
-    /// The first byte of a part of a slot that is not erased. The part begins and ends between units.
+    /// Returns the offset of the first byte in `from..to` of a slot that is not erased. Both are multiples of a unit.
     pub(super) fn first_programmed(
         &mut self,
         slot: usize,
@@ -256,7 +256,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             let (chunk, _) = chunk.split_at_mut(len);
             let (blank, _) = blank.split_at(len);
             self.read(slot, at, chunk).map_err(|_| SlotFault::Flash)?;
-            // Compared at once, because it is nearly always erased; only what is not is searched.
+            // A chunk is nearly always erased: comparing all of it is faster than searching it.
             if chunk != blank {
                 let dirty = chunk.iter().zip(blank).position(|(byte, erased)| byte != erased);
                 return Ok(Some(at + dirty.unwrap_or_default() as u32));
@@ -277,17 +277,31 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         self.flash.read(self.start(slot) + offset, bytes)
     }
 
-    /// Where a slot begins. There are two.
+    /// Returns the offset of slot 0, or of slot 1 for any other number.
     pub(super) const fn start(&self, slot: usize) -> u32 {
         let [first, second] = self.layout.offsets;
         if slot == 0 { first } else { second }
     }
 }
 
-/// The last 64 bytes of a slot that holds this artefact as the installation of this number: for tools that write a whole
-/// slot at once, such as through a debug probe. Between the artefact and them the slot is erased.
+/// Returns the last 64 bytes of a slot that holds this artefact as the installation with this number; `None` if the artefact does
+/// not fit the slot.
 ///
-/// `None` if the artefact is longer than any slot.
+/// This is for tools that write a whole slot at once, such as through a debug probe. Between the artefact and these bytes the slot
+/// is erased.
+///
+/// ```
+/// use calib_core::{Artifact, Erased, SlotLayout, slot_trailer};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let buffer = sample::binary();
+/// # let bytes = buffer.as_bytes();
+/// let layout = SlotLayout { offsets: [0, 4096], len_bytes: 4096, erased: Erased::Ones };
+/// let artifact = Artifact::parse(bytes).unwrap();
+/// let trailer = slot_trailer(&artifact, bytes, 1, &layout).unwrap();
+/// assert_eq!(trailer[..4], *b"CSLT");
+/// assert_eq!(trailer[32..], [0; 32]); // the mark: every bit programmed
+/// ```
 pub fn slot_trailer(
     artifact: &Artifact<'_>,
     bytes: &[u8],

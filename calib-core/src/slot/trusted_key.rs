@@ -6,17 +6,33 @@ use sha2::{Digest, Sha512};
 use super::admission::{SignatureError, Trust};
 use crate::artifact::{Artifact, KeyId, SignedPart};
 
-/// A public key: only artefacts that its owner signed are accepted.
+/// A public key: only artefacts signed by its owner are accepted.
 ///
-/// Verifies as RFC 8032 with the stricter rules of `verify_strict`: neither the key nor a part of the signature may be of
-/// small order, so that a signature fits one message and one key.
+/// A signature is verified as in RFC 8032, with the stricter rules of `verify_strict`: neither the key nor a part of the signature
+/// may be of small order. A signature then fits one message and one key only.
+///
+/// ```
+/// use calib_core::{Admission, ClassifierId, NotAKey, Refused, SignatureError, TrustedKey};
+///
+/// // The public key of RFC 8032's first test.
+/// let key = [
+///     0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7, 0xd5, 0x4b, 0xfe, 0xd3, 0xc9, 0x64, 0x07, 0x3a,
+///     0x0e, 0xe1, 0x72, 0xf3, 0xda, 0xa6, 0x23, 0x25, 0xaf, 0x02, 0x1a, 0x68, 0xf7, 0x07, 0x51, 0x1a,
+/// ];
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::binary();
+/// let admission = Admission::new(TrustedKey::new(&key)?, ClassifierId(*b"thermo01"));
+/// let refusal = admission.admit(bytes.as_bytes()).unwrap_err();
+/// assert_eq!(refusal, Refused::Signature(SignatureError::Missing));
+/// # Ok::<(), NotAKey>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TrustedKey {
     key: VerifyingKey,
     id: KeyId,
 }
 
-/// The bytes are not a public key, or are one that nobody can own.
+/// Why bytes are not a [`TrustedKey`]: they are no public key, or one that nobody can own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NotAKey;
@@ -26,7 +42,7 @@ impl TrustedKey {
     ///
     /// # Errors
     ///
-    /// If they are not a point of the curve, or one of small order.
+    /// If the bytes are no point of the curve, or a point of small order.
     pub fn new(bytes: &[u8; 32]) -> Result<Self, NotAKey> {
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| NotAKey)?;
         if key.is_weak() {
@@ -37,7 +53,7 @@ impl TrustedKey {
         Ok(Self { key, id })
     }
 
-    /// The key's name.
+    /// Returns the key's name.
     pub const fn id(&self) -> KeyId {
         self.id
     }
@@ -60,7 +76,7 @@ impl Trust for TrustedKey {
 }
 
 impl SignedPart<'_> {
-    /// What is signed: [`SignedPart::DOMAIN`], then the SHA-512 of the signed part.
+    /// Returns the message that is signed: [`SignedPart::DOMAIN`], then the SHA-512 of the signed part.
     #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
     pub fn message(&self) -> [u8; 80] {
         let hash = Sha512::new().chain_update(self.front).chain_update(self.rest).finalize();

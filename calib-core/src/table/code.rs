@@ -5,13 +5,13 @@ use super::search::bin_of;
 use super::values::Values;
 use crate::score::{QuantizedScore, ScoreEncoding};
 
-/// A step table whose edges are the keys of integer codes: no floating point on the way to the bin.
+/// A step table over integer codes: its edges are keys, and finding the bin takes no floating point.
 ///
 /// ```
 /// use calib_core::{CodeTable, QuantizedScore, ScoreEncoding};
 ///
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// // Codes from 64 up, whose keys are 192 and more, have the probability 0.8.
+/// // Codes from 64 up have keys from 192 up, and the probability 0.8.
 /// let table = CodeTable::new(&[192], &[0.1, 0.8], softmax).unwrap();
 /// assert_eq!(table.lookup(QuantizedScore::new(softmax, 63)?), (0, 0.1));
 /// assert_eq!(table.lookup(QuantizedScore::new(softmax, 64)?), (1, 0.8));
@@ -25,12 +25,14 @@ pub struct CodeTable<'a> {
 }
 
 impl<'a> CodeTable<'a> {
-    /// Makes a table of `values.len()` bins from its inner edges, which are [keys](QuantizedScore::key) of the
-    /// encoding above 0, strictly ascending, and its probabilities, in `[0, 1]`.
+    /// Makes a table of `values.len()` bins from its inner edges and its probabilities.
+    ///
+    /// The edges are [keys](QuantizedScore::key) of the encoding, above 0 and strictly ascending; there is one less than
+    /// values. The probabilities are in `[0, 1]`.
     ///
     /// # Errors
     ///
-    /// The first cause found, with its index; no edge is in range if the encoding has no codes.
+    /// The first cause found, with its index. If the encoding has no codes, no edge is in range.
     pub const fn new(
         edges: &'a [u32],
         values: &'a [f32],
@@ -56,7 +58,7 @@ impl<'a> CodeTable<'a> {
         }
     }
 
-    /// [`CodeTable::new`] for a table that was checked before; `None` only if there are no values.
+    /// Makes a table of numbers that [`CodeTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [u32], values: &'a [f32]) -> Option<Self> {
         match Values::trusted(values) {
@@ -65,35 +67,35 @@ impl<'a> CodeTable<'a> {
         }
     }
 
-    /// The number of bins, at least 1.
+    /// Returns the number of bins, at least 1.
     pub const fn bins(&self) -> usize {
         self.values.len()
     }
 
-    /// The bin's index and probability, in O(log B). The score is of the encoding that the table was made for.
+    /// Returns the bin's index and probability, in O(log B). The score is in the encoding for which the table was made.
     #[inline]
     pub fn lookup(&self, score: QuantizedScore) -> (u16, f32) {
         let bin = self.bin(score.key());
         (bin as u16, self.values.get(bin))
     }
 
-    /// The bin of a key: the number of edges at or below it.
+    /// Returns the bin of a key: the number of edges at or below the key.
     #[inline]
     pub(crate) fn bin(&self, key: u16) -> usize {
         bin_of(self.edges, self.values.len(), key.into())
     }
 
-    /// The inner edges, strictly ascending; one less than there are bins.
+    /// Returns the inner edges, strictly ascending; one less than bins.
     pub const fn edges(&self) -> &'a [u32] {
         self.edges
     }
 
-    /// The probabilities, one per bin in bin order.
+    /// Returns the probabilities, one per bin in bin order.
     pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
         self.values.iter()
     }
 
-    /// The probability of a bin; 0 for any beyond.
+    /// Returns the probability of a bin; 0 beyond the last bin.
     #[inline]
     pub(crate) fn value(&self, bin: usize) -> f32 {
         self.values.get(bin)

@@ -5,24 +5,24 @@ use core::fmt;
 /// The largest number of bins: bin indices are `u16`.
 pub(crate) const MAX_BINS: usize = 1 << 16;
 
-/// Why numbers are not a table; the payload is an index.
+/// Why numbers are not a table. The payload is the index of the number that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TableError {
-    /// The numbers of edges and values do not go together: a binned table has one value more than edges.
+    /// The lengths do not go together: a binned table has one value more than edges.
     Length,
     /// There are more than 65 536 bins.
     TooManyBins,
-    /// This edge is NaN or outside `(0, 1]`, or not a code, or this knot is NaN, `-0.0` or outside `[0, 1]`.
+    /// This edge is NaN, outside `(0, 1]` or no key of the encoding; or this knot is NaN, `-0.0` or outside `[0, 1]`.
     EdgeRange(usize),
     /// This edge or knot is not above the one before it.
     EdgeOrder(usize),
     /// This value is NaN, `-0.0` or outside `[0, 1]`.
     ValueRange(usize),
-    /// This value is below the one before it, where they may not fall.
+    /// This value is below the one before it, in a table whose values may not fall.
     ValueOrder(usize),
-    /// This slope is not the quotient of its knots' differences.
+    /// This slope is not the quotient of the differences between its knots.
     Slope(usize),
     /// This bin's lower bound is above its upper bound.
     Bounds(usize),

@@ -5,10 +5,10 @@ use super::fixed_search::layout;
 use super::values::{check_edges, check_probs};
 use crate::score::Score;
 
-/// A [`StepTable`](crate::table::StepTable) for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
+/// A step table for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
 ///
-/// It takes `8 N` bytes. The path is `log2 N` steps of three or four instructions, whatever the score; how the edges lie
-/// depends on what the core's instructions are. Not using all of the room costs memory, not time.
+/// The table takes `8 N` bytes. A lookup takes `log2 N` steps of three or four instructions, whatever the score. A table of
+/// fewer than `N` bins wastes memory, not time. The edges lie in the order that suits the core's instructions.
 ///
 /// ```
 /// use calib_core::{FixedTable, Score, fixed_table};
@@ -22,17 +22,17 @@ use crate::score::Score;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FixedTable<const N: usize> {
-    /// The edges in the core's own layout, and `NO_EDGE` where there is none. Behind them the bits of the probabilities;
-    /// beyond the last bin the last one's again.
+    /// First the edges' words in the core's layout, then the bits of the probabilities. Places beyond the last bin repeat the
+    /// last probability.
     words: [[u32; N]; 2],
 }
 
 impl<const N: usize> FixedTable<N> {
-    /// Makes a table of `values.len()` bins, at most `N`, from their inner edges, strictly ascending in `(0, 1]`, and
-    /// their probabilities, in `[0, 1]`.
+    /// Makes a table of `values.len()` bins, at most `N`, from its inner edges and its probabilities.
     ///
-    /// An `N` that is no power of two, or above 65 536, does not compile. For a `const` use
-    /// [`fixed_table!`](crate::fixed_table), where a bad table does not compile either.
+    /// The edges ascend strictly in `(0, 1]`; there is one less than values. The probabilities are in `[0, 1]`. An `N` that is
+    /// no power of two, or is above 65 536, does not compile. With [`fixed_table!`](crate::fixed_table) a bad table does not
+    /// compile either.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl<const N: usize> FixedTable<N> {
         Ok(table)
     }
 
-    /// The bin's index and probability, in `log2 N` steps, as many for every score.
+    /// Returns the bin's index and probability, in `log2 N` steps for every score.
     ///
     /// The bin is the number of edges at or below the score.
     #[inline]
@@ -80,8 +80,17 @@ impl<const N: usize> FixedTable<N> {
         (layout::cut_off::<N>(bin), f32::from_bits(bits))
     }
 
-    /// [`FixedTable::lookup`] for many scores: the shorter of both slices says how many. Their range was checked by
-    /// [`Score::new`].
+    /// Writes the [lookup](FixedTable::lookup) of every score into `results`; ends with the shorter slice.
+    ///
+    /// ```
+    /// use calib_core::{FixedTable, Score, fixed_table};
+    ///
+    /// static TABLE: FixedTable<2> = fixed_table!(&[0.5], &[0.1, 0.8]);
+    ///
+    /// let mut results = [(0, 0.0); 2];
+    /// TABLE.lookup_all(&[Score::ONE, Score::ZERO], &mut results);
+    /// assert_eq!(results, [(1, 0.8), (0, 0.1)]);
+    /// ```
     #[inline]
     pub fn lookup_all(&self, scores: &[Score], results: &mut [(u16, f32)]) {
         for (score, result) in scores.iter().zip(results) {
@@ -91,7 +100,7 @@ impl<const N: usize> FixedTable<N> {
     }
 }
 
-/// The bits of the edge at an index, or none.
+/// Returns the bits of the edge at an index; `None` if there is no such edge.
 const fn edge_bits(edges: &[f32], index: Option<usize>) -> Option<u32> {
     let Some(index) = index else { return None };
     match edges.split_at_checked(index) {
@@ -100,7 +109,13 @@ const fn edge_bits(edges: &[f32], index: Option<usize>) -> Option<u32> {
     }
 }
 
-/// Makes a [`FixedTable`](crate::table::FixedTable) while compiling, from edges and values that are constant.
+/// Makes a [`FixedTable`](crate::table::FixedTable) from constant edges and values while compiling.
+///
+/// ```
+/// use calib_core::{FixedTable, fixed_table};
+///
+/// static TABLE: FixedTable<4> = fixed_table!(&[0.2, 0.7], &[0.1, 0.5, 0.9]);
+/// ```
 ///
 /// A bad table does not compile:
 ///

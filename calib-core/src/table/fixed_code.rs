@@ -4,11 +4,10 @@ use super::error::TableError;
 use super::fixed_search::layout;
 use super::values::check_probs;
 
-/// A step table of 16-bit scores for a `const` or `static`, with room for `N` bins, a power of two up to 65 536: no
-/// floating point at all.
+/// A step table of 16-bit scores for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
 ///
-/// It takes `4 N` bytes: the probabilities are integers, too, in units of 1/65 535. The search is that of
-/// [`FixedTable`](crate::table::FixedTable).
+/// The table takes `4 N` bytes and no floating point: the probabilities, too, are integers, in units of 1/65 535. The search is
+/// the one of [`FixedTable`](crate::table::FixedTable).
 ///
 /// ```
 /// use calib_core::FixedCodeTable;
@@ -24,15 +23,16 @@ use super::values::check_probs;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FixedCodeTable<const N: usize> {
-    /// As in `FixedTable`.
+    /// First the edges' words in the core's layout, then the probabilities. Places beyond the last bin repeat the last
+    /// probability.
     words: [[u16; N]; 2],
 }
 
 impl<const N: usize> FixedCodeTable<N> {
-    /// Makes a table of `values.len()` bins, at most `N`, from their inner edges, strictly ascending from 1, and their
-    /// probabilities in units of 1/65 535.
+    /// Makes a table of `values.len()` bins, at most `N`, from its inner edges and its probabilities.
     ///
-    /// An `N` that is no power of two, or above 65 536, does not compile.
+    /// The edges ascend strictly from 1; there is one less than values. The probabilities are in units of 1/65 535. An `N` that
+    /// is no power of two, or is above 65 536, does not compile.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl<const N: usize> FixedCodeTable<N> {
         Ok(table)
     }
 
-    /// The bin's index and its probability in units of 1/65 535, in `log2 N` steps, as many for every score.
+    /// Returns the bin's index and its probability in units of 1/65 535, in `log2 N` steps for every score.
     ///
     /// The bin is the number of edges at or below the score.
     #[inline]
@@ -77,13 +77,13 @@ impl<const N: usize> FixedCodeTable<N> {
         ((bin & (N - 1)) as u16, value)
     }
 
-    /// A probability in units of 1/65 535 as a float in `[0, 1]`.
+    /// Turns a probability in units of 1/65 535 into a float in `[0, 1]`.
     pub fn prob(value: u16) -> f32 {
         f32::from(value) / f32::from(u16::MAX)
     }
 }
 
-/// A table with an entry for every 8-bit score: the fastest, at 1280 bytes.
+/// A table with an entry for every 8-bit score: the fastest lookup, in 1280 bytes.
 ///
 /// ```
 /// use calib_core::DirectTable;
@@ -103,8 +103,9 @@ pub struct DirectTable {
 }
 
 impl DirectTable {
-    /// Makes a table of `values.len()` bins from their inner edges, strictly ascending from 1, and their probabilities,
-    /// in `[0, 1]`.
+    /// Makes a table of `values.len()` bins from its inner edges and its probabilities.
+    ///
+    /// The edges ascend strictly from 1; there is one less than values. The probabilities are in `[0, 1]`.
     ///
     /// # Errors
     ///
@@ -139,21 +140,21 @@ impl DirectTable {
             rest = (bins, slots);
             score += 1;
         }
-        // An edge that no score reached does not ascend.
+        // An edge that is still left was not above the one before it.
         if edges.is_empty() { Ok(table) } else { Err(TableError::EdgeOrder(index as usize)) }
     }
 
-    /// The score's bin and probability.
+    /// Returns the score's bin and probability.
     #[inline]
     pub fn lookup(&self, score: u8) -> (u16, f32) {
         let score = usize::from(score);
-        // Both have an entry for every score, which the compiler sees.
+        // Both have an entry for every score: the compiler sees it, and leaves the fallbacks out.
         let bin = self.bins.get(score).copied().unwrap_or_default();
         (bin.into(), self.values.get(score).copied().unwrap_or_default())
     }
 }
 
-/// The edge at an index, or none.
+/// Returns the edge at an index; `None` if there is no such edge.
 const fn edge(edges: &[u16], index: Option<usize>) -> Option<u16> {
     let Some(index) = index else { return None };
     match edges.split_at_checked(index) {
@@ -162,7 +163,7 @@ const fn edge(edges: &[u16], index: Option<usize>) -> Option<u16> {
     }
 }
 
-/// Every edge is above 0 and above the one before it.
+/// Checks that every edge is above 0 and above the one before it.
 const fn check_ascending(edges: &[u16]) -> Result<(), TableError> {
     let mut below = 0;
     let mut rest = edges;

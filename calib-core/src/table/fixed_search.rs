@@ -1,34 +1,34 @@
-//! The search in tables whose size is part of their type: without a bounds check or a branch, spelled out level by level,
-//! because a compiler that optimises for size does not unroll a loop.
+//! The search in tables whose size is part of their type, without a bounds check or a branch.
 //!
-//! How the edges lie depends on what the core's instructions are.
+//! The levels are spelled out, because a compiler that optimises for size does not unroll a loop. The edges lie in the order
+//! that suits the core's instructions.
 
-/// On all other cores the edges ascend: a level is a load, a comparison, a shift and an addition.
+/// On cores other than Arm the edges ascend: a level takes a load, a comparison, a shift and an addition.
 #[cfg(not(target_arch = "arm"))]
 pub(crate) use ascending as layout;
-/// On Arm the edges are a search tree, level by level from the root (Eytzinger's layout): a level is a load, an addition and an
-/// addition with carry.
+/// On Arm the edges are a search tree in Eytzinger's layout, level by level from the root: a level takes a load, an addition and
+/// an addition with carry.
 #[cfg(target_arch = "arm")]
 pub(crate) use tree as layout;
 
 #[cfg(any(test, target_arch = "arm"))]
 pub(crate) mod tree {
-    /// The index of the edge that lies in a slot; slot 0 has none.
+    /// Returns the index of the edge in a slot; `None` for slot 0, which has no edge.
     pub(crate) const fn edge_in(slot: usize, room: usize) -> Option<usize> {
         if slot == 0 {
             return None;
         }
         let level = slot.ilog2();
         let before = slot - (1 << level);
-        // Half as many leaves below a node as on the level above.
+        // A node has half as many leaves below it as a node one level up.
         let half = room >> (level + 1);
         Some((2 * before + 1) * half - 1)
     }
 
-    /// The word of an edge, or of none, for keys below 2^30.
+    /// Returns the word of a slot with this edge, or without one, for keys below 2^30.
     ///
-    /// It is `2^32 - edge`, so that adding a key carries if the key is at or above the edge. At the root the number is such that
-    /// the sum's two highest bits are the next node's index, which takes fewer instructions than the carry.
+    /// The word is `2^32 - edge`: the sum of word and key carries if the key is at or above the edge. The root's word differs,
+    /// so that the two highest bits of the sum are the next node's index; this takes fewer instructions than the carry.
     pub(crate) const fn word(slot: usize, edge: Option<u32>) -> u32 {
         match (slot, edge) {
             (1, Some(edge)) => (3 << 30) - edge,
@@ -38,7 +38,7 @@ pub(crate) mod tree {
         }
     }
 
-    /// The same for keys of 16 bits.
+    /// Returns the word of a slot with this edge, or without one, for keys of 16 bits.
     pub(crate) const fn half_word(_slot: usize, edge: Option<u16>) -> u16 {
         match edge {
             Some(edge) => edge.wrapping_neg(),
@@ -46,11 +46,11 @@ pub(crate) mod tree {
         }
     }
 
-    /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
+    /// Returns the number of edges at or below the key, and the word behind the edges that belongs to this bin; never `None`.
     #[inline(always)]
     pub(crate) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
         let path = path(words, key);
-        // The path is looked at twice, or the compiler divides the last sum into more instructions.
+        // Reading the path twice keeps the compiler from dividing the last sum into more instructions.
         let (bin, is_none) = path.overflowing_sub((N as u64) << 32);
         if is_none {
             return None;
@@ -58,31 +58,31 @@ pub(crate) mod tree {
         Some(((bin >> 32) as usize, word_at(words, path)))
     }
 
-    /// A bin, of which there are `N`, in 16 bits.
+    /// Returns a bin below `N` as 16 bits.
     #[inline(always)]
     pub(crate) fn cut_off<const N: usize>(bin: usize) -> u16 {
-        // The compiler does not see how many there are, and cutting off at fewer bits takes the place of the subtraction.
+        // The compiler does not see that the bin is below `N`. Cutting off at fewer bits replaces its subtraction of `N`.
         (bin & (N - 1)) as u16
     }
 
-    /// [`find`] in a loop.
+    /// Does what [`find`] does, inside a loop.
     #[inline(always)]
     pub(crate) fn find_next<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
         let path = path(words, key);
-        // Where the core has few registers the compiler repeats a loop's body in more instructions if there is no way out of it.
+        // On a core with few registers the compiler repeats the body of a loop without an exit in more instructions.
         if !cfg!(target_has_atomic = "32") && path < (N as u64) << 32 {
             return None;
         }
         Some((((path >> 32) as usize).wrapping_sub(N), word_at(words, path)))
     }
 
-    /// The word of the node in the upper half.
+    /// Returns the word of the node in the path's upper half.
     #[inline(always)]
     fn word_at<const N: usize>(words: &[[u32; N]; 2], path: u64) -> u32 {
         words.as_flattened().get((path >> 32) as usize).copied().unwrap_or_default()
     }
 
-    /// The leaf that belongs to a key, in the upper half.
+    /// Descends to the key's leaf, which the returned path has in its upper half.
     #[inline(always)]
     fn path<const N: usize>(words: &[[u32; N]; 2], key: u32) -> u64 {
         let mut path = match words.as_flattened().get(1) {
@@ -91,7 +91,7 @@ pub(crate) mod tree {
         };
         macro_rules! levels {
             ($($below:literal)*) => {$(
-                // The node is less than N here; the compiler sees it, and leaves the fallback out.
+                // The node is below N here: the compiler sees it, and leaves the fallback out.
                 if N > $below {
                     path = turn(path, key, word_at(words, path));
                 }
@@ -101,7 +101,7 @@ pub(crate) mod tree {
         path
     }
 
-    /// A path one level further down: twice what it was, and 1 more if `a + b` carries.
+    /// Takes the path one level down: twice the node, and 1 more if `a + b` carries.
     #[inline(always)]
     fn turn(path: u64, a: u32, b: u32) -> u64 {
         // As a sum of two words, which compiles to an addition with carry.
@@ -109,7 +109,7 @@ pub(crate) mod tree {
         (upper | u64::from(a)).wrapping_add(upper | u64::from(b))
     }
 
-    /// [`find`] for words of 16 bits.
+    /// Does what [`find`] does, for words of 16 bits.
     #[inline(always)]
     pub(crate) fn find_half_word<const N: usize>(words: &[[u16; N]; 2], key: u16) -> Option<(usize, u16)> {
         let words = words.as_flattened();
@@ -130,12 +130,14 @@ pub(crate) mod tree {
 
 #[cfg(not(target_arch = "arm"))]
 pub(crate) mod ascending {
-    /// The index of the edge that lies in a slot.
+    /// Returns the index of the edge in a slot.
     pub(crate) const fn edge_in(slot: usize, _room: usize) -> Option<usize> {
         Some(slot)
     }
 
-    /// The word of an edge above 0, or of none: less one, because an instruction compares for "below", two for "at or below".
+    /// Returns the word of a slot with this edge above 0, or without one.
+    ///
+    /// The word is the edge less one: an instruction compares for "below", two for "at or below".
     pub(crate) const fn word(_slot: usize, edge: Option<u32>) -> u32 {
         match edge {
             Some(edge) => edge.wrapping_sub(1),
@@ -143,7 +145,7 @@ pub(crate) mod ascending {
         }
     }
 
-    /// The same for keys of 16 bits.
+    /// Returns the word of a slot with this edge, or without one, for keys of 16 bits.
     pub(crate) const fn half_word(_slot: usize, edge: Option<u16>) -> u16 {
         match edge {
             Some(edge) => edge.wrapping_sub(1),
@@ -154,25 +156,25 @@ pub(crate) mod ascending {
     pub(crate) use find as find_half_word;
     pub(crate) use find as find_next;
 
-    /// A bin, of which there are `N`, in 16 bits.
+    /// Returns a bin below `N` as 16 bits.
     #[inline(always)]
     pub(crate) fn cut_off<const N: usize>(bin: usize) -> u16 {
         bin as u16
     }
 
-    /// The number of edges at or below the key, and the word behind the edges that belongs to it. There is always one.
+    /// Returns the number of edges at or below the key, and the word behind the edges that belongs to this bin; never `None`.
     #[inline(always)]
     pub(crate) fn find<W: Copy + Default + Ord, const N: usize>(
         words: &[[W; N]; 2],
         key: W,
     ) -> Option<(usize, W)> {
         let words = words.as_flattened();
-        // The edges between which the key lies, and all up to the word that belongs to the last of them.
+        // The edges that may still be the key's neighbours, with all words up to the one that belongs to the last of them.
         let mut window = words;
         macro_rules! levels {
             ($($half:literal)*) => {$(
                 if N > $half {
-                    // There are N + 2 $half words here; the compiler sees it, and leaves the fallbacks out.
+                    // There are N + 2 $half words here: the compiler sees it, and leaves the fallbacks out.
                     let middle = window.get($half - 1).copied().unwrap_or_default();
                     let skipped = $half * usize::from(middle < key);
                     let next = window.get(skipped..).and_then(|words| words.get(..N + $half));

@@ -5,12 +5,11 @@ use super::search::count_floats_at_or_below;
 use super::values::{check_probs, check_rising, within};
 use crate::score::{ONE_BITS, Score};
 
-/// Linear interpolation between `K` knots `(x, y)`, constant below the first and above the last.
+/// Linear interpolation between `K` knots `(x, y)`, constant below the first knot and above the last.
 ///
-/// Between two knots the probability is `y + (score - x) * slope` in f32, moved between the two knots' `y` where
-/// rounding left them: it never falls as the score rises, and is always in `[0, 1]`. Slopes are stored, so a
-/// device never divides. The segment with index `i` is the one with `i` knots at or below the score, from 0
-/// below the first knot to `K` above the last.
+/// Between two knots the probability is `y + (score - x) * slope` in f32. Where rounding takes it beyond the `y` of a knot, the
+/// probability is that `y`: it never falls as the score rises, and stays in `[0, 1]`. The slopes are stored, so a device never
+/// divides. A segment's index is the number of knots at or below the score, from 0 below the first knot to `K` above the last.
 ///
 /// ```
 /// use calib_core::{InterpolatedTable, Score};
@@ -33,8 +32,10 @@ impl<'a> InterpolatedTable<'a> {
     /// The largest number of knots: segment indices are `u16`.
     pub const MAX_KNOTS: usize = u16::MAX as usize;
 
-    /// Makes a table from its knots, at least one: `x` strictly ascending in `[0, 1]`, `y` never falling in
-    /// `[0, 1]`, and exactly the slopes that [`InterpolatedTable::slopes_between`] gives.
+    /// Makes a table from its knots, at least one, and the slopes between them.
+    ///
+    /// `x` ascends strictly in `[0, 1]`; `y` never falls, in `[0, 1]`. The slopes are exactly the ones that
+    /// [`InterpolatedTable::slopes_between`] gives.
     ///
     /// # Errors
     ///
@@ -58,26 +59,26 @@ impl<'a> InterpolatedTable<'a> {
         }
     }
 
-    /// [`InterpolatedTable::new`] for a table that was checked before.
+    /// Makes a table of numbers that [`InterpolatedTable::new`] accepted before.
     #[inline]
     pub(crate) const fn trusted(x: &'a [f32], y: &'a [f32], slopes: &'a [f32]) -> Self {
         Self { x, y, slopes }
     }
 
-    /// The slopes between knots in f32: `(y[i + 1] - y[i]) / (x[i + 1] - x[i])`.
+    /// Returns the slopes between knots in f32: `(y[i + 1] - y[i]) / (x[i + 1] - x[i])`.
     ///
-    /// Infinite where two knots are closer than about 3e-39; what is between them has the upper one's `y`.
+    /// A slope is infinite if its knots are closer than about 3e-39; scores between them have the upper knot's `y`.
     pub fn slopes_between(x: &[f32], y: &[f32]) -> impl Iterator<Item = f32> {
         let knots = x.iter().copied().zip(y.iter().copied());
         knots.clone().zip(knots.skip(1)).map(|(below, above)| slope(below, above))
     }
 
-    /// The number of segments, the constant ones at both ends included: one more than there are knots.
+    /// Returns the number of segments, with the constant ones at both ends: one more than knots.
     pub const fn segments(&self) -> usize {
         self.x.len() + 1
     }
 
-    /// The segment's index and the probability, in O(log K).
+    /// Returns the segment's index and the probability, in O(log K).
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32) {
         let segment = count_floats_at_or_below(self.x, score.to_bits());
@@ -93,21 +94,21 @@ impl<'a> InterpolatedTable<'a> {
         else {
             return hi;
         };
-        // An infinite slope makes 0 * inf = NaN of the knot itself, which is not above `lo`.
+        // At a knot, an infinite slope gives 0 * inf = NaN, for which `within` returns `lo`.
         within(lo + (score.get() - x) * slope, lo, hi)
     }
 
-    /// The knots' scores, strictly ascending.
+    /// Returns the knots' scores, strictly ascending.
     pub const fn x(&self) -> &'a [f32] {
         self.x
     }
 
-    /// The knots' probabilities, never falling.
+    /// Returns the knots' probabilities, which never fall.
     pub const fn y(&self) -> &'a [f32] {
         self.y
     }
 
-    /// The slopes between the knots; one less than there are knots.
+    /// Returns the slopes between the knots; one less than knots.
     pub const fn slopes(&self) -> &'a [f32] {
         self.slopes
     }
@@ -117,8 +118,7 @@ const fn slope(below: (f32, f32), above: (f32, f32)) -> f32 {
     (above.1 - below.1) / (above.0 - below.0)
 }
 
-/// Every `x` is in `[0, 1]` and above the one before it, and the slopes are those between the knots, bit for
-/// bit.
+/// Checks that every `x` is in `[0, 1]` and above the one before it, and that the slopes are exactly the ones between the knots.
 const fn check_knots(x: &[f32], y: &[f32], slopes: &[f32]) -> Result<(), TableError> {
     let mut before = None;
     let mut rest = (x, y, slopes);

@@ -1,13 +1,22 @@
 //! Calibrators of one score: tables that are searched, and functions of a few parameters.
 //!
-//! Every binned calibrator is on the device a table of edges and values, whatever method fitted it: [`StepTable`] over
-//! floats, [`CodeTable`] over integer codes, [`CompactTable`] in 16-bit numbers, [`RandomizedTable`] with equal scores
-//! divided by lot, [`VennAbersTable`] with two values a bin. [`InterpolatedTable`] is linear between knots, and a
-//! [`ScalingFunction`] has no bins. They borrow their numbers, in place from a parsed artefact or from constants.
-//! [`FixedTable`] and [`FixedCodeTable`] own theirs, laid out for the shortest search: for programs that hold one table,
-//! known when they are compiled.
+//! Whatever method fitted it, a binned calibrator is a table of edges and values on the device:
 //!
-//! All searches are in one file. This room imports [`score`](crate::score) and [`outcome`](crate::outcome).
+//! | table | for |
+//! |---|---|
+//! | [`StepTable`] | floats |
+//! | [`CodeTable`] | integer codes |
+//! | [`CompactTable`] | either, in 16-bit numbers |
+//! | [`RandomizedTable`] | floats, equal ones divided between bins by lot |
+//! | [`VennAbersTable`] | floats, with two probabilities per bin |
+//! | [`InterpolatedTable`] | floats, linear between knots |
+//! | [`ScalingFunction`] | floats, by a function without bins |
+//! | [`FixedTable`], [`FixedCodeTable`], [`DirectTable`] | a table that is a constant of the program |
+//!
+//! The first seven borrow their numbers, from constants or in place from a parsed artefact, and share the search in
+//! `search.rs`. The last three own their numbers in the layout that takes the core the fewest instructions.
+//!
+//! This room imports [`score`](crate::score) and [`outcome`](crate::outcome).
 
 mod code;
 mod compact;

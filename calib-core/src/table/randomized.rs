@@ -1,17 +1,17 @@
-//! Step tables whose edges divide equal scores by lot.
+//! Step tables that divide equal scores between bins by lot.
 
 use super::error::TableError;
 use super::search::count_floats_at_or_below;
 use super::values::{Values, check_edges_with_ties};
 use crate::score::Score;
 
-/// A step table whose edges are pairs of a score and a random word, for randomised uniform-mass binning
-/// (Gupta and Ramdas 2021, Algorithm 2).
+/// A step table whose edges are pairs of a score and a random word, for randomised uniform-mass binning (Gupta and Ramdas 2021,
+/// Algorithm 2).
 ///
-/// The paper adds a tiny random number to every score, so that equal scores fall on either side of an edge; in
-/// floating point that does nothing or harm. Here the pairs (score, word) are compared lexicographically: the
-/// bin is the number of edges at or below the pair at hand. The word, uniform over all `u32`, is drawn anew for
-/// every prediction; it matters only if the score equals an edge.
+/// The paper adds a tiny random number to every score, so that equal scores fall on either side of an edge. In floating point
+/// such a number is lost or changes the order of scores. Here pairs of score and word are compared lexicographically: the bin
+/// is the number of edges at or below the pair. The word is uniform over all `u32` and drawn anew for every prediction; it
+/// matters only if the score equals an edge.
 ///
 /// ```
 /// use calib_core::{RandomizedTable, Score};
@@ -33,8 +33,10 @@ pub struct RandomizedTable<'a> {
 }
 
 impl<'a> RandomizedTable<'a> {
-    /// Makes a table of `values.len()` bins from the scores of its inner edges in `(0, 1]`, their words, and
-    /// its probabilities in `[0, 1]`. The pairs of score and word ascend strictly; scores may repeat.
+    /// Makes a table of `values.len()` bins from the scores and the words of its inner edges, and its probabilities.
+    ///
+    /// The scores are in `(0, 1]` and may repeat; the pairs of score and word ascend strictly. The probabilities are in
+    /// `[0, 1]`; there is one more than edges.
     ///
     /// # Errors
     ///
@@ -52,7 +54,7 @@ impl<'a> RandomizedTable<'a> {
         }
     }
 
-    /// [`RandomizedTable::new`] for a table that was checked before; `None` only if there are no values.
+    /// Makes a table of numbers that [`RandomizedTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], ties: &'a [u32], values: &'a [f32]) -> Option<Self> {
         match Values::trusted(values) {
@@ -61,25 +63,24 @@ impl<'a> RandomizedTable<'a> {
         }
     }
 
-    /// The number of bins, at least 1.
+    /// Returns the number of bins, at least 1.
     pub const fn bins(&self) -> usize {
         self.values.len()
     }
 
-    /// The bin's index and probability, in O(log B): the bin is the number of edges at or below
-    /// `(score, word)`.
+    /// Returns the bin's index and probability, in O(log B). The bin is the number of edges at or below `(score, word)`.
     #[inline]
     pub fn lookup(&self, score: Score, word: u32) -> (u16, f32) {
         let (bin, _) = self.find(score, word);
         (bin as u16, self.values.get(bin))
     }
 
-    /// Whether the score equals an edge, so that the bin depends on the word.
+    /// Tells whether the score equals an edge: only then does the bin depend on the word.
     pub fn is_tied(&self, score: Score) -> bool {
         self.find(score, u32::MAX).1
     }
 
-    /// The bin, and whether the score equals an edge.
+    /// Returns the bin, and whether the score equals an edge.
     #[inline]
     pub(crate) fn find(&self, score: Score, word: u32) -> (usize, bool) {
         let key = score.to_bits();
@@ -89,28 +90,28 @@ impl<'a> RandomizedTable<'a> {
         if !equal(below_or_equal) {
             return (above, false);
         }
-        // An edge is above 0, so there is a score below this one.
+        // An edge is above 0, so there is a score below the key.
         let below = count_floats_at_or_below(below_or_equal, key.saturating_sub(1));
         let ties = self.ties.get(below..above).unwrap_or_default();
         (below + ties.partition_point(|&tie| tie <= word), true)
     }
 
-    /// The scores of the inner edges, ascending; one less than there are bins.
+    /// Returns the scores of the inner edges, ascending; one less than bins.
     pub const fn edges(&self) -> &'a [f32] {
         self.edges
     }
 
-    /// The words of the inner edges, ascending where the scores are equal.
+    /// Returns the words of the inner edges, ascending among equal scores.
     pub const fn ties(&self) -> &'a [u32] {
         self.ties
     }
 
-    /// The probabilities, one per bin in bin order.
+    /// Returns the probabilities, one per bin in bin order.
     pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
         self.values.iter()
     }
 
-    /// The probability of a bin; 0 for any beyond.
+    /// Returns the probability of a bin; 0 beyond the last bin.
     #[inline]
     pub(crate) fn value(&self, bin: usize) -> f32 {
         self.values.get(bin)

@@ -1,4 +1,4 @@
-//! Scaling functions: a few parameters instead of a table.
+//! Scaling functions of one score: a few parameters instead of a table.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use crate::score::{Score, sigmoid};
 
 /// The parameters of a scaling function, not yet checked.
 ///
-/// `logit(s)` is `ln(s) - ln(1 - s)`, with both `s` and `1 - s` first moved into `[clip, 1 - clip]`.
+/// In the formulas `logit(s)` is `ln(s) - ln(1 - s)`, where `s` and `1 - s` are first moved into `[clip, 1 - clip]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -27,8 +27,8 @@ pub enum Scaling {
         /// The intercept.
         b: f32,
     },
-    /// `sigmoid(a ln(s) - b ln(1 - s) + c)`: beta calibration (Kull, Silva Filho and Flach 2017), clipped like
-    /// the logit.
+    /// `sigmoid(a ln(s) - b ln(1 - s) + c)`: beta calibration (Kull, Silva Filho and Flach 2017). `s` and `1 - s` are clipped
+    /// as in the logit.
     Beta {
         /// The weight of `ln(s)`, at least 0.
         a: f32,
@@ -48,11 +48,11 @@ pub enum Scaling {
     },
 }
 
-/// A checked scaling function: gives a probability for every score.
+/// A checked scaling function, which gives a probability for every score.
 ///
-/// Evaluated in f32, in the order in which the formulas of [`Scaling`] are written, with libm's `expf` and `logf`:
-/// the same bits on every target. It rises with the score (falls, if `a` of a Platt function is below 0) up to
-/// rounding: a higher score may give a probability that is lower in the last few units.
+/// The function is evaluated in f32 with libm's `expf` and `logf`, in the order in which the formulas of [`Scaling`] are
+/// written: the same bits on every target. The probability rises with the score, or falls if `a` of a Platt function is below
+/// 0. Up to rounding: between close scores it may turn by a few units in the last place.
 ///
 /// ```
 /// use calib_core::{Scaling, ScalingFunction, Score};
@@ -77,7 +77,7 @@ pub enum ScalingError {
     Sign,
     /// The clip is outside `(0, 0.5)`.
     Clip,
-    /// The numbers of weights or intercepts do not go with the number of classes.
+    /// The number of weights or of intercepts does not go with the number of classes.
     Length,
 }
 
@@ -108,23 +108,23 @@ impl ScalingFunction {
         }
     }
 
-    /// [`ScalingFunction::new`] for parameters that were checked before.
+    /// Makes a function of parameters that [`ScalingFunction::new`] accepted before.
     #[inline]
     pub(crate) const fn trusted(parameters: Scaling) -> Self {
         Self(parameters)
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub const fn parameters(&self) -> Scaling {
         self.0
     }
 
-    /// The calibrated probability, in `[0, 1]`.
+    /// Returns the calibrated probability, in `[0, 1]`.
     pub fn prob(&self, score: Score) -> f32 {
         self.evaluate(score)
     }
 
-    /// [`ScalingFunction::prob`] in its caller, which leaves the parameters where they are.
+    /// Returns the calibrated probability; inlined, so that the caller need not move the parameters.
     #[inline(always)]
     pub(crate) fn evaluate(&self, score: Score) -> f32 {
         let z = match self.0 {
@@ -136,16 +136,16 @@ impl ScalingFunction {
             }
             Scaling::Temperature { inverse_t, clip } => logit(score, clip) * inverse_t,
         };
-        // `z` may overflow to an infinity but is never NaN: a logit is finite, and of `ln(s)` and `ln(1 - s)`
-        // only one can be below -1, so that infinities never meet. The fallback is never taken.
+        // `z` may overflow to an infinity but is never NaN, so the fallback is never taken: a logit is finite, and only one of
+        // `ln(s)` and `ln(1 - s)` can be below -1, so infinities of opposite signs never meet.
         sigmoid(z).map_or(0.5, Score::get)
     }
 }
 
-/// `ln(s)` and `ln(1 - s)`, clipped; both are finite.
+/// Returns `ln(s)` and `ln(1 - s)`, clipped and finite.
 #[inline]
 fn logs(score: Score, clip: f32) -> (f32, f32) {
-    // A clip below 3e-8 makes `1 - clip` round to 1, and 1 - s of the score 1 is still clipped from below.
+    // With a clip below 3e-8, `1 - clip` rounds to 1; `1 - s` of the score 1 is still clipped from below.
     let clipped = |value: f32| {
         let top = 1.0 - clip;
         if value < clip {

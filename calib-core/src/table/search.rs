@@ -36,7 +36,7 @@ pub(crate) fn count_at_or_below<W: Word>(ascending: &[W], key: u32) -> usize {
     bin_of(ascending, ascending.len() + 1, key)
 }
 
-/// The bin of a key: [`count_at_or_below`] of the edges of a table with so many values, which are one more.
+/// Returns the bin of a key: [`count_at_or_below`] of the edges of a table with so many values, which are one more.
 ///
 /// The number of edges tells at which of the levels the search begins; from there on it is the same for all.
 #[inline(always)]
@@ -158,7 +158,7 @@ fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
     }
 }
 
-/// The last `M` of `L = 2 M + 1` words if the middle one is at or below the key, else the first `M`.
+/// Returns the last `M` of `L = 2 M + 1` words if the middle one is at or below the key, else the first `M`.
 #[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
 #[inline(always)]
 fn half<W: Word, const L: usize, const M: usize>(words: &[W; L], key: u32) -> &[W; M] {

@@ -1,17 +1,25 @@
-//! The step table: what every binned calibrator is on the device.
+//! Step tables over floats: the form of most binned calibrators on the device.
 
 use super::error::{MAX_BINS, TableError};
 use super::search::bin_of_float;
 use super::values::{Values, check_edges};
 use crate::score::Score;
 
-/// `B` probabilities over `B` bins of scores: `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]`.
+/// A step table of `B` probabilities over the bins `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]` of scores.
 ///
-/// Borrowed: from `const` arrays, or in place from a parsed artefact. A table that exists is valid, so a
-/// lookup has no error and no panic.
+/// The table borrows its numbers, from constants or in place from a parsed artefact. A table that exists is valid, so a lookup
+/// has no error and no panic.
 ///
-/// The search is spelled out for every size up to 1024 bins: half a kilobyte of code, of which a
+/// The code of the search takes half a kilobyte, because its steps are spelled out for every size up to 1024 bins. A
 /// [`FixedTable`](crate::table::FixedTable) takes a fifth.
+///
+/// ```
+/// use calib_core::{Score, StepTable};
+///
+/// let table = StepTable::new(&[0.2, 0.7], &[0.05, 0.4, 0.9]).unwrap();
+/// assert_eq!(table.lookup(Score::new(0.7)?), (2, 0.9));
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StepTable<'a> {
@@ -23,8 +31,9 @@ impl<'a> StepTable<'a> {
     /// The largest number of bins: bin indices are `u16`.
     pub const MAX_BINS: usize = MAX_BINS;
 
-    /// Makes a table of `values.len()` bins from their inner edges, strictly ascending in `(0, 1]`, and their
-    /// probabilities, in `[0, 1]`.
+    /// Makes a table of `values.len()` bins from its inner edges and its probabilities.
+    ///
+    /// The edges ascend strictly in `(0, 1]`; there is one less than values. The probabilities are in `[0, 1]`.
     ///
     /// # Errors
     ///
@@ -39,7 +48,7 @@ impl<'a> StepTable<'a> {
         }
     }
 
-    /// [`StepTable::new`] for a table that was checked before; `None` only if there are no values.
+    /// Makes a table of numbers that [`StepTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], values: &'a [f32]) -> Option<Self> {
         match Values::trusted(values) {
@@ -48,12 +57,12 @@ impl<'a> StepTable<'a> {
         }
     }
 
-    /// The number of bins, at least 1.
+    /// Returns the number of bins, at least 1.
     pub const fn bins(&self) -> usize {
         self.values.len()
     }
 
-    /// The bin's index and probability, in O(log B).
+    /// Returns the bin's index and probability, in O(log B).
     ///
     /// The bin is the number of edges at or below the score.
     // A call would take a fifth as long again.
@@ -63,23 +72,29 @@ impl<'a> StepTable<'a> {
         (bin as u16, self.values.get(bin))
     }
 
-    /// The inner edges, strictly ascending; one less than there are bins.
+    /// Returns the inner edges, strictly ascending; one less than bins.
     pub const fn edges(&self) -> &'a [f32] {
         self.edges
     }
 
-    /// The probabilities, one per bin in bin order.
+    /// Returns the probabilities, one per bin in bin order.
     pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
         self.values.iter()
     }
 
-    /// The probability of a bin; 0 for any beyond.
+    /// Returns the probability of a bin; 0 beyond the last bin.
     pub(crate) fn value(&self, bin: usize) -> f32 {
         self.values.get(bin)
     }
 }
 
-/// Makes a [`StepTable`](crate::table::StepTable) while compiling, from edges and values that are constant.
+/// Makes a [`StepTable`](crate::table::StepTable) from constant edges and values while compiling.
+///
+/// ```
+/// use calib_core::{StepTable, step_table};
+///
+/// static TABLE: StepTable<'static> = step_table!(&[0.2, 0.7], &[0.1, 0.5, 0.9]);
+/// ```
 ///
 /// A bad table does not compile:
 ///

@@ -1,4 +1,4 @@
-//! One number per bin.
+//! The values of a table, and the checks that tables share.
 
 use super::error::{MAX_BINS, TableError};
 use crate::score::ONE_BITS;
@@ -24,20 +24,20 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Values that were checked before; `None` only if there are none.
+    /// Takes values that [`Values::new`] accepted before; `None` only if there are none.
     #[inline]
     pub(crate) const fn trusted(values: &'a [f32]) -> Option<Self> {
         if values.is_empty() { None } else { Some(Self(values)) }
     }
 
-    /// The value of a bin; 0 for any beyond, which no search finds.
+    /// Returns the value of a bin; 0 beyond the last bin, which no search finds.
     #[inline]
     pub(crate) fn get(&self, bin: usize) -> f32 {
-        // As bits, so that no path takes the detour over a floating-point register.
+        // As bits, because otherwise the value takes a detour over a floating-point register.
         f32::from_bits(self.0.get(bin).map_or(0, |value| value.to_bits()))
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }
@@ -48,7 +48,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// `value` moved into `[lo, hi]`; `lo` for NaN.
+/// Returns `value` moved into `[lo, hi]`; `lo` for NaN.
 #[inline]
 pub(crate) fn within(value: f32, lo: f32, hi: f32) -> f32 {
     if value >= hi {
@@ -60,11 +60,11 @@ pub(crate) fn within(value: f32, lo: f32, hi: f32) -> f32 {
     }
 }
 
-/// Every value is in `[0, 1]` and not `-0.0`.
+/// Checks that every value is in `[0, 1]` and not `-0.0`.
 pub(crate) const fn check_probs(values: &[f32]) -> Result<(), TableError> {
     let mut rest = values;
     while let Some((&value, tail)) = rest.split_first() {
-        // `-0.0` has a larger pattern than 1, and would print as "-0".
+        // The pattern of `-0.0`, which would be shown as "-0", is above the one of 1.
         if value.to_bits() > ONE_BITS {
             return Err(TableError::ValueRange(values.len() - rest.len()));
         }
@@ -73,7 +73,7 @@ pub(crate) const fn check_probs(values: &[f32]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// No value, of those that [`check_probs`] let pass, is below the one before it.
+/// Checks that no value is below the one before it; [`check_probs`] has accepted them.
 pub(crate) const fn check_rising(values: &[f32]) -> Result<(), TableError> {
     let mut below = 0.0;
     let mut rest = values;
@@ -87,7 +87,7 @@ pub(crate) const fn check_rising(values: &[f32]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Every edge is in `(0, 1]` and above the one before it.
+/// Checks that every edge is in `(0, 1]` and above the one before it.
 pub(crate) const fn check_edges(edges: &[f32]) -> Result<(), TableError> {
     let mut below = 0.0;
     let mut rest = edges;
@@ -105,7 +105,7 @@ pub(crate) const fn check_edges(edges: &[f32]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Every edge is in `(0, 1]`, and the pairs of edge and tie ascend strictly.
+/// Checks that every edge is in `(0, 1]`, and that the pairs of edge and tie ascend strictly.
 pub(crate) const fn check_edges_with_ties(edges: &[f32], ties: &[u32]) -> Result<(), TableError> {
     let mut before = (0.0, 0);
     let mut rest = (edges, ties);

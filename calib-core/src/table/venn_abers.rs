@@ -6,9 +6,10 @@ use super::values::{Values, check_edges, check_rising, within};
 use crate::outcome::ProbInterval;
 use crate::score::Score;
 
-/// A step table with two probabilities per bin, of which one is calibrated but unknown which (Vovk and Petej
-/// 2014, "Venn-Abers predictors"): `p0` from the isotonic fit in which the new point is negative, `p1` from the
-/// one in which it is positive.
+/// A step table with two probabilities per bin (Vovk and Petej 2014, "Venn-Abers predictors").
+///
+/// `p0` comes from the isotonic fit with the new point as a negative, `p1` from the fit with it as a positive. One of the two is
+/// calibrated; which one is unknown.
 ///
 /// ```
 /// use calib_core::{ProbInterval, Score, VennAbersTable};
@@ -28,8 +29,10 @@ pub struct VennAbersTable<'a> {
 }
 
 impl<'a> VennAbersTable<'a> {
-    /// Makes a table of `p0.len()` bins from their inner edges, strictly ascending in `(0, 1]`, and both
-    /// probabilities of each, in `[0, 1]`: `p0` and `p1` never fall from bin to bin, and `p0 <= p1` in each.
+    /// Makes a table of `p0.len()` bins from its inner edges and both probabilities of each bin.
+    ///
+    /// The edges ascend strictly in `(0, 1]`; there is one less than bins. The probabilities are in `[0, 1]`; neither `p0` nor
+    /// `p1` falls from bin to bin, and `p0 <= p1` in each bin.
     ///
     /// # Errors
     ///
@@ -55,7 +58,7 @@ impl<'a> VennAbersTable<'a> {
         Ok(Self { edges, p0: bounds.0, p1: bounds.1 })
     }
 
-    /// [`VennAbersTable::new`] for a table that was checked before; `None` only if there are no bins.
+    /// Makes a table of numbers that [`VennAbersTable::new`] accepted before; `None` only if there are no bins.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], p0: &'a [f32], p1: &'a [f32]) -> Option<Self> {
         match (Values::trusted(p0), Values::trusted(p1)) {
@@ -64,35 +67,35 @@ impl<'a> VennAbersTable<'a> {
         }
     }
 
-    /// The number of bins, at least 1.
+    /// Returns the number of bins, at least 1.
     pub const fn bins(&self) -> usize {
         self.p0.len()
     }
 
-    /// The bin's index, its probability and the interval `[p0, p1]`, in O(log B).
+    /// Returns the bin's index, its probability and the interval `[p0, p1]`, in O(log B).
     ///
-    /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimises the log-loss at worst, moved into the
-    /// interval where rounding left it.
+    /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimises the log-loss in the worst case. Where rounding takes it
+    /// beyond an end of the interval, the probability is that end.
     #[inline]
     pub fn lookup(&self, score: Score) -> (u16, f32, ProbInterval) {
         let bin = bin_of_float(self.edges, self.p0.len(), score.to_bits());
         let (lo, hi) = (self.p0.get(bin), self.p1.get(bin));
-        // The divisor is at least `p1`, and is 1 if that is 0.
+        // The divisor is at least `p1`, and 1 if `p1` is 0: never 0.
         let prob = within(hi / (1.0 - lo + hi), lo, hi);
         (bin as u16, prob, ProbInterval { lo, hi })
     }
 
-    /// The inner edges, strictly ascending; one less than there are bins.
+    /// Returns the inner edges, strictly ascending; one less than bins.
     pub const fn edges(&self) -> &'a [f32] {
         self.edges
     }
 
-    /// The lower probabilities, one per bin in bin order.
+    /// Returns the lower probabilities, one per bin in bin order.
     pub fn p0(&self) -> impl Iterator<Item = f32> + use<'a> {
         self.p0.iter()
     }
 
-    /// The upper probabilities, one per bin in bin order.
+    /// Returns the upper probabilities, one per bin in bin order.
     pub fn p1(&self) -> impl Iterator<Item = f32> + use<'a> {
         self.p1.iter()
     }

@@ -12,29 +12,40 @@ use crate::table::{TableError, check_probs};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum CellScheme<'a> {
-    /// Triangles in triangles.
+    /// Simplices within simplices, finest towards the corners.
     Sierpinski(Sierpinski),
     /// A regular grid.
     Grid(SimplexGrid),
-    /// Hyperplanes.
+    /// A sequence of hyperplanes.
     Projection(Projection<'a>),
-    /// Splits in splits.
+    /// A tree of splits.
     SplitTree(SplitTree<'a>),
 }
 
-/// A partition of the simplex with the probabilities of all classes in each cell.
+/// A partition of the simplex, with the probabilities of all classes in each cell.
+///
+/// ```
+/// use calib_core::{CellScheme, CellTable, SimplexGrid};
+///
+/// // Two classes and two cells: class 0 has more or less than one half.
+/// let scheme = CellScheme::Grid(SimplexGrid::new(2, 2).unwrap());
+/// let table = CellTable::new(scheme, &[0.2, 0.8, 0.75, 0.25]).unwrap();
+/// let mut scores = [0.9, 0.1];
+/// assert_eq!(table.calibrate(&mut scores), 1);
+/// assert_eq!(scores, [0.75, 0.25]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CellTable<'a> {
     scheme: CellScheme<'a>,
-    /// As many as there are classes, for each cell.
+    /// A probability per class, for each cell.
     values: &'a [f32],
-    /// One per cell, or none.
+    /// A byte per cell, or no byte at all.
     flags: &'a [u8],
 }
 
 impl CellScheme<'_> {
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         match self {
             Self::Sierpinski(sierpinski) => sierpinski.classes(),
@@ -44,7 +55,7 @@ impl CellScheme<'_> {
         }
     }
 
-    /// The number of cells, at least 1 and at most [`MAX_CELLS`].
+    /// Returns the number of cells, from 1 to [`MAX_CELLS`](crate::vector::MAX_CELLS).
     pub const fn cells(&self) -> usize {
         match self {
             Self::Sierpinski(sierpinski) => sierpinski.cells(),
@@ -54,7 +65,7 @@ impl CellScheme<'_> {
         }
     }
 
-    /// The cell of a vector of scores, one per class, which may be overwritten.
+    /// Finds the cell of a vector of scores, one per class. The scores may be overwritten.
     pub fn cell(&self, scores: &mut [f32]) -> u16 {
         match self {
             Self::Sierpinski(sierpinski) => sierpinski.cell(scores),
@@ -66,11 +77,12 @@ impl CellScheme<'_> {
 }
 
 impl<'a> CellTable<'a> {
-    /// Puts values to the cells: for each as many as there are classes, in `[0, 1]`. They need not sum to one.
+    /// Makes a table from a partition and its values: cell by cell, a probability in `[0, 1]` per class. The probabilities of a
+    /// cell need not sum to one.
     ///
     /// # Errors
     ///
-    /// If there are not so many, or one is out of range; its index.
+    /// If the number of values is another, or a value is out of range, with its index.
     pub fn new(scheme: CellScheme<'a>, values: &'a [f32]) -> Result<Self, TableError> {
         if Some(values.len()) != scheme.cells().checked_mul(scheme.classes()) {
             return Err(TableError::Length);
@@ -79,29 +91,29 @@ impl<'a> CellTable<'a> {
         Ok(Self { scheme, values, flags: &[] })
     }
 
-    /// Puts the bits of flags to the cells; `None` if there is not one for each, or one is unknown.
+    /// Adds the flags of the cells; `None` if their number is not the number of cells, or a flag is unknown.
     pub(crate) fn with_flags(self, flags: &'a [u8]) -> Option<Self> {
         let known = flags.iter().all(|&bits| BinFlags::from_bits(bits).is_some());
         (known && flags.len() == self.scheme.cells()).then_some(Self { flags, ..self })
     }
 
-    /// The partition.
+    /// Returns the partition.
     pub const fn scheme(&self) -> &CellScheme<'a> {
         &self.scheme
     }
 
-    /// The probabilities, cell by cell.
+    /// Returns the probabilities, cell by cell.
     pub const fn values(&self) -> &'a [f32] {
         self.values
     }
 
-    /// What to know about a cell.
+    /// Returns what to know about a cell.
     pub fn flags(&self, cell: u16) -> BinFlags {
         let bits = self.flags.get(usize::from(cell)).copied().unwrap_or_default();
         BinFlags::from_bits(bits).unwrap_or_default()
     }
 
-    /// Replaces a vector of scores, one per class, by the probabilities of the cell that it is in, and names the cell.
+    /// Replaces a vector of scores, one per class, by the probabilities of its cell, and returns the cell.
     pub fn calibrate(&self, scores: &mut [f32]) -> u16 {
         let cell = self.scheme.cell(scores);
         let values = self.values.get(usize::from(cell) * self.scheme.classes()..).unwrap_or_default();

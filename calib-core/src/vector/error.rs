@@ -9,9 +9,9 @@ use crate::score::ClassCountError;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum VectorError {
-    /// The vector, or the memory, is of another length.
+    /// The vector has another number of classes, or the memory is too short.
     Length(ClassCountError),
-    /// The vector is of probabilities, and the calibrator takes logits.
+    /// The vector has probabilities, and the calibrator takes logits.
     NotLogits,
 }
 

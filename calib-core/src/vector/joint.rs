@@ -5,7 +5,15 @@ use super::scaling::VectorScaling;
 
 /// A calibrator of a whole vector, which an artefact holds in place of tables.
 ///
-/// The calibrator that takes vectors is a [`VectorCalibrator`](crate::calibrator::VectorCalibrator) made from it.
+/// A [`VectorCalibrator`](crate::calibrator::VectorCalibrator) made from it calibrates vectors.
+///
+/// ```
+/// use calib_core::{Joint, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
+///
+/// let shape = ScalingShape::Temperature { inverse_t: 0.5 };
+/// let joint = Joint::Scaled(VectorScaling::new(3, ScalingInput::Logits, shape).unwrap());
+/// assert_eq!(VectorCalibrator::from(joint).classes(), 3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Joint<'a> {

@@ -1,7 +1,7 @@
 //! Calibrators of a whole vector of scores.
 //!
-//! A [`VectorScaling`] multiplies the vector by a matrix; a [`CellTable`] divides the probability simplex into the cells of a
-//! [`CellScheme`] and gives each cell its frequencies of the classes. A [`Joint`] is either.
+//! A [`Joint`] calibrator is of one of two kinds. A [`VectorScaling`] is the softmax of a matrix times the vector. A [`CellTable`]
+//! divides the probability simplex into the cells of a [`CellScheme`], and has the frequencies of the classes in each cell.
 //!
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome) and [`table`](crate::table).
 

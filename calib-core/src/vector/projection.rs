@@ -4,8 +4,8 @@ use super::limits::MAX_CELLS;
 
 /// A partition of the probability simplex by a sequence of hyperplanes (Gupta and Ramdas 2022, Algorithm 10).
 ///
-/// A vector is in the first cell whose direction `q_b` has a scalar product with it below the threshold `T_b`, and in
-/// the last cell, for which there is neither, if there is none.
+/// Every cell but the last has a direction `q_b` and a threshold `T_b`. A vector is in the first cell whose direction has a
+/// scalar product with the vector below the threshold, otherwise in the last cell.
 ///
 /// ```
 /// use calib_core::Projection;
@@ -19,17 +19,17 @@ use super::limits::MAX_CELLS;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Projection<'a> {
     classes: u16,
-    /// As many as there are classes, for each threshold.
+    /// An entry per class, for each threshold.
     directions: &'a [f32],
     thresholds: &'a [f32],
 }
 
 impl<'a> Projection<'a> {
-    /// Makes a partition of one cell more than there are thresholds, from as many directions, one after the other, with
-    /// an entry in `[-1, 1]` per class.
+    /// Makes a partition with one cell more than thresholds. `directions` has an entry in `[-1, 1]` per class, for each
+    /// threshold.
     ///
-    /// `None` if there are fewer than 2 classes or 65 536 thresholds or more, if the lengths do not agree, if an entry is
-    /// outside `[-1, 1]` or a threshold not finite.
+    /// `None` if there are fewer than 2 classes, or 65 536 thresholds or more, if the lengths do not go together, if an entry is
+    /// outside `[-1, 1]`, or if a threshold is not finite.
     pub fn new(classes: u16, directions: &'a [f32], thresholds: &'a [f32]) -> Option<Self> {
         let len = thresholds.len().checked_mul(classes.into())?;
         let valid = classes >= 2
@@ -40,32 +40,32 @@ impl<'a> Projection<'a> {
         valid.then_some(Self { classes, directions, thresholds })
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The number of cells, at least 1.
+    /// Returns the number of cells, at least 1.
     pub const fn cells(&self) -> usize {
         self.thresholds.len() + 1
     }
 
-    /// The directions, one after the other.
+    /// Returns the directions, one after the other.
     pub const fn directions(&self) -> &'a [f32] {
         self.directions
     }
 
-    /// The thresholds, one per direction.
+    /// Returns the thresholds, one per direction.
     pub const fn thresholds(&self) -> &'a [f32] {
         self.thresholds
     }
 
-    /// The scalar product of a direction and a vector of scores, in f32, summed from class 0 upwards.
+    /// Returns the scalar product of a direction and a vector of scores, in f32, summed from class 0 upwards.
     pub fn project(direction: &[f32], scores: &[f32]) -> f32 {
         direction.iter().zip(scores).fold(0.0, |sum, (entry, score)| sum + entry * score)
     }
 
-    /// The cell of a vector of scores, one per class.
+    /// Finds the cell of a vector of scores, one per class.
     pub fn cell(&self, scores: &[f32]) -> u16 {
         let mut directions = self.directions;
         for (cell, &threshold) in self.thresholds.iter().enumerate() {

@@ -4,10 +4,21 @@ use super::error::VectorError;
 use crate::score::{ScoreVector, softmax};
 use crate::table::ScalingError;
 
-/// `softmax(W x + b)` of a vector of features, with as many parameters as its shape says.
+/// The function `softmax(W x + b)` of a vector `x` of features.
 ///
-/// Evaluated in f32 with libm's functions, each sum from its intercept on and from class 0 upwards: the same bits on
-/// every target. The probabilities sum to one up to rounding.
+/// The function is evaluated in f32 with libm's functions: the same bits on every target. Each sum starts with its intercept and
+/// goes from class 0 upwards. The probabilities sum to one up to rounding.
+///
+/// ```
+/// use calib_core::{Logits, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
+///
+/// let shape = ScalingShape::Vector { weights: &[1.0, 0.5], intercepts: &[0.0, 0.25] };
+/// let function = VectorScaling::new(2, ScalingInput::Logits, shape).unwrap();
+/// let mut space = [0.0; 2];
+/// let logits = Logits::new(&[1.0, 1.5]).unwrap();
+/// let probs = VectorCalibrator::Scaled(function).calibrate(logits.into(), None, &mut space).unwrap();
+/// assert_eq!(probs.get(0), Some(0.5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct VectorScaling<'a> {
@@ -16,13 +27,13 @@ pub struct VectorScaling<'a> {
     shape: ScalingShape<'a>,
 }
 
-/// What the features are.
+/// The features of a scaling function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ScalingInput {
     /// The classifier's logits.
     Logits,
-    /// The logarithms of the scores, which are moved up to `clip` first.
+    /// The logarithms of the scores, after scores below `clip` are raised to it.
     LogProbs {
         /// The least score, in `(0, 0.5)`.
         clip: f32,
@@ -34,7 +45,7 @@ pub enum ScalingInput {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ScalingShape<'a> {
-    /// `W` is `inverse_t` times the identity, and `b` zero: temperature scaling (Guo et al. 2017).
+    /// `W` is `inverse_t` times the identity, and `b` is zero: temperature scaling (Guo et al. 2017).
     Temperature {
         /// One over the temperature, above 0.
         inverse_t: f32,
@@ -46,9 +57,9 @@ pub enum ScalingShape<'a> {
         /// The `L` intercepts.
         intercepts: &'a [f32],
     },
-    /// Any `W`: matrix scaling (Guo et al. 2017), and on log-probabilities Dirichlet calibration (Kull et al. 2019).
+    /// `W` is any matrix: matrix scaling (Guo et al. 2017), or Dirichlet calibration (Kull et al. 2019) on log-probabilities.
     Matrix {
-        /// `L` rows of `L` entries, a row for each class that the probability is of.
+        /// `L` rows of `L` entries, a row for the probability of each class.
         weights: &'a [f32],
         /// The `L` intercepts.
         intercepts: &'a [f32],
@@ -56,7 +67,7 @@ pub enum ScalingShape<'a> {
 }
 
 impl<'a> VectorScaling<'a> {
-    /// Checks parameters for so many classes, at least 2.
+    /// Checks the parameters of a function for this number of classes, at least 2.
     ///
     /// # Errors
     ///
@@ -90,22 +101,24 @@ impl<'a> VectorScaling<'a> {
         }
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// What the features are.
+    /// Returns what the features are.
     pub const fn input(&self) -> ScalingInput {
         self.input
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub const fn shape(&self) -> ScalingShape<'a> {
         self.shape
     }
 
-    /// How many floats of memory [`VectorCalibrator::calibrate`](crate::calibrator::VectorCalibrator::calibrate) takes: `L`, and for a matrix on log-probabilities `2 L`.
+    /// Returns how many floats of memory
+    /// [`VectorCalibrator::calibrate`](crate::calibrator::VectorCalibrator::calibrate) takes: `L`, or `2 L` for a matrix on
+    /// log-probabilities.
     pub const fn space(&self) -> usize {
         match (self.shape, self.input) {
             (ScalingShape::Matrix { .. }, ScalingInput::LogProbs { .. }) => 2 * self.classes(),
@@ -113,15 +126,15 @@ impl<'a> VectorScaling<'a> {
         }
     }
 
-    /// The feature of a score: its logarithm, not below that of `clip`.
+    /// Returns the feature of a score: the logarithm of the score or of `clip`, whichever is greater.
     pub fn log_prob(score: f32, clip: f32) -> f32 {
         libm::logf(if score > clip { score } else { clip })
     }
 
-    /// Writes the probabilities of all classes into `probs`, one place each. `more` is what [`VectorScaling::space`] is
-    /// beyond that.
+    /// Writes the probabilities of all classes into `probs`, which has a place per class. `more` is the rest of
+    /// [`VectorScaling::space`].
     ///
-    /// A sum that overflows is taken as the largest number of its sign, one without a value as the lowest.
+    /// A sum that overflows becomes the largest number of its sign, a sum that is NaN the lowest number.
     pub(crate) fn calibrate(
         &self,
         vector: ScoreVector<'_>,
@@ -146,12 +159,12 @@ impl<'a> VectorScaling<'a> {
         Ok(())
     }
 
-    /// `W x + b`
+    /// Writes `W x + b`.
     fn scale(&self, features: &[f32], scaled: &mut [f32]) {
         if let ScalingShape::Matrix { weights, intercepts } = self.shape {
             let mut weights = weights.iter();
             for (place, &intercept) in scaled.iter_mut().zip(intercepts) {
-                // The features come first: what ends the zip must not take a weight.
+                // The features come first in the zip: where they end, it must not have taken a weight already.
                 let sum =
                     features.iter().zip(&mut weights).fold(intercept, |sum, (x, weight)| sum + weight * x);
                 *place = bounded(sum);
@@ -164,7 +177,7 @@ impl<'a> VectorScaling<'a> {
         }
     }
 
-    /// `W x + b` for a diagonal `W`.
+    /// Replaces the features by `W x + b` for a diagonal `W`.
     fn scale_in_place(&self, places: &mut [f32]) {
         match self.shape {
             ScalingShape::Temperature { inverse_t } => {
@@ -180,7 +193,7 @@ impl<'a> VectorScaling<'a> {
     }
 }
 
-/// A sum that may have overflowed, made finite.
+/// Makes a sum finite that may have overflowed.
 fn bounded(sum: f32) -> f32 {
     if sum.is_nan() { f32::MIN } else { sum.clamp(f32::MIN, f32::MAX) }
 }

@@ -2,13 +2,14 @@
 
 use super::limits::MAX_CELLS;
 
-/// A fixed partition of the probability simplex that is finest towards the corners (Gupta and Ramdas 2022,
-/// appendix G.1).
+/// A fixed partition of the probability simplex that is finest towards the corners (Gupta and Ramdas 2022, appendix G.1).
 ///
-/// At each of `depth` levels a vector with an entry above 1/2 belongs to the corner of that class, which is enlarged to
-/// the whole simplex by doubling every entry and taking 1 from that one, and divided again. A vector without such an
-/// entry is in the middle, which is not divided further. That makes `(L^(depth + 1) - 1) / (L - 1)` cells: first those
-/// of the corner of class 0, then of class 1 and so on, last the middle.
+/// At each of `depth` levels, a vector with an entry above 1/2 belongs to the corner of the entry's class. The corner is then
+/// enlarged to the whole simplex, by doubling every entry and taking 1 from the one above 1/2, and divided at the next level. A
+/// vector without such an entry belongs to the middle, which is not divided further.
+///
+/// There are `(L^(depth + 1) - 1) / (L - 1)` cells: first the cells in the corner of class 0, then of class 1 and so on, last the
+/// middle.
 ///
 /// ```
 /// use calib_core::Sierpinski;
@@ -27,7 +28,7 @@ pub struct Sierpinski {
 }
 
 impl Sierpinski {
-    /// The partition for so many classes, at least 2, at a depth from 0 on; `None` if it has more than
+    /// Makes the partition for this number of classes, at least 2, and this number of levels; `None` if it has more than
     /// [`MAX_CELLS`] cells.
     pub const fn new(classes: u16, depth: u8) -> Option<Self> {
         if classes < 2 {
@@ -36,7 +37,7 @@ impl Sierpinski {
         let mut cells = 1u32;
         let mut level = 0;
         while level < depth {
-            // At most 2^16 times 2^16, less one each.
+            // Below 2^16 times 2^16 before the sum saturates.
             cells = cells.saturating_mul(classes as u32).saturating_add(1);
             if cells as usize > MAX_CELLS {
                 return None;
@@ -46,25 +47,25 @@ impl Sierpinski {
         Some(Self { classes, depth, cells })
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The number of levels.
+    /// Returns the number of levels.
     pub const fn depth(&self) -> u8 {
         self.depth
     }
 
-    /// The number of cells, at least 1.
+    /// Returns the number of cells, at least 1.
     pub const fn cells(&self) -> usize {
         self.cells as usize
     }
 
-    /// The cell of a vector of scores, one per class, which is overwritten.
+    /// Finds the cell of a vector of scores, one per class. The scores are overwritten.
     ///
-    /// Doubling, and taking 1 from more than 1, are exact in f32: no rounding moves a vector to another cell. Where
-    /// rounded scores leave two entries above 1/2, the lower class has it.
+    /// Doubling is exact in f32, and so is taking 1 from a number above 1: no rounding moves a vector to another cell. If rounded
+    /// scores have two entries above 1/2, the vector belongs to the corner of the lower class.
     pub fn cell(&self, scores: &mut [f32]) -> u16 {
         let (mut first, mut cells) = (0, self.cells);
         for _ in 0..self.depth {

@@ -2,12 +2,13 @@
 
 use super::limits::MAX_CELLS;
 
-/// A fixed partition of the probability simplex by the multiples of `1 / resolution` of every entry (Gupta and Ramdas
-/// 2022, appendix G.2).
+/// A fixed partition of the probability simplex at the multiples of `1 / K` of every entry, for a resolution `K` (Gupta and
+/// Ramdas 2022, appendix G.2).
 ///
-/// A cell is named by `k_l` in `1..=K` for every class `l`, and holds the vectors with `s_l K` in `[k_l - 1, k_l]` for
-/// all of them; such a cell exists if the `k_l` add up to `max(L, K + 1)` up to `K + L - 1`. A vector on an edge belongs
-/// to the lexicographically smallest of its cells. Cells are numbered in that order: with 3 classes there are `K^2`.
+/// A cell has a number `k_l` in `1..=K` for every class `l`, and contains the vectors `s` with every `s_l K` in
+/// `[k_l - 1, k_l]`. A cell exists if the sum of its numbers is from `max(L, K + 1)` to `K + L - 1`: with 3 classes there are
+/// `K^2` cells. A vector on an edge belongs to the lexicographically smallest of its cells. The cells are indexed in
+/// lexicographic order.
 ///
 /// ```
 /// use calib_core::SimplexGrid;
@@ -26,7 +27,7 @@ pub struct SimplexGrid {
 }
 
 impl SimplexGrid {
-    /// The grid for so many classes, at least 2, with so many steps from 0 to 1, at least 1; `None` if it has more than
+    /// Makes the grid for this number of classes, at least 2, and this resolution, at least 1; `None` if it has more than
     /// [`MAX_CELLS`] cells.
     pub fn new(classes: u16, resolution: u16) -> Option<Self> {
         if classes < 2 || resolution == 0 {
@@ -34,43 +35,43 @@ impl SimplexGrid {
         }
         let grid = Self { classes, resolution, cells: 0 };
         let (lowest, highest) = grid.sums();
-        // Bounds every binomial coefficient that is computed later.
+        // Every binomial coefficient that is computed later is below this one.
         binomial(highest + u32::from(classes), classes.into()).filter(|&all| all <= 1 << 32)?;
         let cells = u32::try_from(tuples(classes.into(), lowest, highest)?).ok()?;
         (cells as usize <= MAX_CELLS).then_some(Self { cells, ..grid })
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The number of steps from 0 to 1.
+    /// Returns the resolution: the number of steps from 0 to 1.
     pub const fn resolution(&self) -> u16 {
         self.resolution
     }
 
-    /// The number of cells, at least 1.
+    /// Returns the number of cells, at least 1.
     pub const fn cells(&self) -> usize {
         self.cells as usize
     }
 
-    /// The least and the largest sum of the `k_l - 1` of a cell.
+    /// Returns the least and the largest sum of the `k_l - 1` of a cell.
     fn sums(&self) -> (u32, u32) {
         let (classes, resolution) = (u32::from(self.classes), u32::from(self.resolution));
         ((resolution + 1).saturating_sub(classes), resolution - 1)
     }
 
-    /// The cell of a vector of scores, one per class, which is overwritten.
+    /// Finds the cell of a vector of scores, one per class. The scores are overwritten.
     ///
-    /// `s_l K` is computed in f32, and is an edge if it is a whole number. Where the scores do not sum to one, so that
-    /// the vector lies beside the simplex, the cell is the next one along the last class if they sum to less, along the
-    /// first ones if to more.
+    /// `s_l K` is computed in f32; a whole number is an edge. If rounded scores do not sum to one, the vector lies beside the
+    /// simplex. Its cell is then the next one along the last class if the sum is below one, along the first classes if it is
+    /// above.
     pub fn cell(&self, scores: &mut [f32]) -> u16 {
         let (lowest, highest) = self.sums();
         let mut sum = 0;
         for place in scores.iter_mut() {
-            // From here on `k - 1`, which an f32 holds exactly. The cast takes what is below 0 to 0.
+            // From here on the places hold `k - 1`, which is exact in f32. The cast turns numbers below 0 into 0.
             let k = libm::ceilf(*place * f32::from(self.resolution)) as u32;
             let steps = k.saturating_sub(1).min(highest);
             sum += steps;
@@ -88,7 +89,7 @@ impl SimplexGrid {
         self.rank(scores).unwrap_or(0)
     }
 
-    /// How many cells come before the one with these `k_l - 1`; `None` only for what is no cell.
+    /// Returns how many cells come before the cell with these `k_l - 1`; `None` only if there is no such cell.
     fn rank(&self, steps: &[f32]) -> Option<u16> {
         let (mut lowest, mut highest) = self.sums();
         let mut rank = 0;
@@ -96,8 +97,8 @@ impl SimplexGrid {
         for &place in steps {
             rest = rest.checked_sub(1)?;
             let step = place as u32;
-            // Those with a smaller entry here: of them, those with a sum of 0 up to the highest, less those with a sum
-            // below the lowest.
+            // Counts the cells with a smaller entry here: the ones with a sum up to the highest, less the ones with a sum below
+            // the lowest.
             let left = highest.checked_sub(step)?;
             rank += binomial(highest + rest + 1, rest + 1)? - binomial(left + rest + 1, rest + 1)?;
             let needed = lowest.saturating_sub(step);
@@ -108,14 +109,14 @@ impl SimplexGrid {
     }
 }
 
-/// How many tuples of so many numbers from 0 on have a sum in `lowest..=highest`.
+/// Returns how many tuples of `len` numbers from 0 up have a sum in `lowest..=highest`.
 fn tuples(len: u32, lowest: u32, highest: u32) -> Option<u64> {
     let up_to = binomial(highest + len, len)?;
     let below = if lowest == 0 { 0 } else { binomial(lowest - 1 + len, len)? };
     up_to.checked_sub(below)
 }
 
-/// `n` over `k`; `None` if it is too large to tell.
+/// Returns the binomial coefficient `n` over `k`; `None` if it may overflow.
 fn binomial(n: u32, k: u32) -> Option<u64> {
     if k > n {
         return Some(0);

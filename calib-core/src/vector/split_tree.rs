@@ -2,27 +2,39 @@
 
 use super::limits::MAX_CELLS;
 
-/// A partition of the probability simplex by splits at points `gamma` (Berta, Bach and Jordan 2024, section 3): child
-/// `k` of a split has the vectors `r` whose `r - gamma` is largest in entry `k`, the lowest such entry among equals.
+/// A partition of the probability simplex by splits at points `gamma` (Berta, Bach and Jordan 2024, section 3).
 ///
-/// Scores are taken as multiples of [`SplitTree::STEP`], rounded down, so that every comparison is one of integers, the
-/// same on every target. Nodes are stored in the order in which they are first referred to, and so are leaves: a tree
-/// that was checked has no cycle, and every node and leaf has one parent.
+/// A split has a child per class. A vector `r` goes to the child in whose entry `r - gamma` is largest, to the lowest such child
+/// among equals. Scores are rounded down to multiples of [`SplitTree::STEP`], so that only integers are compared, with the same
+/// result on every target.
+///
+/// Nodes and leaves are stored in the order in which they are first referred to. A checked tree therefore has no cycle, and every
+/// node and leaf has one parent.
+///
+/// ```
+/// use calib_core::SplitTree;
+///
+/// // One split of two classes, at (0.75, 0.25).
+/// let gamma = [SplitTree::steps(0.75) as u32, SplitTree::steps(0.25) as u32];
+/// let words = [gamma[0], gamma[1], SplitTree::LEAF, SplitTree::LEAF | 1];
+/// let tree = SplitTree::new(2, &words).unwrap();
+/// assert_eq!((tree.cells(), tree.cell(&[0.8, 0.2]), tree.cell(&[0.7, 0.3])), (2, 0, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SplitTree<'a> {
     classes: u16,
     leaves: u32,
-    /// For each node `L` entries of gamma, as i32, then `L` children.
+    /// For each node, `L` entries of gamma as i32, then `L` children.
     words: &'a [u32],
 }
 
-/// Why words are not a [`SplitTree`]; the payload is a node.
+/// Why words are not a [`SplitTree`]. The payload is the index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SplitTreeError {
-    /// The words are not those of a whole number of nodes, or there are fewer than two classes.
+    /// The words make no whole number of nodes, or there are fewer than two classes.
     Length,
     /// There are more than 65 536 leaves.
     TooManyLeaves,
@@ -31,13 +43,13 @@ pub enum SplitTreeError {
 }
 
 impl<'a> SplitTree<'a> {
-    /// The bit that tells a leaf from a node in a reference to a child.
+    /// The bit that marks a reference to a leaf.
     pub const LEAF: u32 = 1 << 31;
     /// The unit of gamma and of scores.
     pub const STEP: f32 = 1.0 / (1 << 30) as f32;
 
-    /// Checks a tree: `2 L` words a node, first gamma as i32 in units of [`SplitTree::STEP`], then the children: the index of a
-    /// node, or of a leaf with the bit [`SplitTree::LEAF`]. Without nodes the tree is a single leaf.
+    /// Checks a tree of `2 L` words per node: first gamma as i32 in units of [`SplitTree::STEP`], then the children. A child is the
+    /// index of a node, or the index of a leaf with the bit [`SplitTree::LEAF`]. A tree without nodes is a single leaf.
     ///
     /// # Errors
     ///
@@ -73,29 +85,28 @@ impl<'a> SplitTree<'a> {
         Ok(Self { classes, leaves, words })
     }
 
-    /// The number of classes.
+    /// Returns the number of classes.
     pub const fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The number of leaves, at least 1.
+    /// Returns the number of leaves, at least 1.
     pub const fn cells(&self) -> usize {
         self.leaves as usize
     }
 
-    /// The nodes as they are stored.
+    /// Returns the nodes as they are stored.
     pub const fn words(&self) -> &'a [u32] {
         self.words
     }
 
-    /// A score, or what is left of it, in units of [`SplitTree::STEP`]: scaling by a power of two is exact, and the rest is cut
-    /// off.
+    /// Returns a score in units of [`SplitTree::STEP`], rounded towards 0. Scaling by a power of two is exact.
     #[inline]
     pub fn steps(score: f32) -> i32 {
         (score * (1 << 30) as f32) as i32
     }
 
-    /// The child of a split at `gamma` that a vector belongs to.
+    /// Finds the child to which a vector belongs in a split at `gamma`.
     #[inline]
     pub fn child(gamma: impl IntoIterator<Item = i32>, steps: impl IntoIterator<Item = i32>) -> usize {
         let mut best = (0, i64::MIN);
@@ -108,14 +119,14 @@ impl<'a> SplitTree<'a> {
         best.0
     }
 
-    /// The leaf of a vector of scores, one per class.
+    /// Finds the leaf of a vector of scores, one per class.
     ///
-    /// A child comes after its parent, so that the descent ends.
+    /// A child comes after its parent, so the descent ends.
     pub fn cell(&self, scores: &[f32]) -> u16 {
         let classes = self.classes();
         let width = 2 * classes;
         let mut node = 0usize;
-        // No node of a checked tree is so far behind that the product wraps.
+        // The product does not wrap: every node of a checked tree lies within its words.
         while let Some((gamma, children)) = (self.words.get(node.wrapping_mul(width)..))
             .and_then(|words| words.get(..width))
             .and_then(|words| words.split_at_checked(classes))

@@ -16,17 +16,17 @@ pub const MAX_FRAME: usize = 704;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum FrameError {
-    /// It is longer than the buffer.
+    /// The frame is longer than the buffer.
     TooLong,
-    /// It is not COBS, its CRC does not match, or it is not a message.
+    /// The bytes are not COBS, the CRC does not match, or the content is not one message.
     Damaged,
 }
 
-/// Encodes a message as a frame, the ending zero included, at the start of `buf`.
+/// Encodes a message as a frame at the start of `buf`, and returns the frame with its ending zero.
 ///
 /// # Errors
 ///
-/// If it does not fit; [`MAX_FRAME`] bytes suffice for every message.
+/// If the frame does not fit; [`MAX_FRAME`] bytes suffice for every message.
 pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u8], FrameError> {
     let framer = Framer::new(buf);
     let len = postcard::serialize_with_flavor(message, framer).map_err(|_| FrameError::TooLong)?;
@@ -36,9 +36,20 @@ pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u
 
 /// Decodes a frame without its ending zero, in place.
 ///
+/// ```
+/// use calib_core::wire::{FrameError, Request, RequestBody, decode, encode};
+///
+/// let mut buf = [0; 32];
+/// let len = encode(&Request { id: 1, body: RequestBody::Status }, &mut buf)?.len();
+/// let request: Request = decode(&mut buf[..len - 1])?;
+/// assert_eq!(request.body, RequestBody::Status);
+/// assert_eq!(decode::<Request>(&mut [2, 1]), Err(FrameError::Damaged));
+/// # Ok::<(), FrameError>(())
+/// ```
+///
 /// # Errors
 ///
-/// If it is damaged or holds more or less than one message.
+/// If the frame is damaged, or holds more or less than one message.
 pub fn decode<T: DeserializeOwned>(frame: &mut [u8]) -> Result<T, FrameError> {
     let decoded = unstuff(frame).ok_or(FrameError::Damaged)?;
     let (payload, crc) = decoded.split_last_chunk::<4>().ok_or(FrameError::Damaged)?;
@@ -59,12 +70,12 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
-    /// A reader at the start of a frame.
+    /// Makes a reader at the start of a frame.
     pub const fn new() -> Self {
         Self { buf: heapless::Vec::new(), overflowed: false }
     }
 
-    /// Takes a byte; returns the message, or why there is none, once a frame ends. Empty frames are ignored.
+    /// Takes a byte. At the end of a frame returns the message, or why there is none; empty frames are ignored.
     pub fn push<T: DeserializeOwned>(&mut self, byte: u8) -> Option<Result<T, FrameError>> {
         if byte != 0 {
             self.overflowed |= self.buf.push(byte).is_err();

@@ -16,7 +16,7 @@ pub const MAX_VALUES: usize = 128;
 pub type Values = heapless::Vec<f32, MAX_VALUES>;
 /// The integer code of every class's score, as [keys](crate::score::QuantizedScore::key).
 pub type Keys = heapless::Vec<u16, MAX_VALUES>;
-/// A calibrated probability for every class, `None` for one that is uncalibrated.
+/// A calibrated probability for every class, `None` for an uncalibrated class.
 pub type ClassProbList = heapless::Vec<Option<f32>, MAX_VALUES>;
 /// The first few classes.
 pub type RankedList = heapless::Vec<Ranked, MAX_TOP_K>;
@@ -27,7 +27,7 @@ pub type Name = heapless::String<32>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Request {
-    /// Returned in the reply.
+    /// The number that the reply repeats.
     pub id: u32,
     /// The question.
     pub body: RequestBody,
@@ -37,7 +37,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RequestBody {
-    /// What are you, and what calibrator do you hold?
+    /// State the device and its calibrator.
     Status,
     /// Classify these features and calibrate the result.
     Classify(Values),
@@ -47,15 +47,14 @@ pub enum RequestBody {
     Logits(Values),
     /// Calibrate the prediction in these probabilities.
     Probs(Values),
-    /// Classify these features, and calibrate the result, so many times each, and tell how long it took.
+    /// Classify these features and calibrate the result, `repeat` times each, and state how long it took.
     Measure {
         /// The features.
         features: Values,
-        /// How often, at least 1.
+        /// The number of repetitions, at least 1.
         repeat: u16,
     },
-    /// Calibrate the score of class 1 of a binary classifier, with this random word in place of one that the device
-    /// draws.
+    /// Calibrate the score of class 1 of a binary classifier with this random word, instead of a word that the device draws.
     ScoreWithWord {
         /// The score.
         score: f32,
@@ -65,24 +64,24 @@ pub enum RequestBody {
     /// Calibrate the integer code of the score of class 1, given as a [key](crate::score::QuantizedScore::key) of the
     /// calibrator's encoding.
     Code(u16),
-    /// What do your slots hold, and how far is an update?
+    /// State what the slots hold, and how far an update is.
     Slots,
-    /// Prepare for this artefact. If it was announced before, go on where that ended.
+    /// Prepare for this artefact. If the same artefact was announced before, keep what was received.
     Announce {
-        /// Its length in bytes.
+        /// The artefact's length in bytes.
         len_bytes: u32,
         /// The CRC-32C of all its bytes.
         crc: u32,
     },
     /// Take a part of the announced artefact.
     Chunk {
-        /// Where it begins.
+        /// The offset of the part in the artefact.
         offset: u32,
-        /// Its bytes.
+        /// The bytes of the part.
         bytes: Chunk,
     },
-    /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to
-    /// 256 bytes. Ask until it is installed.
+    /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to 256 bytes.
+    /// The host repeats the request until the artefact is installed.
     Install,
     /// Calibrate the prediction in these integer codes of the calibrator's encoding.
     Codes(Keys),
@@ -92,7 +91,7 @@ pub enum RequestBody {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reply {
-    /// The request's.
+    /// The request's number.
     pub id: u32,
     /// The answer.
     pub body: ReplyBody,
@@ -106,7 +105,7 @@ pub struct Reply {
 pub enum ReplyBody {
     /// To [`RequestBody::Status`].
     Status(Status),
-    /// To every request for a calibrated result, from a calibrator that gives one probability, or if there is none.
+    /// To every request for a calibrated result, from a calibrator of one probability, or without a calibrator.
     Prediction(Prediction),
     /// To [`RequestBody::Measure`].
     Measurement(Measurement),
@@ -116,9 +115,9 @@ pub enum ReplyBody {
     Slots(Slots),
     /// To [`RequestBody::Announce`], [`RequestBody::Chunk`] and [`RequestBody::Install`].
     Update(UpdateStatus),
-    /// To every request for a calibrated result, from a calibrator that gives the first few classes.
+    /// To every request for a calibrated result, from a calibrator of the first few classes.
     TopK(TopKPrediction),
-    /// To every request for a calibrated result, from a calibrator that gives a probability for every class.
+    /// To every request for a calibrated result, from a calibrator of all classes.
     Classes(ClassesPrediction),
 }
 
@@ -132,11 +131,11 @@ pub struct Status {
     pub classifier: Name,
     /// The classifier's identity.
     pub classifier_id: ClassifierId,
-    /// How many features the classifier takes.
+    /// The number of features that the classifier takes.
     pub features: u16,
-    /// How many classes it tells apart.
+    /// The number of classes that the classifier tells apart.
     pub classes: u16,
-    /// Which probabilities raise the alarm, unless the calibrator has a decision rule of its own.
+    /// The alarm's rule, unless the calibrator has a decision rule of its own.
     pub alarm_rule: AlarmRule,
     /// The most stack used since the start, in bytes.
     pub stack_high_water_bytes: u32,
@@ -162,9 +161,9 @@ pub struct CalibratorStatus {
     pub n: u64,
     /// What is guaranteed.
     pub guarantee: Option<Guarantee>,
-    /// What kind of number it takes for a score.
+    /// The encoding of the scores that the calibrator takes.
     pub encoding: ScoreEncoding,
-    /// The number of actions of its decision rule, which then drives the alarm; 0 if it has none.
+    /// The number of actions of the calibrator's decision rule, which then drives the alarm; 0 if there is no rule.
     pub actions: u8,
 }
 
@@ -176,7 +175,7 @@ pub enum Missing {
     Artifact(ParseError),
     /// The artefact was fitted for this classifier, not for the device's.
     OtherClassifier(Option<ClassifierId>),
-    /// Neither of its slots is valid.
+    /// Neither slot is valid.
     Slots([SlotFault; 2]),
 }
 
@@ -184,7 +183,7 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prediction {
-    /// The class that the score and the probability are of: 1 for a binary classifier, otherwise the predicted.
+    /// The class of the score and the probability: 1 for a binary classifier, otherwise the predicted class.
     pub class: u16,
     /// The classifier's score. Not a probability.
     pub score: RawScore,
@@ -192,11 +191,10 @@ pub struct Prediction {
     pub outcome: Outcome,
     /// Whether the alarm is raised.
     pub alarm: bool,
-    /// The random word that the calibrator was given: drawn by the device, or the host's. `None` if it is not
-    /// randomised, or the device has no source of words.
+    /// The random word of the calibration, drawn by the device or given by the host. `None` if the calibrator is not randomised, or
+    /// the device has no source of words.
     pub word: Option<u32>,
-    /// What to do, by the calibrator's decision rule: the index of an action. `None` if it has no rule, or there is no
-    /// calibrator.
+    /// The action of the calibrator's decision rule, as an index. `None` if there is no rule or no calibrator.
     pub action: Option<u8>,
 }
 
@@ -204,17 +202,17 @@ pub struct Prediction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopKPrediction {
-    /// In descending order of score; as many as the calibrator has ranks.
+    /// The classes in descending order of score, as many as the calibrator has ranks.
     pub ranked: RankedList,
-    /// Whether the alarm is raised: by the probability of the first.
+    /// Whether the alarm is raised by the probability of the first class.
     pub alarm: bool,
-    /// The random word that the calibrator was given, for all ranks the same, as in [`Prediction::word`].
+    /// The random word of all ranks, as in [`Prediction::word`].
     pub word: Option<u32>,
-    /// The action of the calibrator's decision rule for the first, as in [`Prediction::action`].
+    /// The action for the first class, as in [`Prediction::action`].
     pub action: Option<u8>,
 }
 
-/// A class and its calibrated probability.
+/// A class with its calibrated probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ranked {
@@ -230,15 +228,15 @@ pub struct Ranked {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ClassesPrediction {
-    /// The class that the classifier predicts, with the evidence of its probability. The alarm is raised by that
-    /// probability, whether or not another class has a higher one. A random word is for all classes the same.
+    /// The class that the classifier predicts, with the evidence of its probability. This probability decides about the alarm,
+    /// whether or not another class has a higher one. The random word is the same for all classes.
     pub top: Prediction,
-    /// The probabilities in the order of the classes, `None` for one that is uncalibrated. Whether they sum to one the
-    /// calibrator's reduction says.
+    /// The probabilities in the order of the classes, `None` for an uncalibrated class. The calibrator's reduction says whether they
+    /// sum to one.
     pub probs: ClassProbList,
 }
 
-/// A score as the calibrator was given it.
+/// A score in the form in which the calibrator took it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RawScore {
@@ -248,11 +246,11 @@ pub enum RawScore {
     Code(u16),
 }
 
-/// How long classifying and calibrating took.
+/// The time that classifying and calibrating took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Measurement {
-    /// How often each was done.
+    /// The number of repetitions of each.
     pub repeat: u16,
     /// Timer ticks for an empty loop.
     pub empty_ticks: u32,
@@ -269,30 +267,30 @@ pub struct Measurement {
 pub enum Refusal {
     /// The classifier takes another number of features.
     FeatureCount {
-        /// What it takes.
+        /// The number that the classifier takes.
         expected: u16,
-        /// What was sent.
+        /// The number that was sent.
         got: u16,
     },
     /// This feature is NaN or infinite.
     Feature(u16),
     /// The classifier's output, or the score sent, is not a score.
     Score(ScoreError),
-    /// What was sent are not logits.
+    /// The numbers sent are not logits.
     Logits(LogitsError),
-    /// What was sent are not probabilities.
+    /// The numbers sent are not probabilities.
     Probs(ProbsError),
     /// The calibrator takes another kind or number of scores.
     Kind {
-        /// What it takes: 2 for a binary score, otherwise the number of classes.
+        /// The number of classes that the calibrator takes; 2 stands for a binary score.
         classes: u16,
     },
     /// A repeat count of zero, or a result too large for the timer.
     Measure,
-    /// The calibrator takes scores in this encoding, not in the one at hand.
+    /// The calibrator takes scores in this encoding, not in the one sent.
     Encoding(ScoreEncoding),
-    /// What was sent is not a code of the calibrator's encoding.
+    /// The number sent is not a code of the calibrator's encoding.
     Code(CodeError),
-    /// The update does not go on.
+    /// The update does not go on, for this reason.
     Update(UpdateRefusal),
 }

@@ -1,4 +1,4 @@
-//! COBS without panics: cobs's and postcard's own ways to the same bytes check their indices by panicking.
+//! COBS without panics: the functions of cobs and postcard for the same bytes check their indices by panicking.
 
 use cobs::{CobsEncoder, DecodeResult, DecoderState};
 use crc::Digest;
@@ -29,7 +29,7 @@ impl Flavor for Stuffer<'_> {
     }
 }
 
-/// Collects bytes as a COBS frame, with their CRC-32C behind them.
+/// Collects bytes as a COBS frame that ends with their CRC-32C.
 pub(crate) struct Framer<'b> {
     stuffer: Stuffer<'b>,
     digest: Digest<'static, u32>,
@@ -42,8 +42,8 @@ impl<'b> Framer<'b> {
     }
 }
 
-/// Both functions are called for every field of every message. postcard's own way to a CRC is compiled into each of these
-/// places, which makes serialising them several times as large.
+// Both functions are called for every field of every message, and are never inlined: postcard's own CRC flavor is compiled into
+// each of these places, which makes serialising several times as large.
 impl Flavor for Framer<'_> {
     /// The frame's length, without its ending zero.
     type Output = usize;
@@ -67,7 +67,7 @@ impl Flavor for Framer<'_> {
     }
 }
 
-/// Undoes the stuffing of a frame without its ending zero, in place; `None` if it is no whole frame.
+/// Undoes the stuffing of a frame without its ending zero, in place; `None` if the frame is not whole.
 pub(crate) fn unstuff(frame: &mut [u8]) -> Option<&mut [u8]> {
     let mut state = DecoderState::Idle;
     let mut len = 0;

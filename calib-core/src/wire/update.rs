@@ -1,9 +1,8 @@
 //! The part of the device protocol that replaces a calibrator.
 //!
-//! The host announces an artefact, sends it in chunks, and then asks the device to install it, step by step, until it is
-//! installed. Each request is answered when it is done, and does little: between them the device answers requests for
-//! predictions, from the calibrator that is still in force. Every request may be repeated, and an update may be left
-//! and taken up again by announcing the same artefact.
+//! The host announces an artefact, sends it in chunks, and then asks the device to install it step by step. Each request does
+//! little, and is answered when it is done. Between requests of an update, the device answers requests for predictions from the
+//! calibrator in force. Every request may be repeated. An update that was left is taken up again by announcing the same artefact.
 
 use core::fmt;
 
@@ -12,81 +11,81 @@ use serde::{Deserialize, Serialize};
 use crate::artifact::KeyId;
 use crate::slot::{InstallError, Progress, Receipt, Refused, SlotContent, SlotFault};
 
-/// The most bytes of an artefact in a request.
+/// The largest number of bytes of an artefact in a request.
 pub const MAX_CHUNK: usize = 256;
 
-/// The length in bytes of what a device leaves in memory for a debug probe: its replies to `Slots` and to `Status` as
-/// frames, one after the other.
+/// The length of the report that a device leaves in memory for a debug probe, in bytes: its replies to `Slots` and `Status` as frames,
+/// one after the other.
 pub const REPORT_LEN: usize = 512;
 
 /// A part of an artefact.
 pub type Chunk = heapless::Vec<u8, MAX_CHUNK>;
 
-/// What a device's slots hold, and how far an update is.
+/// The content of a device's slots, and the progress of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slots {
-    /// Which slot is in force, if one is: its place in `slots`.
+    /// The slot in force, as an index of `slots`.
     pub in_force: Option<u8>,
-    /// What they hold, or why they are not valid.
+    /// What each slot holds, or why it is not valid.
     pub slots: [Result<SlotContent, SlotFault>; 2],
     /// The longest artefact that fits a slot and the device's buffer, in bytes.
     pub max_len_bytes: u32,
-    /// The key that artefacts must be signed with, if they must.
+    /// The name of the key with which artefacts must be signed; `None` if they need no signature.
     pub trusted_key: Option<KeyId>,
-    /// How far the update is, if one has begun.
+    /// The progress of the update, if one has begun.
     pub update: Option<UpdateStatus>,
 }
 
-/// How far an update is.
+/// The progress of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum UpdateStatus {
-    /// So many bytes of the artefact are there; the next chunk begins behind them.
+    /// The device has received a part of the artefact.
     Receiving {
-        /// Where the next chunk begins.
+        /// The number of bytes received, which is the offset of the next chunk.
         received: u32,
         /// The artefact's length.
         len_bytes: u32,
     },
-    /// The artefact is admitted, and on its way to flash.
+    /// The artefact is admitted, and is being written to flash.
     Installing {
         /// The bytes of flash erased, written and compared so far.
         done_bytes: u32,
-        /// All of them.
+        /// The bytes of flash to erase, write and compare in all.
         total_bytes: u32,
     },
-    /// The artefact is in force from now on.
+    /// The artefact is in force, whatever happens from now on.
     Installed(Receipt),
 }
 
-/// Why a device does not go on with an update. What is in force stays so.
+/// Why a device does not go on with an update. The calibrator in force stays in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum UpdateRefusal {
-    /// This device's calibrator is not replaced over the line.
+    /// This device's calibrator cannot be replaced over the line.
     NotUpdatable,
     /// The artefact does not fit.
     TooLarge {
-        /// Its length.
+        /// The artefact's length.
         len_bytes: u32,
-        /// The longest that fits.
+        /// The length of the longest artefact that fits.
         max: u32,
     },
-    /// Nothing was announced.
+    /// No artefact was announced.
     NotAnnounced,
-    /// The chunk begins beyond what is there.
+    /// The chunk begins beyond the received bytes.
     Offset {
-        /// Where the next chunk begins.
+        /// The offset of the next chunk.
         expected: u32,
     },
-    /// Bytes are missing yet.
+    /// Bytes of the artefact are still missing.
     Incomplete {
-        /// How many are there.
+        /// The number of bytes received.
         received: u32,
     },
-    /// The bytes that are there are not those that were announced. Announce them again.
+    /// The received bytes are not the announced ones. Announce the artefact again.
     Crc,
     /// The artefact is not accepted.
     Refused(Refused),
@@ -94,17 +93,17 @@ pub enum UpdateRefusal {
     Downgrade {
         /// The counter in force.
         held: u32,
-        /// The artefact's.
+        /// The artefact's counter.
         offered: u32,
     },
     /// The flash failed.
     Flash,
-    /// The flash does not hold what was written; the offset in the slot of the first byte that differs.
+    /// The flash does not hold the bytes that were written.
     ReadBack {
-        /// Where.
+        /// The offset in the slot of the first byte that differs.
         offset: u32,
     },
-    /// As often as this nothing can be installed on one device.
+    /// The device has had 2^32 - 1 installations, which is the limit.
     SequenceExhausted,
 }
 
