@@ -43,7 +43,7 @@
 //! | | accidents | forgery over the serial line | an older calibrator | an open debug port |
 //! |---|---|---|---|---|
 //! | CRC-32C | yes: every burst of up to 32 bits, others but for one in 2^32 | no | no | no |
-//! | signature ([`TrustedKey`](TrustedKey)) | yes | yes, while the private key is secret | no: it was signed, too | no |
+//! | signature (`TrustedKey`) | yes | yes, while the private key is secret | no: it was signed, too | no |
 //! | counter | no | no: without a signature anybody writes any counter | yes, below the one in force, if signed | no |
 //! | classifier's identity | mistakes of people | no | no | no |
 //!
