@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_firmware::{Classifier, LinearModel};
+use calib_classifier::Case;
+use calib_firmware::Classifier;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
-use calib_tests::{Board, Case, build_traced_firmware, build_updatable_firmware, kills, load};
+use calib_linear::LinearModel;
+use calib_tests::{Board, build_traced_firmware, build_updatable_firmware, kills, load};
 use clap::ValueEnum;
 
 use crate::mutants::{MUTANTS, Mutant};

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use calib_tests::{Board, Case, cargo_home, flashed_bytes, remapped_paths};
+use calib_classifier::Case;
+use calib_tests::{Board, cargo_home, flashed_bytes, remapped_paths};
 use sha2::{Digest, Sha256};
 
 use crate::run::{cargo, copy, output, run};

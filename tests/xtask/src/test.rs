@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use calib_tests::{Board, Case};
+use calib_classifier::Case;
+use calib_tests::Board;
 
 use crate::run::{cargo, run};
 use crate::{bench, faults, fuzz, prove, reproducible, root, setup, stack};

@@ -10,11 +10,11 @@ use calib_host::push;
 use calib_tests::{Board, TtyDevice, calib, terminals};
 use serde_json::Value;
 
-use super::setting::{ID, calibrator, firmware, patience};
+use super::setting::{ID, calibrator, firmware, patience, prob};
 
 fn elf() -> &'static PathBuf {
     static ELF: OnceLock<PathBuf> = OnceLock::new();
-    ELF.get_or_init(|| firmware(Board::Mps2An386, None))
+    ELF.get_or_init(|| firmware(Board::Mps2An386))
 }
 
 /// A device with a calibrator, and the command that watches it.
@@ -83,11 +83,7 @@ impl Drop for Watched {
 
 /// What the host says for a score.
 fn expected(score: f32) -> f64 {
-    let artifact = calibrator(10, 0, Some(ID));
-    let calib_core::Calibrator::Binary(calibrator) = artifact.artifact().calibrator() else {
-        panic!("not binary")
-    };
-    calibrator.calibrate(calib_core::Score::new(score).unwrap()).prob.into()
+    prob(&calibrator(10, 0, Some(ID)), score).into()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use calib_host::{
 };
 use calib_tests::{Board, GdbProbe, TtyDevice, symbol_addr_of};
 
-use super::setting::{ID, calibrator, firmware, microbit};
+use super::setting::{ID, calibrator, microbit, owner, signed};
 
 const MAP: SlotMap = SlotMap { addr: 0x3_C000, len_bytes: 8192 };
 const REPORT_ADDR: u64 = 0x2000_0000;
@@ -60,15 +60,12 @@ fn a_device_says_whether_it_uses_what_a_probe_wrote() {
 
 #[test]
 fn a_device_with_a_key_refuses_what_a_probe_wrote_unsigned() {
-    let folder = tempfile::tempdir().unwrap();
-    let key_path = folder.path().join("key.pub");
-    let (owner, stranger) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
-    owner.public().write(&key_path, false).unwrap();
-    let device = device(&firmware(Board::Microbit, Some(&key_path)));
+    let (owner, stranger) = (owner(), PrivateKey::generate().unwrap());
+    let device = device(&signed(Board::Microbit));
     let mut probe = device.probe().unwrap();
     let plain = calibrator(9, 0, Some(ID));
-    let signed = |key: &PrivateKey| StoredArtifact::from_bytes(&key.sign(&plain).unwrap()).unwrap();
-    for artifact in [&plain, &signed(&stranger)] {
+    let signed_with = |key: &PrivateKey| StoredArtifact::from_bytes(&key.sign(&plain).unwrap()).unwrap();
+    for artifact in [&plain, &signed_with(&stranger)] {
         let refused = flash(&mut probe, artifact).unwrap_err();
         let Error::Flash(FlashError::Rejected(Rejection::Key { device, .. })) = &refused else {
             panic!("{refused}")
@@ -76,7 +73,7 @@ fn a_device_with_a_key_refuses_what_a_probe_wrote_unsigned() {
         assert_eq!((*device, refused.exit_code()), (owner.public().id(), 5));
         assert!(refused.hint().unwrap().contains("calib sign"));
     }
-    assert!(flash(&mut probe, &signed(&owner)).unwrap().is_some());
+    assert!(flash(&mut probe, &signed_with(owner)).unwrap().is_some());
 }
 
 #[test]
