@@ -2,9 +2,9 @@
 
 mod side_by_side;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
@@ -14,7 +14,7 @@ use calib_host::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, Interval, IntervalKind,
     Prediction, PredictionKind, StoredArtifact, assess_before_after, gr21_theorem3_smallest_n,
 };
-use calib_run::{root, run};
+use calib_run::{built, root, run};
 use calib_tests::{
     Board, Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
 };
@@ -118,9 +118,11 @@ fn fit(case: &Case, options: &[&str], data: &[(&str, PathBuf)], slot: &Path) -> 
     let id = case.model.id().to_string();
     arguments.extend(["--classifier-id".into(), id, "--force".into(), "-o".into(), relative(slot)]);
     println!("  command      calib fit {}", arguments.join(" "));
-    // `cargo xtask demo` builds both at once.
-    let calib = env::current_exe()?.with_file_name(format!("calib{}", env::consts::EXE_SUFFIX));
-    run(std::process::Command::new(calib).current_dir(root()).arg("--quiet").arg("fit").args(&arguments))?;
+    run(std::process::Command::new(built("calib")?)
+        .current_dir(root())
+        .arg("--quiet")
+        .arg("fit")
+        .args(&arguments))?;
     Ok(slot.to_owned())
 }
 

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use calib_run::{built, cargo, copy, output, root, run};
 use calib_tests::{Board, Case, cargo_home, flashed_bytes, remapped_paths};
 use sha2::{Digest, Sha256};
-
-use calib_run::{cargo, copy, output, root, run};
 
 /// What a build is made of.
 const SOURCES: [&str; 4] = ["calib-core", "calib-host", "firmware", "tests"];
@@ -29,7 +28,7 @@ struct Place {
 /// Builds the firmware in two folders, with two users' environments, and runs `calib` in both: the images, the artefact
 /// and the report must be the same bytes.
 ///
-/// A sample takes one board, and the `calib` that is built already; otherwise both folders build their own.
+/// A sample takes one board, and the `calib` that was built with this program; otherwise both folders build their own.
 pub(crate) fn reproducible(sample: bool) -> Result<()> {
     let boards = if sample { &SAMPLE[..] } else { &Board::ALL };
     let classifier = root().join("target/classifier.json");
@@ -44,7 +43,7 @@ pub(crate) fn reproducible(sample: bool) -> Result<()> {
         let [one, two] = both(&places, |place| place.firmware(board))?;
         same(&format!("firmware of {}", board.name()), &one, &two)?;
     }
-    let program = if sample { Some(built_calib()?) } else { None };
+    let program = if sample { Some(built("calib")?) } else { None };
     let programs = both(&places, |place| program.clone().map_or_else(|| place.calib(), Ok))?;
     for (place, program) in places.iter().zip(&programs) {
         place.fit_and_report(program)?;
@@ -70,13 +69,6 @@ fn same(what: &str, one: &[u8], two: &[u8]) -> Result<()> {
     let differing = one.iter().zip(two).position(|(one, two)| one != two);
     ensure!(one == two, "{what} differs, first at byte {}", differing.unwrap_or(one.len().min(two.len())));
     Ok(())
-}
-
-/// The `calib` that the tests were built with.
-fn built_calib() -> Result<PathBuf> {
-    let build = ["build", "--quiet", "--locked", "--workspace", "--all-features", "--bin", "calib"];
-    run(cargo(&root()).args(build))?;
-    Ok(root().join("target/debug/calib"))
 }
 
 impl Place {

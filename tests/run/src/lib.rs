@@ -28,6 +28,15 @@ pub fn tool(name: &str) -> OsString {
     if unpacked.exists() { unpacked.into() } else { name.into() }
 }
 
+/// A program that cargo built together with the one that runs this.
+///
+/// # Errors
+///
+/// If the system does not say where this program is.
+pub fn built(name: &str) -> Result<PathBuf> {
+    Ok(env::current_exe()?.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX)))
+}
+
 /// cargo in a folder: the cargo that runs this.
 pub fn cargo(folder: &Path) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

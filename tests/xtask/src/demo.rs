@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use calib_run::{built, cargo, root, run};
 
 use crate::setup::{Needs, QEMU_ARM, Setup};
 
@@ -19,5 +19,5 @@ pub(crate) fn demo(setup: Setup) -> Result<()> {
     run(cargo(&root())
         .args(["build", "--quiet", "--locked", "--package", "calib-host", "--package", "calib-demo"])
         .args(["--bin", "calib", "--bin", "calib-demo", "--no-default-features"]))?;
-    run(&mut Command::new(root().join("target/debug/calib-demo")))
+    run(&mut Command::new(built("calib-demo")?))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use calib_run::{built, cargo, root, run};
 
 use crate::flags;
 use crate::setup::{ARM_LIBC, Needs, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
@@ -44,7 +44,11 @@ pub(crate) fn sizes(setup: Setup) -> Result<()> {
 /// `cargo xtask reproducible`
 pub(crate) fn reproducible(setup: Setup, options: &flags::Reproducible) -> Result<()> {
     setup.provide(&Needs { targets: &TARGETS, ..Needs::default() })?;
-    measure(["reproducible"].into_iter().chain(options.sample.then_some("--sample")))
+    if options.sample {
+        Measure::build()?.run(&["reproducible", "--sample"])
+    } else {
+        measure(["reproducible"])
+    }
 }
 
 /// Builds `calib-measure` with no more than it needs, and runs it.
@@ -65,6 +69,6 @@ impl Measure {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<()> {
-        run(Command::new(root().join("target/debug/calib-measure")).args(arguments))
+        run(Command::new(built("calib-measure")?).args(arguments))
     }
 }

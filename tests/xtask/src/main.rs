@@ -25,7 +25,7 @@ use setup::Setup;
 
 fn main() -> ExitCode {
     if std::env::args_os().len() == 1 {
-        print!("{}", Xtask::HELP);
+        print!("{}", Xtask::commands());
         return ExitCode::SUCCESS;
     }
     match run(Xtask::from_env_or_exit()) {
