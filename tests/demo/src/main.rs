@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_classifier::{Case, Rows, SEED};
 use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
 use calib_core::{Artifact, Outcome};
-use calib_firmware::{Classifier, LinearModel};
+use calib_firmware::Classifier;
 use calib_host::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, Interval, IntervalKind,
     Prediction, PredictionKind, StoredArtifact, assess_before_after, gr21_theorem3_smallest_n,
 };
+use calib_linear::LinearModel;
 use calib_run::{built, root, run};
-use calib_tests::{
-    Board, Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
-};
+use calib_tests::{Board, Emulator, ImageSize, bare_scores, build_firmware, classified_rows, image_size};
 use npyz::WriterBuilder;
 
 use crate::side_by_side::Column;

@@ -1,10 +1,11 @@
 //! Several calibrators of one classifier, side by side.
 
 use anyhow::{Result, anyhow};
+use calib_classifier::Case;
 use calib_core::wire::{Measurement, Prediction as Answer, RawScore, ReplyBody};
 use calib_core::{Logits, Outcome};
 use calib_host::{AssessOptions, Assessment, Prediction, PredictionKind, StoredArtifact, assess};
-use calib_tests::{Case, Parity};
+use calib_tests::Parity;
 
 use crate::instructions;
 

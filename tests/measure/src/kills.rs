@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use calib_classifier::Case;
 use calib_run::root;
-use calib_tests::{Board, Case, build_updatable_firmware};
+use calib_tests::{Board, build_updatable_firmware};
 
 use crate::load::calibrator;
 

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use calib_firmware::{Classifier, LinearModel};
+use calib_classifier::Case;
+use calib_firmware::Classifier;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
+use calib_linear::LinearModel;
 use calib_run::root;
-use calib_tests::{Case, build_traced_firmware};
+use calib_tests::build_traced_firmware;
 
 /// The most instructions from the last byte of a request for a calibrated score to the last of its reply, on the board's
 /// Cortex-M4F, the lines of the log included.

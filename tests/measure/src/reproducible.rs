@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use calib_classifier::Case;
 use calib_run::{built, cargo, copy, output, root, run};
-use calib_tests::{Board, Case, cargo_home, flashed_bytes, remapped_paths};
+use calib_tests::{Board, cargo_home, flashed_bytes, remapped_paths};
 use sha2::{Digest, Sha256};
 
 /// What a build is made of.

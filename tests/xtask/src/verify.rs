@@ -66,8 +66,6 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
             "doc",
             "--quiet",
             "--locked",
-            "--package",
-            "calib-firmware",
             "--no-deps",
         ]))
     })?;

@@ -6,7 +6,8 @@
 mod flash;
 
 use anyhow::{Result, anyhow};
-use calib_tests::{Board, Case, build_firmware_for};
+use calib_classifier::Case;
+use calib_tests::{Board, build_firmware_for};
 
 use crate::device::OptLevel;
 use calib_run::{cargo, root, run};

@@ -1,8 +1,6 @@
 //! The firmware in the emulator, against the same code on the host.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use calib_core::wire::{
@@ -14,17 +12,14 @@ use calib_core::{
     Identity, Method, Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, ScoreError,
     StepTable, Table, TableForm, Theorem, TopLabel, Uncalibrated,
 };
-use calib_firmware::{AlarmRule, Classifier, Features, LinearModel, LinearParameters, Slot};
-use calib_tests::{Emulator, build_firmware, image_size};
+use calib_firmware::{AlarmRule, Classifier, Features, Slot};
+use calib_linear::{LinearModel, LinearParameters};
+use calib_tests::{Board, Emulator, image_size};
+
+use crate::harness::Image;
 
 const SLOT_LEN: usize = 0x1_0000;
 const OTHER: ClassifierId = ClassifierId(*b"another!");
-
-/// A classifier and the firmware built with it.
-struct Image {
-    model: LinearModel,
-    elf: PathBuf,
-}
 
 /// 30 features, two classes.
 fn binary() -> &'static Image {
@@ -51,35 +46,14 @@ fn image(name: &str, features: usize, outputs: usize, alarm: AlarmRule) -> Image
         alarm,
     })
     .unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let json = folder.path().join("classifier.json");
-    model.save(&json).unwrap();
-    match build_firmware(&json) {
-        Ok(elf) => Image { model, elf },
-        Err(error) => panic!("{error:#}"),
-    }
+    Image::new(Board::Mps2An386, model)
 }
 
-impl Image {
-    /// Starts the device with these bytes in its slot.
-    fn start(&self, slot: Option<&[u8]>) -> Emulator {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let path = slot.map(|bytes| {
-            fs::write(file.path(), bytes).unwrap();
-            file.path()
-        });
-        match Emulator::start(&self.elf, path) {
-            Ok(emulator) => emulator,
-            Err(error) => panic!("{error:#}"),
-        }
-    }
-
-    /// Vectors of features around the means, none of which is refused.
-    fn inputs(&self, count: usize) -> Vec<Vec<f32>> {
-        let mut random = Random(99);
-        let n = self.model.parameters().mean.len();
-        (0..count).map(|_| (0..n).map(|_| random.between(-6.0, 6.0)).collect()).collect()
-    }
+/// Vectors of features around the means, none of which is refused.
+fn inputs(image: &Image, count: usize) -> Vec<Vec<f32>> {
+    let mut random = Random(99);
+    let n = image.model.parameters().mean.len();
+    (0..count).map(|_| (0..n).map(|_| random.between(-6.0, 6.0)).collect()).collect()
 }
 
 /// Knuth's MMIX generator: any fixed sequence will do.
@@ -198,7 +172,7 @@ fn assert_uncalibrated(image: &Image, slot: Option<&[u8]>, missing: Missing, rea
     assert_eq!(status.classifier_id, image.model.id());
     assert_eq!(status.classifier.as_str(), image.model.name());
 
-    let row = values(&image.inputs(1)[0]);
+    let row = values(&inputs(image, 1)[0]);
     let classes = usize::from(status.classes);
     let mut requests = vec![RequestBody::Classify(row)];
     if status.classes == 2 {
@@ -303,7 +277,7 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     }
     assert_eq!(bins.len(), 15, "every bin was hit");
 
-    let inputs = binary().inputs(500);
+    let inputs = inputs(binary(), 500);
     let replies = device.pipeline(inputs.iter().map(|x| RequestBody::Classify(values(x)))).unwrap();
     for (input, reply) in inputs.iter().zip(&replies) {
         let top = TopLabel { class: 1, score: model.score(input).unwrap() };
@@ -320,7 +294,7 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.kind());
     let mut device = quaternary().start(Some(artifact.bytes()));
 
-    let inputs = quaternary().inputs(500);
+    let inputs = inputs(quaternary(), 500);
     let replies = device.pipeline(inputs.iter().map(|x| RequestBody::Classify(values(x)))).unwrap();
     let mut classes = BTreeSet::new();
     for (input, reply) in inputs.iter().zip(&replies) {
@@ -393,7 +367,7 @@ fn damaged_frames_are_dropped_and_good_ones_answered() {
 fn what_cannot_be_answered_is_refused() {
     let artifact = binary_artifact(None);
     let mut device = binary().start(Some(artifact.bytes()));
-    let mut features = binary().inputs(1).remove(0);
+    let mut features = inputs(binary(), 1).remove(0);
     let mut refused = |body| match ask(&mut device, body) {
         ReplyBody::Refused(refusal) => refusal,
         other => panic!("not refused: {other:?}"),
@@ -415,7 +389,7 @@ fn what_cannot_be_answered_is_refused() {
 fn measurements_repeat_exactly() {
     let measure = |image: &Image, artifact: &Aligned| -> (Measurement, u32) {
         let mut device = image.start(Some(artifact.bytes()));
-        let features = values(&image.inputs(1)[0]);
+        let features = values(&inputs(image, 1)[0]);
         match ask(&mut device, RequestBody::Measure { features, repeat: 4096 }) {
             ReplyBody::Measurement(measurement) => (measurement, status(&mut device).stack_high_water_bytes),
             other => panic!("not a measurement: {other:?}"),

@@ -1,17 +1,13 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
 use calib_core::wire::{Refusal, ReplyBody, RequestBody};
-use calib_core::{ClassifierId, Outcome};
-use calib_firmware::AlarmRule;
 use calib_host::{
     ArtifactOptions, CanonicalMethod, CrossValidation, Directions, JointMethod, MulticlassIrp, Odir,
-    ProjectionBinning, Splits, StoredArtifact, VectorData, VectorScalingMethod, fit_joint,
-    joint_artifact_bytes,
+    ProjectionBinning, Splits, VectorData, VectorScalingMethod, fit_joint, joint_artifact_bytes,
 };
-use calib_tests::{build_firmware_of, overconfident_logits, stand_in, start_with, vectors};
+use calib_tests::{Board, overconfident_logits};
 
-const ALARM: AlarmRule = AlarmRule::Below(0.5);
-const ID: ClassifierId = ClassifierId(*b"allkinds");
+use crate::harness::{Image, calibrated};
 
 fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
     JointMethod::Scaling { method, log_probs, cross_validation: None }
@@ -19,8 +15,7 @@ fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
 
 /// Fits, deploys, and demands the same bits for every vector.
 fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
-    let model = stand_in(&format!("{classes}-classes"), ID, classes, ALARM).unwrap();
-    let elf = build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"));
+    let image = Image::stand_in(Board::Mps2An386, classes);
     let (logits, labels) = overconfident_logits(classes, n).unwrap();
     let data = VectorData::new(&logits, &labels).unwrap();
     for method in methods {
@@ -28,24 +23,23 @@ fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
         let fit = fit_joint(&data, method).unwrap();
         let bytes = joint_artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
         assert!(bytes.len() <= 64 << 10, "{name}: {} bytes", bytes.len());
-        let stored = StoredArtifact::from_bytes(&bytes).unwrap();
-        let artifact = stored.artifact();
-        let mut device = start_with(&elf, &bytes).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut deployed = image.deploy(name.to_string(), &bytes);
 
-        let sent = vectors(&mut device, ALARM, &artifact, 1000, 3).unwrap();
-        assert_eq!(sent.differences, [] as [&str; 0], "{name}");
+        let sent = deployed.vectors(1000, 3);
         assert!(sent.replies.len() >= 1000);
-        assert!(sent.predictions.iter().all(|p| matches!(p.outcome, Outcome::Calibrated(_))), "{name}");
+        assert_eq!(calibrated(&sent), sent.predictions.len(), "{name}");
         for reply in &sent.replies {
             let ReplyBody::Classes(reply) = reply else { panic!("{name}: {reply:?}") };
             let sum: f32 = reply.probs.iter().map(|prob| prob.unwrap()).sum();
             assert!(reply.probs.len() == classes && (sum - 1.0).abs() < 1e-4, "{name}: {reply:?}");
         }
         // A function of logits refuses probabilities.
-        let calib_core::Calibrator::Vector(calibrator) = artifact.calibrator() else { panic!("{name}") };
         let probs = vec![1.0 / classes as f32; classes].into_iter().collect();
-        let reply = device.pipeline([RequestBody::Probs(probs)]).unwrap().remove(0);
+        let reply = deployed.device.request(RequestBody::Probs(probs)).unwrap();
         let refused = matches!(reply, ReplyBody::Refused(Refusal::Kind { .. }));
+        let calib_core::Calibrator::Vector(calibrator) = deployed.artifact().calibrator() else {
+            panic!("{name}")
+        };
         assert_eq!(refused, calibrator.needs_logits(), "{name}: {reply:?}");
     }
 }

@@ -2,15 +2,16 @@
 
 use calib_core::wire::{Prediction, ReplyBody, RequestBody};
 use calib_core::{
-    Artifact, ArtifactWriter, Calibrator, ClassifierId, Header, HeaderFlags, Identity, Method, Outcome,
-    Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm,
+    ArtifactWriter, Calibrator, Header, HeaderFlags, Identity, Method, Outcome, Provenance, Reduction, Score,
+    ScoreEncoding, StepTable, Table, TableForm,
 };
 use calib_firmware::AlarmRule;
 use calib_host::StoredArtifact;
 use calib_host::decide::{Actions, Cost, CostedAction, Envelope, Rule, with_decision};
-use calib_tests::{bare_scores, build_firmware_of, stand_in, start_with};
+use calib_tests::{Board, stand_in};
 
-const ID: ClassifierId = ClassifierId(*b"decision");
+use crate::harness::{ID, Image};
+
 /// Never raised by a probability: whatever raises the alarm is the artefact's rule.
 const BUILT_IN: AlarmRule = AlarmRule::Below(0.0);
 const SCORES: usize = 10_000;
@@ -69,21 +70,17 @@ fn artifact(rule: &Rule) -> StoredArtifact {
 
 #[test]
 fn the_device_decides_as_the_host_does() {
-    let model = stand_in("decisions", ID, 1, BUILT_IN).unwrap();
-    let elf = build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"));
-
+    let image = Image::new(Board::Mps2An386, stand_in("decisions", ID, 1, BUILT_IN).unwrap());
     let actions = actions();
     let envelope = Envelope::new(&actions, |_| true);
     let rule = Rule::bayes(&envelope);
     assert_eq!(rule.intervals(), [0, 1, 3, 2]);
     let stored = artifact(&rule);
-    let mut device = start_with(&elf, stored.as_bytes()).unwrap_or_else(|error| panic!("{error:#}"));
+    let mut deployed = image.deploy("decisions", stored.as_bytes());
 
     // Every edge and its neighbours, and random scores: the same bits, and so the same action and alarm.
-    let artifact: Artifact<'_> = stored.artifact();
-    let parity = bare_scores(&mut device, BUILT_IN, &artifact, SCORES, 5).unwrap();
+    let parity = deployed.bare_scores(SCORES, 5);
     assert_eq!(parity.predictions.len(), SCORES);
-    assert_eq!(parity.differences, Vec::<String>::new());
 
     // The action is the cheapest one at the probability, by exact comparison with the thresholds; each is taken.
     let mut taken = [0; 4];
@@ -98,11 +95,11 @@ fn the_device_decides_as_the_host_does() {
     assert!(taken.iter().all(|&count| count > 100), "{taken:?}");
 
     // The status tells of the rule, so that nobody takes the built-in one for it.
-    let reply = device.request(RequestBody::Status).unwrap();
+    let reply = deployed.device.request(RequestBody::Status).unwrap();
     let ReplyBody::Status(status) = reply else { panic!("{reply:?}") };
     assert_eq!(status.calibrator.unwrap().actions, 4);
 
     // The tables are what they were: the rule adds nothing to the calibration.
-    let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
+    let Calibrator::Binary(calibrator) = deployed.artifact().calibrator() else { panic!("not binary") };
     assert_eq!(calibrator.calibrate(Score::ONE).prob, 19.0 / 20.0);
 }

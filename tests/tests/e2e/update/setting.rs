@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use calib_core::ClassifierId;
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, Patience, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
+use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_tests::{Board, build_nrf52840_dk, build_updatable_firmware};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"updates!");

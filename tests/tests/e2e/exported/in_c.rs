@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 use calib_core::{Artifact, Reduction, ScoreEncoding};
 use calib_tests::Board;
 
-use crate::asked::{code_steps, codes, probs, scores};
+use super::asked::{code_steps, codes, probs, scores};
 
 /// What no compiler of the field objects to.
 const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wshadow"];
 
 fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/exported")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/exported")
 }
 
 /// Writes the header and what is asked of it into a folder.

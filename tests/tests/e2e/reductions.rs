@@ -1,23 +1,21 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
+use calib_core::Reduction;
 use calib_core::wire::ReplyBody;
-use calib_core::{ClassifierId, Outcome, Reduction};
-use calib_firmware::AlarmRule;
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, StoredArtifact, Umd,
-    artifact_bytes, fit_reduction,
+    ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, Umd, artifact_bytes,
+    fit_reduction,
 };
-use calib_tests::{bare_scores, build_firmware_of, overconfident_logits, stand_in, start_with, vectors};
+use calib_tests::{Board, overconfident_logits};
 
-const ALARM: AlarmRule = AlarmRule::Below(0.5);
-const ID: ClassifierId = ClassifierId(*b"allkinds");
+use crate::harness::{Image, calibrated};
+
 /// Logits and probabilities: twice as many vectors.
 const VECTORS: usize = 500;
 
 /// Fits, deploys, and demands the same bits for every vector.
 fn host_and_device_agree(classes: usize) {
-    let model = stand_in(&format!("{classes}-classes"), ID, classes, ALARM).unwrap();
-    let elf = build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"));
+    let image = Image::stand_in(Board::Mps2An386, classes);
     let (data, labels) = overconfident_logits(classes, 3000).unwrap();
     let k = classes.min(5) as u16;
     let umd = BinaryMethod::Umd(Umd::new(1));
@@ -49,21 +47,16 @@ fn host_and_device_agree(classes: usize) {
         };
         let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
         assert!(bytes.len() <= 64 << 10, "{reduction}: {} bytes", bytes.len());
-        let stored = StoredArtifact::from_bytes(&bytes).unwrap();
-        let artifact = stored.artifact();
-        let mut device = start_with(&elf, &bytes).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut deployed = image.deploy(format!("{reduction} of {classes} classes"), &bytes);
 
-        let sent = vectors(&mut device, ALARM, &artifact, VECTORS, 3).unwrap();
-        assert_eq!(sent.differences, [] as [&str; 0], "{reduction}");
+        let sent = deployed.vectors(VECTORS, 3);
         assert!(sent.replies.len() >= 1000);
         // With more classes there are thousands of edges, of the same few forms.
         if classes <= 10 {
-            let edges = bare_scores(&mut device, ALARM, &artifact, 0, 3).unwrap();
-            assert_eq!(edges.differences, [] as [&str; 0], "{reduction}");
+            deployed.bare_scores(0, 3);
         }
 
-        let calibrated = sent.predictions.iter().filter(|p| matches!(p.outcome, Outcome::Calibrated(_)));
-        assert!(calibrated.count() * 2 > sent.predictions.len(), "{reduction}");
+        assert!(calibrated(&sent) * 2 > sent.predictions.len(), "{reduction}");
         for reply in &sent.replies {
             let kind = match reply {
                 ReplyBody::Prediction(_) => {

@@ -1,19 +1,15 @@
 //! Fits to the integer codes of several classes, made as `calib fit` makes them, on the device: the same bits for every vector.
 
 use calib_core::wire::{ReplyBody, RequestBody};
-use calib_core::{ClassifierId, Outcome, Reduction, ScoreEncoding};
-use calib_firmware::AlarmRule;
+use calib_core::{Reduction, ScoreEncoding};
 use calib_host::{
     AppliedVector, ArtifactOptions, BinaryMethod, CodeVectors, Isotonic, Problems, ReductionOptions,
-    ScalingMethod, StoredArtifact, Umd, apply_code_vectors, artifact_bytes, fit_reduction,
+    ScalingMethod, Umd, apply_code_vectors, artifact_bytes, fit_reduction,
 };
-use calib_tests::{
-    Board, build_firmware_of_for, code_vectors, overconfident_logits, quantized_softmax, stand_in,
-    start_with_on,
-};
+use calib_tests::{Board, overconfident_logits, quantized_softmax};
 
-const ALARM: AlarmRule = AlarmRule::Below(0.5);
-const ID: ClassifierId = ClassifierId(*b"manycode");
+use crate::harness::{ID, Image, calibrated};
+
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point: 0 };
@@ -30,8 +26,7 @@ fn data(encoding: ScoreEncoding, classes: usize) -> (CodeVectors, Vec<i64>) {
 
 /// Fits, deploys, and demands the same bits for every vector.
 fn host_and_device_agree(board: Board, classes: usize) {
-    let model = stand_in(&format!("{classes}-codes"), ID, classes, ALARM).unwrap();
-    let elf = build_firmware_of_for(board, &model).unwrap_or_else(|error| panic!("{error:#}"));
+    let image = Image::stand_in(board, classes);
     let umd = BinaryMethod::Umd(Umd::new(1));
     let few = BinaryMethod::Isotonic(Isotonic { max_bins: Some(8), ..Isotonic::default() });
     for (encoding, reduction, method, direct_table, compact) in [
@@ -43,7 +38,7 @@ fn host_and_device_agree(board: Board, classes: usize) {
         (U16, Reduction::TopLabel, umd, false, false),
         (U16, Reduction::Confidence, few, false, false),
     ] {
-        let name = format!("{}, {classes} classes, {reduction}, {method:?} over {encoding}", board.name());
+        let name = format!("{classes} classes, {reduction}, {method:?} over {encoding}");
         let (codes, labels) = data(encoding, classes);
         let problems = Problems::of_codes(&codes, &labels, reduction).unwrap();
         let options = ReductionOptions { method, points_per_bin: (method == umd).then_some(25) };
@@ -51,26 +46,21 @@ fn host_and_device_agree(board: Board, classes: usize) {
         let fit = if compact { fit.compacted().unwrap() } else { fit };
         let options = ArtifactOptions { classifier: Some(ID), direct_table, ..ArtifactOptions::default() };
         let bytes = artifact_bytes(&fit, &options).unwrap();
-        let stored = StoredArtifact::from_bytes(&bytes).unwrap();
-        let artifact = stored.artifact();
-
-        let mut device = start_with_on(board, &elf, &bytes).unwrap_or_else(|error| panic!("{error:#}"));
-        let sent = code_vectors(&mut device, ALARM, &artifact, VECTORS, 3).unwrap();
-        assert_eq!(sent.differences, [] as [&str; 0], "{name}");
-        assert!(sent.replies.len() >= VECTORS, "{name}");
-        let calibrated = sent.predictions.iter().filter(|p| matches!(p.outcome, Outcome::Calibrated(_)));
-        assert!(calibrated.count() * 2 > sent.predictions.len(), "{name}");
+        let mut deployed = image.deploy(name, &bytes);
+        let sent = deployed.code_vectors(VECTORS, 3);
+        assert!(calibrated(&sent) * 2 > sent.predictions.len(), "{}", deployed.what);
 
         // The rows that were fitted, as `calib apply` has them.
         let rows = codes.rows().take(100);
         let request = |row: &[u16]| RequestBody::Codes(row.iter().copied().collect());
-        let replies = device.pipeline(rows.map(request)).unwrap();
+        let replies = deployed.device.pipeline(rows.map(request)).unwrap();
+        let (what, artifact) = (&deployed.what, deployed.artifact());
         for (reply, applied) in replies.iter().zip(apply_code_vectors(&artifact, &codes).unwrap()) {
-            let ReplyBody::Prediction(got) = reply else { panic!("{name}: {reply:?}") };
-            let AppliedVector::TopLabel(expected) = applied else { panic!("{name}: {applied:?}") };
-            assert_eq!((got.class, got.outcome), (expected.top.class, expected.outcome), "{name}");
+            let ReplyBody::Prediction(got) = reply else { panic!("{what}: {reply:?}") };
+            let AppliedVector::TopLabel(expected) = applied else { panic!("{what}: {applied:?}") };
+            assert_eq!((got.class, got.outcome), (expected.top.class, expected.outcome), "{what}");
         }
-        println!("{name}: {} bytes, {} vectors", bytes.len(), sent.replies.len());
+        println!("{what}: {} bytes, {} vectors", bytes.len(), sent.replies.len());
     }
 }
 

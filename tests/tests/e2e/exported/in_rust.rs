@@ -8,8 +8,8 @@ use std::process::Command;
 use calib_core::{Artifact, ScoreEncoding, TableForm};
 use calib_host::export_rust;
 
-use crate::artifacts::Exportable;
-use crate::asked::{code_steps, scores, word};
+use super::artifacts::Exportable;
+use super::asked::{code_steps, scores, word};
 
 /// What all exported tables give for everything asked of them: the bin and the probability's bits, artefact by artefact.
 pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {

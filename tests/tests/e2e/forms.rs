@@ -1,39 +1,25 @@
 //! Every form of table on the device, against the same code on the host, bit for bit.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
 
-use calib_core::wire::{
-    self, MAX_FRAME, Measurement, Prediction, RawScore, Refusal, ReplyBody, RequestBody, Values,
-};
+use calib_core::wire::{Measurement, Refusal, ReplyBody, RequestBody, Values};
 use calib_core::{
-    Artifact, ArtifactBuffer, ArtifactWriter, BinFlags, Calibrated, Calibrator, ClassifierId, CodeTable,
-    Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Method, Outcome, ProbInterval, Provenance,
-    QuantizedScore, RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable,
-    Table, TableForm, Theorem, VennAbersTable,
+    Artifact, ArtifactBuffer, ArtifactWriter, BinFlags, Calibrator, CodeTable, Guarantee, Header,
+    HeaderFlags, Identity, InterpolatedTable, Method, ProbInterval, Provenance, RandomizedTable, Reduction,
+    Scaling, ScalingFunction, ScoreEncoding, StepTable, Table, TableForm, Theorem, VennAbersTable,
 };
-use calib_firmware::AlarmRule;
-use calib_tests::{Emulator, build_firmware_of, stand_in, start_with};
+use calib_tests::{Board, Emulator};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const ALARM: AlarmRule = AlarmRule::AtLeast(0.5);
-const ID: ClassifierId = ClassifierId(*b"allforms");
+use crate::harness::{ID, Image, calibrated};
+
 const EPSILON: f32 = 0.07;
 const BINS: usize = 15;
 const CLIP: f32 = 1e-6;
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65536.0, zero_point: 0 };
-
-/// The firmware with a classifier of one feature.
-fn elf() -> &'static PathBuf {
-    static ELF: OnceLock<PathBuf> = OnceLock::new();
-    ELF.get_or_init(|| {
-        let model = stand_in("every-form", ID, 1, ALARM).unwrap();
-        build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"))
-    })
-}
 
 /// An artefact, and what goes beside its table.
 struct Held {
@@ -99,10 +85,6 @@ impl Held {
     fn artifact(&self) -> Artifact<'_> {
         Artifact::parse(self.buffer.as_bytes()).unwrap()
     }
-
-    fn start(&self) -> Emulator {
-        start_with(elf(), self.buffer.as_bytes()).unwrap_or_else(|error| panic!("{error:#}"))
-    }
 }
 
 /// `BINS - 1` edges, which are no round numbers.
@@ -131,70 +113,36 @@ fn scores(edges: &[f32]) -> Vec<f32> {
     scores
 }
 
-fn prediction(score: RawScore, calibrated: Calibrated, word: Option<u32>) -> Prediction {
-    let alarm = ALARM.is_raised_by(calibrated.prob);
-    Prediction { class: 1, score, outcome: Outcome::Calibrated(calibrated), alarm, word, action: None }
-}
-
-/// Frames are the same bytes exactly if every number has the same bits.
-fn bits(prediction: &Prediction) -> Vec<u8> {
-    wire::encode(prediction, &mut [0; MAX_FRAME]).unwrap().to_vec()
-}
-
-fn replies(device: &mut Emulator, requests: Vec<RequestBody>) -> Vec<Prediction> {
-    let asked = requests.len();
-    let replies = device.pipeline(requests).unwrap_or_else(|error| panic!("{error:#}"));
-    assert_eq!(replies.len(), asked);
-    let prediction = |reply| match reply {
-        ReplyBody::Prediction(prediction) => prediction,
-        other => panic!("not a prediction: {other:?}"),
-    };
-    replies.into_iter().map(prediction).collect()
-}
-
 /// Sends every score, and every score that equals an edge with several words, and demands the same bits.
 fn floats_agree(name: &str, held: &Held) {
     let artifact = held.artifact();
-    let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
+    assert!(matches!(artifact.calibrator(), Calibrator::Binary(_)), "{name}: not binary");
     let form = artifact.tables().get(0).unwrap().form;
-    let mut device = held.start();
+    let image = Image::stand_in(Board::Mps2An386, 1);
+    let mut deployed = image.deploy(name, held.buffer.as_bytes());
 
     let scores = scores(form.edges());
-    let got = replies(&mut device, scores.iter().map(|&score| RequestBody::Score(score)).collect());
-    let mut words = std::collections::BTreeSet::new();
-    for (&score, got) in scores.iter().zip(&got) {
-        let score = Score::new(score).unwrap();
-        let calibrated = match got.word {
-            // The device drew the word and told it.
-            Some(word) => calibrator.calibrate_with(score, word),
-            None => calibrator.calibrate(score),
-        };
-        assert_eq!(got.word.is_some(), artifact.is_randomized());
-        words.extend(got.word);
-        let expected = prediction(RawScore::F32(score), calibrated, got.word);
-        assert_eq!(bits(got), bits(&expected), "{name}: host {expected:?}, device {got:?}");
-    }
+    let sent = deployed.asked(scores.iter().map(|&score| RequestBody::Score(score)));
+    assert_eq!(calibrated(&sent), scores.len(), "{name}");
+    // The device drew each word and told it.
+    assert!(sent.predictions.iter().all(|got| got.word.is_some() == artifact.is_randomized()), "{name}");
+    let words: BTreeSet<u32> = sent.predictions.iter().filter_map(|got| got.word).collect();
     assert!(!artifact.is_randomized() || words.len() > scores.len() * 9 / 10, "{} words", words.len());
 
     let ties: &[u32] = if let TableForm::Randomized(table) = &form { table.ties() } else { &[7] };
-    let mut cases = Vec::new();
+    let mut requests = Vec::new();
     for &score in form.edges().iter().chain(&[0.0, 0.5, 1.0]) {
         for tie in ties {
             for word in [0, tie.wrapping_sub(1), *tie, tie.wrapping_add(1), u32::MAX] {
-                cases.push((score, word));
+                requests.push(RequestBody::ScoreWithWord { score, word });
             }
         }
     }
-    let ask = |&(score, word): &(f32, u32)| RequestBody::ScoreWithWord { score, word };
-    for (&(score, word), got) in cases.iter().zip(replies(&mut device, cases.iter().map(ask).collect())) {
-        let score = Score::new(score).unwrap();
-        let calibrated = calibrator.calibrate_with(score, word);
-        let expected = prediction(RawScore::F32(score), calibrated, Some(word));
-        assert_eq!(bits(&got), bits(&expected), "{name}: host {expected:?}, device {got:?}");
-    }
+    let asked = requests.len();
+    assert_eq!(calibrated(&deployed.asked(requests)), asked, "{name}");
 
-    println!("{name}: {} bytes, {} instructions to calibrate", artifact.len_bytes(), cost(&mut device));
-    refuses_codes(&mut device);
+    println!("{name}: {} bytes, {} instructions", artifact.len_bytes(), cost(&mut deployed.device));
+    refuses_codes(&mut deployed.device);
 }
 
 /// The instructions of one calibration, as the device measures them.
@@ -284,18 +232,15 @@ fn venn_abers() {
 /// Sends codes, all of an 8-bit encoding, and demands the same bits.
 fn codes_agree(name: &str, encoding: ScoreEncoding, codes: impl Iterator<Item = u16>, held: &Held) {
     let artifact = held.artifact();
-    let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("not over codes") };
-    let mut device = held.start();
-    let keys: Vec<u16> = codes.collect();
-    for (&key, got) in
-        keys.iter().zip(replies(&mut device, keys.iter().map(|&key| RequestBody::Code(key)).collect()))
-    {
-        let score = QuantizedScore::from_key(encoding, key).unwrap();
-        let expected = prediction(RawScore::Code(key), calibrator.calibrate(score).unwrap(), None);
-        assert_eq!(bits(&got), bits(&expected), "{name}: host {expected:?}, device {got:?}");
-    }
+    assert!(matches!(artifact.calibrator(), Calibrator::BinaryCode(_)), "{name}: not over codes");
+    let image = Image::stand_in(Board::Mps2An386, 1);
+    let mut deployed = image.deploy(name, held.buffer.as_bytes());
+    let requests: Vec<RequestBody> = codes.map(RequestBody::Code).collect();
+    let asked = requests.len();
+    assert_eq!(calibrated(&deployed.asked(requests)), asked, "{name}");
     println!("{name}: {} bytes", artifact.len_bytes());
 
+    let device = &mut deployed.device;
     // A float is no code.
     let features = Values::from_slice(&[0.6]).unwrap();
     for body in [

@@ -7,7 +7,7 @@ use calib_core::{
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::artifacts::CLASSES;
+use super::artifacts::CLASSES;
 
 const OK: u32 = 0;
 const BAD_SCORE: u32 = 1;

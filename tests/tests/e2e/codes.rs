@@ -1,33 +1,20 @@
 //! Fits to integer codes, made as `calib fit` makes them, on the device: the same bits for every code.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
-
-use calib_core::wire::{self, MAX_FRAME, Prediction, RawScore, ReplyBody, RequestBody};
-use calib_core::{Calibrator, ClassifierId, Outcome, QuantizedScore, ScoreEncoding};
-use calib_firmware::AlarmRule;
+use calib_core::wire::{RawScore, RequestBody};
+use calib_core::{Calibrator, Outcome, QuantizedScore, ScoreEncoding};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, CodesError, CompileError, Isotonic, Loss, Model,
-    ScalingBinning, ScalingMethod, StoredArtifact, Umd, apply_codes, artifact_bytes, fit_binary,
+    ScalingBinning, ScalingMethod, Umd, apply_codes, artifact_bytes, fit_binary,
 };
-use calib_tests::{build_firmware_of, stand_in, start_with};
+use calib_tests::Board;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const ALARM: AlarmRule = AlarmRule::AtLeast(0.5);
-const ID: ClassifierId = ClassifierId(*b"codefits");
+use crate::harness::{ID, Image};
+
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point: 0 };
-
-/// The firmware with a classifier of one feature.
-fn elf() -> &'static PathBuf {
-    static ELF: OnceLock<PathBuf> = OnceLock::new();
-    ELF.get_or_init(|| {
-        let model = stand_in("codes", ID, 1, ALARM).unwrap();
-        build_firmware_of(&model).unwrap_or_else(|error| panic!("{error:#}"))
-    })
-}
 
 /// The score that a code stands for, which may be outside `[0, 1]` by a rounding.
 fn score(code: QuantizedScore) -> f64 {
@@ -45,10 +32,6 @@ fn data(encoding: ScoreEncoding, keys: u32) -> BinaryData {
     });
     let (scores, labels) = points.unzip();
     BinaryData::new(scores, labels).unwrap()
-}
-
-fn bits(prediction: &Prediction) -> Vec<u8> {
-    wire::encode(prediction, &mut [0; MAX_FRAME]).unwrap().to_vec()
 }
 
 /// Fits, deploys, and demands that the device gives the bits of the host for these codes and for those at every edge.
@@ -69,30 +52,27 @@ fn host_and_device_agree(
 
     let options = ArtifactOptions { classifier: Some(ID), direct_table, ..ArtifactOptions::default() };
     let bytes = artifact_bytes(&fit, &options).unwrap();
-    let stored = StoredArtifact::from_bytes(&bytes).unwrap();
-    let artifact = stored.artifact();
-    let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("{name}: not over codes") };
+    let image = Image::stand_in(Board::Mps2An386, 1);
+    let mut deployed = image.deploy(name, &bytes);
+    let sent = deployed.asked(asked.iter().map(|&key| RequestBody::Code(key)));
+    assert_eq!(sent.predictions.len(), asked.len());
+
+    let (name, artifact) = (&deployed.what, deployed.artifact());
+    assert!(matches!(artifact.calibrator(), Calibrator::BinaryCode(_)), "{name}: not over codes");
     assert_eq!(artifact.tables().has_direct_table(), direct_table);
     let quantized: Vec<_> =
         asked.iter().map(|&key| QuantizedScore::from_key(encoding, key).unwrap()).collect();
     let applied = apply_codes(&artifact, &quantized).unwrap().unwrap();
-
-    let mut device = start_with(elf(), &bytes).unwrap_or_else(|error| panic!("{error:#}"));
-    let replies = device.pipeline(asked.iter().map(|&key| RequestBody::Code(key))).unwrap();
-    assert_eq!(replies.len(), asked.len());
-    for (((reply, &key), &code), applied) in replies.iter().zip(&asked).zip(&quantized).zip(&applied) {
-        let calibrated = calibrator.calibrate(code).unwrap();
-        assert_eq!(applied.outcome, Outcome::Calibrated(calibrated));
+    assert_eq!(applied.len(), asked.len());
+    for (((got, &key), &code), applied) in sent.predictions.iter().zip(&asked).zip(&quantized).zip(&applied) {
+        assert_eq!((got.class, got.score), (1, RawScore::Code(key)), "{name}");
+        assert_eq!(applied.outcome, got.outcome, "{name}: {key}");
+        let Outcome::Calibrated(calibrated) = got.outcome else { panic!("{name}: {key} is uncalibrated") };
         // The fit to the scores that the codes stand for gives the same probability.
         if let Some(steps) = on_scores.tables[0].as_ref().unwrap().model.steps() {
             assert_eq!(calibrated.prob, steps.prob(score(code)) as f32, "{name}: {key}");
         }
-        let alarm = ALARM.is_raised_by(calibrated.prob);
-        let score = RawScore::Code(key);
-        let expected =
-            Prediction { class: 1, score, outcome: applied.outcome, alarm, word: None, action: None };
-        let ReplyBody::Prediction(got) = reply else { panic!("{name}: {reply:?}") };
-        assert_eq!(bits(got), bits(&expected), "{name}: host {expected:?}, device {got:?}");
+        assert_eq!(got.alarm, image.model.parameters().alarm.is_raised_by(calibrated.prob));
     }
     println!("{name}: {} bytes, {} codes", bytes.len(), asked.len());
 }

@@ -1,83 +1,22 @@
-//! A linear classifier in a JSON file, as a trainer writes it and a board's build script reads it.
+//! A checked linear classifier.
 
-use std::path::{Path, PathBuf};
-use std::string::{String, ToString};
-use std::vec::Vec;
-use std::{fmt, fs, io, vec};
+use std::fs;
+use std::path::Path;
 
 use calib_core::wire::{MAX_VALUES, Refusal};
 use calib_core::{ClassifierId, Score};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use calib_firmware::{Classifier, Features, Kind, LinearLayer, Output, Scratch};
+use serde::{Deserialize, Serialize};
 
-use crate::linear::{self, Layer};
-use crate::{AlarmRule, Classifier, Features, Kind, Output, Scratch};
-
-/// A linear classifier with its alarm rule, not yet checked: what stands in the file.
-///
-/// ```json
-/// {"name": "fever", "id": "00112233aabbccdd", "mean": [37.0, 80.0], "scale": [0.5, 12.0],
-///  "weights": [[1.5, 0.25]], "bias": [-1.0], "alarm": {"at_least": 0.5}}
-/// ```
-///
-/// One row of weights makes a binary classifier, more a multi-class one. `alarm` is `at_least` or `below`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinearParameters {
-    /// A name for people, 1 to 32 bytes.
-    pub name: String,
-    /// The identity, 16 hexadecimal digits in the file.
-    #[serde(serialize_with = "write_id", deserialize_with = "read_id")]
-    pub id: ClassifierId,
-    /// The mean of each feature.
-    pub mean: Vec<f32>,
-    /// The standard deviation of each feature, above 0.
-    pub scale: Vec<f32>,
-    /// A row per output, a weight per standardised feature.
-    pub weights: Vec<Vec<f32>>,
-    /// A number per output.
-    pub bias: Vec<f32>,
-    /// When the alarm is raised, at a probability in `[0, 1]`.
-    #[serde(with = "Rule")]
-    pub alarm: AlarmRule,
-}
+use crate::{LinearParameters, ModelError, ModelFault};
 
 /// A checked linear classifier, which computes the same bits as the
-/// [`LinearClassifier`](crate::LinearClassifier) that a board is built with.
+/// [`LinearClassifier`](calib_firmware::LinearClassifier) that a board is built with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LinearParameters", into = "LinearParameters")]
 pub struct LinearModel {
     parameters: LinearParameters,
     inv_scale: Vec<f32>,
-}
-
-/// Why a file was not read or written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// Reading or writing this file failed.
-    Io(PathBuf, io::Error),
-    /// This file does not hold a linear classifier.
-    Content(PathBuf, serde_json::Error),
-}
-
-/// Why parameters are not a [`LinearModel`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ModelFault {
-    /// The name is empty or longer than 32 bytes.
-    Name,
-    /// A list, named here, has the second length where the first is needed.
-    Length(String, usize, usize),
-    /// There is no feature, or more than 128; the number there is.
-    FeatureCount(usize),
-    /// There is no output, or more than 128; the number there is.
-    OutputCount(usize),
-    /// A number, named here, is not finite as an f32.
-    NotFinite(String),
-    /// This feature's scale is not above 0, or one over it is not finite.
-    Scale(usize),
-    /// The alarm's threshold is outside `[0, 1]`.
-    Alarm(f32),
 }
 
 impl LinearModel {
@@ -100,7 +39,7 @@ impl LinearModel {
         check("mean", mean, mean.len())?;
         check("scale", scale, mean.len())?;
         for (output, row) in weights.iter().enumerate() {
-            check(&std::format!("weights[{output}]"), row, mean.len())?;
+            check(&format!("weights[{output}]"), row, mean.len())?;
         }
         check("bias", bias, weights.len())?;
         let inv_scale: Vec<f32> = scale.iter().map(|scale| 1.0 / scale).collect();
@@ -165,7 +104,7 @@ impl LinearModel {
     /// As [`LinearModel::logits`], [`Refusal::Score`] if the logit is not finite, and [`Refusal::Kind`] if the
     /// classifier is not binary.
     pub fn score(&self, features: &[f32]) -> Result<Score, Refusal> {
-        match linear::output(&self.logits(features)?)? {
+        match Output::from_logits(&self.logits(features)?)? {
             Output::Binary(score) => Ok(score),
             _ => Err(Refusal::Kind { classes: self.kind().classes() }),
         }
@@ -173,8 +112,8 @@ impl LinearModel {
 
     fn write_logits(&self, features: Features<'_>, logits: &mut [f32]) {
         let LinearParameters { mean, weights, bias, .. } = &self.parameters;
-        let layer = Layer { mean, inv_scale: &self.inv_scale, weights, bias };
-        layer.logits(features, &mut vec![0.0; mean.len()], logits);
+        let layer = LinearLayer { mean, inv_scale: &self.inv_scale, weights, bias };
+        layer.write_logits(features, &mut vec![0.0; mean.len()], logits);
     }
 }
 
@@ -184,7 +123,7 @@ fn check(list: &str, values: &[f32], needed: usize) -> Result<(), ModelFault> {
         return Err(ModelFault::Length(list.to_string(), needed, values.len()));
     }
     match values.iter().position(|value| !value.is_finite()) {
-        Some(index) => Err(ModelFault::NotFinite(std::format!("{list}[{index}]"))),
+        Some(index) => Err(ModelFault::NotFinite(format!("{list}[{index}]"))),
         None => Ok(()),
     }
 }
@@ -203,12 +142,12 @@ impl Classifier for LinearModel {
     }
 
     fn kind(&self) -> Kind {
-        linear::kind(self.parameters.bias.len() as u16)
+        Kind::of_outputs(self.parameters.bias.len() as u16)
     }
 
     fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
         self.write_logits(features, scratch);
-        linear::output(scratch.get(..self.parameters.bias.len()).unwrap_or_default())
+        Output::from_logits(scratch.get(..self.parameters.bias.len()).unwrap_or_default())
     }
 }
 
@@ -226,64 +165,13 @@ impl From<LinearModel> for LinearParameters {
     }
 }
 
-/// How an [`AlarmRule`] is written.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "AlarmRule", rename_all = "snake_case")]
-enum Rule {
-    AtLeast(f32),
-    Below(f32),
-}
-
-fn write_id<S: Serializer>(id: &ClassifierId, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(id)
-}
-
-fn read_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ClassifierId, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let digits = text.len() == 16 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    match u64::from_str_radix(&text, 16) {
-        Ok(id) if digits => Ok(ClassifierId(id.to_be_bytes())),
-        _ => Err(de::Error::custom(format_args!("the id is 16 hexadecimal digits, not \"{text}\""))),
-    }
-}
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Content(path, error) => {
-                write!(f, "{} is not a linear classifier: {error}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for ModelError {}
-
-impl fmt::Display for ModelFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => f.write_str("the name has 1 to 32 bytes"),
-            Self::Length(list, needed, got) => {
-                write!(f, "{list} has {got} numbers where {needed} are needed")
-            }
-            Self::FeatureCount(got) => write!(f, "{got} features: a request holds 1 to {MAX_VALUES}"),
-            Self::OutputCount(got) => write!(f, "{got} outputs: a classifier has 1 to {MAX_VALUES}"),
-            Self::NotFinite(number) => write!(f, "{number} is not a finite f32"),
-            Self::Scale(feature) => write!(f, "scale[{feature}] is not a positive number"),
-            Self::Alarm(threshold) => write!(f, "the alarm's threshold {threshold} is outside [0, 1]"),
-        }
-    }
-}
-
-impl std::error::Error for ModelFault {}
-
 #[cfg(test)]
 mod tests {
     use calib_core::sigmoid;
+    use calib_firmware::LinearClassifier;
 
     use super::*;
-    use crate::LinearClassifier;
+    use crate::AlarmRule;
 
     const JSON: &str = r#"{"name": "fever", "id": "00112233aabbccdd", "mean": [37.0, 80.1],
         "scale": [0.5, 12.3], "weights": [[1.5, 0.25]], "bias": [-1.0], "alarm": {"at_least": 0.5}}"#;
