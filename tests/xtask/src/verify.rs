@@ -51,6 +51,10 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
     steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
     steps.step("fuzz targets on their seeds", fuzz::replay)?;
+    steps.step("the same answers on every board", || {
+        let ignored = ["--test", "e2e", "--", "--ignored"];
+        run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]).args(ignored))
+    })?;
     steps.step("a serial line under load", || measure(&["load", &(10.0_f64 / 60.0).to_string()]))?;
     steps.step("the same bytes from two folders", || measure(&["reproducible", "--sample"]))?;
     steps.step("documentation", || {
