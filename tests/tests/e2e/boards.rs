@@ -77,6 +77,7 @@ fn on_every_board(case: &Case, fits: &[Fit]) {
 }
 
 #[test]
+#[ignore = "builds and runs every board: `cargo xtask verify` does"]
 fn every_form_of_binary_calibrator_on_every_board() {
     let case = harness::breast_cancer();
     let data = binary_data(case);
@@ -93,6 +94,7 @@ fn every_form_of_binary_calibrator_on_every_board() {
 }
 
 #[test]
+#[ignore = "builds and runs every board: `cargo xtask verify` does"]
 fn top_label_on_every_board() {
     let case = harness::digits();
     let data = top_label_data(case);
