@@ -120,23 +120,6 @@ pub enum CanonicalError {
     TooManyClasses(usize),
 }
 
-impl CanonicalError {
-    pub(crate) fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::TooManyCells { .. } => {
-                "use a smaller --depth or --resolution, or --method projection".into()
-            }
-            Self::TooManyClasses(_) => "use --method projection, or dirichlet".into(),
-            Self::TooFewPoints { n, .. } if *n >= 2 => {
-                format!("use --bins {} or fewer, or add calibration data", n / 2)
-            }
-            Self::TooFewPoints { .. } => "add calibration data".into(),
-            Self::OneClass(_) => "calibration data must hold several classes".into(),
-            Self::Parameter(_) => return None,
-        })
-    }
-}
-
 impl CanonicalMethod {
     /// Fits scores as the device sees them. The result does not depend on the order of the rows.
     ///

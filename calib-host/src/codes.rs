@@ -37,23 +37,6 @@ pub enum CodesError {
     TooManySteps(usize),
 }
 
-impl CodesError {
-    pub(crate) fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Encoding => {
-                "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
-                    .into()
-            }
-            Self::Method(_) => {
-                "use a method that gives one probability per code, such as ums, isotonic or platt".into()
-            }
-            Self::TooManySteps(_) => {
-                "use a method with bins, such as umd or isotonic, or scaling-binning over the function".into()
-            }
-        })
-    }
-}
-
 /// The most steps that a function may take over codes: a table of 32 KiB.
 pub const MAX_CODE_STEPS: usize = 4096;
 

@@ -96,51 +96,6 @@ pub enum FitError {
     Canonical(#[from] CanonicalError),
 }
 
-impl FitError {
-    /// Whether an option alone is wrong, whatever the data.
-    pub(crate) fn is_about_options(&self) -> bool {
-        matches!(
-            self,
-            Self::BinCount(_)
-                | Self::PointsPerBin(_)
-                | Self::Alpha(_)
-                | Self::RealWeights(_)
-                | Self::VectorScaling(VectorScalingError::Penalty(_))
-                | Self::Canonical(CanonicalError::Parameter(_))
-        )
-    }
-
-    pub(crate) fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::TooFewPoints { n, .. } if *n >= 2 => {
-                format!("use --bins {} or fewer, or add calibration data", n / 2)
-            }
-            Self::NoClass { most, .. } if *most >= 2 => {
-                format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
-            }
-            Self::FewerThanABin { n, .. } if *n >= 2 => {
-                format!("use --points-per-bin {n} or less, or fewer --bins, or add calibration data")
-            }
-            Self::TooFewPoints { .. } | Self::NoClass { .. } | Self::FewerThanABin { .. } => {
-                "add calibration data".into()
-            }
-            Self::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
-            Self::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
-            Self::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
-            Self::Scaling(ScalingError::NoLeastSquares) => {
-                "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
-            }
-            Self::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
-            Self::VectorScaling(error) => return error.hint().map(Into::into),
-            Self::Canonical(error) => return error.hint(),
-            Self::RealWeights(_) => {
-                "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
-            }
-            Self::BinCount(_) | Self::PointsPerBin(_) | Self::Spill(_) => return None,
-        })
-    }
-}
-
 fn alpha_fault(alpha: f64) -> &'static str {
     if alpha > 0.0 && alpha < 1.0 { "too near 0 or 1 for an f32" } else { "it must lie between 0 and 1" }
 }

@@ -32,10 +32,11 @@ mod cross_validation;
 mod data;
 mod data_error;
 pub mod decide;
-mod device;
+pub mod device;
 mod device_cost;
-mod error;
-mod export;
+pub mod draw;
+pub mod export;
+pub mod files;
 mod fit;
 mod fit_error;
 mod groups;
@@ -51,19 +52,15 @@ mod log_loss;
 mod method;
 mod multiclass_irp;
 mod newton;
-mod output;
 mod packed;
 mod passes;
 mod plan;
 mod points;
-mod probe;
-mod problem;
 mod problems;
-mod report;
+pub mod report;
 mod roc_monotony;
 mod scaling;
 mod scaling_binning;
-mod signing;
 mod spill;
 mod split;
 mod split_search;
@@ -110,12 +107,7 @@ pub use compile_joint::joint_artifact_bytes;
 pub use cross_validation::CrossValidation;
 pub use data::{BinaryData, TopLabelData};
 pub use data_error::DataError;
-pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
-#[cfg(feature = "serial")]
-pub use device::{LogDecoder, LogLine, LogTable, open_port};
 pub use device_cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
-pub use error::{Error, Place};
-pub use export::{ExportError, export_c, export_rust};
 pub use fit::{
     Fit, FitError, FittedTable, ReductionOptions, Unfitted, UnfittedReason, fit_binary, fit_device_scores,
     fit_reduction, fit_top_label, table_name,
@@ -131,26 +123,10 @@ pub use joint::{JointFit, JointMethod, JointModel, fit_joint};
 pub use least_squares::Loss;
 pub use method::{BinaryMethod, Model, Seed};
 pub use multiclass_irp::{MulticlassIrp, RegionValues, SplitTreeModel, Splits};
-pub use output::{OutputError, write_file};
 pub use plan::Plan;
-pub use probe::{
-    AccessError, DeviceReport, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, ProbeState,
-    Rejection, Sector, Segment, SlotImage, SlotMap, await_report, deploy, flash, plan as flash_plan, prepare,
-    read_slots, report_addr, restart, slot_map,
-};
-#[cfg(feature = "probe")]
-pub use probe::{Chip, ChipLog, elf_segments, probes};
-pub use problem::Problem;
 pub use problems::Problems;
-pub use report::{
-    ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,
-    DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, FileOrigin, Occupancy, Origin,
-    PageError, Plot, PngError, REPORT_KEYS, REPORT_SCHEMA, Report, ReportData, ReportOptions, ReportedRule,
-    report,
-};
 pub use scaling::{CLIP, ScalingError, ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
-pub use signing::{PrivateKey, PublicKey};
 pub use stored::StoredArtifact;
 pub use umd::{Boundary, BoundaryPoints, Umd};
 pub use ums::{FixedWidth, Ums};

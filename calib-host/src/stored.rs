@@ -1,15 +1,6 @@
 //! An artefact in a file.
 
-use std::path::{Path, PathBuf};
-
 use calib_core::{Artifact, PREFIX_LEN, ParseError};
-
-use crate::compile::identity;
-use crate::error::{Error, Place};
-use crate::problem::Problem;
-
-/// The largest artefact file that is read: 65 535 classes of 64 bins take 33 MB.
-const MAX_LEN_BYTES: u64 = 64 << 20;
 
 /// The length of a section's own head in bytes.
 pub(crate) const SECTION_HEAD_LEN: usize = 8;
@@ -32,32 +23,6 @@ impl StoredArtifact {
         aligned.copy_from_slice(bytes);
         Artifact::parse(aligned)?;
         Ok(Self { words })
-    }
-
-    /// Reads and checks an artefact file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, is too large to be an artefact, or is not one.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let place = || Place::file(path);
-        let read_error = |source| Error::Read { path: PathBuf::from(path), source };
-        let len = std::fs::metadata(path).map_err(read_error)?.len();
-        if len > MAX_LEN_BYTES {
-            return Err(Error::input(
-                place(),
-                Problem::ArtifactTooLarge { len_bytes: len, max: MAX_LEN_BYTES },
-            ));
-        }
-        let bytes = std::fs::read(path).map_err(read_error)?;
-        let stored =
-            Self::from_bytes(&bytes).map_err(|cause| Error::input(place(), Problem::Artifact(cause)))?;
-        if identity(&bytes[PREFIX_LEN..stored.artifact().unsigned_len_bytes()])
-            != stored.artifact().identity()
-        {
-            return Err(Error::input(place(), Problem::Identity));
-        }
-        Ok(stored)
     }
 
     /// The artefact.

@@ -78,20 +78,6 @@ pub enum VectorScalingError {
     NotConverged(f64),
 }
 
-impl VectorScalingError {
-    pub(crate) fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::AbsentClass(_) => "use temperature scaling, or add calibration data of that class",
-            Self::OneClass(_) => "calibration data must hold several classes",
-            Self::Separated => {
-                "regularise with --odir-lambda, or use temperature scaling, or add calibration data"
-            }
-            Self::AllEqual | Self::Reversed => "check that logits and labels belong together",
-            Self::Penalty(_) | Self::Folds { .. } | Self::NotConverged(_) => return None,
-        })
-    }
-}
-
 impl VectorScalingMethod {
     /// Fits vectors as the device sees them, by Newton's method on the mean log-loss in f64, to a gradient norm of 1e-10.
     ///

@@ -3,7 +3,7 @@
 use calib_core::{Method, Reduction, Theorem};
 use calib_host::{Fit, gr21_theorem3_smallest_n};
 
-use super::decimals;
+use crate::cli::out::decimals;
 
 /// Above this, the summary says how many points a useful epsilon takes.
 const USEFUL_EPSILON: f64 = 0.1;

@@ -6,7 +6,6 @@
 mod actions;
 mod artifact;
 mod cost;
-mod costs_file;
 mod distribution;
 mod envelope;
 mod expected_cost;
@@ -18,7 +17,6 @@ mod threshold;
 pub use actions::{Actions, ActionsError, CostedAction};
 pub use artifact::with_decision;
 pub use cost::{Cost, CostError};
-pub use costs_file::{Costs, CostsError, read_costs};
 pub use distribution::ProbDistribution;
 pub use envelope::{Envelope, LeftOut};
 pub use expected_cost::{CostInterval, Validation, actual_cost, cost_interval, expected_cost};

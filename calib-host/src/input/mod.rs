@@ -1,6 +1,7 @@
 //! Reading scores and labels, with the place of whatever is wrong.
 //!
-//! A file's format is told by its first bytes, and only if these say nothing by its name; see [`Format`].
+//! A file's format is told by its first bytes, and only if these say nothing by its name; see
+//! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
 //! [`BinaryFiles`] reads the scores and labels of a binary problem, NumPy arrays and Parquet piece by piece; they may be
@@ -8,6 +9,9 @@
 //!
 //! Nothing that a file says is believed before it is checked: what is unpacked is limited to
 //! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
+//!
+//! This room makes data of files: it knows [`files`](crate::files), and of the fitting the kinds of data, and the costs of
+//! decisions.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -16,8 +20,9 @@ mod cell;
 mod chunks;
 mod codes;
 mod column;
+mod costs;
 mod csv;
-mod format;
+mod fault;
 #[cfg(feature = "arrow")]
 mod guard;
 #[cfg(feature = "arrow")]
@@ -26,9 +31,12 @@ mod json_lines;
 mod limit;
 mod matrix;
 mod npy;
+mod npy_chunks;
 mod npz;
 #[cfg(feature = "arrow")]
 mod parquet;
+mod progress;
+mod read;
 mod source;
 mod table;
 mod weights;
@@ -36,9 +44,10 @@ mod weights;
 pub use binary::{BinaryFiles, BinaryInput};
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
-pub use format::Format;
+pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
+pub use progress::{Progress, Unit, Watch};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};
 pub use weights::{Sample, counted_data, weighted_data};

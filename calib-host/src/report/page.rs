@@ -2,11 +2,11 @@
 
 use minijinja::{AutoEscape, Environment, Value, context};
 
-use super::Report;
-use super::chart::{STYLE, key};
 use super::classes::ranges;
-use super::plots::Plot;
+use super::data::Report;
+use super::words::percent;
 use crate::assess::{Assessment, BinnedEstimate, EstimateWithInterval, Interval};
+use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ impl Report {
             origin => self.origin,
             options => self.options,
             version => self.version,
-            percent => super::percent(self.options.alpha).to_string(),
+            percent => percent(self.options.alpha).to_string(),
             has_intervals => self.options.resamples > 0,
         }
     }

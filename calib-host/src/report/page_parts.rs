@@ -2,17 +2,14 @@
 
 use minijinja::{Value, context};
 
-use super::Report;
 use super::classes::{ClassWiseSide, ranges};
+use super::data::Report;
+use super::words::{number, percent};
 use crate::assess::BinnedEstimate;
 use crate::device_cost::CallInput;
 
 /// Tables hold at most so many classes, those with the most rows.
 const LISTED_CLASSES: usize = 200;
-
-fn number(value: f64) -> String {
-    format!("{value:.4}")
-}
 
 impl Report {
     /// Every class against the rest: the metrics, a line for every class, and which classes are left out.
@@ -86,7 +83,7 @@ impl Report {
                 deviation => [number(interval.deviation.lo), number(interval.deviation.hi)],
                 guaranteed => [number(interval.guaranteed.lo), number(interval.guaranteed.hi)],
                 vacuous => interval.vacuous,
-                percent => super::percent(cost.validation.delta).to_string(),
+                percent => percent(cost.validation.delta).to_string(),
                 c_emp => number(cost.validation.c_emp),
                 observed => number(cost.observed),
                 observed_before => number(cost.observed_before),

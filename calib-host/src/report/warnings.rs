@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use calib_core::{Artifact, BinFlags, Calibrator, HeaderFlags, Reduction, VectorCalibrator};
 
-use super::Origin;
+use super::data::Origin;
 use super::plots::Occupancy;
 use super::rows::{CalibratedRows, ReportData};
 use crate::assess::{BeforeAfter, Prediction};

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use calib_core::ClassifierId;
 use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_host::device::serial::Patience;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Patience, StoredArtifact, Umd, artifact_bytes, fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
 use calib_tests::{Board, build_nrf52840_dk, build_updatable_firmware};
 

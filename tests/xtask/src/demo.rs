@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
 use calib_core::{Artifact, Outcome};
 use calib_firmware::{Classifier, LinearModel};
+use calib_host::files::read_artifact;
 use calib_host::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, Interval, IntervalKind,
-    Prediction, PredictionKind, StoredArtifact, assess_before_after, gr21_theorem3_smallest_n,
+    Prediction, PredictionKind, assess_before_after, gr21_theorem3_smallest_n,
 };
 use calib_tests::{
     Board, Case, Emulator, ImageSize, Rows, SEED, bare_scores, build_firmware, classified_rows, image_size,
@@ -45,7 +46,7 @@ pub(crate) fn demo() -> Result<()> {
     setup::qemu()?;
     eprintln!("building calib");
     // The demo's tables are CSV and NumPy: the light build is enough.
-    const LIGHT: [&str; 3] = ["--bin", "calib", "--no-default-features"];
+    const LIGHT: [&str; 5] = ["--bin", "calib", "--no-default-features", "--features", "cli"];
     run(cargo(&root()).args(["build", "--quiet", "--locked", "--package", "calib-host"]).args(LIGHT))?;
     let start = Instant::now();
     const CANCER: Plan = Plan { options: &["--method", "umd", "--bins", "5"], top_label: false, beside: &[] };
@@ -78,7 +79,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     model.save(&json)?;
     let data = write_data(case, plan, &folder)?;
     let slot = fit(case, plan.options, &data, &folder.join("cal.bin"))?;
-    let stored = StoredArtifact::read(&slot)?;
+    let stored = read_artifact(&slot)?;
     let artifact = stored.artifact();
     let elf = build_firmware(&json)?;
     let size = image_size(&elf)?;
@@ -104,7 +105,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
     for (name, options) in plan.beside {
         let slot = fit(case, options, &data, &folder.join(format!("{name}.bin")))?;
-        let stored = StoredArtifact::read(&slot)?;
+        let stored = read_artifact(&slot)?;
         let mut device = Emulator::start(&elf, Some(&slot))?;
         let rows = classified_rows(&mut device, model, &stored.artifact(), &test.features)?;
         print_agreement(&format!("test rows ({name})"), &rows.differences, rows.predictions.len())?;
