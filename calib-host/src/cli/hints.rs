@@ -10,7 +10,7 @@ use calib_host::device::serial::DeviceError;
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
 use calib_host::{CanonicalError, CodesError, CompileError, FitError, ScalingError, VectorScalingError};
 
-use super::error::Error;
+use crate::cli::error::Error;
 
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
@@ -50,6 +50,7 @@ fn of_file(error: &FileError) -> Option<String> {
     }
 }
 
+/// What to do about a value, or what values add up to.
 fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
@@ -87,6 +88,13 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128".into()
         }
         Problem::OneClass(_) => "the data must hold both labels, 0 and 1".into(),
+        _ => return of_table(problem, place).or_else(|| of_format(problem)),
+    })
+}
+
+/// What to do about columns, and about the shapes and types of arrays.
+fn of_table(problem: &Problem, place: &Place) -> Option<String> {
+    Some(match problem {
         Problem::MissingColumn(there) => {
             format!("the columns are {}: choose with --score-column, --label-column or the like", list(there))
         }
@@ -108,6 +116,13 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype".into()
         }
         Problem::Dtype { .. } => "convert it with NumPy's astype".into(),
+        _ => return None,
+    })
+}
+
+/// What to do about a file that is damaged, or not what it should be.
+fn of_format(problem: &Problem) -> Option<String> {
+    Some(match problem {
         Problem::Truncated { .. } | Problem::TrailingBytes { .. } => "save or copy the file again".into(),
         Problem::RowCount { .. } => "every row needs one score and one label".into(),
         Problem::NotA(format, _) => match format {

@@ -9,7 +9,6 @@ mod error;
 mod hints;
 mod options;
 mod out;
-mod promise;
 mod read;
 mod show;
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use super::error::Error;
+use crate::cli::error::Error;
 
 /// The number of decimals that a number is printed with, so that what is computed from it shows no more.
 pub(crate) fn decimals(number: impl Display) -> usize {

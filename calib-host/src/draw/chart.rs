@@ -19,7 +19,17 @@ const BOTTOM: f64 = 46.0;
 /// The style of charts, for a page or a file: custom properties with both shades.
 pub const STYLE: &str = include_str!("chart.css");
 
-/// A chart that is being drawn.
+/// A chart that is being drawn. What is outside of its axes is drawn at their ends.
+///
+/// ```
+/// use calib_host::draw::{Axis, Chart};
+///
+/// let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("fraction that came true"));
+/// chart.diagonal();
+/// chart.line("after", [(0.1, 0.12), (0.5, 0.49), (0.9, 0.93)]);
+/// let svg = chart.file("Reliability", "Three bins near the diagonal.", &[("after", "after calibration")]);
+/// assert!(svg.starts_with("<svg") && svg.contains("after calibration"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Chart {
     body: String,

@@ -15,6 +15,19 @@ pub use exported::ExportError;
 
 /// A header in C99, without libm, with the tables of an artefact and a lookup of its own.
 ///
+/// ```
+/// use calib_host::export::export_c;
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let header = export_c(&artifact.artifact(), "cal")?;
+/// assert!(header.contains("cal_calibrate"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// `name` is the prefix of everything that the header defines. It gives the bits of calib-core on a compiler that keeps to
 /// IEEE 754 in single precision.
 ///
@@ -30,6 +43,19 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
 }
 
 /// Rust for `include!`: a `static` array with a table of calib-core, or `None`, per binary problem.
+///
+/// ```
+/// use calib_host::export::export_rust;
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let tables = export_rust(&artifact.artifact(), "CAL")?;
+/// assert!(tables.contains("static CAL: [Option<calib_core::FixedTable<4>>; 1]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// `name` is the array's, in capitals. Step tables are `FixedTable`s; of every other form the type is that in
 /// [`TableForm`].

@@ -15,6 +15,14 @@ const MAX_LEN_BYTES: u64 = 64 << 20;
 
 /// Reads and checks an artefact file.
 ///
+/// ```
+/// use calib_host::files::{FileError, read_artifact};
+///
+/// let error = read_artifact("no/such/cal.bin".as_ref()).unwrap_err();
+/// assert!(matches!(error, FileError::Read { .. }));
+/// assert!(error.to_string().starts_with("cannot read no/such/cal.bin: "));
+/// ```
+///
 /// # Errors
 ///
 /// If it cannot be read, is too large to be an artefact, or is not one.

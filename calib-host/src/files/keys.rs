@@ -20,6 +20,21 @@ use crate::StoredArtifact;
 const MAX_KEY_LEN: u64 = 1 << 16;
 
 /// A private key for signing artefacts (Ed25519, RFC 8032); in a file as PKCS#8 in PEM, as OpenSSL writes it.
+///
+/// ```
+/// use calib_host::files::PrivateKey;
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let key = PrivateKey::generate()?;
+/// let signed = key.sign(&artifact).expect("nobody has signed it yet");
+/// assert_eq!(key.public().verify(&StoredArtifact::from_bytes(&signed)?), Ok(()));
+/// assert!(key.public().verify(&artifact).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PrivateKey(SigningKey);
 
 /// A public key for verifying artefacts; in a file as SubjectPublicKeyInfo in PEM.

@@ -31,6 +31,18 @@ pub enum OutputError {
 
 /// Writes a file completely or not at all: into a temporary file beside it, which is then renamed.
 ///
+/// ```
+/// use calib_host::files::{OutputError, write_file};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("cal.bin");
+/// write_file(&path, false, |out| out.write_all(b"one"))?;
+/// let again = write_file(&path, false, |out| out.write_all(b"two"));
+/// assert!(matches!(again, Err(OutputError::Exists(_))));
+/// assert_eq!(std::fs::read(&path)?, b"one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If the target exists and `overwrite` is false, or anything fails; the temporary file is gone then.

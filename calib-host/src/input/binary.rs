@@ -48,6 +48,18 @@ pub struct BinaryFiles<'a> {
 impl BinaryFiles<'_> {
     /// Reads scores and labels; `watch` is told how far it is with the scores.
     ///
+    /// ```
+    /// use calib_host::input::BinaryFiles;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("held_out.csv");
+    /// std::fs::write(&path, "score,label\n0.2,0\n0.9,1\n0.7,1\n")?;
+    /// let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
+    /// let input = files.read(&|progress| eprintln!("{} of {}", progress.done, progress.total))?;
+    /// assert_eq!(input.data.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// Of NumPy arrays and Parquet only a piece is in memory at a time, and of the points 4 bytes each, up to 128 MiB;
     /// more of them are kept in a temporary file. All other formats are read as a whole.
     ///

@@ -51,6 +51,18 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
 /// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes,
 /// separated by commas.
 ///
+/// ```
+/// use calib_core::ScoreEncoding;
+/// use calib_host::input::{Source, code_vectors};
+///
+/// let csv = Source::from_bytes("codes.csv", b"cat,dog\n-128,127\n64,-64\n".to_vec())?;
+/// // What TensorFlow Lite's int8 softmax gives.
+/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// let codes = code_vectors(&csv, encoding, Some("cat,dog"))?;
+/// assert_eq!((codes.len(), codes.classes()), (2, 2));
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
+///
 /// # Errors
 ///
 /// If there is no such array of integers, or no such columns, or a row is not a vector of codes.

@@ -12,6 +12,20 @@ use crate::vectors::{VectorKind, Vectors};
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
 /// only one of two dimensions or has the name `logits` or `probs`, as `kind` says.
 ///
+/// ```
+/// use calib_host::VectorKind;
+/// use calib_host::input::{Source, vectors};
+/// use npyz::WriterBuilder;
+///
+/// let mut npy = Vec::new();
+/// let mut writer = npyz::WriteOptions::new().default_dtype().shape(&[2, 3]).writer(&mut npy).begin_nd()?;
+/// writer.extend([0.2f32, 0.5, 0.3, 0.8, 0.1, 0.1])?;
+/// writer.finish()?;
+/// let probs = vectors(&Source::from_bytes("probs.npy", npy)?, VectorKind::Probs)?;
+/// assert_eq!((probs.len(), probs.classes()), (2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If there is no such array of floats, or a row is not of its kind.

@@ -1,5 +1,17 @@
 //! Reading scores and labels, with the place of whatever is wrong.
 //!
+//! ```
+//! use calib_host::input::{Source, Table, binary_data};
+//!
+//! let csv = b"score,label\n0.2,0\n0.9,1\n1.1,1\n".to_vec();
+//! let table = Table::read(&Source::from_bytes("scores.csv", csv)?)?;
+//! let (scores, labels) = (table.numbers("score")?, table.labels("label")?);
+//! // The last of the scores is none, and the error says where it is.
+//! let error = binary_data(&scores, &labels).unwrap_err();
+//! assert_eq!(error.to_string(), "scores.csv, line 4, column score: the score 1.1 is outside [0, 1]");
+//! # Ok::<(), calib_host::files::FileError>(())
+//! ```
+//!
 //! A file's format is told by its first bytes, and only if these say nothing by its name; see
 //! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.

@@ -1,11 +1,6 @@
-//! What an artefact guarantees, in words and as a curve.
+//! What an artefact guarantees, as a curve.
 
-use calib_core::{Artifact, HeaderFlags, Method, Theorem};
-
-/// What an artefact guarantees.
-pub(super) struct Promise {
-    curve: Option<Curve>,
-}
+use calib_core::{Artifact, Theorem};
 
 /// Hoeffding's bound as a function of epsilon: with probability `1 - factor * exp(-2 points epsilon^2)` every bin is within
 /// epsilon.
@@ -17,68 +12,22 @@ pub(super) struct Curve {
     points: f64,
 }
 
-impl Promise {
-    pub(super) fn new(artifact: &Artifact<'_>) -> Self {
-        let header = artifact.header();
-        let curve = header.guarantee.and_then(|guarantee| {
-            let factor = match guarantee.theorem {
-                Theorem::Gr21Theorem3
-                | Theorem::Gr21Theorem4
-                | Theorem::Gr22Theorem1
-                | Theorem::SampleSplit => 2.0 * f64::from(header.bins),
-                // The others are no plain Hoeffding bounds.
-                _ => return None,
-            };
-            let (alpha, epsilon) = (f64::from(guarantee.alpha), f64::from(guarantee.epsilon));
-            Some(Curve { factor, points: (factor / alpha).ln() / (2.0 * epsilon * epsilon) })
-        });
-        Self { curve }
-    }
-
-    /// The bound as a function of epsilon, if the theorem has that form.
-    pub(super) fn curve(&self) -> Option<Curve> {
-        self.curve
-    }
-
-    /// The guarantee in one sentence, with its assumptions.
-    pub(super) fn sentence(&self, artifact: &Artifact<'_>) -> String {
-        let header = artifact.header();
-        let Some(guarantee) = header.guarantee else {
-            return match header.method {
-                Method::Umd | Method::UmdOriginal if header.flags.contains(HeaderFlags::TIES_MERGED) => {
-                    "Nothing is guaranteed: equal scores straddle a bin boundary, and were merged.".into()
-                }
-                Method::VennAbers => {
-                    "Nothing is guaranteed for a single probability: of the two ends of the interval, the \
-                                      one for the label that comes true is calibrated."
-                        .into()
-                }
-                method => format!("Nothing is guaranteed: {method} has no distribution-free guarantee."),
-            };
-        };
-        let word = match guarantee.theorem {
-            Theorem::Gr21Theorem4 => ", if the device is handed a fresh random word each time",
-            Theorem::SampleSplit => "",
-            _ => ", if scores rarely repeat",
-        };
-        format!(
-            "With probability {} over the draw of the {} calibration points, the probability of every bin is within {:.4} of \
-             the true one for new data from the same distribution{word} ({}); nothing is promised for a single score \
-             within a bin, nor once the data change.",
-            1.0 - round(guarantee.alpha),
-            header.n,
-            guarantee.epsilon,
-            guarantee.theorem
-        )
-    }
-}
-
-/// An `f32` as the decimal number that a person wrote.
-fn round(value: f32) -> f64 {
-    value.to_string().parse().expect("a printed number is a number")
-}
-
 impl Curve {
+    /// The bound of an artefact, if its theorem has that form.
+    pub(super) fn of(artifact: &Artifact<'_>) -> Option<Self> {
+        let header = artifact.header();
+        let guarantee = header.guarantee?;
+        let factor = match guarantee.theorem {
+            Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4 | Theorem::Gr22Theorem1 | Theorem::SampleSplit => {
+                2.0 * f64::from(header.bins)
+            }
+            // The others are no plain Hoeffding bounds.
+            _ => return None,
+        };
+        let (alpha, epsilon) = (f64::from(guarantee.alpha), f64::from(guarantee.epsilon));
+        Some(Self { factor, points: (factor / alpha).ln() / (2.0 * epsilon * epsilon) })
+    }
+
     /// A lower bound of the probability that the bin of a random score is within epsilon.
     pub(super) fn marginal(self, epsilon: f64) -> f64 {
         self.bound(2.0, epsilon)

@@ -7,7 +7,7 @@ use calib_core::Artifact;
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
 use super::figures::{self, Side, Validities};
-use super::guarantee::Promise;
+use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
 use super::rows::{CalibratedRows, ReportData};
 use super::{simplex, size, warnings};
@@ -15,8 +15,52 @@ use crate::StoredArtifact;
 use crate::assess::{AssessOptions, Cell, assess_before_after};
 use crate::device_cost::device_costs;
 use crate::draw::Plot;
+use crate::promise::promise;
 
 /// Makes a report on an artefact from the rows that it was fitted to and rows that it was not.
+///
+/// ```
+/// use calib_core::{Outcome, Score};
+/// use calib_host::report::{CalibratedRows, Origin, ReportData, report};
+/// use calib_host::{AssessOptions, Prediction, PredictionKind, apply_scores};
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// // Every score with what came true, before and after calibration.
+/// let rows = |label: &dyn Fn(u32) -> bool| {
+///     let scores: Vec<_> = (0..200).map(|i| Score::new(i as f32 / 200.0).unwrap()).collect();
+///     let of = |prob: f32, bin, i| Prediction { class: 1, prob: prob.into(), bin, hit: label(i) };
+///     let applied = apply_scores(&artifact.artifact(), &scores, 0).unwrap();
+///     let after = (0..).zip(&applied).map(|(i, row)| match row.outcome {
+///         Outcome::Calibrated(calibrated) => of(calibrated.prob, calibrated.bin.into(), i),
+///         Outcome::Uncalibrated(_) => unreachable!("the table has all scores"),
+///     });
+///     let after: Vec<Prediction> = after.collect();
+///     let before = (0..).zip(&scores).map(|(i, score)| of(score.get(), after[i as usize].bin, i));
+///     CalibratedRows { before: before.collect(), after, kind: PredictionKind::Binary, uncalibrated: 0 }
+/// };
+/// let (calibration, test) = (rows(&|i| i % 20 < i / 20), rows(&|i| i % 20 < i / 22));
+/// let data = ReportData {
+///     calibration: &calibration,
+///     test: &test,
+///     class_probs: None,
+///     rule: None,
+///     drawn_classes: 12,
+/// };
+/// let origin = Origin {
+///     files: Vec::new(),
+///     calibration_is_the_artefacts: true,
+///     test_is_calibration: false,
+///     command: String::new(),
+/// };
+/// let report = report(&artifact, &data, origin, &AssessOptions::default());
+/// assert!(report.metrics.after.brier.value < report.metrics.before.brier.value);
+/// assert!(report.html()?.contains("<svg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Panics
 ///
@@ -31,11 +75,10 @@ pub fn report(
     let test = data.test;
     let metrics = assess_before_after(&test.before, &test.after, test.kind, options, options);
     let classes = data.class_probs.map(|rows| ClassWiseSummary::new(rows, options, data.drawn_classes));
-    let promise = Promise::new(artifact);
     let occupancy = occupancy(artifact, data.calibration, test);
     let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
     let (drawn, undrawn) = most_frequent(predicted, data.drawn_classes);
-    let validities = Validities::new(test, options, promise.curve(), !occupancy.is_empty());
+    let validities = Validities::new(test, options, Curve::of(artifact), !occupancy.is_empty());
     let mut plots: Vec<Plot> =
         [Side::Before, Side::After].map(|side| figures::reliability(side, &metrics, options)).into();
     plots.extend(drawn.iter().filter_map(|&class| figures::of_class(class, &metrics)));
@@ -52,7 +95,7 @@ pub fn report(
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
-        guarantee: promise.sentence(artifact),
+        guarantee: promise(artifact),
         warnings: warnings::warnings(artifact, data, &origin, &metrics, &occupancy),
         uncalibrated: test.uncalibrated,
         metrics,
@@ -114,7 +157,7 @@ pub fn plot(
     let metrics = || assess_before_after(&test.before, &test.after, test.kind, options, options);
     let validity = |kind| {
         let by_bin = artifact.header().bins > 0;
-        Validities::new(test, options, Promise::new(artifact).curve(), by_bin).plot(kind)
+        Validities::new(test, options, Curve::of(artifact), by_bin).plot(kind)
     };
     match figure {
         Figure::ReliabilityBefore => Some(figures::reliability(Side::Before, &metrics(), options)),

@@ -80,6 +80,7 @@ guarantee   none
 data        sha256 {sha}
 classifier  0011223344556677
 written by  calib {version}
+promise     Nothing is guaranteed: isotonic has no distribution-free guarantee.
 table 0: 3 bins, 24 bytes, epsilon none
      0  [0, 0.35)                    0
      1  [0.35, 0.65)                 0.5

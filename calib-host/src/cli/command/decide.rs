@@ -16,7 +16,7 @@ use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, parse_alpha};
 use crate::cli::out::print_json;
-use crate::cli::read::{labels_beside, read_labels};
+use crate::cli::read::labels_of;
 use crate::cli::show::{Decided, print};
 
 /// Find the cheapest action for every probability, and what it costs.
@@ -201,10 +201,9 @@ impl Decide {
             Some(stored) => self.calibrate(stored, &table)?,
             None => probs(&table, column)?,
         };
-        let labels = match (sources.get(1), label_column) {
-            (Some(source), name) => Some(read_labels(source, name.unwrap_or("label"))?),
-            (None, Some(name)) => Some(labels_beside(&table, name)?),
-            (None, None) => None,
+        let labels = match label_column.or(labels.map(|_| "label")) {
+            Some(column) => Some(labels_of(&sources, &table, column)?),
+            None => None,
         };
         if let Some(labels) = &labels {
             input::check_rows(labels, probs.len(), path)?;

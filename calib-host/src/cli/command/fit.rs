@@ -11,7 +11,7 @@ use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table,
 use calib_host::{
     ArtifactOptions, CompileError, DataError, FitError, FittedTable, Model, Problems, ScalingModel,
     StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary, fit_joint, fit_reduction,
-    fit_weighted, joint_artifact_bytes,
+    fit_weighted, joint_artifact_bytes, points_for_a_useful_epsilon, promise,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -23,10 +23,7 @@ use crate::cli::options::{
     CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN, ScoreSource,
 };
 use crate::cli::out::print_json;
-use crate::cli::promise::promise;
-use crate::cli::read::{
-    labels_beside, question_kind, read_code_vectors, read_labels, read_vectors, row_labels,
-};
+use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
 use crate::cli::show::{joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
@@ -120,7 +117,8 @@ impl Fit {
         let fit = if compact { fit.compacted()? } else { fit };
         let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
-        self.report(&fit, bytes.len(), quiet)
+        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
+        self.report(&fit, &stored, quiet)
     }
 
     /// Fits a matrix under a reduction, and gives the hash of its files.
@@ -256,10 +254,9 @@ impl Fit {
         let names: Vec<&str> =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;
-        let labels = match sources.get(1) {
-            _ if self.points.counts_positives() => None,
-            Some(labels) => Some(read_labels(labels, &self.label_column)?),
-            None => Some(labels_beside(&table, &self.label_column)?),
+        let labels = match self.points.counts_positives() {
+            true => None,
+            false => Some(labels_of(&sources, &table, &self.label_column)?),
         };
         let scores = match encoding {
             Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
@@ -285,8 +282,11 @@ impl Fit {
         Ok((over_codes(fit, encoding)?, sources))
     }
 
-    fn report(&self, fit: &calib_host::Fit, len_bytes: usize, quiet: bool) -> Result<(), Error> {
-        let promise = promise(fit);
+    fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+        let artifact = stored.artifact();
+        let len_bytes = artifact.len_bytes();
+        let advice = points_for_a_useful_epsilon(&artifact);
+        let promise = [Some(promise(&artifact)), advice].into_iter().flatten().collect::<Vec<_>>().join(" ");
         if self.json {
             return print_json(&json!({
                 "output": self.output,

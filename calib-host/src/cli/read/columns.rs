@@ -10,13 +10,17 @@ use calib_host::{CodeVectors, VectorKind, Vectors};
 use crate::cli::options::SCORE_COLUMN;
 
 /// Reads labels from a file of their own: a NumPy array, or a column of a table.
-pub(crate) fn read_labels(source: &Source, column: &str) -> Result<Column<i64>, FileError> {
+pub(super) fn read_labels(source: &Source, column: &str) -> Result<Column<i64>, FileError> {
     Table::read_only(source, &[column])?.labels(column)
 }
 
-/// The labels beside the scores in a table.
-pub(crate) fn labels_beside(table: &Table, column: &str) -> Result<Column<i64>, FileError> {
-    if table.is_lone_array() { Err(FileError::NoLabels) } else { table.labels(column) }
+/// Reads the labels of a table's rows: from the second file if there is one, otherwise from beside the scores.
+pub(crate) fn labels_of(sources: &[Source], table: &Table, column: &str) -> Result<Column<i64>, FileError> {
+    match sources.get(1) {
+        Some(labels) => read_labels(labels, column),
+        None if table.is_lone_array() => Err(FileError::NoLabels),
+        None => table.labels(column),
+    }
 }
 
 /// Reads a matrix; `column` is the array's name in an archive, if it is not the default of the option.

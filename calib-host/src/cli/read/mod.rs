@@ -8,7 +8,7 @@ mod reported;
 mod rows;
 
 pub(crate) use assessed::{Assessed, Subject};
-pub(crate) use columns::{labels_beside, question_kind, read_code_vectors, read_labels, read_vectors};
+pub(crate) use columns::{labels_of, question_kind, read_code_vectors, read_vectors};
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{Columns, NamedArtifact, matrix_labels, row_labels, score_columns};

@@ -12,7 +12,7 @@ use calib_host::{
 };
 
 use super::class_probs::class_probs;
-use super::columns::{labels_beside, read_code_vectors, read_labels, read_vectors};
+use super::columns::{labels_of, read_code_vectors, read_labels, read_vectors};
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
 use crate::cli::error::Error;
 
@@ -186,10 +186,7 @@ pub(crate) fn table_labels(
     column: &str,
     rows: usize,
 ) -> Result<Column<i64>, Error> {
-    let labels = match sources.get(1) {
-        Some(labels) => read_labels(labels, column)?,
-        None => labels_beside(table, column)?,
-    };
+    let labels = labels_of(sources, table, column)?;
     input::check_rows(&labels, rows, sources[0].path())?;
     Ok(labels)
 }

@@ -36,6 +36,23 @@ pub fn report_addr(chip: &str) -> Option<u64> {
 }
 
 /// The bytes of both slots, as they were read.
+///
+/// ```
+/// use calib_core::SlotFault;
+/// use calib_host::device::probe::{SlotImage, SlotMap};
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let map = SlotMap { addr: 0x000F_E000, len_bytes: 4096 };
+/// let erased = SlotImage::new(map, vec![0xFF; 8192]);
+/// assert_eq!(erased.survey()?, [Err(SlotFault::Blank); 2]);
+/// let (receipt, segment) = erased.install(&artifact)?;
+/// assert_eq!((receipt?.slot, segment.addr, segment.bytes.len()), (0, map.addr, 4096));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SlotImage {
     map: SlotMap,

@@ -34,6 +34,42 @@ impl Default for Patience {
 }
 
 /// Asks a device, and waits for its reply.
+///
+/// ```
+/// use std::io::{self, Read, Write};
+/// use std::time::Duration;
+///
+/// use calib_core::wire::RequestBody;
+/// use calib_host::device::serial::{DeviceError, Link, Patience, Transport};
+///
+/// /// A line that nobody is on.
+/// struct Nobody;
+///
+/// impl Read for Nobody {
+///     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+///         Err(io::ErrorKind::TimedOut.into())
+///     }
+/// }
+///
+/// impl Write for Nobody {
+///     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+///         Ok(bytes.len())
+///     }
+///
+///     fn flush(&mut self) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// impl Transport for Nobody {
+///     fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// let mut link = Link::new(Nobody, Patience { reply: Duration::from_millis(1), tries: 3 });
+/// assert!(matches!(link.ask(&RequestBody::Status), Err(DeviceError::Silent { tries: 3, .. })));
+/// ```
 #[derive(Debug)]
 pub struct Link<T> {
     line: T,
