@@ -144,7 +144,7 @@ impl Place {
     /// Builds `calib`, without what reads large formats and drives probes: what is left fits and reports.
     fn calib(&self) -> Result<PathBuf> {
         let build = ["build", "--quiet", "--locked", "--package", "calib-host", "--no-default-features"];
-        run(self.cargo("").args(build))?;
+        run(self.cargo("").args(build).args(["--features", "cli"]))?;
         Ok(self.folder.join("target/debug/calib"))
     }
 

@@ -23,7 +23,7 @@ const SCALED_TOLERANCE: f64 = 1e-7;
 
 /// Compares the metrics of the classifier as it is and with its temperature set to 1.1, for bins of equal width.
 pub(super) fn equal_width(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
-    let file = |what| Source::read(&data.join(format!("cifar10_resnet50_test_{what}.npy")), false);
+    let file = |what| Source::read(&data.join(format!("cifar10_resnet50_test_{what}.npy")), &|_| ());
     let labels = Table::read(&file("labels")?)?.labels("label")?.values;
     let labels: Vec<u16> = labels.into_iter().map(u16::try_from).collect::<Result<_, _>>()?;
     let logits = input::vectors(&file("logits")?, VectorKind::Logits)?;

@@ -131,7 +131,7 @@ fn theory(table: &mut Comparison, refs: &Value) -> Result<()> {
 }
 
 fn credit_scores(data: &Path) -> Result<(Vec<f64>, Vec<i64>)> {
-    let csv = Table::read(&Source::read(&data.join("credit_scores.csv"), false)?)?;
+    let csv = Table::read(&Source::read(&data.join("credit_scores.csv"), &|_| ())?)?;
     Ok((csv.numbers("score")?.values, csv.labels("label")?.values))
 }
 
@@ -234,7 +234,7 @@ fn numpy_permutation(seed: u32, len: usize) -> Vec<usize> {
 
 fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     let part = |name: &str| -> Result<(Vectors, Vec<i64>)> {
-        let file = |what| Source::read(&data.join(format!("cifar10_resnet50_{name}_{what}.npy")), false);
+        let file = |what| Source::read(&data.join(format!("cifar10_resnet50_{name}_{what}.npy")), &|_| ());
         let labels = Table::read(&file("labels")?)?.labels("label")?.values;
         Ok((input::vectors(&file("logits")?, VectorKind::Logits)?, labels))
     };

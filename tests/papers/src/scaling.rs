@@ -17,7 +17,7 @@ struct Set {
 
 impl Set {
     fn read(data: &Path, name: &str) -> Result<Self> {
-        let file = |what| Source::read(&data.join(format!("cifar10_resnet50_{name}_{what}.npy")), false);
+        let file = |what| Source::read(&data.join(format!("cifar10_resnet50_{name}_{what}.npy")), &|_| ());
         let labels = Table::read(&file("labels")?)?.labels("label")?.values;
         Ok(Self { vectors: input::vectors(&file("logits")?, VectorKind::Logits)?, labels })
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use calib_core::{Artifact, ScoreEncoding, TableForm};
-use calib_host::export_rust;
+use calib_host::export::export_rust;
 
 use super::artifacts::Exportable;
 use super::asked::{code_steps, scores, word};

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use calib_core::wire::{Chunk, Prediction, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
 use calib_core::{ClassifierId, Identity, Outcome, Refused, SignatureError, SlotFault, Uncalibrated};
-use calib_host::{DeviceError, Link, PrivateKey, Stage, StoredArtifact, push};
+use calib_host::StoredArtifact;
+use calib_host::device::serial::{DeviceError, Link, Stage, push};
+use calib_host::files::PrivateKey;
 use calib_tests::{Board, TtyDevice, kills};
 use serialport::TTYPort;
 
