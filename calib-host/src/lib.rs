@@ -16,16 +16,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod device;
-mod error;
-mod export;
-mod files;
+pub mod device;
+pub mod draw;
+pub mod export;
+pub mod files;
 pub mod input;
-mod output;
-mod probe;
-mod problem;
-mod report;
-mod signing;
+pub mod report;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]
@@ -80,25 +76,3 @@ pub use calib_fit::stats::{CLIP, CrossValidation, Interval, Seed, clopper_pearso
 pub use calib_fit::{
     apply, artifact, assess, binary, compare, data, decide, fit, guarantee, joint, points, reduction, stats,
 };
-pub use device::{DeviceError, Link, Patience, Stage, Transport, push};
-#[cfg(feature = "serial")]
-pub use device::{LogDecoder, LogLine, LogTable, open_port};
-pub use error::{Error, Place};
-pub use export::{ExportError, export_c, export_rust};
-pub use files::read_artifact;
-pub use output::{OutputError, write_file};
-pub use probe::{
-    AccessError, DeviceReport, FlashAccess, FlashError, FlashReport, Plan as FlashPlan, ProbeState,
-    Rejection, Sector, Segment, SlotImage, SlotMap, await_report, deploy, flash, plan as flash_plan, prepare,
-    read_slots, report_addr, restart, slot_map,
-};
-#[cfg(feature = "probe")]
-pub use probe::{Chip, ChipLog, elf_segments, probes};
-pub use problem::Problem;
-pub use report::{
-    ArtifactPart, CalibratedRows, CalibratorSummary, ClassProbRows, ClassWiseSide, ClassWiseSummary,
-    DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, FileOrigin, Occupancy, Origin,
-    PageError, Plot, PngError, REPORT_KEYS, REPORT_SCHEMA, Report, ReportData, ReportOptions, ReportedRule,
-    report,
-};
-pub use signing::{PrivateKey, PublicKey};

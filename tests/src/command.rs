@@ -17,7 +17,7 @@ pub fn calib() -> &'static Path {
         let built = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .current_dir(workspace)
             .args(["build", "--quiet", "--locked", "--package", "calib-host", "--no-default-features"])
-            .args(["--features", "serial"])
+            .args(["--features", "cli,serial"])
             .status();
         assert!(built.is_ok_and(|status| status.success()), "`calib` did not build");
         let target = env::var_os("CARGO_TARGET_DIR").map_or(workspace.join("target"), PathBuf::from);

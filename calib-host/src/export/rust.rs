@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use calib_core::{Artifact, CompactTable, Scaling, ScoreEncoding, TableForm};
 
-use super::{Exported, title};
+use super::exported::{Exported, title};
 
 /// A `static` with a table, or none, per binary problem.
 pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> String {

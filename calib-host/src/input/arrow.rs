@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Fields, TimeUnit};
 use super::cell::Cell;
 use super::limit::{MAX_UNPACKED_BYTES, check_cells};
 use super::table::{Table, Wanted};
-use crate::problem::Problem;
+use crate::files::Problem;
 
 /// Adds a schema's columns; gives the numbers of those to be filled.
 pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {

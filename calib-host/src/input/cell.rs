@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::problem::Problem;
+use crate::files::Problem;
 
 /// A piece of a table's text, in bytes.
 #[derive(Clone, Copy, Debug)]

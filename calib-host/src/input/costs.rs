@@ -3,14 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
+use calib_fit::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleError};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::error::{Error, Place, Row};
-use crate::problem::Problem;
-use calib_fit::decide::{Actions, ActionsError, CostedAction};
-use calib_fit::decide::{Cost, CostError};
-use calib_fit::decide::{Rule, RuleError};
+use crate::files::{CostsError, FileError, Place, Problem, Row};
 
 /// What a costs file says.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,59 +18,6 @@ pub struct Costs {
     pub stated: Option<Rule>,
     /// Over how many decisions start-up costs are spread.
     pub cases: Option<u64>,
-}
-
-/// What is wrong with a costs file.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CostsError {
-    /// It is not TOML, or a key is missing, unknown or of another type.
-    #[error("{0}")]
-    Toml(String),
-    /// A number is not a cost.
-    #[error("{key}: {cause}")]
-    Cost {
-        /// The key.
-        key: &'static str,
-        /// Why not.
-        cause: CostError,
-    },
-    /// `cases` is not a positive number.
-    #[error("cases = {0}: start-up costs are spread over at least one decision")]
-    Cases(i64),
-    /// The actions do not go together.
-    #[error(transparent)]
-    Actions(ActionsError),
-    /// One action has an interval, and this one has none.
-    #[error("{name:?} has no interval, but {other:?} has: state one for every action, or for none")]
-    IntervalMissing {
-        /// The action without.
-        name: String,
-        /// One with.
-        other: String,
-    },
-    /// Two intervals overlap.
-    #[error("the interval of {name:?} overlaps that of {other:?} (line {line}) from {from} to {to}")]
-    Overlap {
-        /// The upper action.
-        name: String,
-        /// The lower action.
-        other: String,
-        /// The lower action's line.
-        line: u64,
-        /// Where the overlap begins.
-        from: f64,
-        /// Where it ends.
-        to: f64,
-    },
-    /// Stated intervals are not a rule, for another reason.
-    #[error("{name:?}: {cause}")]
-    Rule {
-        /// The action.
-        name: String,
-        /// Why not.
-        cause: RuleError,
-    },
 }
 
 #[derive(Deserialize)]
@@ -131,18 +75,18 @@ struct Text<'a> {
 /// # Errors
 ///
 /// If it cannot be read, or says something else; with the line.
-pub fn read_costs(path: &Path) -> Result<Costs, Error> {
-    let read_error = |source| Error::Read { path: path.into(), source };
+pub fn read_costs(path: &Path) -> Result<Costs, FileError> {
+    let read_error = |source| FileError::Read { path: path.into(), source };
     let bytes = std::fs::read(path).map_err(read_error)?;
-    let text = String::from_utf8(bytes).map_err(|_| Error::input(Place::file(path), Problem::NotUtf8))?;
+    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
     if text.trim().is_empty() {
-        return Err(Error::input(Place::file(path), Problem::EmptyFile));
+        return Err(FileError::input(Place::file(path), Problem::EmptyFile));
     }
     Text { path, text: &text }.parse()
 }
 
 impl Text<'_> {
-    fn parse(&self) -> Result<Costs, Error> {
+    fn parse(&self) -> Result<Costs, FileError> {
         let file: File = toml::from_str(self.text).map_err(|error| {
             self.error(error.span().unwrap_or_default(), CostsError::Toml(error.message().into()))
         })?;
@@ -170,12 +114,12 @@ impl Text<'_> {
         Ok(Costs { actions, stated: self.stated(&file)?, cases: cases.transpose()? })
     }
 
-    fn cost(&self, key: &'static str, value: &Spanned<f64>) -> Result<Cost, Error> {
+    fn cost(&self, key: &'static str, value: &Spanned<f64>) -> Result<Cost, FileError> {
         Cost::new(*value.get_ref()).map_err(|cause| self.error(value.span(), CostsError::Cost { key, cause }))
     }
 
     /// The rule, if the actions have intervals.
-    fn stated(&self, file: &File) -> Result<Option<Rule>, Error> {
+    fn stated(&self, file: &File) -> Result<Option<Rule>, FileError> {
         let has_interval = |entry: &Spanned<Entry>| {
             let entry = entry.get_ref();
             entry.above.is_some() || entry.up_to.is_some()
@@ -205,7 +149,7 @@ impl Text<'_> {
         })
     }
 
-    fn actions_error(&self, file: &File, cause: ActionsError) -> Error {
+    fn actions_error(&self, file: &File, cause: ActionsError) -> FileError {
         let span = match &cause {
             ActionsError::Name { index, .. } | ActionsError::DuplicateName { index, .. } => {
                 Some(file.action[*index].get_ref().name.span())
@@ -216,46 +160,18 @@ impl Text<'_> {
         };
         match span {
             Some(span) => self.error(span, CostsError::Actions(cause)),
-            None => Error::input(Place::file(self.path), Problem::Costs(CostsError::Actions(cause))),
+            None => FileError::input(Place::file(self.path), Problem::Costs(CostsError::Actions(cause))),
         }
     }
 
-    fn error(&self, span: Range<usize>, problem: CostsError) -> Error {
+    fn error(&self, span: Range<usize>, problem: CostsError) -> FileError {
         let line = Row::Line(self.line(span.start));
-        Error::input(Place::file(self.path).row(line), Problem::Costs(problem))
+        FileError::input(Place::file(self.path).row(line), Problem::Costs(problem))
     }
 
     /// The line of a byte, from 1 on.
     fn line(&self, offset: usize) -> u64 {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
         before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1
-    }
-}
-
-impl CostsError {
-    pub(crate) fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Toml(_) => {
-                "an [[action]] has name, positive, negative and alarm, and may have abstain, start_up, above and up_to"
-            }
-            Self::Cost { cause: CostError::Negative(_), .. } => {
-                "add the same amount to every action's cost: the thresholds stay as they are"
-            }
-            Self::Cost { cause: CostError::TooLarge(_) | CostError::TooFine(_), .. } => {
-                "count in another unit: costs are from 0 to 1e9 with up to six decimals"
-            }
-            Self::Cost { .. } => "write a number from 0 to 1e9",
-            Self::Cases(_) => "leave cases out to take the number of rows",
-            Self::Actions(ActionsError::None | ActionsError::Single) => "state two or more [[action]]s",
-            Self::Actions(ActionsError::Uncalibrated) => {
-                "add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true"
-            }
-            Self::Actions(ActionsError::UnknownUncalibrated(_)) => "name one of the actions",
-            Self::Actions(ActionsError::DuplicateName { .. }) => "rename one of the two",
-            Self::IntervalMissing { .. } | Self::Overlap { .. } | Self::Rule { .. } => {
-                "the intervals (above, up_to] cover 0 to 1 once; without any, they follow from the costs"
-            }
-            Self::Actions(_) => return None,
-        })
     }
 }

@@ -8,16 +8,15 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Source;
 use super::cell::Cell;
 use super::limit::{MAX_CELLS, MAX_UNPACKED_BYTES};
+use super::source::Source;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Row};
-use crate::problem::Problem;
+use crate::files::{FileError, Place, Problem, Row};
 
 /// Reads one object a line. Its fields are the columns, in the order in which they first appear; a field that an
 /// object does not have is missing in its row. Blank lines are skipped.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let file = Place::file(source.path());
     let bytes = source.bytes();
     let mut table = Table::new(source);
@@ -30,7 +29,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let fail = |problem| Error::input(file.clone().row(Row::Line(number)), problem);
+        let fail = |problem| FileError::input(file.clone().row(Row::Line(number)), problem);
         let text = std::str::from_utf8(line).map_err(|_| fail(Problem::NotUtf8))?;
         let object: Object<'_> = serde_json::from_str(text).map_err(|cause| fail(not_json(&cause)))?;
         table.push_line(number);
@@ -47,7 +46,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
             };
             if seen[column] == rows + 1 {
                 let place = file.clone().row(Row::Line(number)).column(name);
-                return Err(Error::input(place, Problem::ColumnTwice));
+                return Err(FileError::input(place, Problem::ColumnTwice));
             }
             seen[column] = rows + 1;
             push(&mut table, column, value.get()).map_err(|cause| fail(not_json(&cause)))?;
@@ -61,7 +60,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
         // Objects that have no field in common make more cells than the file has bytes.
         let cells = (rows as u64).saturating_mul(table.width() as u64);
         if cells > MAX_CELLS.max(bytes.len() as u64) {
-            return Err(Error::input(file, Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
+            return Err(FileError::input(file, Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
         }
     }
     Ok(table)

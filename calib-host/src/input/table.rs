@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use super::cell::{Cell, Span};
-use super::column::row_at;
-use super::format::Format;
-use super::{Column, Source, csv, json_lines, npy, npz};
-use crate::error::{Error, Place};
-use crate::problem::{CODES, FLOATS, Problem};
+use super::column::{Column, row_at};
+use super::source::Source;
+use crate::files::{FileError, Place, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
 ///
@@ -60,57 +58,6 @@ impl Wanted<'_> {
 }
 
 impl Table {
-    /// Reads a table with all its columns.
-    ///
-    /// # Errors
-    ///
-    /// If the file is not of its format, is damaged or larger than [`MAX_UNPACKED_BYTES`](super::MAX_UNPACKED_BYTES)
-    /// unpacked, or has no rows.
-    pub fn read(source: &Source) -> Result<Self, Error> {
-        Self::read_wanted(source, Wanted::All)
-    }
-
-    /// Reads a table with the columns of these names only; of the others it knows that they are there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Table::read`].
-    pub fn read_only(source: &Source, names: &[&str]) -> Result<Self, Error> {
-        Self::read_wanted(source, Wanted::Only(names))
-    }
-
-    fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, Error> {
-        let file = Place::file(source.path());
-        if source.bytes().is_empty() {
-            return Err(Error::input(file, Problem::EmptyFile));
-        }
-        let table = match source.format() {
-            Format::Csv => csv::read(source, wanted)?,
-            Format::JsonLines => json_lines::read(source, wanted)?,
-            Format::Npy => npy::table(source)?,
-            Format::Npz => npz::table(source, wanted)?,
-            #[cfg(feature = "arrow")]
-            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
-                let read = if format == Format::Parquet { super::parquet::read } else { super::ipc::read };
-                super::guard::guarded(|| read(source, wanted)).unwrap_or_else(|why| {
-                    let why = format!("it is damaged ({why})");
-                    Err(Error::input(file.clone(), Problem::NotA(format, why)))
-                })?
-            }
-            #[cfg(not(feature = "arrow"))]
-            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
-                return Err(Error::input(file, Problem::NotBuilt(format)));
-            }
-            Format::Gzip => unreachable!("a source is unpacked when it is read"),
-        };
-        let empty =
-            |column: &NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.is_empty());
-        if table.columns.iter().any(empty) || table.columns.is_empty() {
-            return Err(Error::input(file, Problem::Empty));
-        }
-        Ok(table)
-    }
-
     /// A column of numbers.
     ///
     /// # Errors
@@ -120,8 +67,8 @@ impl Table {
     /// # Panics
     ///
     /// If the column was left out by [`Table::read_only`], as for all columns below.
-    pub fn numbers(&self, name: &str) -> Result<Column<f64>, Error> {
-        self.check_lone(FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
+    pub fn numbers(&self, name: &str) -> Result<Column<f64>, FileError> {
+        self.check_lone(Problem::FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
         self.column(name, Cell::number)
     }
 
@@ -130,8 +77,8 @@ impl Table {
     /// # Errors
     ///
     /// As [`Table::numbers`].
-    pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, Error> {
-        self.check_lone(FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
+    pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, FileError> {
+        self.check_lone(Problem::FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
         self.column(name, Cell::optional_number)
     }
 
@@ -140,7 +87,7 @@ impl Table {
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
-    pub fn labels(&self, name: &str) -> Result<Column<i64>, Error> {
+    pub fn labels(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone("integers or booleans", is_integer)?;
         self.column(name, Cell::label)
     }
@@ -150,8 +97,8 @@ impl Table {
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
-    pub fn codes(&self, name: &str) -> Result<Column<i64>, Error> {
-        self.check_lone(CODES, is_integer)?;
+    pub fn codes(&self, name: &str) -> Result<Column<i64>, FileError> {
+        self.check_lone(Problem::CODES, is_integer)?;
         self.column(name, Cell::code)
     }
 
@@ -160,7 +107,7 @@ impl Table {
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number from 0 on.
-    pub fn bins(&self, name: &str) -> Result<Column<u32>, Error> {
+    pub fn bins(&self, name: &str) -> Result<Column<u32>, FileError> {
         self.check_lone("integers", is_integer)?;
         self.column(name, Cell::bin)
     }
@@ -175,10 +122,10 @@ impl Table {
     /// # Errors
     ///
     /// The first of `names` that exists.
-    pub fn check_absent(&self, names: &[&str]) -> Result<(), Error> {
+    pub fn check_absent(&self, names: &[&str]) -> Result<(), FileError> {
         match names.iter().find(|name| self.columns.iter().any(|there| there.name.trim() == **name)) {
             None => Ok(()),
-            Some(name) => Err(Error::input(self.file.clone().column(name), Problem::ColumnExists)),
+            Some(name) => Err(FileError::input(self.file.clone().column(name), Problem::ColumnExists)),
         }
     }
 
@@ -195,28 +142,28 @@ impl Table {
         &'t self,
         name: &str,
         convert: fn(Cell<&'t str>) -> Result<T, Problem>,
-    ) -> Result<Column<T>, Error> {
+    ) -> Result<Column<T>, FileError> {
         let (place, column) = match &self.columns[..] {
             [column] if self.is_lone_array() => (self.file.clone(), column),
             _ => (self.file.clone().column(name), self.find(name)?),
         };
         let cells = match &column.content {
             Content::Cells(cells) => cells,
-            Content::Unusable(problem) => return Err(Error::input(place, problem.clone())),
+            Content::Unusable(problem) => return Err(FileError::input(place, problem.clone())),
             Content::NotRead => panic!("the column {name} was not asked for when the table was read"),
         };
         let mut values = Vec::with_capacity(cells.len());
         for (row, &cell) in cells.iter().enumerate() {
             values.push(convert(self.resolve(cell)).map_err(|problem| {
                 let row = row_at(row, self.first_row, &self.lines);
-                Error::input(place.clone().row(row), problem)
+                FileError::input(place.clone().row(row), problem)
             })?);
         }
         Ok(Column { values, place, first_row: self.first_row, lines: self.lines.clone() })
     }
 
-    fn find(&self, name: &str) -> Result<&NamedColumn, Error> {
-        let fail = |problem| Error::input(self.file.clone().column(name), problem);
+    fn find(&self, name: &str) -> Result<&NamedColumn, FileError> {
+        let fail = |problem| FileError::input(self.file.clone().column(name), problem);
         let mut named = self.columns.iter().filter(|there| there.name.trim() == name);
         match (named.next(), named.next()) {
             (Some(column), None) => Ok(column),
@@ -228,12 +175,16 @@ impl Table {
         }
     }
 
-    fn check_lone(&self, expected: &'static str, is_expected: fn(Cell<Span>) -> bool) -> Result<(), Error> {
+    fn check_lone(
+        &self,
+        expected: &'static str,
+        is_expected: fn(Cell<Span>) -> bool,
+    ) -> Result<(), FileError> {
         let Some(dtype) = &self.lone_dtype else { return Ok(()) };
         let [NamedColumn { content: Content::Cells(cells), .. }] = &self.columns[..] else { return Ok(()) };
         match cells.first() {
             Some(&cell) if !is_expected(cell) => {
-                Err(Error::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
+                Err(FileError::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
             }
             _ => Ok(()),
         }
@@ -323,6 +274,13 @@ impl Table {
                 Span { start, end: self.text.len() }
             }));
         }
+    }
+
+    /// Whether there are no columns, or one that was read has no cells.
+    pub(super) fn has_no_rows(&self) -> bool {
+        let empty =
+            |column: &NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.is_empty());
+        self.columns.iter().any(empty) || self.columns.is_empty()
     }
 
     pub(super) fn push_line(&mut self, line: u64) {

@@ -1,13 +1,13 @@
 //! The report as one page of HTML.
 
-use minijinja::{AutoEscape, Environment, Value, context};
-
-use super::Report;
-use super::chart::{STYLE, key};
-use super::classes::ranges;
-use super::plots::Plot;
 use calib_fit::assess::{Assessment, BinnedEstimate, EstimateWithInterval};
 use calib_fit::stats::Interval;
+use minijinja::{AutoEscape, Environment, Value, context};
+
+use super::classes::ranges;
+use super::data::Report;
+use super::words::percent;
+use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ impl Report {
             origin => self.origin,
             options => self.options,
             version => self.version,
-            percent => super::percent(self.options.alpha).to_string(),
+            percent => percent(self.options.alpha).to_string(),
             has_intervals => self.options.resamples > 0,
         }
     }
@@ -151,7 +151,7 @@ impl Report {
     /// A line for every predicted class: class, rows, right ones, and two metrics before and after.
     fn class_rows(&self) -> Vec<[String; 7]> {
         let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
-        let row = |after: &crate::assess::ClassAssessment| {
+        let row = |after: &calib_fit::assess::assess::ClassAssessment| {
             let (before, a) = (&before(after.class)?.assessment, &after.assessment);
             let number = |value: f64| format!("{value:.4}");
             Some([

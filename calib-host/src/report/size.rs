@@ -1,9 +1,8 @@
 //! What an artefact's bytes are.
 
 use calib_core::{PREFIX_LEN, SectionKind};
-use serde::Serialize;
-
 use calib_fit::artifact::{SECTION_HEAD_LEN, StoredArtifact};
+use serde::Serialize;
 
 /// A part of an artefact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

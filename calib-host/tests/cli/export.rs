@@ -1,8 +1,9 @@
-//! `calib export`. What it writes is compiled and run by `tests/tests/exported`.
+//! `calib export`. What it writes is compiled and run by `tests/tests/e2e/exported`.
 
 use std::fmt::Write as _;
 
-use calib_host::{StoredArtifact, export_c, export_rust};
+use calib_host::StoredArtifact;
+use calib_host::export::{export_c, export_rust};
 
 use super::workplace::Workplace;
 

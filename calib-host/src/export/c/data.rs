@@ -3,8 +3,8 @@
 use calib_core::{CompactTable, TableForm};
 use minijinja::{Value, context};
 
-use super::Exported;
 use super::lookup::{Lookup, Part};
+use crate::export::exported::Exported;
 
 /// Every table: its index, its number of edges, its epsilon and its arrays by name; or none.
 pub(super) fn tables(lookup: &Lookup, tables: &[Option<Exported<'_>>]) -> Vec<Option<Value>> {

@@ -2,7 +2,7 @@
 
 use calib_core::{Artifact, ScoreEncoding, TableForm};
 
-use super::Exported;
+use crate::export::exported::Exported;
 
 /// What the tables of an artefact are, all of one form.
 pub(super) struct Lookup {

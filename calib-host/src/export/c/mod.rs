@@ -6,7 +6,7 @@ mod lookup;
 use calib_core::{Artifact, Reduction};
 use minijinja::{Environment, Error, context};
 
-use super::{Exported, title};
+use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
 
 const TEMPLATES: [(&str, &str); 19] = [
