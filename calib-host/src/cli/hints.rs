@@ -246,7 +246,7 @@ fn of_canonical(error: &CanonicalError) -> Option<String> {
         CanonicalError::TooManyCells { .. } => {
             "use a smaller --depth or --resolution, or --method projection".into()
         }
-        CanonicalError::TooManyClasses(_) => "use --method projection, or dirichlet".into(),
+        CanonicalError::TooManyClasses { .. } => "use --method projection, or dirichlet".into(),
         CanonicalError::TooFewPoints { n, .. } if *n >= 2 => {
             format!("use --bins {} or fewer, or add calibration data", n / 2)
         }

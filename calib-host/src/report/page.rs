@@ -151,7 +151,7 @@ impl Report {
     /// A line for every predicted class: class, rows, right ones, and two metrics before and after.
     fn class_rows(&self) -> Vec<[String; 7]> {
         let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
-        let row = |after: &calib_fit::assess::assess::ClassAssessment| {
+        let row = |after: &calib_fit::assess::ClassAssessment| {
             let (before, a) = (&before(after.class)?.assessment, &after.assessment);
             let number = |value: f64| format!("{value:.4}");
             Some([
