@@ -33,6 +33,17 @@ struct Numbers {
 /// Values are rounded to the nearest `f32`, epsilons upwards, intervals outwards; edges are `f32` already. The same fit
 /// and options give the same bytes.
 ///
+/// ```
+/// use calib_core::Artifact;
+/// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions { counter: 7, ..Default::default() })?;
+/// assert_eq!(Artifact::parse(&bytes).unwrap().counter(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If a number has no `f32`, or the artefact would be larger than the format allows.

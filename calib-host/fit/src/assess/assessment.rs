@@ -201,6 +201,17 @@ pub struct ClassAssessment {
 ///
 /// The result depends neither on the order of the predictions nor on the number of threads.
 ///
+/// ```
+/// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess};
+///
+/// // 0.8 is said a hundred times, and comes true 60 times.
+/// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
+/// let rows: Vec<Prediction> = (0..100).map(said).collect();
+/// let assessment = assess(&rows, PredictionKind::Binary, &AssessOptions::default());
+/// assert!((assessment.conf_ece.value - 0.2).abs() < 1e-9);
+/// assert!((assessment.brier.value - (0.6 * 0.04 + 0.4 * 0.64)).abs() < 1e-9);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no predictions, or more than 2^32.

@@ -13,6 +13,19 @@ use crate::points::{Arrays, Counted, Points, group};
 ///
 /// The result does not depend on the order of the rows.
 ///
+/// ```
+/// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+///
+/// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
+/// let fit = fit_binary(&BinaryData::new(scores, labels)?, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+///
+/// // 100 points a bin: Theorem 3 of Gupta and Ramdas (2021) with 4 bins.
+/// assert_eq!(fit.tables[0].as_ref().unwrap().model.bins().len(), 4);
+/// assert!((fit.guarantee.unwrap().epsilon - 0.1488).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// One class only, too few points, or a parameter out of range.

@@ -9,6 +9,19 @@ use crate::error::FitError;
 /// Fits a binary calibrator to weighted points, without any guarantee: theorems count points. The fit's `n` is the number
 /// of rows; the counts of its bins are units, of which only the ratios mean something.
 ///
+/// ```
+/// use calib_fit::{BinaryMethod, FitError, Isotonic, Umd, WeightedData, fit_weighted};
+///
+/// // Score, weight, label.
+/// let data = WeightedData::new(&[(0.2, 1.5, false), (0.4, 0.5, true), (0.7, 0.5, false), (0.9, 1.0, true)])?;
+/// let fit = fit_weighted(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// assert_eq!(fit.tables[0].as_ref().unwrap().model.steps().unwrap().prob(0.5), 0.5);
+///
+/// let counts = fit_weighted(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1);
+/// assert!(matches!(counts, Err(FitError::RealWeights(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`FitError::RealWeights`] for methods that count points: all but isotonic regression without smoothing and the scaling

@@ -14,6 +14,22 @@ use crate::points::totals;
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
 ///
+/// ```
+/// use calib_fit::{BinaryMethod, ReductionOptions, TopLabelData, Umd, fit_top_label};
+///
+/// // Class 0 is predicted 60 times and right with every second score, class 1 only 5 times.
+/// let predicted: Vec<u16> = (0..65).map(|row| u16::from(row >= 60)).collect();
+/// let scores: Vec<f64> = (0..65).map(|row| 0.5 + f64::from(row) / 200.0).collect();
+/// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
+/// let data = TopLabelData::new(predicted, scores, &labels, 2)?;
+///
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(20) };
+/// let fit = fit_top_label(&data, &options, 0.1)?;
+/// assert_eq!(fit.bins(), 3);
+/// assert_eq!(fit.unfitted[0].reason.to_string(), "5 of 20 points");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`fit_reduction`].
@@ -26,6 +42,21 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
 ///
 /// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
 /// function has no finite optimum stays uncalibrated. The result does not depend on the order of the rows.
+///
+/// ```
+/// use calib_core::Reduction;
+/// use calib_fit::{BinaryMethod, Problems, ReductionOptions, Umd, VectorKind, Vectors, fit_reduction};
+///
+/// let rows = (0..90u8).map(|row| [f32::from(row) / 90.0, f32::from(row % 7) / 7.0, 0.5]);
+/// let logits = Vectors::new(rows.flatten().collect(), 3, VectorKind::Logits)?;
+/// let labels: Vec<i64> = (0..90).map(|row| row % 3).collect();
+///
+/// let problems = Problems::new(&logits, &labels, Reduction::ClassWise)?;
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+/// let fit = fit_reduction(&problems, &options, 0.1)?;
+/// assert_eq!((fit.tables.len(), fit.table_name(2)), (3, "class 2".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
