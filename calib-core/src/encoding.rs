@@ -4,6 +4,8 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::score::Score;
+
 /// What kind of number a score is on the device.
 ///
 /// An integer code stands for the score `scale * (code - zero_point)`. The scale is above 0, so that codes are
@@ -192,6 +194,11 @@ impl QuantizedScore {
             Some((scale, zero_point)) => scale * (self.code() - zero_point) as f32,
             None => 0.0,
         }
+    }
+
+    /// The score that the code stands for; `None` if its `f32` is outside `[0, 1]`.
+    pub fn score(&self) -> Option<Score> {
+        Score::new(self.dequantized()).ok()
     }
 }
 

@@ -120,6 +120,20 @@ impl TryFrom<f32> for Score {
     }
 }
 
+/// For what is fitted on a host: checks the number itself, then maps it to the nearest `f32`. A number just above 1 is refused
+/// although its `f32` is 1.
+impl TryFrom<f64> for Score {
+    type Error = ScoreError;
+
+    fn try_from(value: f64) -> Result<Self, ScoreError> {
+        let nearest = value as f32;
+        if value < 0.0 || value > 1.0 && value.is_finite() {
+            return Err(ScoreError::OutOfRange(if nearest == 1.0 { 1.0f32.next_up() } else { nearest }));
+        }
+        Self::new(nearest)
+    }
+}
+
 impl From<Score> for f32 {
     fn from(score: Score) -> Self {
         score.0
@@ -141,6 +155,16 @@ impl core::error::Error for ScoreError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_double_just_above_one_is_refused_although_it_rounds_to_one() {
+        assert!(matches!(Score::try_from(1.0 + 1e-12), Err(ScoreError::OutOfRange(_))));
+        assert!(matches!(Score::try_from(-1e-300), Err(ScoreError::OutOfRange(_))));
+        assert_eq!(Score::try_from(1.0), Ok(Score::ONE));
+        assert_eq!(Score::try_from(f64::NAN), Err(ScoreError::NaN));
+        assert_eq!(Score::try_from(f64::INFINITY), Err(ScoreError::Infinite));
+        assert_eq!(Score::try_from(1e-60), Ok(Score::ZERO));
+    }
 
     #[test]
     fn accepts_exactly_the_closed_unit_interval() {

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_core::{Artifact, Outcome};
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, FixedWidth, Isotonic, ReductionOptions, ScalingMethod,
-    StoredArtifact, TopLabelData, Umd, VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, TopLabelData, Umd,
+    VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Board, Case, Emulator, bare_scores, build_firmware_for, classified_rows, image_size};
 

@@ -3,10 +3,10 @@
 use std::fs;
 
 use calib_core::{Artifact, Outcome};
+use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, Loss,
-    ReductionOptions, ScalingBinning, ScalingMethod, StoredArtifact, TopLabelData, Umd, Ums, VectorKind,
-    Vectors, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, TopLabelData, Umd,
+    VectorKind, Vectors, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Case, Emulator, bare_scores, build_firmware, classified_rows};
 

@@ -3,10 +3,11 @@
 use calib_core::wire::{ReplyBody, RequestBody};
 use calib_core::{ClassifierId, Outcome, Reduction, ScoreEncoding};
 use calib_firmware::AlarmRule;
-use calib_host::{
-    AppliedVector, ArtifactOptions, BinaryMethod, CodeVectors, Isotonic, Problems, ReductionOptions,
-    ScalingMethod, StoredArtifact, Umd, apply_code_vectors, artifact_bytes, fit_reduction,
-};
+use calib_host::apply::{AppliedVector, apply_code_vectors};
+use calib_host::binary::{Isotonic, ScalingMethod};
+use calib_host::data::CodeVectors;
+use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, StoredArtifact, Umd, artifact_bytes};
 use calib_tests::{
     Board, build_firmware_of_for, code_vectors, overconfident_logits, quantized_softmax, stand_in,
     start_with_on,

@@ -6,9 +6,11 @@ use std::sync::OnceLock;
 use calib_core::wire::{self, MAX_FRAME, Prediction, RawScore, ReplyBody, RequestBody};
 use calib_core::{Calibrator, ClassifierId, Outcome, QuantizedScore, ScoreEncoding};
 use calib_firmware::AlarmRule;
+use calib_host::apply::apply_codes;
+use calib_host::artifact::{CodesError, CompileError};
+use calib_host::binary::{Isotonic, Loss, Model, ScalingBinning, ScalingMethod};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, CodesError, CompileError, Isotonic, Loss, Model,
-    ScalingBinning, ScalingMethod, StoredArtifact, Umd, apply_codes, artifact_bytes, fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
 use calib_tests::{build_firmware_of, stand_in, start_with};
 use rand::{RngExt, SeedableRng};

@@ -3,11 +3,11 @@
 use calib_core::wire::{Refusal, ReplyBody, RequestBody};
 use calib_core::{ClassifierId, Outcome};
 use calib_firmware::AlarmRule;
-use calib_host::{
-    ArtifactOptions, CanonicalMethod, CrossValidation, Directions, JointMethod, MulticlassIrp, Odir,
-    ProjectionBinning, Splits, StoredArtifact, VectorData, VectorScalingMethod, fit_joint,
-    joint_artifact_bytes,
+use calib_host::joint::{
+    CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
 };
+use calib_host::stats::CrossValidation;
+use calib_host::{ArtifactOptions, JointMethod, StoredArtifact, VectorData, fit_joint, joint_artifact_bytes};
 use calib_tests::{build_firmware_of, overconfident_logits, stand_in, start_with, vectors};
 
 const ALARM: AlarmRule = AlarmRule::Below(0.5);

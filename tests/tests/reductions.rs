@@ -3,10 +3,9 @@
 use calib_core::wire::ReplyBody;
 use calib_core::{ClassifierId, Outcome, Reduction};
 use calib_firmware::AlarmRule;
-use calib_host::{
-    ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, StoredArtifact, Umd,
-    artifact_bytes, fit_reduction,
-};
+use calib_host::binary::{Isotonic, ScalingMethod};
+use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, StoredArtifact, Umd, artifact_bytes};
 use calib_tests::{bare_scores, build_firmware_of, overconfident_logits, stand_in, start_with, vectors};
 
 const ALARM: AlarmRule = AlarmRule::Below(0.5);

@@ -70,10 +70,10 @@ pub fn export_rust(artifact: &Artifact<'_>, name: &str) -> Result<String, Export
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        ArtifactOptions, BinaryData, BinaryMethod, FixedWidth, ScalingMethod, StoredArtifact, artifact_bytes,
-        fit_binary,
-    };
+    use calib_fit::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes};
+    use calib_fit::binary::{BinaryMethod, FixedWidth, ScalingMethod};
+    use calib_fit::data::BinaryData;
+    use calib_fit::fit::fit_binary;
 
     fn artifact(method: &BinaryMethod) -> StoredArtifact {
         let scores = (0..300).map(|i| f64::from(i) / 400.0).collect();

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use calib_core::PREFIX_LEN;
+use calib_fit::artifact::{StoredArtifact, identity};
 
 use super::error::FileError;
 use super::place::Place;
 use super::problem::Problem;
-use crate::StoredArtifact;
-use crate::compile::identity;
 
 /// The largest artefact file that is read: 65 535 classes of 64 bins take 33 MB.
 const MAX_LEN_BYTES: u64 = 64 << 20;

@@ -1,6 +1,6 @@
 //! What is wrong with a costs file.
 
-use crate::decide::{ActionsError, CostError, RuleError};
+use calib_fit::decide::{ActionsError, CostError, RuleError};
 
 /// What is wrong with a costs file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

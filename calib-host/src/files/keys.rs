@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use calib_core::{Artifact, KeyId, SIGNATURE_SECTION_LEN, SignatureError, Trust, TrustedKey, sign};
+use calib_fit::artifact::StoredArtifact;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{
     DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes,
@@ -14,7 +15,6 @@ use super::error::FileError;
 use super::output::{OutputError, write_file, write_secret_file};
 use super::place::Place;
 use super::problem::Problem;
-use crate::StoredArtifact;
 
 /// The longest file that is read as a key.
 const MAX_KEY_LEN: u64 = 1 << 16;

@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use calib_core::Score;
+use calib_fit::data::{BinaryCollector, BinaryData};
 
 use super::chunks::{Chunks, sha256_chunks};
 use super::column::{Column, check_same_len};
 use super::progress::Watch;
 use super::source::Source;
 use super::table::Table;
-use crate::data::BinaryData;
 use crate::files::{FileError, Place};
-use crate::packed::pack;
-use crate::spill::Collector;
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
@@ -140,12 +138,12 @@ struct Pairs {
     /// How many there were of each, and where.
     seen: [usize; 2],
     places: [Option<Place>; 2],
-    points: Collector,
+    points: BinaryCollector,
 }
 
 impl Pairs {
     fn new() -> Self {
-        let points = Collector::new(IN_MEMORY_POINTS);
+        let points = BinaryCollector::new(IN_MEMORY_POINTS);
         Self { scores: Vec::new(), labels: Vec::new(), seen: [0; 2], places: [None, None], points }
     }
 
@@ -168,7 +166,7 @@ impl Pairs {
     fn join(&mut self, alone: bool) -> Result<(), FileError> {
         let both = self.scores.len().min(self.labels.len());
         let points = self.scores.drain(..both).zip(self.labels.drain(..both));
-        self.points.extend(points.map(|(score, label)| pack(score, label))).map_err(FileError::spill)?;
+        self.points.extend(points).map_err(FileError::spill)?;
         if alone {
             self.scores.clear();
             self.labels.clear();
@@ -179,6 +177,7 @@ impl Pairs {
     fn finish(self) -> Result<(BinaryData, Place), FileError> {
         let [scores, labels] = self.places.map(|place| place.expect("a table has rows"));
         check_same_len(&labels, self.seen[1], &scores, self.seen[0])?;
-        Ok((BinaryData::from_collected(self.points.finish().map_err(FileError::spill)?), labels))
+        let data = self.points.finish().map_err(FileError::spill)?.expect("a table has rows");
+        Ok((data, labels))
     }
 }

@@ -1,16 +1,14 @@
 //! Integer codes of scores.
 
 use calib_core::{QuantizedScore, ScoreEncoding};
+use calib_fit::data::{CodeVectors, VectorKind};
 
 use super::column::Column;
 use super::fault::Fault;
 use super::matrix::{array, entry};
 use super::source::Source;
 use super::table::Table;
-use crate::code_vectors::CodeVectors;
-use crate::codes::score_of_code;
 use crate::files::{FileError, Format, Place, Problem};
-use crate::vectors::VectorKind;
 
 /// Checks that every value is a code of the encoding.
 ///
@@ -32,7 +30,7 @@ pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<Quanti
 /// The first value that is not a code, or stands for a score outside `[0, 1]`.
 pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Column<f64>, FileError> {
     let score = |(row, code): (usize, QuantizedScore)| {
-        let score = score_of_code(code).map(|score| f64::from(score.get()));
+        let score = code.score().map(|score| f64::from(score.get()));
         score.ok_or_else(|| {
             let problem = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
             FileError::input(column.at(row), problem)

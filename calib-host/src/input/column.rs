@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use calib_core::Score;
+use calib_fit::data::BinaryData;
+
 use super::fault::score_problem;
-use crate::data::{BinaryData, device_score};
 use crate::files::{FileError, Place, Problem, Row};
-use crate::packed::pack;
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]
@@ -43,9 +44,9 @@ impl Column<f64> {
     /// # Errors
     ///
     /// The first value that is not.
-    pub fn scores(&self) -> Result<Vec<calib_core::Score>, FileError> {
+    pub fn scores(&self) -> Result<Vec<Score>, FileError> {
         let check = |(row, &value): (usize, &f64)| {
-            device_score(value).map_err(|cause| {
+            Score::try_from(value).map_err(|cause| {
                 FileError::input(self.at(row), score_problem(cause, value, Problem::ScoreOutOfRange))
             })
         };
@@ -79,8 +80,9 @@ impl Column<i64> {
 pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, FileError> {
     check_same_len(&labels.place, labels.len(), &scores.place, scores.len())?;
     labels.check_classes(2)?;
-    let points = scores.scores()?.into_iter().zip(&labels.values);
-    Ok(BinaryData::from_packed(points.map(|(score, &label)| pack(score, label == 1)).collect()))
+    let scores: Vec<f32> = scores.scores()?.into_iter().map(Score::get).collect();
+    let labels: Vec<bool> = labels.values.iter().map(|&label| label == 1).collect();
+    Ok(BinaryData::from_device_scores(&scores, &labels).expect("the rows were checked"))
 }
 
 /// Checks that a label column has as many rows as the scores in `other`.

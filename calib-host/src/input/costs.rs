@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
+use calib_fit::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleError};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleError};
 use crate::files::{CostsError, FileError, Place, Problem, Row};
 
 /// What a costs file says.
@@ -136,12 +136,7 @@ impl Text<'_> {
         };
         let intervals: Vec<_> = file.action.iter().enumerate().map(ends).collect();
         Rule::stated(&intervals).map(Some).map_err(|cause| {
-            let action = match cause {
-                RuleError::Interval { action, .. }
-                | RuleError::Overlap { action, .. }
-                | RuleError::Gap { action, .. }
-                | RuleError::TooNarrow { action, .. } => &file.action[action],
-            };
+            let action = &file.action[cause.action()];
             let problem = match cause {
                 RuleError::Overlap { below, from, to, .. } => {
                     let other = &file.action[below];

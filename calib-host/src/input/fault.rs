@@ -1,8 +1,8 @@
 //! What is wrong with data, told at its place in a file.
 
 use calib_core::{LogitsError, ProbsError, ScoreEncoding, ScoreError};
+use calib_fit::data::DataError;
 
-use crate::data_error::DataError;
 use crate::files::Problem;
 
 /// A fault of data that were read from a file.

@@ -1,12 +1,11 @@
 //! Rows that stand for several points, or for a share of one.
 
 use calib_core::ScoreEncoding;
+use calib_fit::data::{BinaryData, WeightedData};
 
 use super::column::{Column, check_same_rows};
 use super::fault::Fault;
-use crate::data::BinaryData;
 use crate::files::{FileError, Problem};
-use crate::weighted::WeightedData;
 
 /// Binary calibration data, with or without real weights.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,13 @@
 //! A report's numbers and words.
 
+use calib_fit::artifact::DeviceCost;
+use calib_fit::assess::BeforeAfter;
 use serde::Serialize;
 
 use super::classes::ClassWiseSummary;
 use super::decision::DecisionSummary;
 use super::plots::Occupancy;
 use super::size::ArtifactPart;
-use crate::assess::BeforeAfter;
-use crate::device_cost::DeviceCost;
 use crate::draw::Plot;
 
 /// The version of the JSON form of a report.

@@ -1,14 +1,15 @@
 //! The plots of a report, and what is said of them.
 
+use calib_fit::assess::{
+    AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
+    Validity, cells,
+};
+
 use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Theory, ValidityKind};
 use super::rows::CalibratedRows;
 use super::words::percent;
-use crate::assess::{
-    AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
-    Validity, cells,
-};
 use crate::draw::{LegendEntry, Plot, Words};
 
 /// Before and after, in words and marks.

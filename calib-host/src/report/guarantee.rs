@@ -46,7 +46,7 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gr21_theorem3;
+    use calib_fit::guarantee::gr21_theorem3;
 
     /// The curve passes through what the theorem gives at every alpha.
     #[test]
@@ -59,7 +59,7 @@ mod tests {
         for alpha in [0.5, 0.1, 0.01] {
             let epsilon = gr21_theorem3(points_per_bin, bins, alpha);
             assert!((curve.conditional(epsilon) - (1.0 - alpha)).abs() < 1e-12);
-            let marginal = crate::gr21_theorem4_marginal(points_per_bin, alpha);
+            let marginal = calib_fit::guarantee::gr21_theorem4_marginal(points_per_bin, alpha);
             assert!((curve.marginal(marginal) - (1.0 - alpha)).abs() < 1e-12);
         }
         assert_eq!(curve.conditional(0.0), 0.0);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use calib_core::Artifact;
+use calib_fit::artifact::{StoredArtifact, device_costs, promise};
+use calib_fit::assess::{AssessOptions, Cell, assess_before_after};
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
@@ -11,18 +13,15 @@ use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
 use super::rows::{CalibratedRows, ReportData};
 use super::{simplex, size, warnings};
-use crate::StoredArtifact;
-use crate::assess::{AssessOptions, Cell, assess_before_after};
-use crate::device_cost::device_costs;
 use crate::draw::Plot;
-use crate::promise::promise;
 
 /// Makes a report on an artefact from the rows that it was fitted to and rows that it was not.
 ///
 /// ```
 /// use calib_core::{Outcome, Score};
 /// use calib_host::report::{CalibratedRows, Origin, ReportData, report};
-/// use calib_host::{AssessOptions, Prediction, PredictionKind, apply_scores};
+/// use calib_host::apply_scores;
+/// use calib_host::assess::{AssessOptions, Prediction, PredictionKind};
 /// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
 /// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;

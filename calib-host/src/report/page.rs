@@ -1,11 +1,12 @@
 //! The report as one page of HTML.
 
+use calib_fit::assess::{Assessment, BinnedEstimate, EstimateWithInterval};
+use calib_fit::stats::Interval;
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
 use super::data::Report;
 use super::words::percent;
-use crate::assess::{Assessment, BinnedEstimate, EstimateWithInterval, Interval};
 use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -150,7 +151,7 @@ impl Report {
     /// A line for every predicted class: class, rows, right ones, and two metrics before and after.
     fn class_rows(&self) -> Vec<[String; 7]> {
         let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
-        let row = |after: &crate::assess::ClassAssessment| {
+        let row = |after: &calib_fit::assess::ClassAssessment| {
             let (before, a) = (&before(after.class)?.assessment, &after.assessment);
             let number = |value: f64| format!("{value:.4}");
             Some([
@@ -175,7 +176,7 @@ fn legend(plot: &Plot) -> Vec<(Value, &'static str)> {
 
 /// How predictions are grouped, in words.
 fn groups(estimate: &BinnedEstimate) -> String {
-    use crate::assess::Binning;
+    use calib_fit::assess::Binning;
     match estimate.groups.binning {
         Binning::EqualWidth(bins) => format!("{bins} bins of equal width"),
         Binning::EqualMass(bins) => format!("{bins} bins of equal mass"),

@@ -1,12 +1,12 @@
 //! What the page says about classes, decisions and costs, as text.
 
+use calib_fit::artifact::CallInput;
+use calib_fit::assess::BinnedEstimate;
 use minijinja::{Value, context};
 
 use super::classes::{ClassWiseSide, ranges};
 use super::data::Report;
 use super::words::{number, percent};
-use crate::assess::BinnedEstimate;
-use crate::device_cost::CallInput;
 
 /// Tables hold at most so many classes, those with the most rows.
 const LISTED_CLASSES: usize = 200;
@@ -104,7 +104,7 @@ impl Report {
             CallInput::Probs => "a vector of probabilities",
             CallInput::Logits => "a vector of logits",
         });
-        let row = |(i, core): (usize, &crate::CoreCost)| {
+        let row = |(i, core): (usize, &calib_fit::artifact::CoreCost)| {
             let counts = self.device_cost.iter().map(|cost| format!("{:.0}", cost.cores[i].instructions));
             context! {core => core.core, counts => counts.collect::<Vec<_>>()}
         };

@@ -1,9 +1,9 @@
 //! The plots of a report, each with the table that it is drawn from.
 
+use calib_fit::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 use serde::Serialize;
 
 use super::words::number;
-use crate::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
 
 /// ROC curves are drawn with at most so many points.

@@ -113,7 +113,7 @@ pub(super) fn simplex(rows: &ClassProbRows) -> Plot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::ProbMatrix;
+    use calib_fit::assess::ProbMatrix;
 
     #[test]
     fn the_table_holds_the_means_of_the_groups() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use calib_core::{Artifact, BinFlags, Calibrator, HeaderFlags, Reduction, VectorCalibrator};
+use calib_fit::assess::{BeforeAfter, Prediction};
 
 use super::data::Origin;
 use super::plots::Occupancy;
 use super::rows::{CalibratedRows, ReportData};
-use crate::assess::{BeforeAfter, Prediction};
 
 /// Bins with fewer test rows than this say little.
 const FEW_IN_BIN: u64 = 10;

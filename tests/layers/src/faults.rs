@@ -56,6 +56,10 @@ impl Sources {
 
     /// What is wrong with a path in a file of the room `own`.
     fn fault_of(&self, rooms: &[&str], own: usize, module: &Module, path: &Path) -> Option<String> {
+        // `pub(crate)`, or a local name.
+        if path.segments.len() == 1 {
+            return None;
+        }
         let (_, source) = &self.files[module];
         let target = self.absolute(module, source, path)?;
         let first = path.segments[0].as_str();
@@ -101,7 +105,7 @@ mod tests {
             ("lib.rs", "mod ground; mod house; mod roof; pub use roof::Roof;"),
             ("ground/mod.rs", "mod sand; mod stone; pub use sand::Sand; pub use stone::Stone;"),
             ("ground/sand.rs", "use super::Stone; #[cfg(test)] mod tests { use crate::roof::Roof; }"),
-            ("ground/stone.rs", "pub struct Stone;"),
+            ("ground/stone.rs", "pub(crate) struct Stone;"),
             ("house/mod.rs", "pub mod left; pub mod right; pub use left::Door;"),
             ("house/left.rs", "use crate::ground::Sand; pub struct Door;"),
             ("house/right.rs", "use crate::house::left::Door; use std::fmt;"),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
-use calib_host::{HeldOutLoss, JointFit, JointModel, Partition};
+use calib_host::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use serde_json::{Value, json};
 
 /// A fit for people.
@@ -92,7 +92,7 @@ pub(crate) fn joint_json(fit: &JointFit, output: &Path, len_bytes: usize) -> Val
 }
 
 /// Shows a calibrator of an artefact; nothing for one with tables.
-pub(crate) fn print_vector(calibrator: &VectorCalibrator<'_>, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn print_vector(calibrator: &VectorCalibrator<'_>, out: &mut dyn Write) -> io::Result<()> {
     match calibrator {
         VectorCalibrator::Scaled(function) => print_scaling(function, out),
         VectorCalibrator::Binned(table) => print_cells(table, out),
@@ -100,7 +100,7 @@ pub(crate) fn print_vector(calibrator: &VectorCalibrator<'_>, out: &mut impl Wri
     }
 }
 
-fn print_scaling(function: &VectorScaling<'_>, out: &mut impl Write) -> io::Result<()> {
+fn print_scaling(function: &VectorScaling<'_>, out: &mut dyn Write) -> io::Result<()> {
     match function.input() {
         ScalingInput::Logits => writeln!(out, "features    logits")?,
         ScalingInput::LogProbs { clip } => {
@@ -125,7 +125,7 @@ fn print_scaling(function: &VectorScaling<'_>, out: &mut impl Write) -> io::Resu
     }
 }
 
-fn print_cells(table: &CellTable<'_>, out: &mut impl Write) -> io::Result<()> {
+fn print_cells(table: &CellTable<'_>, out: &mut dyn Write) -> io::Result<()> {
     let scheme = table.scheme();
     let classes = scheme.classes();
     writeln!(out, "cells       {}, {} bytes of values", scheme.cells(), 4 * table.values().len())?;

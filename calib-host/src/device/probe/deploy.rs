@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use calib_fit::artifact::StoredArtifact;
+
 use super::access::FlashAccess;
 use super::error::FlashError;
 use super::flow::{FlashPlan, FlashReport, Segment, flash, flash_plan};
 use super::image::{SlotImage, SlotMap};
 use super::report::{DeviceReport, await_report, restart};
-use crate::StoredArtifact;
 
 /// Reads both slots.
 ///

@@ -4,10 +4,10 @@ use calib_core::{
     Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, InstallError, LayoutError, Receipt,
     SlotContent, SlotFault, SlotLayout, SlotStore,
 };
+use calib_fit::artifact::StoredArtifact;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
 use super::flow::Segment;
-use crate::StoredArtifact;
 
 /// Words of the largest slot that is loaded here.
 const WORDS: usize = 1 << 16;
@@ -154,7 +154,10 @@ impl NorFlash for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
+    use calib_fit::artifact::{ArtifactOptions, artifact_bytes};
+    use calib_fit::binary::{BinaryMethod, Umd};
+    use calib_fit::data::BinaryData;
+    use calib_fit::fit::fit_binary;
 
     const MAP: SlotMap = SlotMap { addr: 0xFE000, len_bytes: 4096 };
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use calib_core::SlotContent;
 use calib_core::wire::{FrameReader, REPORT_LEN, Reply, ReplyBody, RequestBody, Slots, Status};
+use calib_fit::artifact::StoredArtifact;
 
 use super::access::{AccessError, FlashAccess};
 use super::error::{FlashError, Rejection};
-use crate::StoredArtifact;
 use crate::device::serial::{DeviceError, Link, Transport};
 
 /// How long to wait between two looks at the memory.
@@ -139,7 +139,10 @@ mod tests {
 
     use super::*;
     use crate::files::PrivateKey;
-    use crate::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
+    use calib_fit::artifact::{ArtifactOptions, artifact_bytes};
+    use calib_fit::binary::{BinaryMethod, Umd};
+    use calib_fit::data::BinaryData;
+    use calib_fit::fit::fit_binary;
 
     const ID: ClassifierId = ClassifierId(*b"the-chip");
 

@@ -2,10 +2,10 @@
 
 use calib_core::wire::{Chunk, MAX_CHUNK, ReplyBody, RequestBody, Slots, UpdateStatus};
 use calib_core::{Receipt, crc32c};
+use calib_fit::artifact::StoredArtifact;
 
 use super::error::DeviceError;
 use super::link::{Link, Transport};
-use crate::StoredArtifact;
 
 /// How far a push is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

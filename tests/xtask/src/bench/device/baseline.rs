@@ -35,7 +35,7 @@ pub(super) fn write(all: &[Measured]) -> Result<()> {
     for (key, count) in ours(all) {
         writeln!(text, "{key},{count:.1}")?;
     }
-    let estimates = root().join("calib-host/src/device_cost.csv");
+    let estimates = root().join("calib-host/fit/src/artifact/cost.csv");
     for (path, text) in [(path(), text), (estimates, for_estimates(all))] {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         eprintln!("wrote {}", path.display());

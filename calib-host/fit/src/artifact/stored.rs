@@ -1,0 +1,50 @@
+//! The bytes of an artefact.
+
+use calib_core::{Artifact, PREFIX_LEN, ParseError};
+
+/// The length of a section's own head in bytes: kind, flags and length.
+pub const SECTION_HEAD_LEN: usize = 8;
+
+/// The bytes of an artefact, checked, at an address that can be read in place.
+#[derive(Clone, Debug)]
+pub struct StoredArtifact {
+    words: Vec<u32>,
+}
+
+impl StoredArtifact {
+    /// Checks an artefact.
+    ///
+    /// # Errors
+    ///
+    /// As [`Artifact::parse`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
+        let mut words = vec![0u32; bytes.len().div_ceil(4)];
+        let aligned = &mut bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()];
+        aligned.copy_from_slice(bytes);
+        Artifact::parse(aligned)?;
+        Ok(Self { words })
+    }
+
+    /// The artefact.
+    pub fn artifact(&self) -> Artifact<'_> {
+        Artifact::parse(self.as_bytes()).expect("checked when it was made")
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
+    }
+
+    /// The sections: kind, whether it is mandatory, payload.
+    pub fn sections(&self) -> impl Iterator<Item = (u16, bool, &[u8])> {
+        let mut rest = self.as_bytes().get(PREFIX_LEN..).unwrap_or_default();
+        std::iter::from_fn(move || {
+            let head: &[u8; SECTION_HEAD_LEN] = rest.first_chunk()?;
+            let kind = u16::from_le_bytes([head[0], head[1]]);
+            let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+            let payload = rest.get(SECTION_HEAD_LEN..SECTION_HEAD_LEN + len)?;
+            rest = rest.get((SECTION_HEAD_LEN + len).next_multiple_of(4)..)?;
+            Some((kind, head[2] & 1 == 1, payload))
+        })
+    }
+}
