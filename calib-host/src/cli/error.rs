@@ -2,6 +2,9 @@
 
 use std::io;
 
+use calib_host::FitError;
+use calib_host::artifact::CompileError;
+use calib_host::data::DataError;
 use calib_host::device::probe::{AccessError, FlashError};
 use calib_host::device::serial::DeviceError;
 #[cfg(feature = "png")]
@@ -9,7 +12,6 @@ use calib_host::draw::PngError;
 use calib_host::export::ExportError;
 use calib_host::files::{FileError, OutputError, Place, Problem, RandomError};
 use calib_host::report::PageError;
-use calib_host::{CanonicalError, CompileError, DataError, FitError, VectorScalingError};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +29,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Data(#[from] DataError),
     /// The data are in order, but nothing can be fitted to them, or an option is out of range.
-    #[error("{}{cause}", if is_about_options(cause) { String::new() } else { format!("{place}: ") })]
+    #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
     Fit {
         /// The data.
         place: Box<Place>,
@@ -98,7 +100,7 @@ impl Error {
             #[cfg(feature = "serial")]
             Self::Interrupt(_) => 2,
             Self::Flash(FlashError::Slots(_)) => 2,
-            Self::Fit { cause, .. } if is_about_options(cause) => 2,
+            Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
@@ -117,17 +119,4 @@ fn with_options(error: &FileError) -> String {
         }
         error => error.to_string(),
     }
-}
-
-/// Whether an option alone is wrong, whatever the data.
-fn is_about_options(cause: &FitError) -> bool {
-    matches!(
-        cause,
-        FitError::BinCount(_)
-            | FitError::PointsPerBin(_)
-            | FitError::Alpha(_)
-            | FitError::RealWeights(_)
-            | FitError::VectorScaling(VectorScalingError::Penalty(_))
-            | FitError::Canonical(CanonicalError::Parameter(_))
-    )
 }

@@ -4,11 +4,13 @@ use std::io;
 
 use calib_core::wire::UpdateRefusal;
 use calib_core::{ClassifierId, ParseError, Refused, SignatureError};
+use calib_host::FitError;
+use calib_host::artifact::{CodesError, CompileError};
 use calib_host::decide::{ActionsError, CostError};
 use calib_host::device::probe::{AccessError, FlashError, Rejection};
 use calib_host::device::serial::DeviceError;
+use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
-use calib_host::{CanonicalError, CodesError, CompileError, FitError, ScalingError, VectorScalingError};
 
 use crate::cli::error::Error;
 

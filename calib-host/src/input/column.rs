@@ -44,7 +44,7 @@ impl Column<f64> {
     /// # Errors
     ///
     /// The first value that is not.
-    pub fn scores(&self) -> Result<Vec<calib_core::Score>, FileError> {
+    pub fn scores(&self) -> Result<Vec<Score>, FileError> {
         let check = |(row, &value): (usize, &f64)| {
             Score::try_from(value).map_err(|cause| {
                 FileError::input(self.at(row), score_problem(cause, value, Problem::ScoreOutOfRange))

@@ -2,7 +2,9 @@
 
 use calib_core::{Artifact, Score};
 use calib_fit::assess::Prediction;
-use calib_fit::decide::{Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost};
+use calib_fit::decide::{
+    Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
+};
 use serde::Serialize;
 
 /// The probability with which the interval of the expected cost may fail.

@@ -1,6 +1,9 @@
 //! The plots of a report, and what is said of them.
 
-use calib_fit::assess::{AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc, Validity, cells};
+use calib_fit::assess::{
+    AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
+    Validity, cells,
+};
 
 use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;

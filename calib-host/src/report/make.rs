@@ -20,7 +20,8 @@ use crate::draw::Plot;
 /// ```
 /// use calib_core::{Outcome, Score};
 /// use calib_host::report::{CalibratedRows, Origin, ReportData, report};
-/// use calib_host::{AssessOptions, Prediction, PredictionKind, apply_scores};
+/// use calib_host::apply_scores;
+/// use calib_host::assess::{AssessOptions, Prediction, PredictionKind};
 /// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
 /// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;

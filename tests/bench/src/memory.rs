@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use calib_host::{
-    ArtifactOptions, AssessOptions, BinaryMethod, FixedWidth, Isotonic, Prediction, PredictionKind,
-    ScalingMethod, StoredArtifact, Umd, apply_probs, artifact_bytes, assess, fit_device_scores,
-};
+use calib_host::apply::apply_probs;
+use calib_host::assess::{AssessOptions, Prediction, PredictionKind, assess};
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
+use calib_host::fit::fit_device_scores;
+use calib_host::{ArtifactOptions, BinaryMethod, StoredArtifact, Umd, artifact_bytes};
 use calib_run::root;
 use npyz::WriterBuilder;
 use rand::{RngExt, SeedableRng};

@@ -11,8 +11,13 @@ use calib_classifier::{Case, Rows, SEED};
 use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
 use calib_core::{Artifact, Outcome};
 use calib_firmware::Classifier;
-use calib_host::{AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, Interval, IntervalKind, Prediction, PredictionKind, assess_before_after, gr21_theorem3_smallest_n};
+use calib_host::assess::{
+    AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, IntervalKind, Prediction,
+    PredictionKind, assess_before_after,
+};
 use calib_host::files::read_artifact;
+use calib_host::guarantee::gr21_theorem3_smallest_n;
+use calib_host::stats::Interval;
 use calib_linear::LinearModel;
 use calib_run::{built, root, run};
 use calib_tests::{Board, Emulator, ImageSize, bare_scores, build_firmware, classified_rows, image_size};

@@ -4,7 +4,8 @@ use anyhow::{Result, anyhow};
 use calib_classifier::Case;
 use calib_core::wire::{Measurement, Prediction as Answer, RawScore, ReplyBody};
 use calib_core::{Logits, Outcome};
-use calib_host::{AssessOptions, Assessment, Prediction, PredictionKind, StoredArtifact, assess};
+use calib_host::StoredArtifact;
+use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, assess};
 use calib_tests::Parity;
 
 use crate::instructions;

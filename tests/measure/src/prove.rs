@@ -13,8 +13,12 @@ use crate::device::STACK_SIZES;
 const BOARDS: [Board; 5] =
     [Board::Microbit, Board::Mps2An385, Board::Mps2An386, Board::Mps2An505, Board::Virt];
 /// The crates that hold no unsafe code.
-const SAFE: [&str; 4] =
-    ["calib-core/src/lib.rs", "calib-host/fit/src/lib.rs", "calib-host/src/lib.rs", "firmware/device/src/lib.rs"];
+const SAFE: [&str; 4] = [
+    "calib-core/src/lib.rs",
+    "calib-host/fit/src/lib.rs",
+    "calib-host/src/lib.rs",
+    "firmware/device/src/lib.rs",
+];
 /// The function that the panic handler calls and that does not exist.
 const MISSING: &str = "a_function_of_calib_core_can_panic";
 

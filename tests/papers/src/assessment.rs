@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use calib_host::input::{self, Source, Table};
-use calib_host::{
-    AssessOptions, Binning, Bootstrap, Cell, Interval, IntervalKind, Prediction, PredictionKind, ProbMatrix,
-    VectorAssessment, VectorKind, assess, assess_vectors, calibration_error,
+use calib_host::VectorKind;
+use calib_host::assess::{
+    AssessOptions, Binning, Bootstrap, Cell, IntervalKind, Prediction, PredictionKind, ProbMatrix,
+    VectorAssessment, assess, assess_vectors, calibration_error,
 };
+use calib_host::input::{self, Source, Table};
+use calib_host::stats::Interval;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -79,7 +81,7 @@ fn equal(bins: usize) -> AssessOptions {
 /// Reference and ours of every metric that a block gives.
 fn pairs(reference: &Value, ours: &VectorAssessment) -> Result<Vec<(f64, f64)>> {
     let top = &ours.top_label;
-    let value = |estimate: Option<calib_host::BinnedEstimate>| estimate.map_or(f64::NAN, |e| e.value);
+    let value = |estimate: Option<calib_host::assess::BinnedEstimate>| estimate.map_or(f64::NAN, |e| e.value);
     let metrics = [
         ("accuracy", top.accuracy.value),
         ("conf_ECE", top.conf_ece.value),
@@ -229,7 +231,8 @@ fn coverage() -> Result<()> {
                 let holds = |interval: Option<Interval>, truth: f64| {
                     u32::from(interval.is_some_and(|i| i.lo <= truth && truth <= i.hi))
                 };
-                let squared = |of: Option<calib_host::EstimateWithInterval>| of.and_then(|e| e.interval);
+                let squared =
+                    |of: Option<calib_host::assess::EstimateWithInterval>| of.and_then(|e| e.interval);
                 let now = [
                     holds(got.brier.interval, brier),
                     holds(got.conf_ece.interval, l1),

@@ -1,10 +1,11 @@
 //! How often a guarantee fails, over many calibration sets.
 
 use anyhow::{Context, Result, ensure};
-use calib_host::{
-    BinaryMethod, BoundaryPoints, Fit, FittedTable, Model, Umd, Ums, clopper_pearson, fit_binary,
-    gr21_theorem4_marginal,
-};
+use calib_host::binary::{BoundaryPoints, Model, Ums};
+use calib_host::fit::FittedTable;
+use calib_host::guarantee::gr21_theorem4_marginal;
+use calib_host::stats::clopper_pearson;
+use calib_host::{BinaryMethod, Fit, Umd, fit_binary};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -99,7 +100,7 @@ fn edges(model: &Model) -> impl Iterator<Item = (f64, f64)> {
 /// Whether some bin with points and probability is off by more than epsilon.
 fn worst_bin(table: &FittedTable, truth: &[(f64, f64)]) -> f64 {
     let epsilon = table.epsilon.unwrap_or(0.0);
-    let off = |(bin, &(mass, prob)): (&calib_host::Bin, &(f64, f64))| {
+    let off = |(bin, &(mass, prob)): (&calib_host::binary::Bin, &(f64, f64))| {
         bin.n > 0 && mass > 0.0 && (bin.value - prob).abs() > epsilon
     };
     f64::from(u8::from(table.model.bins().iter().zip(truth).any(off)))
@@ -114,7 +115,7 @@ fn marginal(table: &FittedTable, truth: &[(f64, f64)]) -> f64 {
 
 /// Whether some bin's truth is outside its exact interval.
 fn outside_interval(table: &FittedTable, truth: &[(f64, f64)]) -> f64 {
-    let outside = |(interval, &(mass, prob)): (&calib_host::Interval, &(f64, f64))| {
+    let outside = |(interval, &(mass, prob)): (&calib_host::stats::Interval, &(f64, f64))| {
         mass > 0.0 && (prob < interval.lo || prob > interval.hi)
     };
     f64::from(u8::from(table.intervals.iter().zip(truth).any(outside)))

@@ -2,10 +2,11 @@
 
 use anyhow::{Context, Result, ensure};
 use calib_core::Score;
+use calib_host::assess::Prediction;
 use calib_host::decide::{
     Actions, Cost, CostedAction, Envelope, ProbDistribution, Rule, Validation, cost_interval,
 };
-use calib_host::{Prediction, clopper_pearson};
+use calib_host::stats::clopper_pearson;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,7 +1,8 @@
 //! Histogram binning against scaling-binning (Kumar, Liang and Ma 2019, appendix E).
 
 use anyhow::{Context, Result};
-use calib_host::{BinaryMethod, Loss, ScalingBinning, ScalingMethod, Umd, fit_binary};
+use calib_host::binary::{Loss, ScalingBinning, ScalingMethod};
+use calib_host::{BinaryMethod, Umd, fit_binary};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

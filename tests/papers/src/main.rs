@@ -15,11 +15,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_host::assess::{AssessOptions, Assessment, Binning, Prediction, PredictionKind, assess};
+use calib_host::binary::{BinnedModel, Boundary, BoundaryPoints};
+use calib_host::guarantee::{gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1};
 use calib_host::input::{self, Source, Table};
 use calib_host::{
-    AssessOptions, Assessment, BinaryData, BinaryMethod, BinnedModel, Binning, Boundary, BoundaryPoints, Fit,
-    Prediction, PredictionKind, ReductionOptions, TopLabelData, Umd, VectorKind, Vectors, assess, fit_binary,
-    fit_top_label, gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1,
+    BinaryData, BinaryMethod, Fit, ReductionOptions, TopLabelData, Umd, VectorKind, Vectors, fit_binary,
+    fit_top_label,
 };
 use rand_mt::Mt;
 use serde_json::Value;

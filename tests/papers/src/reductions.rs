@@ -2,10 +2,13 @@
 
 use anyhow::{Context, Result, ensure};
 use calib_core::Reduction;
+use calib_host::apply::AppliedVector;
+use calib_host::assess::{AssessOptions, Binning, Prediction, PredictionKind, assess};
+use calib_host::binary::Boundary;
+use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    AppliedVector, ArtifactOptions, AssessOptions, BinaryMethod, Binning, Boundary, Prediction,
-    PredictionKind, Problems, ReductionOptions, StoredArtifact, Umd, VectorKind, Vectors, apply_vectors,
-    artifact_bytes, assess, fit_reduction,
+    ArtifactOptions, BinaryMethod, ReductionOptions, StoredArtifact, Umd, VectorKind, Vectors, apply_vectors,
+    artifact_bytes,
 };
 use serde_json::Value;
 

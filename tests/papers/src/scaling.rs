@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use calib_host::input::{self, Source, Table};
-use calib_host::{Odir, VectorData, VectorKind, VectorScalingMethod, Vectors};
+use calib_host::joint::{Odir, VectorScalingMethod};
+use calib_host::{VectorData, VectorKind, Vectors};
 use serde_json::Value;
 
 use super::{Comparison, float};

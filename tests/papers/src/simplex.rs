@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use calib_host::{
-    CanonicalMethod, CanonicalModel, CrossValidation, MulticlassIrp, RegionValues, VectorData, VectorKind,
-    Vectors,
-};
+use calib_host::joint::{CanonicalMethod, CanonicalModel, MulticlassIrp, RegionValues};
+use calib_host::stats::CrossValidation;
+use calib_host::{VectorData, VectorKind, Vectors};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

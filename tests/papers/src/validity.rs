@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use calib_host::{
-    BinaryData, BinaryMethod, BinnedModel, Boundary, BoundaryPoints, FixedWidth, Group, InterpolatedModel,
-    Isotonic, Model, ScalingBinning, ScalingModel, Umd, Ums, fit_binary,
+use calib_host::binary::{
+    BinnedModel, Boundary, BoundaryPoints, FixedWidth, InterpolatedModel, Isotonic, Model, ScalingBinning,
+    ScalingModel, Ums,
 };
+use calib_host::points::Group;
+use calib_host::{BinaryData, BinaryMethod, Umd, fit_binary};
 use serde_json::Value;
 
 use super::{Comparison, float, floats, numpy_permutation};

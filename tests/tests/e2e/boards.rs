@@ -2,9 +2,9 @@
 
 use calib_classifier::Case;
 use calib_core::wire::{ReplyBody, RequestBody, Values};
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, FixedWidth, Isotonic, ReductionOptions, ScalingMethod, Umd,
-    artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Board, image_size};
 

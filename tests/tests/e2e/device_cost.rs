@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use calib_host::artifact::{CostBasis, DeviceCost, device_costs};
+use calib_host::binary::ScalingMethod;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, CostBasis, DeviceCost, Fit, ReductionOptions, ScalingMethod,
-    StoredArtifact, TopLabelData, Umd, artifact_bytes, device_costs, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, TopLabelData, Umd,
+    artifact_bytes, fit_binary, fit_top_label,
 };
 
 /// How far the figures of the host may be from the committed counts.

@@ -2,10 +2,9 @@
 
 use calib_core::Reduction;
 use calib_core::wire::ReplyBody;
-use calib_host::{
-    ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, Umd, artifact_bytes,
-    fit_reduction,
-};
+use calib_host::binary::{Isotonic, ScalingMethod};
+use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, Umd, artifact_bytes};
 use calib_tests::{Board, overconfident_logits};
 
 use crate::harness::{Image, calibrated};

@@ -18,6 +18,14 @@ pub(crate) fn demo(setup: Setup) -> Result<()> {
     // The demo's tables are CSV and NumPy: the light build is enough. Both are built at once, so that they share calib-host.
     run(cargo(&root())
         .args(["build", "--quiet", "--locked", "--package", "calib-host", "--package", "calib-demo"])
-        .args(["--bin", "calib", "--bin", "calib-demo", "--no-default-features", "--features", "calib-host/cli"]))?;
+        .args([
+            "--bin",
+            "calib",
+            "--bin",
+            "calib-demo",
+            "--no-default-features",
+            "--features",
+            "calib-host/cli",
+        ]))?;
     run(&mut Command::new(built("calib-demo")?))
 }

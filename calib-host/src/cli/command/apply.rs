@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use calib_core::{Artifact, Reduction};
+use calib_host::VectorKind;
+use calib_host::apply::AppliedVector;
 use calib_host::files::write_file;
 use calib_host::input::{Shown, Source, Table};
-use calib_host::{AppliedVector, VectorKind};
 use clap::Args;
 
 use crate::cli::bar::reading;

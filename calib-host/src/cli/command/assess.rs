@@ -1,10 +1,10 @@
 //! `calib assess`
 
-use calib_host::report::{CalibratedRows, ClassProbRows};
-use calib_host::{
+use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, IntervalKind, ProbMatrix, assess, assess_before_after, assess_top_k,
     assess_vectors, roc_surface,
 };
+use calib_host::report::{CalibratedRows, ClassProbRows};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 

@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use calib_host::BinaryData;
+use calib_host::assess::{Bootstrap, IntervalKind};
+use calib_host::compare::{BinsTried, choose_bins, halves};
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::{Place, write_file};
 use calib_host::input::{self, Source};
-use calib_host::{BinaryData, BinsTried, Bootstrap, IntervalKind, choose_bins, halves};
 use clap::Args;
 use serde_json::json;
 

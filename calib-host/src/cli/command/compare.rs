@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use calib_host::VectorKind;
+use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
+use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_methods, fits};
 use calib_host::input::{self, Source};
-use calib_host::{
-    Bootstrap, Claim, CompareData, CompareOptions, IntervalKind, ProperScore, Split, VectorKind,
-    compare_methods, fits,
-};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use calib_core::{Outcome, Score};
+use calib_host::artifact::CompileError;
+use calib_host::assess::Prediction;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
     choose_actions, cost_interval, expected_cost, with_decision,
 };
 use calib_host::files::{Place, Problem, read_artifact, write_file};
 use calib_host::input::{self, Costs, Source, Table, read_costs};
-use calib_host::{CompileError, Prediction, StoredArtifact, apply_scores};
+use calib_host::{StoredArtifact, apply_scores};
 use clap::Args;
 
 use crate::cli::bar::reading;

@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calib_core::{ClassifierId, Reduction, ScoreEncoding};
+use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
+use calib_host::binary::{Model, ScalingModel};
+use calib_host::data::DataError;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::files::{Place, write_file};
+use calib_host::fit::{FittedTable, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
+use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, CompileError, DataError, FitError, FittedTable, Model, Problems, ScalingModel,
-    StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary, fit_joint, fit_reduction,
-    fit_weighted, joint_artifact_bytes, points_for_a_useful_epsilon, promise,
+    ArtifactOptions, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary,
+    fit_joint, joint_artifact_bytes,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;

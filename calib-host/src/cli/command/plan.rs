@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::StepTable;
-use calib_host::Plan;
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::write_file;
+use calib_host::guarantee::Plan;
 use clap::Args;
 use serde_json::json;
 

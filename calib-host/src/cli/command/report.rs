@@ -44,7 +44,7 @@ pub(crate) struct ReportCommand {
     /// Replace an existing page.
     #[arg(long)]
     force: bool,
-    /// Print the report as JSON on standard output; `calib_host::REPORT_KEYS` documents its names.
+    /// Print the report as JSON on standard output; `calib_host::report::REPORT_KEYS` documents its names.
     #[arg(long)]
     json: bool,
 }

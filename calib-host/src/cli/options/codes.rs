@@ -1,7 +1,8 @@
 //! The options for scores that are integer codes.
 
 use calib_core::{QuantizedScore, Reduction, ScoreEncoding};
-use calib_host::{CodesError, VectorKind};
+use calib_host::VectorKind;
+use calib_host::artifact::CodesError;
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;

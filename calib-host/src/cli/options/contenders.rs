@@ -1,11 +1,13 @@
 //! Which methods are compared.
 
 use calib_core::Reduction;
-use calib_host::{
-    BinaryMethod, BoundaryPoints, CanonicalMethod, Claim, Contender, CrossValidation, Directions,
-    FailedMethod, FixedWidth, Isotonic, JointMethod, Loss, MulticlassIrp, Odir, ProjectionBinning,
-    ReductionOptions, ScalingBinning, ScalingMethod, Seed, Umd, Ums, VectorScalingMethod,
+use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
+use calib_host::compare::{Claim, Contender, FailedMethod};
+use calib_host::joint::{
+    CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, VectorScalingMethod,
 };
+use calib_host::stats::{CrossValidation, Seed};
+use calib_host::{BinaryMethod, JointMethod, ReductionOptions, Umd};
 use clap::{Args, ValueEnum};
 
 use super::joint::DIRICHLET_ODIR;

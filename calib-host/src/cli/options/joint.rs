@@ -1,9 +1,11 @@
 //! The options of methods that calibrate whole vectors.
 
-use calib_host::{
-    CanonicalMethod, CrossValidation, Directions, JointMethod, MulticlassIrp, Odir, ProjectionBinning,
-    RegionValues, Seed, Splits, VectorScalingMethod,
+use calib_host::JointMethod;
+use calib_host::joint::{
+    CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, RegionValues, Splits,
+    VectorScalingMethod,
 };
+use calib_host::stats::{CrossValidation, Seed};
 use clap::{Args, ValueEnum};
 
 use super::method_name::MethodName;

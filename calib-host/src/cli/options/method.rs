@@ -1,10 +1,10 @@
 //! The options that choose a method.
 
-use calib_host::files::Place;
-use calib_host::{
-    BinaryMethod, Boundary, BoundaryPoints, FitError, FixedWidth, Isotonic, JointMethod, Loss,
-    ReductionOptions, ScalingBinning, ScalingMethod, Umd, Ums,
+use calib_host::binary::{
+    Boundary, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
 };
+use calib_host::files::Place;
+use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions, Umd};
 use clap::{Args, ValueEnum};
 
 use super::joint::JointOptions;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use calib_host::{AssessOptions, Binning, Bootstrap, IntervalKind, VectorKind};
+use calib_host::VectorKind;
+use calib_host::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
 use clap::{Args, ValueEnum};
 
 use super::parse::parse_alpha;

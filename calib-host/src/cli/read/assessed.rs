@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use calib_core::Reduction;
+use calib_host::apply::AppliedVector;
+use calib_host::assess::{Prediction, PredictionKind, ProbMatrix};
 use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
-use calib_host::{AppliedVector, Prediction, PredictionKind, ProbMatrix, StoredArtifact, VectorKind};
+use calib_host::{StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::read_vectors;

@@ -1,8 +1,10 @@
 //! Rows with a probability for every class.
 
 use calib_core::Outcome;
+use calib_host::Vectors;
+use calib_host::apply::AppliedVector;
+use calib_host::assess::ProbMatrix;
 use calib_host::report::ClassProbRows;
-use calib_host::{AppliedVector, ProbMatrix, Vectors};
 
 /// The rows of which every class is calibrated, before and after; `None` if there are none.
 pub(crate) fn class_probs(

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use calib_core::ScoreEncoding;
+use calib_host::data::CodeVectors;
 use calib_host::files::FileError;
 use calib_host::input::{self, Column, Source, Table};
-use calib_host::{CodeVectors, VectorKind, Vectors};
+use calib_host::{VectorKind, Vectors};
 
 use crate::cli::options::SCORE_COLUMN;
 

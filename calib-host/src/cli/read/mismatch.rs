@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use calib_core::{Artifact, Calibrator, Reduction, ScoreEncoding};
-use calib_host::{AppliedVector, CodeVectors, VectorKind, Vectors, apply_code_vectors, apply_vectors};
+use calib_host::apply::{AppliedVector, apply_code_vectors};
+use calib_host::data::CodeVectors;
+use calib_host::{VectorKind, Vectors, apply_vectors};
 
 use crate::cli::error::Error;
 

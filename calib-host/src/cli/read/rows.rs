@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use calib_core::{Calibrator, Outcome};
+use calib_host::apply::{Applied, AppliedVector, apply_codes};
+use calib_host::assess::{Prediction, PredictionKind};
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
-use calib_host::{
-    Applied, AppliedVector, Prediction, PredictionKind, StoredArtifact, VectorKind, Vectors, apply_codes,
-    apply_scores,
-};
+use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
 
 use super::class_probs::class_probs;
 use super::columns::{labels_of, read_code_vectors, read_labels, read_vectors};

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use calib_core::{Artifact, DecisionRule, Outcome};
-use calib_host::{Applied, AppliedClasses};
+use calib_host::apply::{Applied, AppliedClasses};
 
 /// What every calibrated probability has, what intervals add, and what a randomised artefact does.
 pub(crate) const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::{Artifact, Calibrator, FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
-use calib_host::{promise, table_name};
+use calib_host::artifact::promise;
+use calib_host::fit::table_name;
 use serde_json::{Value, json};
 
 use super::form::{direct_table, form_json, len_bytes, lines, size};

@@ -2,7 +2,7 @@
 
 use std::io::{self, StdoutLock, Write};
 
-use calib_host::{
+use calib_host::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, EstimateWithInterval, Groups, HullVolume,
     PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
 };

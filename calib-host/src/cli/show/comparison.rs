@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use calib_host::{Claim, DeviceCost, EstimateWithInterval, MethodComparison, Split};
+use calib_host::artifact::DeviceCost;
+use calib_host::assess::EstimateWithInterval;
+use calib_host::compare::{Claim, MethodComparison, Split};
 
 /// Prints a line for every method, the best first, and what to do.
 pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {

@@ -216,7 +216,7 @@ fn print_roc(decided: &Decided<'_>, roc: &EstimatedRoc, out: &mut dyn Write) -> 
         // The rates at a threshold are those at the highest probability up to it.
         let point = roc.points.iter().find(|point| point.threshold.is_none_or(|at| at <= threshold));
         let Some(point) = point else { continue };
-        let band = |band: Option<calib_host::Interval>| {
+        let band = |band: Option<calib_host::stats::Interval>| {
             band.map_or(String::new(), |band| format!(" [{:.4}, {:.4}]", band.lo, band.hi))
         };
         let (tpr, fpr) = (band(point.tpr_band), band(point.fpr_band));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
-use calib_host::{HeldOutLoss, JointFit, JointModel, Partition};
+use calib_host::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use serde_json::{Value, json};
 
 /// A fit for people.

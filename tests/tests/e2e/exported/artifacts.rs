@@ -4,9 +4,11 @@ use calib_core::{
     ArtifactWriter, CodeTable, Header, HeaderFlags, Identity, Method, Provenance, Reduction, ScoreEncoding,
     Table, TableForm,
 };
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
+use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, FixedWidth, Isotonic, Problems, ReductionOptions,
-    ScalingMethod, StoredArtifact, Umd, VectorKind, Vectors, artifact_bytes, fit_binary, fit_reduction,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, Umd, VectorKind,
+    Vectors, artifact_bytes, fit_binary,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
