@@ -1,12 +1,13 @@
 //! From a calibrator of whole vectors to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, CellScheme, CellTable, Header, HeaderFlags, Joint, Projection,
-    Provenance, Reduction, ScalingShape, ScoreEncoding, SplitTree, VectorScaling, WriteError,
+    BinFlags, CellScheme, CellTable, Header, HeaderFlags, Joint, Projection, Reduction, ScalingShape,
+    ScoreEncoding, SplitTree, VectorScaling, WriteError,
 };
 
 use super::error::CompileError;
-use super::options::{ArtifactOptions, identity};
+use super::options::ArtifactOptions;
+use super::write::written;
 use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalingModel};
 
 /// Compiles a fit of whole vectors into an artefact of format 1.
@@ -80,25 +81,11 @@ fn write(
         n: fit.n,
         guarantee: None,
         flags: if ties_merged { HeaderFlags::TIES_MERGED } else { HeaderFlags::NONE },
-        provenance: Provenance {
-            data_sha256: options.data_sha256,
-            tool_version: env!("CARGO_PKG_VERSION"),
-            parameters: &fit.parameters,
-            classifier: options.classifier,
-        },
+        provenance: options.provenance(&fit.parameters),
     };
-    let words = match calibrator {
-        Joint::Scaled(_) => fit.classes * (fit.classes + 1),
-        Joint::Binned(table) => 4 * table.values().len() + cells.len(),
-    };
-    let mut buf = vec![0u32; 256 + fit.parameters.len() + words];
-    let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
-    writer.header(&header)?;
-    writer.joint(calibrator)?;
-    if cells.contains(&BinFlags::EMPTY) {
-        writer.bin_flags(cells)?;
-    }
-    let bytes = writer.finish(identity)?;
-    debug_assert!(Artifact::parse(bytes).is_ok());
-    Ok(bytes.to_vec())
+    Ok(written(|writer| {
+        writer.header(&header)?;
+        writer.joint(calibrator)?;
+        if cells.contains(&BinFlags::EMPTY) { writer.bin_flags(cells) } else { Ok(()) }
+    })?)
 }

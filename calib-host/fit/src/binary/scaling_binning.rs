@@ -38,7 +38,7 @@ impl ScalingBinning {
         };
         Facts {
             bins: Some(bins),
-            min_points: parts * 2 * bins,
+            min_points: bins.saturating_mul(2 * parts),
             counts_points: Some("scaling-binning"),
             ..Facts::new(Method::ScalingBinning, format!("{scaling} bins={bins} {split}"))
         }

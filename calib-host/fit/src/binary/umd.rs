@@ -81,7 +81,7 @@ impl Umd {
         let parameters = format!("bins={} boundary={}", self.bins, self.boundary.name());
         Facts {
             bins: Some(self.bins),
-            min_points: 2 * self.bins,
+            min_points: self.bins.saturating_mul(2),
             guarantee: Some(guarantee),
             counts_points: Some("uniform-mass binning"),
             ..Facts::new(method, parameters)

@@ -23,7 +23,7 @@ impl Ums {
         let Self { bins, seed } = self;
         Facts {
             bins: Some(*bins),
-            min_points: 4 * bins,
+            min_points: bins.saturating_mul(4),
             guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
             counts_points: Some("uniform-mass binning"),
             ..Facts::new(Method::Ums, format!("bins={bins} seed={seed}"))
