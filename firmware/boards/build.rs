@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use calib_firmware::{AlarmRule, LinearModel, LinearParameters};
+use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::DecodePublicKey;
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ impl Emulator {
         listener.set_nonblocking(true)?;
 
         let bytes = image::read(elf)?;
-        let mut command = Command::new(board.qemu());
+        let mut command = board.emulator();
         command
             // A comma in a path would end QEMU's option: it is given names in its own folder.
             .current_dir(folder.path())

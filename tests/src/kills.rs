@@ -6,13 +6,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
+use calib_classifier::SEED;
 use calib_core::Identity;
 use calib_host::StoredArtifact;
 use calib_host::device::serial::{Patience, Stage, push};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Board, SEED, TtyDevice};
+use crate::{Board, TtyDevice};
 
 /// How many updates were cut off, where, and what was in force afterwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 mod board;
 mod brittle;
-mod case;
 mod command;
 mod emulator;
+mod fingerprint;
+mod firmware;
 mod gdb;
 mod image;
 mod kills;
@@ -17,19 +18,16 @@ mod watchdog;
 
 pub use board::Board;
 pub use brittle::{Break, BrittleLine, terminals};
-pub use case::{Case, Rows, SEED};
 pub use command::calib;
 pub use emulator::Emulator;
-pub use gdb::GdbProbe;
-pub use image::{
-    ImageSize, build_firmware, build_firmware_for, build_nrf52840_dk, build_traced_firmware,
-    build_updatable_firmware, cargo_home, flashed_bytes, function_assembly, image_size, remapped_paths,
-    symbol_addr_of, symbol_sizes,
+pub use firmware::{
+    build_firmware, build_firmware_for, build_firmware_of, build_nrf52840_dk, build_traced_firmware,
+    build_updatable_firmware, cargo_home, remapped_paths,
 };
+pub use gdb::GdbProbe;
+pub use image::{ImageSize, flashed_bytes, function_assembly, image_size, symbol_addr_of, symbol_sizes};
 pub use kills::{Kills, kills};
 pub use load::{Answers, LoadReport, load};
-pub use parity::{Parity, bare_scores, classified_rows, code_vectors, quantized_softmax, vectors};
-pub use stand_in::{
-    build_firmware_of, build_firmware_of_for, overconfident_logits, stand_in, start_with, start_with_on,
-};
+pub use parity::{Parity, asked, bare_scores, classified_rows, code_vectors, quantized_softmax, vectors};
+pub use stand_in::{overconfident_logits, stand_in};
 pub use tty::TtyDevice;

@@ -7,7 +7,8 @@ use calib_core::wire::{
 use calib_core::{
     Artifact, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score, ScoreVector, TableForm, TopLabel,
 };
-use calib_firmware::{AlarmRule, Classifier, Kind, LinearModel};
+use calib_firmware::{AlarmRule, Classifier, Kind};
+use calib_linear::LinearModel;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -29,18 +30,57 @@ enum Input {
     Score(TopLabel),
     Logits(Vec<f32>),
     Probs(Vec<f32>),
+    Key(u16),
     Keys(Vec<u16>),
 }
 
 impl Input {
+    /// What a request gives to the calibrator, whatever the classifier.
+    fn of(request: &RequestBody) -> Result<Self> {
+        Ok(match request {
+            RequestBody::Score(score) | RequestBody::ScoreWithWord { score, .. } => {
+                Self::Score(TopLabel { class: 1, score: Score::new(*score)? })
+            }
+            RequestBody::Logits(row) => Self::Logits(row.to_vec()),
+            RequestBody::Probs(row) => Self::Probs(row.to_vec()),
+            RequestBody::Code(key) => Self::Key(*key),
+            RequestBody::Codes(keys) => Self::Keys(keys.to_vec()),
+            other => bail!("{other:?} holds no score"),
+        })
+    }
+
+    /// What the classifier makes of features.
+    fn of_features(model: &LinearModel, row: &[f32]) -> Result<Self> {
+        let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
+        Ok(match model.kind() {
+            Kind::Binary => Self::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
+            Kind::TopLabel { .. } => Self::Logits(model.logits(row).map_err(refused)?),
+        })
+    }
+
     /// The vector, if it is one.
     fn vector(&self) -> Result<Option<ScoreVector<'_>>> {
         Ok(match self {
-            Self::Score(_) | Self::Keys(_) => None,
+            Self::Score(_) | Self::Key(_) | Self::Keys(_) => None,
             Self::Logits(row) => Some(Logits::new(row)?.into()),
             Self::Probs(row) => Some(Probs::new(row)?.into()),
         })
     }
+}
+
+/// Sends requests for predictions to the device, and compares the answers with the host's, bit for bit.
+///
+/// # Errors
+///
+/// If the device does not answer, or a request holds no score, code or vector.
+pub fn asked(
+    emulator: &mut Emulator,
+    rule: AlarmRule,
+    artifact: &Artifact<'_>,
+    requests: impl IntoIterator<Item = RequestBody>,
+) -> Result<Parity> {
+    let question = |request| Ok((Input::of(&request)?, request));
+    compare(emulator, rule, artifact, requests.into_iter().map(question).collect::<Result<_>>()?)
 }
 
 /// Sends features to the device and compares class, score, probability, bin, epsilon, flags, alarm and action with what the
@@ -55,15 +95,8 @@ pub fn classified_rows(
     artifact: &Artifact<'_>,
     features: &[Vec<f32>],
 ) -> Result<Parity> {
-    let mut questions = Vec::with_capacity(features.len());
-    for row in features {
-        let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
-        let input = match model.kind() {
-            Kind::Binary => Input::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
-            Kind::TopLabel { .. } => Input::Logits(model.logits(row).map_err(refused)?),
-        };
-        questions.push((RequestBody::Classify(values(row)), input));
-    }
+    let question = |row: &Vec<f32>| Ok((Input::of_features(model, row)?, RequestBody::Classify(values(row))));
+    let questions = features.iter().map(question).collect::<Result<_>>()?;
     compare(emulator, model.parameters().alarm, artifact, questions)
 }
 
@@ -94,26 +127,21 @@ pub fn bare_scores(
         cases.push((rng.random_range(0..tables.count()), rng.random_range(0.0..=1.0)));
     }
 
-    let mut questions = Vec::with_capacity(cases.len());
-    for (table, value) in cases {
-        questions.push(match artifact.calibrator() {
-            Calibrator::Binary(_) => {
-                let input = Input::Score(TopLabel { class: 1, score: Score::new(value)? });
-                let score = value;
-                match artifact.is_randomized() {
-                    true => (RequestBody::ScoreWithWord { score, word: rng.random() }, input),
-                    false => (RequestBody::Score(score), input),
-                }
+    let mut requests = Vec::with_capacity(cases.len());
+    for (table, score) in cases {
+        requests.push(match artifact.calibrator() {
+            Calibrator::Binary(_) if artifact.is_randomized() => {
+                RequestBody::ScoreWithWord { score, word: rng.random() }
             }
+            Calibrator::Binary(_) => RequestBody::Score(score),
             Calibrator::TopLabel(_) | Calibrator::TopK(_) | Calibrator::Vector(_) => {
                 let classes = usize::from(artifact.header().classes);
-                let row = vector(table % classes, value, classes);
-                (RequestBody::Probs(values(&row)), Input::Probs(row))
+                RequestBody::Probs(values(&vector(table % classes, score, classes)))
             }
             _ => bail!("the artefact does not take scores that are floats"),
         });
     }
-    compare(emulator, rule, artifact, questions)
+    asked(emulator, rule, artifact, requests)
 }
 
 /// Sends `count` vectors of logits, and as many of probabilities unless the calibrator takes logits only, some of them with
@@ -131,21 +159,19 @@ pub fn vectors(
 ) -> Result<Parity> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let logits_only = matches!(artifact.calibrator(), Calibrator::Vector(c) if c.needs_logits());
-    let mut questions = Vec::with_capacity(2 * count);
+    let mut requests = Vec::with_capacity(2 * count);
     for i in 0..count {
         let mut logits = spread_logits(&mut rng, artifact.header().classes.into(), i);
         if i % 4 == 0 {
             // Coarse logits, of which the largest are often equal.
             logits.iter_mut().for_each(|logit| *logit = logit.round());
         }
-        let probs = softmax(&logits)?;
-        questions.push((RequestBody::Logits(values(&logits)), Input::Logits(logits)));
-        if logits_only {
-            continue;
+        requests.push(RequestBody::Logits(values(&logits)));
+        if !logits_only {
+            requests.push(RequestBody::Probs(values(&softmax(&logits)?)));
         }
-        questions.push((RequestBody::Probs(values(&probs)), Input::Probs(probs)));
     }
-    compare(emulator, rule, artifact, questions)
+    asked(emulator, rule, artifact, requests)
 }
 
 /// Sends `count` vectors of integer codes, and those whose highest code is at an edge of a table or next to it, and compares
@@ -190,8 +216,8 @@ pub fn code_vectors(
             rows.push(row);
         }
     }
-    let question = |keys: Vec<u16>| (RequestBody::Codes(keys.iter().copied().collect()), Input::Keys(keys));
-    compare(emulator, rule, artifact, rows.into_iter().map(question).collect())
+    let request = |keys: Vec<u16>| RequestBody::Codes(keys.into_iter().collect());
+    asked(emulator, rule, artifact, rows.into_iter().map(request))
 }
 
 /// The softmax of logits in steps of one over the number of codes, rounded, and at most the highest: as TensorFlow Lite has it.
@@ -242,6 +268,11 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let Input::Score(top) = *input else { bail!("a vector for a binary artefact") };
             let outcome = Outcome::Calibrated(calibrator.calibrate_with(top.score, word));
             ReplyBody::Prediction(prediction(top, outcome))
+        }
+        (Calibrator::BinaryCode(calibrator), _) => {
+            let Input::Key(key) = *input else { bail!("no code for an artefact over codes") };
+            let calibrated = calibrator.calibrate(QuantizedScore::from_key(calibrator.encoding(), key)?)?;
+            ReplyBody::Prediction(of_class(1, RawScore::Code(key), Outcome::Calibrated(calibrated)))
         }
         (Calibrator::TopLabelCode(calibrator), _) => {
             let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
@@ -296,22 +327,21 @@ fn compare(
     emulator: &mut Emulator,
     rule: AlarmRule,
     artifact: &Artifact<'_>,
-    questions: Vec<(RequestBody, Input)>,
+    questions: Vec<(Input, RequestBody)>,
 ) -> Result<Parity> {
-    let (requests, inputs): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
-    let replies = emulator.pipeline(requests.iter().cloned())?;
-    if replies.len() != requests.len() {
-        bail!("{} replies to {} requests", replies.len(), requests.len());
+    let replies = emulator.pipeline(questions.iter().map(|(_, request)| request.clone()))?;
+    if replies.len() != questions.len() {
+        bail!("{} replies to {} requests", replies.len(), questions.len());
     }
     let mut parity = Parity { replies: Vec::new(), predictions: Vec::new(), differences: Vec::new() };
-    for (row, ((got, request), input)) in replies.iter().zip(&requests).zip(inputs).enumerate() {
+    for (row, (got, (input, request))) in replies.iter().zip(&questions).enumerate() {
         let word = match request {
             RequestBody::ScoreWithWord { word, .. } => Some(*word),
             // A word that the device drew itself is its to tell.
             _ if artifact.is_randomized() => first(got).and_then(|prediction| prediction.word),
             _ => None,
         };
-        let expected = reply(rule, artifact, &input, word)?;
+        let expected = reply(rule, artifact, input, word)?;
         // Frames are the same bytes exactly if every number has the same bits.
         if bits(got) != bits(&expected) {
             parity.differences.push(format!("row {row}: host {expected:?}, device {got:?}"));

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ impl TtyDevice {
         self.switch_off();
         let folder = self.folder.path();
         let said = folder.join("stdout");
-        let mut command = Command::new(self.board.qemu());
+        let mut command = self.board.emulator();
         command.current_dir(folder).args([
             "-machine",
             self.board.name(),

@@ -83,6 +83,18 @@ fn flags(outcome: &Outcome) -> &'static str {
 /// Calibrates the scores of class 1 with a binary artefact; `None` if the artefact is not binary.
 ///
 /// A randomised artefact gets a random word per row, drawn from `seed` in row order.
+///
+/// ```
+/// use calib_core::{Outcome, Score};
+/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, apply_scores, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?).unwrap();
+/// let applied = apply_scores(&stored.artifact(), &[Score::try_from(0.55)?], 0).unwrap();
+/// assert!(matches!(applied[0].outcome, Outcome::Calibrated(calibrated) if calibrated.prob == 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<Applied>> {
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
     let apply = |(&score, word): (&Score, Option<u32>)| {

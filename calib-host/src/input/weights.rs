@@ -1,7 +1,7 @@
 //! Rows that stand for several points, or for a share of one.
 
 use calib_core::ScoreEncoding;
-use calib_fit::data::{BinaryData, WeightedData};
+use calib_fit::data::{BinaryData, DataError, WeightedData};
 
 use super::column::{Column, check_same_rows};
 use super::fault::Fault;
@@ -89,7 +89,12 @@ pub fn counted_data(
 
 fn points(rows: Vec<(f64, u64, u64)>, counts: &Column<f64>) -> Result<BinaryData, FileError> {
     BinaryData::from_counts(rows).map_err(|cause| {
-        FileError::input(counts.place().clone(), Fault::new(cause, ScoreEncoding::F32).problem)
+        let problem = match cause {
+            // There are rows, but they stand for no points.
+            DataError::Empty => Problem::NoWeight,
+            cause => Fault::new(cause, ScoreEncoding::F32).problem,
+        };
+        FileError::input(counts.place().clone(), problem)
     })
 }
 

@@ -1,4 +1,4 @@
-//! `calib export`. What it writes is compiled and run by `tests/tests/exported`.
+//! `calib export`. What it writes is compiled and run by `tests/tests/e2e/exported`.
 
 use std::fmt::Write as _;
 

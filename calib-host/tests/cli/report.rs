@@ -130,7 +130,7 @@ fn a_report_names_what_has_no_guarantee() {
     }
     let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
     let fitted = place.json(
-        "calib fit --method umd --points-per-bin 40 --logits val_logits.npy --labels val_labels.npy -o top.bin --json",
+        "calib fit --method umd --reduction top-label --points-per-bin 40 --logits val_logits.npy --labels val_labels.npy -o top.bin --json",
     );
     let report = "calib report top.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test \
                   val_logits.npy --test-labels val_labels.npy --bootstrap 5 --json";

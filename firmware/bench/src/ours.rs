@@ -321,6 +321,14 @@ const fn halves<const B: usize>() -> [u16; B] {
 
 /// Measures all of them.
 pub(crate) fn run(bench: &mut Bench) {
+    fixed_tables(bench);
+    compact_tables(bench);
+    parsed_tables(bench);
+    scaling_functions(bench);
+}
+
+/// The tables in a `const`, one score at a time and in batches.
+fn fixed_tables(bench: &mut Bench) {
     bench.float("fixed_15", 15, fixed_15, &());
     bench.float("fixed_32", 0, fixed_32, &());
     bench.float("fixed_64", 64, fixed_64, &());
@@ -342,9 +350,10 @@ pub(crate) fn run(bench: &mut Bench) {
     bench.integer("u16_15", 15, u16_15, &());
     bench.integer("u16_64", 64, u16_64, &());
     bench.integer("direct_u8", 0, direct_u8, &());
+}
 
-    compact_tables(bench);
-
+/// The tables of an artefact, and whole calibrators.
+fn parsed_tables(bench: &mut Bench) {
     // The search begins with both ends of 15 edges, where the compiler knows less of their number than of 14 or 63.
     let (edges_20, values_20): ([f32; 19], [f32; 20]) = (edges(), values());
     if let Ok(table) = StepTable::new(&edges_20, &values_20) {
@@ -373,7 +382,10 @@ pub(crate) fn run(bench: &mut Bench) {
         bench.integer("top_label_probs", 0, top_label_probs, &with);
         bench.integer("top_label_logits", 0, top_label_logits, &with);
     }
+}
 
+/// What computes instead of looking up: interpolation and scaling functions.
+fn scaling_functions(bench: &mut Bench) {
     let (x, y): ([f32; 14], [f32; 14]) = (edges(), values());
     let mut slopes = [0.0; 13];
     for (slot, slope) in slopes.iter_mut().zip(InterpolatedTable::slopes_between(&x, &y)) {

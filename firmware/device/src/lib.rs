@@ -38,22 +38,19 @@
 //!
 //! # What this crate does not do
 //!
-//! It never fits a calibrator, drives flash (that is the board's), allocates (but for the feature `std`), or touches registers, and
-//! it never turns a score into an alarm: without a calibrated probability the alarm stays raised.
+//! It never fits a calibrator, drives flash, allocates, or touches registers, and it never turns a score into an alarm: without a calibrated probability the alarm stays raised.
 //!
 //! # Features
 //!
 //! * `defmt`: logs the calibrator at the start, every prediction, and every damaged frame.
-//! * `std`: adds `LinearModel`, a linear classifier in a JSON file.
+//! * `ed25519`: adds calib-core's `TrustedKey`, for devices that accept only signed calibrators.
 #![no_std]
 #![forbid(unsafe_code)]
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "std", test))]
+#[cfg(test)]
 extern crate std;
 
 mod alarm;
-mod cfi;
 mod classifier;
 mod device;
 mod entropy;
@@ -61,10 +58,6 @@ mod features;
 mod linear;
 mod log;
 mod meter;
-#[cfg(feature = "std")]
-mod model;
-mod nvmc;
-mod ram_flash;
 mod report;
 mod serve;
 mod slot;
@@ -74,18 +67,12 @@ mod update;
 
 pub use alarm::Alarm;
 pub use calib_core::AlarmRule;
-pub use cfi::{CfiError, CfiFlash, FlashBus};
 pub use classifier::{Classifier, Kind, Output, Scratch};
 pub use device::Device;
 pub use entropy::{Entropy, NoEntropy};
 pub use features::Features;
-pub use linear::LinearClassifier;
+pub use linear::{LinearClassifier, LinearLayer};
 pub use meter::Meter;
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-pub use model::{LinearModel, LinearParameters, ModelError, ModelFault};
-pub use nvmc::{NvmcBus, NvmcError, NvmcFlash, NvmcMode};
-pub use ram_flash::RamFlash;
 pub use report::Report;
 pub use serve::{ServeError, serve, serve_updatable};
 pub use slot::{Calibration, Gives, Slot};

@@ -54,36 +54,56 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for LinearClassifie
     }
 
     fn kind(&self) -> Kind {
-        kind(OUTPUTS as u16)
+        Kind::of_outputs(OUTPUTS as u16)
     }
 
     fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
         let mut standardised = [0.0; FEATURES];
-        let layer =
-            Layer { mean: &self.mean, inv_scale: &self.inv_scale, weights: &self.weights, bias: &self.bias };
-        layer.logits(features, &mut standardised, scratch);
-        output(scratch.first_chunk::<OUTPUTS>().map_or(&[], |logits| logits))
+        let layer = LinearLayer {
+            mean: &self.mean,
+            inv_scale: &self.inv_scale,
+            weights: &self.weights,
+            bias: &self.bias,
+        };
+        layer.write_logits(features, &mut standardised, scratch);
+        Output::from_logits(scratch.first_chunk::<OUTPUTS>().map_or(&[], |logits| logits))
     }
 }
 
-/// What `outputs` linear outputs are.
-pub(crate) const fn kind(outputs: u16) -> Kind {
-    if outputs == 1 { Kind::Binary } else { Kind::TopLabel { classes: outputs } }
+impl Kind {
+    /// The problem of a classifier with so many linear outputs: binary with one, otherwise a class each.
+    pub const fn of_outputs(outputs: u16) -> Self {
+        if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
+    }
 }
 
-/// A linear layer over standardised features: the one place where its arithmetic is written down.
-pub(crate) struct Layer<'a, R> {
-    pub(crate) mean: &'a [f32],
-    pub(crate) inv_scale: &'a [f32],
-    /// A row per output.
-    pub(crate) weights: &'a [R],
-    pub(crate) bias: &'a [f32],
+/// A linear layer over standardised features, of any size: the arithmetic of a [`LinearClassifier`].
+#[derive(Clone, Copy, Debug)]
+pub struct LinearLayer<'a, R> {
+    /// The mean of each feature.
+    pub mean: &'a [f32],
+    /// One over each feature's standard deviation.
+    pub inv_scale: &'a [f32],
+    /// A row per output, a weight per feature.
+    pub weights: &'a [R],
+    /// A number per output.
+    pub bias: &'a [f32],
 }
 
-impl<R: AsRef<[f32]>> Layer<'_, R> {
-    /// Writes a logit per output to the front of `logits`; `standardised` has room for the features.
+impl<R: AsRef<[f32]>> LinearLayer<'_, R> {
+    /// Writes a logit per output to the front of `logits`, finite or not; `standardised` has room for the features.
+    ///
+    /// ```
+    /// use calib_firmware::{Features, LinearLayer};
+    ///
+    /// let layer = LinearLayer { mean: &[1.0, 2.0], inv_scale: &[0.5, 0.25], weights: &[[2.0, -4.0]], bias: &[0.5] };
+    /// let mut logits = [0.0];
+    /// layer.write_logits(Features::new(&[3.0, 6.0], 2).unwrap(), &mut [0.0; 2], &mut logits);
+    /// // (3 - 1) / 2 * 2 - (6 - 2) / 4 * 4 + 0.5
+    /// assert_eq!(logits, [-1.5]);
+    /// ```
     #[inline]
-    pub(crate) fn logits(&self, features: Features<'_>, standardised: &mut [f32], logits: &mut [f32]) {
+    pub fn write_logits(&self, features: Features<'_>, standardised: &mut [f32], logits: &mut [f32]) {
         let moments = self.mean.iter().zip(self.inv_scale);
         for ((z, x), (mean, inv_scale)) in standardised.iter_mut().zip(features.iter()).zip(moments) {
             *z = (x - mean) * inv_scale;
@@ -98,11 +118,27 @@ impl<R: AsRef<[f32]>> Layer<'_, R> {
     }
 }
 
-/// The output that logits stand for.
-pub(crate) fn output(logits: &[f32]) -> Result<Output<'_>, Refusal> {
-    match logits {
-        [logit] => score(*logit).map(Output::Binary),
-        _ => Logits::new(logits).map(Output::Logits).map_err(Refusal::Logits),
+impl<'a> Output<'a> {
+    /// The output of a linear classifier: the sigmoid of a single logit, and of several the logits themselves.
+    ///
+    /// ```
+    /// use calib_core::Score;
+    /// use calib_firmware::{Kind, Output};
+    ///
+    /// assert_eq!(Output::from_logits(&[0.0]), Ok(Output::Binary(Score::new(0.5).unwrap())));
+    /// assert!(Output::from_logits(&[0.0, 1.0, -1.0]).unwrap().is_of(Kind::TopLabel { classes: 3 }));
+    /// // An infinite logit is a fault, not certainty.
+    /// assert!(Output::from_logits(&[f32::INFINITY]).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Score`] if a single logit is not finite, and [`Refusal::Logits`] if several are none.
+    pub fn from_logits(logits: &'a [f32]) -> Result<Self, Refusal> {
+        match *logits {
+            [logit] => score(logit).map(Self::Binary),
+            _ => Logits::new(logits).map(Self::Logits).map_err(Refusal::Logits),
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use calib_core::wire::{
     self, Chunk, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
 };
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, crc32c};
+use calib_drivers::RamFlash;
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, RamFlash, Updater,
-    serve_updatable,
+    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, Updater, serve_updatable,
 };
 use embedded_hal::digital::{ErrorType as PinError, OutputPin};
 use embedded_io::{ErrorType, Read, Write};

@@ -56,13 +56,13 @@ impl Sources {
 
     /// What is wrong with a path in a file of the room `own`.
     fn fault_of(&self, rooms: &[&str], own: usize, module: &Module, path: &Path) -> Option<String> {
-        // `pub(crate)`, or a local name.
-        if path.segments.len() == 1 {
+        let (_, source) = &self.files[module];
+        let first = path.segments[0].as_str();
+        // A keyword by itself says who sees an item: `pub(crate)`.
+        if path.segments.len() == 1 && matches!(first, "crate" | "super" | "self") {
             return None;
         }
-        let (_, source) = &self.files[module];
         let target = self.absolute(module, source, path)?;
-        let first = path.segments[0].as_str();
         let Some(room) = room_of(rooms, &target) else {
             let spelled = path.segments.join("::");
             let is_of_root = first == "crate" || first == "super";
@@ -105,7 +105,7 @@ mod tests {
             ("lib.rs", "mod ground; mod house; mod roof; pub use roof::Roof;"),
             ("ground/mod.rs", "mod sand; mod stone; pub use sand::Sand; pub use stone::Stone;"),
             ("ground/sand.rs", "use super::Stone; #[cfg(test)] mod tests { use crate::roof::Roof; }"),
-            ("ground/stone.rs", "pub(crate) struct Stone;"),
+            ("ground/stone.rs", "pub(crate) struct Stone; impl Stone { pub(super) fn f(&self) {} }"),
             ("house/mod.rs", "pub mod left; pub mod right; pub use left::Door;"),
             ("house/left.rs", "use crate::ground::Sand; pub struct Door;"),
             ("house/right.rs", "use crate::house::left::Door; use std::fmt;"),

@@ -9,13 +9,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use calib_classifier::SEED;
 use calib_core::wire::{MAX_CHUNK, Prediction, ReplyBody, RequestBody, UpdateStatus};
 use calib_core::{Calibrator, Outcome, Score, Uncalibrated, crc32c};
 use calib_host::StoredArtifact;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Board, Emulator, SEED};
+use crate::{Board, Emulator};
 use malformed::malformed;
 pub use report::{Answers, LoadReport};
 use trace::Trace;

@@ -1,12 +1,13 @@
 //! From a calibrator of whole vectors to the bytes that a device reads.
 
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, CellScheme, CellTable, Header, HeaderFlags, Projection, Provenance,
-    Reduction, ScalingShape, ScoreEncoding, SplitTree, VectorCalibrator, VectorScaling, WriteError,
+    BinFlags, CellScheme, CellTable, Header, HeaderFlags, Joint, Projection, Reduction, ScalingShape,
+    ScoreEncoding, SplitTree, VectorScaling, WriteError,
 };
 
 use super::error::CompileError;
-use super::options::{ArtifactOptions, identity};
+use super::options::ArtifactOptions;
+use super::write::written;
 use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalingModel};
 
 /// Compiles a fit of whole vectors into an artefact of format 1.
@@ -26,7 +27,7 @@ pub fn joint_artifact_bytes(fit: &JointFit, options: &ArtifactOptions) -> Result
             let shape = shape(model, &weights, &intercepts);
             let function = VectorScaling::new(classes, model.input, shape);
             let function = function.map_err(|_| CompileError::Parameter)?;
-            write(fit, classes, &VectorCalibrator::Scaled(function), &[], options)
+            write(fit, classes, &Joint::Scaled(function), &[], options)
         }
         JointModel::Canonical(model) => {
             let values = model.cells.iter().flat_map(|cell| &cell.probs);
@@ -34,7 +35,7 @@ pub fn joint_artifact_bytes(fit: &JointFit, options: &ArtifactOptions) -> Result
             let scheme = scheme(model, classes).ok_or(CompileError::Parameter)?;
             let table = CellTable::new(scheme, &values).map_err(|_| CompileError::Parameter)?;
             let flags: Vec<BinFlags> = model.cells.iter().map(|cell| flags(cell.n())).collect();
-            write(fit, classes, &VectorCalibrator::Binned(table), &flags, options)
+            write(fit, classes, &Joint::Binned(table), &flags, options)
         }
     }
 }
@@ -66,7 +67,7 @@ fn flags(n: u64) -> BinFlags {
 fn write(
     fit: &JointFit,
     classes: u16,
-    calibrator: &VectorCalibrator<'_>,
+    calibrator: &Joint<'_>,
     cells: &[BinFlags],
     options: &ArtifactOptions,
 ) -> Result<Vec<u8>, CompileError> {
@@ -80,26 +81,11 @@ fn write(
         n: fit.n,
         guarantee: None,
         flags: if ties_merged { HeaderFlags::TIES_MERGED } else { HeaderFlags::NONE },
-        provenance: Provenance {
-            data_sha256: options.data_sha256,
-            tool_version: env!("CARGO_PKG_VERSION"),
-            parameters: &fit.parameters,
-            classifier: options.classifier,
-        },
+        provenance: options.provenance(&fit.parameters),
     };
-    let words = match calibrator {
-        VectorCalibrator::Scaled(_) => fit.classes * (fit.classes + 1),
-        VectorCalibrator::Binned(table) => 4 * table.values().len() + cells.len(),
-        _ => 0,
-    };
-    let mut buf = vec![0u32; 256 + fit.parameters.len() + words];
-    let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
-    writer.header(&header)?;
-    writer.joint(calibrator)?;
-    if cells.contains(&BinFlags::EMPTY) {
-        writer.bin_flags(cells)?;
-    }
-    let bytes = writer.finish(identity)?;
-    debug_assert!(Artifact::parse(bytes).is_ok());
-    Ok(bytes.to_vec())
+    Ok(written(|writer| {
+        writer.header(&header)?;
+        writer.joint(calibrator)?;
+        if cells.contains(&BinFlags::EMPTY) { writer.bin_flags(cells) } else { Ok(()) }
+    })?)
 }

@@ -11,6 +11,7 @@ mod over_codes;
 mod promise;
 mod stored;
 mod tables;
+mod write;
 
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
@@ -19,3 +20,4 @@ pub use options::{ArtifactOptions, identity};
 pub use promise::{points_for_a_useful_epsilon, promise};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
+pub(crate) use write::written;

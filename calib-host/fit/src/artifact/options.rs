@@ -1,6 +1,6 @@
 //! What goes into an artefact besides the fit, and what names it.
 
-use calib_core::{ClassifierId, Identity};
+use calib_core::{ClassifierId, Identity, Provenance};
 use sha2::{Digest, Sha256};
 
 /// What goes into an artefact besides the fit.
@@ -18,7 +18,19 @@ pub struct ArtifactOptions {
     pub direct_table: bool,
 }
 
-/// The identity of an artefact with these sections.
+impl ArtifactOptions {
+    /// Where an artefact with these parameters comes from.
+    pub(crate) fn provenance<'a>(&self, parameters: &'a str) -> Provenance<'a> {
+        Provenance {
+            data_sha256: self.data_sha256,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            parameters,
+            classifier: self.classifier,
+        }
+    }
+}
+
+/// Returns the identity of an artefact with these sections: the first bytes of their SHA-256.
 pub fn identity(sections: &[u8]) -> Identity {
     let hash = Sha256::digest(sections);
     Identity(*hash.first_chunk().expect("a SHA-256 has 32 bytes"))

@@ -10,6 +10,17 @@ const USEFUL_EPSILON: f64 = 0.1;
 
 /// States what an artefact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
 /// for none, why.
+///
+/// ```
+/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary, promise};
+///
+/// let data = BinaryData::new(vec![0.25, 0.75], vec![false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?).unwrap();
+/// let sentence = "Nothing is guaranteed: isotonic has no distribution-free guarantee.";
+/// assert_eq!(promise(&stored.artifact()), sentence);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn promise(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
     let Some(guarantee) = header.guarantee else { return why_nothing(artifact) };

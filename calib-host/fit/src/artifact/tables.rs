@@ -1,16 +1,17 @@
 //! From a fit to the bytes that a device reads.
 
+use calib_core::{
+    BinFlags, CodeTable, CompactTable, Header, HeaderFlags, InterpolatedTable, ProbInterval, RandomizedTable,
+    Scaling, ScalingFunction, Score, ScoreEncoding, StepTable, Table, TableForm, VennAbersTable, WriteError,
+};
+
 use super::compact::edge_key;
 use super::error::CompileError;
-use super::options::{ArtifactOptions, identity};
+use super::options::ArtifactOptions;
+use super::write::written;
 use crate::binary::{Model, ScalingModel, in_compact_table};
 use crate::fit::{Fit, FittedTable};
 use crate::stats::CLIP;
-use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, CodeTable, CompactTable, Header, HeaderFlags, InterpolatedTable,
-    ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable,
-    Table, TableForm, VennAbersTable, WriteError,
-};
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
 #[derive(Default)]
@@ -32,6 +33,17 @@ struct Numbers {
 /// Values are rounded to the nearest `f32`, epsilons upwards, intervals outwards; edges are `f32` already. The same fit
 /// and options give the same bytes.
 ///
+/// ```
+/// use calib_core::Artifact;
+/// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions { counter: 7, ..Default::default() })?;
+/// assert_eq!(Artifact::parse(&bytes).unwrap().counter(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If a number has no `f32`, or the artefact would be larger than the format allows.
@@ -41,92 +53,73 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         .iter()
         .map(|table| table.as_ref().map(|table| Numbers::of(&table.model, fit.compact)).transpose())
         .collect::<Result<_, _>>()?;
-    let tables: Vec<Option<Table<'_>>> = numbers
-        .iter()
-        .zip(&fit.tables)
-        .map(|(numbers, fitted)| match (numbers, fitted) {
-            (Some(numbers), Some(fitted)) => {
-                let form = numbers.form(&fitted.model, fit.compact)?;
-                Ok(Some(Table { form, epsilon: fitted.epsilon.map(round_up) }))
-            }
-            _ => Ok(None),
-        })
-        .collect::<Result<_, CompileError>>()?;
-
-    let encoding = device_encoding(fit);
+    let tables = tables(fit, &numbers)?;
+    let encoding = fit.encoding();
     if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
         return Err(CompileError::NoDirectTable(encoding));
     }
-    let mut flags = HeaderFlags::NONE;
-    if fit.tied_tables().next().is_some() {
-        flags = flags.with(HeaderFlags::TIES_MERGED);
-    }
-    if fit.weighted {
-        flags = flags.with(HeaderFlags::WEIGHTED);
-    }
-    if !fit.unfitted.is_empty() {
-        flags = flags.with(HeaderFlags::CLASS_UNCALIBRATED);
-    }
-    if fit.compact {
-        flags = flags.with(HeaderFlags::COMPACT);
-    }
-    let header = Header {
+    let header = header(fit, &tables, options)?;
+    let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
+    let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
+        fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
+    let has_intervals = options.intervals && intervals.iter().flatten().flatten().any(Option::is_some);
+    Ok(written(|writer| {
+        writer.header(&header)?;
+        writer.tables(&tables)?;
+        if empty.contains(&BinFlags::EMPTY) {
+            writer.bin_flags(&empty)?;
+        }
+        if has_intervals {
+            writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
+        }
+        if options.direct_table {
+            writer.direct_table(&tables)?;
+        }
+        if options.counter > 0 {
+            writer.counter(options.counter)?;
+        }
+        Ok(())
+    })?)
+}
+
+/// The tables as the device reads them.
+fn tables<'n>(fit: &Fit, numbers: &'n [Option<Numbers>]) -> Result<Vec<Option<Table<'n>>>, CompileError> {
+    let table = |(numbers, fitted): (&'n Option<Numbers>, &Option<FittedTable>)| {
+        let (Some(numbers), Some(fitted)) = (numbers, fitted) else { return Ok(None) };
+        let form = numbers.form(&fitted.model, fit.compact)?;
+        Ok(Some(Table { form, epsilon: fitted.epsilon.map(round_up) }))
+    };
+    numbers.iter().zip(&fit.tables).map(table).collect()
+}
+
+fn header<'f>(
+    fit: &'f Fit,
+    tables: &[Option<Table<'_>>],
+    options: &ArtifactOptions,
+) -> Result<Header<'f>, WriteError> {
+    let flags = [
+        (fit.tied_tables().next().is_some(), HeaderFlags::TIES_MERGED),
+        (fit.weighted, HeaderFlags::WEIGHTED),
+        (!fit.unfitted.is_empty(), HeaderFlags::CLASS_UNCALIBRATED),
+        (fit.compact, HeaderFlags::COMPACT),
+    ];
+    let set = flags.into_iter().filter(|(is_set, _)| *is_set);
+    let bins: usize = tables.iter().flatten().map(|table| table.form.bins()).sum();
+    Ok(Header {
         method: fit.method,
         reduction: fit.reduction,
-        encoding,
+        encoding: fit.encoding(),
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
-        bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
-            .map_err(|_| WriteError::TooLarge)?,
+        bins: u32::try_from(bins).map_err(|_| WriteError::TooLarge)?,
         n: fit.n,
         guarantee: fit.guarantee.map(|g| calib_core::Guarantee {
             theorem: g.theorem,
             alpha: g.alpha as f32,
             epsilon: round_up(g.epsilon),
         }),
-        flags,
-        provenance: Provenance {
-            data_sha256: options.data_sha256,
-            tool_version: env!("CARGO_PKG_VERSION"),
-            parameters: &fit.parameters,
-            classifier: options.classifier,
-        },
-    };
-
-    let longest =
-        |n: &Numbers| 80 + 3 * (n.edges.len() + n.values.len()) + 3 * n.values.len() + 4 * n.halves.1.len();
-    let words: usize = numbers.iter().flatten().map(longest).sum();
-    let mut buf = vec![0u32; 256 + fit.parameters.len() + 4 * tables.len() + words];
-    let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
-    writer.header(&header)?;
-    writer.tables(&tables)?;
-    let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
-    if empty.contains(&BinFlags::EMPTY) {
-        writer.bin_flags(&empty)?;
-    }
-    if options.intervals {
-        let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
-            fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
-        if intervals.iter().flatten().flatten().any(Option::is_some) {
-            writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
-        }
-    }
-    if options.direct_table {
-        writer.direct_table(&tables)?;
-    }
-    if options.counter > 0 {
-        writer.counter(options.counter)?;
-    }
-    let bytes = writer.finish(identity)?;
-    debug_assert!(Artifact::parse(bytes).is_ok());
-    Ok(bytes.to_vec())
-}
-
-/// What kind of number a score is for the compiled fit.
-fn device_encoding(fit: &Fit) -> ScoreEncoding {
-    match fit.encoding() {
-        ScoreEncoding::F32 if fit.compact => ScoreEncoding::RoundedF32,
-        encoding => encoding,
-    }
+        flags: set.fold(HeaderFlags::NONE, |flags, (_, flag)| flags.with(flag)),
+        provenance: options.provenance(&fit.parameters),
+    })
 }
 
 impl Numbers {

@@ -73,6 +73,21 @@ pub struct BinnedEstimate {
 }
 
 impl BinnedEstimate {
+    fn new(
+        value: f64,
+        interval: Option<Interval>,
+        debiased: Option<(f64, Option<Interval>)>,
+        groups: Groups,
+    ) -> Self {
+        Self {
+            value,
+            interval,
+            debiased: debiased.map(|debiased| debiased.0),
+            debiased_interval: debiased.and_then(|debiased| debiased.1),
+            groups,
+        }
+    }
+
     /// The plugin estimate.
     pub fn plugin(&self) -> EstimateWithInterval {
         EstimateWithInterval { value: self.value, interval: self.interval }
@@ -105,6 +120,29 @@ pub struct LpEstimate {
     /// The same without its bias (Kumar et al. 2019, Definition 5.2). It may be negative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub squared_debiased: Option<EstimateWithInterval>,
+}
+
+impl LpEstimate {
+    /// The norm `p` decides which of the figures it is: of 1 the ECE, of 2 the root of the mean square.
+    fn new(figures: &Figures<f64>, intervals: &Figures<Option<Interval>>, p: f64, bins: Groups) -> Self {
+        let root = |value: f64| value.max(0.0).sqrt();
+        let roots = |i: Interval| Interval { lo: root(i.lo), hi: root(i.hi) };
+        let (interval, debiased) = match p {
+            1.0 => (intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased))),
+            2.0 => (
+                intervals.l2_squared.map(roots),
+                Some((root(figures.l2_squared_debiased), intervals.l2_squared_debiased.map(roots))),
+            ),
+            _ => (intervals.lp, None),
+        };
+        let of_square = |value, interval| (p == 2.0).then_some(EstimateWithInterval { value, interval });
+        Self {
+            p,
+            estimate: BinnedEstimate::new(figures.lp, interval, debiased, bins),
+            squared: of_square(figures.l2_squared, intervals.l2_squared),
+            squared_debiased: of_square(figures.l2_squared_debiased, intervals.l2_squared_debiased),
+        }
+    }
 }
 
 /// The empirical calibration measure, and what it says about the true one.
@@ -201,6 +239,17 @@ pub struct ClassAssessment {
 ///
 /// The result depends neither on the order of the predictions nor on the number of threads.
 ///
+/// ```
+/// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess};
+///
+/// // 0.8 is said a hundred times, and comes true 60 times.
+/// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
+/// let rows: Vec<Prediction> = (0..100).map(said).collect();
+/// let assessment = assess(&rows, PredictionKind::Binary, &AssessOptions::default());
+/// assert!((assessment.conf_ece.value - 0.2).abs() < 1e-9);
+/// assert!((assessment.brier.value - (0.6 * 0.04 + 0.4 * 0.64)).abs() < 1e-9);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no predictions, or more than 2^32.
@@ -287,29 +336,11 @@ impl Part {
         };
         let (bins, groups) = (of(&cells), of(&tally.cells));
         let plain = |value, interval| EstimateWithInterval { value, interval };
-        let binned = |value, interval, debiased: Option<(f64, Option<Interval>)>, groups| BinnedEstimate {
-            value,
-            interval,
-            debiased: debiased.map(|debiased| debiased.0),
-            debiased_interval: debiased.and_then(|debiased| debiased.1),
-            groups,
-        };
+        let binned = BinnedEstimate::new;
         let n = column.len() as u64;
         let top_label = |estimate: BinnedEstimate| (kind == PredictionKind::TopLabel).then_some(estimate);
         let conf_ece =
             binned(figures.ece, intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased)), bins);
-        let squared_debiased = plain(figures.l2_squared_debiased, intervals.l2_squared_debiased);
-        let root = |value: f64| value.max(0.0).sqrt();
-        let roots = |i: Interval| Interval { lo: root(i.lo), hi: root(i.hi) };
-        let (lp_interval, lp_debiased) = match options.norm {
-            1.0 => (intervals.ece, conf_ece.debiased.map(|value| (value, conf_ece.debiased_interval))),
-            2.0 => (
-                intervals.l2_squared.map(roots),
-                Some((root(squared_debiased.value), squared_debiased.interval.map(roots))),
-            ),
-            _ => (intervals.lp, None),
-        };
-        let is_square = options.norm == 2.0;
         Assessment {
             kind,
             n,
@@ -336,12 +367,7 @@ impl Part {
             },
             conf_ece,
             conf_mce: binned(figures.mce, intervals.mce, None, bins),
-            lp_ce: LpEstimate {
-                p: options.norm,
-                estimate: binned(figures.lp, lp_interval, lp_debiased, bins),
-                squared: is_square.then_some(plain(figures.l2_squared, intervals.l2_squared)),
-                squared_debiased: is_square.then_some(squared_debiased),
-            },
+            lp_ce: LpEstimate::new(&figures, &intervals, options.norm, bins),
             tl_ece: top_label(binned(
                 figures.tl_ece,
                 intervals.tl_ece,

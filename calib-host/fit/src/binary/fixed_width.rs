@@ -1,5 +1,8 @@
 //! Bins of equal width.
 
+use calib_core::{Method, Theorem};
+
+use super::facts::{Bound, Facts};
 use super::steps::BinnedModel;
 use super::umd::bins_of;
 use crate::error::FitError;
@@ -13,6 +16,15 @@ pub struct FixedWidth {
 }
 
 impl FixedWidth {
+    pub(super) fn facts(&self) -> Facts {
+        Facts {
+            bins: Some(self.bins),
+            guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
+            counts_points: Some("fixed-width binning"),
+            ..Facts::new(Method::FixedWidth, format!("bins={}", self.bins))
+        }
+    }
+
     /// Fits points. A bin without points is empty.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
         if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {

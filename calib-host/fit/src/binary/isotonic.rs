@@ -1,7 +1,8 @@
 //! Isotonic regression.
 
-use calib_core::StepTable;
+use calib_core::{Method, StepTable};
 
+use super::facts::Facts;
 use super::irp::Irp;
 use super::steps::{Bin, BinnedModel};
 use crate::error::FitError;
@@ -27,6 +28,29 @@ pub struct InterpolatedModel {
 }
 
 impl Isotonic {
+    pub(super) fn facts(&self) -> Facts {
+        let method = if self.max_bins.is_some() { Method::Irp } else { Method::Isotonic };
+        self.facts_of(method, "midpoint")
+    }
+
+    pub(super) fn interpolated_facts(&self) -> Facts {
+        self.facts_of(Method::IsotonicInterpolated, "interpolated")
+    }
+
+    fn facts_of(&self, method: Method, edges: &str) -> Facts {
+        Facts {
+            counts_points: (self.smoothing != 0.0).then_some("smoothing"),
+            ..Facts::new(method, format!("edges={edges}{}", self.parameters()))
+        }
+    }
+
+    fn parameters(&self) -> String {
+        let max_bins = self.max_bins.filter(|&max| max < usize::MAX);
+        let max_bins = max_bins.map_or(String::new(), |max| format!(" max-bins={max}"));
+        let smoothing = (self.smoothing != 0.0).then(|| format!(" smoothing={}", self.smoothing));
+        max_bins + &smoothing.unwrap_or_default()
+    }
+
     /// Fits points, as a step function with edges at the midpoints between blocks.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
         let blocks = self.blocks(points)?;

@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::facts::Facts;
 use super::scaling::{ScalingMethod, ScalingModel};
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points, totals};
@@ -26,6 +27,15 @@ const MAX_STEPS: usize = 500;
 const MAX_DAMPING: f64 = 1e9;
 
 impl Loss {
+    /// The loss is the log-loss unless something else is said.
+    pub(super) fn facts(self, method: ScalingMethod) -> Facts {
+        let facts = method.facts();
+        match self {
+            Self::Log => facts,
+            Self::Squared => Facts { parameters: format!("{} loss=squared", facts.parameters), ..facts },
+        }
+    }
+
     /// Fits groups with both labels, in ascending order of score.
     pub(crate) fn fit(
         self,
@@ -184,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::binary::method::BinaryMethod;
+    use crate::binary::BinaryMethod;
     use crate::binary::model::Model;
     use crate::data::BinaryData;
     use crate::error::FitError;

@@ -2,10 +2,12 @@
 
 use calib_core::ScoreEncoding;
 
+use super::facts::{Bound, Facts};
 use super::isotonic::InterpolatedModel;
 use super::scaling::ScalingModel;
 use super::steps::{Bin, BinnedModel, CodeModel, RandomizedModel};
 use super::venn_abers::VennAbersModel;
+use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
 
 /// What a binary method fits.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +64,24 @@ impl Model {
             Self::Codes(model) => model.encoding,
             _ => ScoreEncoding::F32,
         }
+    }
+
+    /// Returns what is guaranteed of the fit, by a method with these facts, to `n` points, with a union bound over `all_bins`
+    /// bins; `None` if the theorem does not hold.
+    pub(crate) fn epsilon(&self, facts: &Facts, n: u64, all_bins: u64, alpha: f64) -> Option<f64> {
+        let (_, bound) = facts.guarantee?;
+        if self.ties_merged() {
+            return None;
+        }
+        let points_per_bin = n / facts.bins? as u64;
+        Some(match bound {
+            Bound::LeftOut => gr21_theorem3(points_per_bin, all_bins, alpha),
+            Bound::Kept => gr21_corollary1(points_per_bin, all_bins, alpha),
+            Bound::FewestPoints => {
+                let fewest = self.bins().iter().map(|bin| bin.n).filter(|&n| n > 0).min()?;
+                sample_split(fewest, all_bins, alpha)
+            }
+        })
     }
 
     /// Whether equal scores straddled a boundary and were merged.

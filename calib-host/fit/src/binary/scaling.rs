@@ -1,7 +1,9 @@
 //! Scaling calibrators: smooth functions with few parameters, fitted to the log-loss.
 
+use calib_core::Method;
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
+use super::facts::Facts;
 use crate::error::{FitError, ScalingError};
 use crate::points::{BUCKETS, Group, Points, packed};
 use crate::stats::{clip, ln_complement, logit, sigmoid};
@@ -61,6 +63,16 @@ pub enum ScalingModel {
 }
 
 impl ScalingMethod {
+    pub(super) fn facts(self) -> Facts {
+        let (method, name) = match self {
+            Self::PlattLogit => (Method::Platt, "platt-logit"),
+            Self::PlattProb => (Method::Platt, "platt-prob"),
+            Self::Beta => (Method::Beta, "beta"),
+            Self::Temperature => (Method::Temperature, "temperature"),
+        };
+        Facts::new(method, format!("scaling={name}"))
+    }
+
     /// Fits points with both labels by Newton's method on the mean log-loss.
     pub(crate) fn fit(self, points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
         let [Some(negatives), Some(positives)] = points.ranges()? else {

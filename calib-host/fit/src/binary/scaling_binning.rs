@@ -1,5 +1,8 @@
 //! Scaling-binning.
 
+use calib_core::Method;
+
+use super::facts::Facts;
 use super::least_squares::Loss;
 use super::scaling::{ScalingMethod, ScalingModel};
 use super::steps::{Bin, BinnedModel};
@@ -26,6 +29,21 @@ pub struct ScalingBinning {
 }
 
 impl ScalingBinning {
+    pub(super) fn facts(&self) -> Facts {
+        let Self { scaling, loss, bins, split_seed } = *self;
+        let scaling = loss.facts(scaling).parameters;
+        let (parts, split) = match split_seed {
+            Some(seed) => (3, format!("split=3 seed={seed}")),
+            None => (1, "split=1".into()),
+        };
+        Facts {
+            bins: Some(bins),
+            min_points: bins.saturating_mul(2 * parts),
+            counts_points: Some("scaling-binning"),
+            ..Facts::new(Method::ScalingBinning, format!("{scaling} bins={bins} {split}"))
+        }
+    }
+
     /// Fits points. Equal edges become one; a bin without points has the scaled value of its
     /// midpoint and is empty.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {

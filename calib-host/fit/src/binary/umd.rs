@@ -1,13 +1,15 @@
 //! Uniform-mass binning.
 
-use calib_core::StepTable;
+use calib_core::{Method, StepTable, Theorem};
 use rand::SeedableRng;
 use rand_distr::{Beta, Distribution, Hypergeometric};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::facts::{Bound, Facts};
 use super::steps::{Bin, BinnedModel, RandomizedModel};
 use crate::error::FitError;
 use crate::points::{Group, Points, Ranked};
+use crate::stats::Seed;
 
 /// Uniform-mass binning: boundaries at order statistics of the scores, values from the mean labels between them
 /// (Gupta and Ramdas 2021).
@@ -42,6 +44,13 @@ pub enum BoundaryPoints {
 }
 
 impl Boundary {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ceil => "ceil",
+            Self::Floor => "floor",
+        }
+    }
+
     /// The 1-based rank of the boundary between bins `b` and `b + 1`, for `1 <= b < bins`.
     fn rank(self, b: u64, n: u64, bins: u64) -> u64 {
         let product = u128::from(b) * (u128::from(n) + 1);
@@ -62,6 +71,32 @@ impl Umd {
     /// Algorithm 1 with so many bins.
     pub const fn new(bins: usize) -> Self {
         Self { bins, boundary: Boundary::Ceil, boundary_points: BoundaryPoints::LeftOut }
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        let (method, guarantee) = match self.boundary_points {
+            BoundaryPoints::LeftOut => (Method::Umd, (Theorem::Gr21Theorem3, Bound::LeftOut)),
+            BoundaryPoints::Kept => (Method::UmdOriginal, (Theorem::Gr21Corollary1, Bound::Kept)),
+        };
+        let parameters = format!("bins={} boundary={}", self.bins, self.boundary.name());
+        Facts {
+            bins: Some(self.bins),
+            min_points: self.bins.saturating_mul(2),
+            guarantee: Some(guarantee),
+            counts_points: Some("uniform-mass binning"),
+            ..Facts::new(method, parameters)
+        }
+    }
+
+    /// With ties broken at random Theorem 4 takes the place of Theorem 3 or Corollary 1, with the same bound.
+    pub(super) fn randomized_facts(&self, seed: Seed) -> Facts {
+        let facts = self.facts();
+        Facts {
+            method: Method::UmdRandomized,
+            parameters: format!("{} seed={seed}", facts.parameters),
+            guarantee: facts.guarantee.map(|(_, bound)| (Theorem::Gr21Theorem4, bound)),
+            ..facts
+        }
     }
 
     /// Fits points.

@@ -1,5 +1,8 @@
 //! Uniform-mass binning with sample splitting.
 
+use calib_core::{Method, Theorem};
+
+use super::facts::{Bound, Facts};
 use super::steps::BinnedModel;
 use super::umd::{Umd, bins_of, lookup_means};
 use crate::error::FitError;
@@ -16,6 +19,17 @@ pub struct Ums {
 }
 
 impl Ums {
+    pub(super) fn facts(&self) -> Facts {
+        let Self { bins, seed } = self;
+        Facts {
+            bins: Some(*bins),
+            min_points: bins.saturating_mul(4),
+            guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
+            counts_points: Some("uniform-mass binning"),
+            ..Facts::new(Method::Ums, format!("bins={bins} seed={seed}"))
+        }
+    }
+
     /// Fits points. Equal edges become one; a bin without points of the second half is empty.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
         let halves = split(&points.groups()?, 2, self.seed);

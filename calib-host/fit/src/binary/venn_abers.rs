@@ -1,5 +1,8 @@
 //! Inductive Venn-Abers prediction.
 
+use calib_core::Method;
+
+use super::facts::Facts;
 use crate::points::Group;
 
 /// A Venn-Abers predictor (Vovk, Petej and Fedorova 2015), tabulated: the isotonic fits with the test point added with
@@ -25,6 +28,10 @@ struct Stacks {
 }
 
 impl VennAbersModel {
+    pub(super) fn facts() -> Facts {
+        Facts { counts_points: Some("venn-abers"), ..Facts::new(Method::VennAbers, String::new()) }
+    }
+
     /// Tabulates both fits for groups in ascending order of score, whose scores are `f32`.
     ///
     /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is

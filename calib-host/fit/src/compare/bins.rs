@@ -77,6 +77,13 @@ pub fn choose_bins(
 /// Divides points at random into two halves of equal size: one to fit to, one to judge with. The result does not depend on
 /// the order of the points.
 ///
+/// ```
+/// let points = (0..100).map(|i| (f64::from(i) / 100.0, i % 2 == 0));
+/// let (calibration, test) = calib_fit::compare::halves(points, 1)?;
+/// assert_eq!((calibration.len(), test.len()), (50, 50));
+/// # Ok::<(), calib_fit::data::DataError>(())
+/// ```
+///
 /// # Errors
 ///
 /// Fewer than two points, or a score that is not in `[0, 1]`.

@@ -45,7 +45,7 @@ pub enum Split {
 /// A method that was compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedMethod {
-    /// The method's name on the command line.
+    /// The method's name, as it was given.
     pub name: String,
     /// Its parameters.
     pub parameters: String,
@@ -68,7 +68,7 @@ pub struct ComparedMethod {
 /// A method that could not be fitted to these points.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailedMethod {
-    /// The method's name on the command line.
+    /// The method's name, as it was given.
     pub name: String,
     /// Why not.
     pub reason: String,

@@ -1,10 +1,10 @@
 //! Putting a rule into an artefact.
 
-use calib_core::{Artifact, ArtifactWriter, SectionKind, WriteError};
+use calib_core::{SectionKind, WriteError};
 
 use super::actions::Actions;
 use super::rule::Rule;
-use crate::artifact::{StoredArtifact, identity};
+use crate::artifact::{StoredArtifact, written};
 
 /// The artefact with this decision rule, in place of its own if it has one. The calibrator is the same; the identity, which
 /// is a hash of everything, is another.
@@ -17,19 +17,14 @@ pub fn with_decision(
     actions: &Actions,
     rule: &Rule,
 ) -> Result<Vec<u8>, WriteError> {
-    let bytes = artifact.as_bytes();
-    // At most 16 actions of 24 bytes with 15 thresholds.
-    let mut buf = vec![0u32; bytes.len() / 4 + 256];
-    let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut buf));
-    for (kind, mandatory, payload) in artifact.sections() {
-        if kind != SectionKind::Decision as u16 {
-            writer.section(kind, mandatory, payload)?;
+    written(|writer| {
+        for (kind, mandatory, payload) in artifact.sections() {
+            if kind != SectionKind::Decision as u16 {
+                writer.section(kind, mandatory, payload)?;
+            }
         }
-    }
-    rule.with_parts(actions, |parts| writer.decision(parts))?;
-    let bytes = writer.finish(identity)?;
-    debug_assert!(Artifact::parse(bytes).is_ok());
-    Ok(bytes.to_vec())
+        rule.with_parts(actions, |parts| writer.decision(parts))
+    })
 }
 
 #[cfg(test)]
@@ -39,7 +34,7 @@ mod tests {
     use super::super::actions::tests::actions;
     use super::super::envelope::Envelope;
     use super::*;
-    use crate::artifact::{ArtifactOptions, artifact_bytes};
+    use crate::artifact::{ArtifactOptions, artifact_bytes, identity};
     use crate::binary::{BinaryMethod, Umd};
     use crate::data::BinaryData;
     use crate::fit::fit_binary;

@@ -13,6 +13,19 @@ use crate::points::{Arrays, Counted, Points, group};
 ///
 /// The result does not depend on the order of the rows.
 ///
+/// ```
+/// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+///
+/// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
+/// let fit = fit_binary(&BinaryData::new(scores, labels)?, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+///
+/// // 100 points a bin: Theorem 3 of Gupta and Ramdas (2021) with 4 bins.
+/// assert_eq!(fit.tables[0].as_ref().unwrap().model.bins().len(), 4);
+/// assert!((fit.guarantee.unwrap().epsilon - 0.1488).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// One class only, too few points, or a parameter out of range.
@@ -51,22 +64,23 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
     let model = method.fit(points)?;
-    let bins = method.bins().unwrap_or(0) as u64;
-    let epsilon = method.epsilon(&model, n, bins, alpha);
+    let facts = method.facts();
+    let bins = facts.bins.unwrap_or(0) as u64;
+    let epsilon = model.epsilon(&facts, n, bins, alpha);
     let table = FittedTable::new(model, n, epsilon, bins, alpha);
     Ok(Fit {
-        method: method.method(),
+        method: facts.method,
         reduction: Reduction::Binary,
         classes: 2,
         n,
         tables: vec![Some(table)],
         unfitted: Vec::new(),
-        guarantee: method.theorem().zip(epsilon).map(|(theorem, epsilon)| Guarantee {
+        guarantee: facts.guarantee.zip(epsilon).map(|((theorem, _), epsilon)| Guarantee {
             theorem,
             alpha,
             epsilon,
         }),
-        parameters: format!("alpha={alpha} {}", method.parameters()).trim_end().into(),
+        parameters: format!("alpha={alpha} {}", facts.parameters).trim_end().into(),
         compact: false,
         weighted: false,
     })

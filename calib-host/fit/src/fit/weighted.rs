@@ -9,12 +9,27 @@ use crate::error::FitError;
 /// Fits a binary calibrator to weighted points, without any guarantee: theorems count points. The fit's `n` is the number
 /// of rows; the counts of its bins are units, of which only the ratios mean something.
 ///
+/// ```
+/// use calib_fit::{BinaryMethod, FitError, Isotonic, Umd, WeightedData, fit_weighted};
+///
+/// // Score, weight, label.
+/// let data = WeightedData::new(&[(0.2, 1.5, false), (0.4, 0.5, true), (0.7, 0.5, false), (0.9, 1.0, true)])?;
+/// let fit = fit_weighted(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// assert_eq!(fit.tables[0].as_ref().unwrap().model.steps().unwrap().prob(0.5), 0.5);
+///
+/// let counts = fit_weighted(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1);
+/// assert!(matches!(counts, Err(FitError::RealWeights(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`FitError::RealWeights`] for methods that count points: all but isotonic regression without smoothing and the scaling
 /// functions. Otherwise as [`fit_binary`].
 pub fn fit_weighted(data: &WeightedData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
-    check(method)?;
+    if let Some(what) = method.facts().counts_points {
+        return Err(FitError::RealWeights(what));
+    }
     let mut fit = fit_binary(data.units(), method, alpha).map_err(|cause| match cause {
         FitError::OneClass { label, .. } => FitError::OneClass { label, n: data.len() },
         other => other,
@@ -26,24 +41,6 @@ pub fn fit_weighted(data: &WeightedData, method: &BinaryMethod, alpha: f64) -> R
         table.n = data.len();
     }
     Ok(fit)
-}
-
-fn check(method: &BinaryMethod) -> Result<(), FitError> {
-    Err(FitError::RealWeights(match method {
-        BinaryMethod::Scaling(..) | BinaryMethod::LeastSquares(..) => return Ok(()),
-        BinaryMethod::Isotonic(isotonic) | BinaryMethod::IsotonicInterpolated(isotonic) => {
-            if isotonic.smoothing == 0.0 {
-                return Ok(());
-            }
-            "smoothing"
-        }
-        BinaryMethod::VennAbers => "venn-abers",
-        BinaryMethod::ScalingBinning(_) => "scaling-binning",
-        BinaryMethod::FixedWidth(_) => "fixed-width binning",
-        BinaryMethod::Umd(_) | BinaryMethod::UmdRandomized(..) | BinaryMethod::Ums(_) => {
-            "uniform-mass binning"
-        }
-    }))
 }
 
 #[cfg(test)]

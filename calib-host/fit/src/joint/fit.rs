@@ -55,6 +55,22 @@ pub enum JointModel {
 
 /// Fits a calibrator of whole vectors, as the device sees them. The result does not depend on the order of the rows.
 ///
+/// ```
+/// use calib_fit::joint::{JointModel, VectorScalingMethod};
+/// use calib_fit::{JointMethod, VectorData, VectorKind, Vectors, fit_joint};
+///
+/// // The first class has the larger logit by 2, and is right in 3 of 4 cases: the logits are too sure.
+/// let logits = Vectors::new([2.0, 0.0].repeat(100), 2, VectorKind::Logits)?;
+/// let labels: Vec<i64> = (0..100).map(|row| i64::from(row % 4 == 0)).collect();
+/// let method = VectorScalingMethod::Temperature;
+/// let method = JointMethod::Scaling { method, log_probs: false, cross_validation: None };
+///
+/// let fit = fit_joint(&VectorData::new(&logits, &labels)?, &method)?;
+/// let JointModel::Scaling(model) = fit.model else { unreachable!() };
+/// assert!((model.weights[0] - 3f64.ln() / 2.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// One class only, too few points, too many classes, no finite optimum, or a parameter out of range.

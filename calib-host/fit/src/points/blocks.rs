@@ -17,6 +17,15 @@ pub struct Block {
 
 /// Pools groups, in ascending order of score, into blocks of strictly increasing mean label (pool adjacent violators),
 /// in exact integer arithmetic.
+///
+/// ```
+/// use calib_fit::points::{Group, isotonic_blocks};
+///
+/// let group = |score, positives| Group { score, n: 2, positives };
+/// // Means 1/2, 0, 1: the first two are in the wrong order.
+/// let blocks = isotonic_blocks(&[group(0.1, 1), group(0.5, 0), group(0.9, 2)]);
+/// assert_eq!(blocks.iter().map(|block| (block.n, block.positives)).collect::<Vec<_>>(), [(4, 1), (2, 2)]);
+/// ```
 pub fn isotonic_blocks(groups: &[Group]) -> Vec<Block> {
     pool_groups(groups.iter().copied())
 }

@@ -14,6 +14,22 @@ use crate::points::totals;
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
 ///
+/// ```
+/// use calib_fit::{BinaryMethod, ReductionOptions, TopLabelData, Umd, fit_top_label};
+///
+/// // Class 0 is predicted 60 times and right with every second score, class 1 only 5 times.
+/// let predicted: Vec<u16> = (0..65).map(|row| u16::from(row >= 60)).collect();
+/// let scores: Vec<f64> = (0..65).map(|row| 0.5 + f64::from(row) / 200.0).collect();
+/// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
+/// let data = TopLabelData::new(predicted, scores, &labels, 2)?;
+///
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(20) };
+/// let fit = fit_top_label(&data, &options, 0.1)?;
+/// assert_eq!(fit.bins(), 3);
+/// assert_eq!(fit.unfitted[0].reason.to_string(), "5 of 20 points");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`fit_reduction`].
@@ -27,6 +43,21 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
 /// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
 /// function has no finite optimum stays uncalibrated. The result does not depend on the order of the rows.
 ///
+/// ```
+/// use calib_core::Reduction;
+/// use calib_fit::{BinaryMethod, Problems, ReductionOptions, Umd, VectorKind, Vectors, fit_reduction};
+///
+/// let rows = (0..90u8).map(|row| [f32::from(row) / 90.0, f32::from(row % 7) / 7.0, 0.5]);
+/// let logits = Vectors::new(rows.flatten().collect(), 3, VectorKind::Logits)?;
+/// let labels: Vec<i64> = (0..90).map(|row| row % 3).collect();
+///
+/// let problems = Problems::new(&logits, &labels, Reduction::ClassWise)?;
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+/// let fit = fit_reduction(&problems, &options, 0.1)?;
+/// assert_eq!((fit.tables.len(), fit.table_name(2)), (3, "class 2".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// No problem that can be fitted, or a parameter out of range.
@@ -36,7 +67,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let methods: Vec<_> =
         (0..problems.tables()).map(|table| options.method_for(problems.table_len(table))).collect();
     // Decided by the scores alone, so that the labels do not choose which bins the union bound is over.
-    let all_bins = methods.iter().flatten().filter_map(BinaryMethod::bins).sum::<usize>() as u64;
+    let all_bins = methods.iter().flatten().filter_map(|method| method.facts().bins).sum::<usize>() as u64;
     let promise = Promise::of(problems, options, alpha);
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
     for (table, method) in methods.iter().enumerate() {
@@ -44,7 +75,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             Ok((method, model)) => {
                 let n = problems.table_len(table) as u64;
                 let epsilon = promise.and_then(|promise| {
-                    let own = method.epsilon(&model, n, all_bins, alpha)?;
+                    let own = model.epsilon(&method.facts(), n, all_bins, alpha)?;
                     Some(promise.uniform.unwrap_or(own))
                 });
                 tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, alpha)));
@@ -89,7 +120,7 @@ impl Promise {
     /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin; otherwise the binary theorem holds for each table,
     /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
-        let theorem = options.method.theorem()?;
+        let theorem = options.method.facts().guarantee?.0;
         let (n, classes) = (problems.len() as u64, problems.classes() as u64);
         let k = options.points_per_bin.filter(|_| theorem == Theorem::Gr21Theorem3).map(|k| k as u64);
         Some(match (problems.reduction(), k) {

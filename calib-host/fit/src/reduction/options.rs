@@ -23,16 +23,16 @@ impl ReductionOptions {
             Some(k) => self.method.with_bins((n / k).min(StepTable::MAX_BINS)),
             None => self.method,
         };
-        (n >= self.points_per_bin.unwrap_or(1) && n >= method.min_points()).then_some(method)
+        (n >= self.points_per_bin.unwrap_or(1) && n >= method.facts().min_points).then_some(method)
     }
 
     /// The fewest points that a problem may have.
     pub(crate) fn fewest_points(&self) -> usize {
-        self.points_per_bin.unwrap_or_else(|| self.method.min_points())
+        self.points_per_bin.unwrap_or_else(|| self.method.facts().min_points)
     }
 
     pub(crate) fn parameters(&self) -> String {
-        let own = self.method.parameters();
+        let own = self.method.facts().parameters;
         match self.points_per_bin {
             // The number of bins is each problem's own.
             Some(k) => {
@@ -47,7 +47,7 @@ impl ReductionOptions {
     }
 
     pub(crate) fn check(&self) -> Result<(), FitError> {
-        match (self.points_per_bin, self.method.bins()) {
+        match (self.points_per_bin, self.method.facts().bins) {
             (Some(k @ 0..2), _) => Err(FitError::PointsPerBin(k)),
             (None, Some(bins)) if !(1..=StepTable::MAX_BINS).contains(&bins) => Err(FitError::BinCount(bins)),
             _ => Ok(()),

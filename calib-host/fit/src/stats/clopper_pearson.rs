@@ -9,6 +9,12 @@ use super::interval::Interval;
 ///
 /// With `alpha / B` for each of `B` bins, all of them are covered with probability `1 - alpha`.
 ///
+/// ```
+/// let none_of_fifty = calib_fit::stats::clopper_pearson(0, 50, 0.1);
+/// assert_eq!(none_of_fifty.lo, 0.0);
+/// assert!((none_of_fifty.hi - (1.0 - 0.05f64.powf(1.0 / 50.0))).abs() < 1e-9);
+/// ```
+///
 /// # Panics
 ///
 /// If `positives > n` or alpha is not in `(0, 1)`.

@@ -1,7 +1,7 @@
 //! The end of the code memory as two slots.
 
 use calib_core::{Erased, SlotLayout};
-use calib_firmware::NvmcFlash;
+use calib_drivers::NvmcFlash;
 
 use crate::nrf::Controller;
 

@@ -1,7 +1,7 @@
 //! The region of the calibrator slot, which is memory on these boards, as flash with two slots.
 
 use calib_core::{Erased, SlotLayout};
-use calib_firmware::RamFlash;
+use calib_drivers::RamFlash;
 
 const SECTOR_LEN: usize = 4096;
 const SLOT_LEN: u32 = 32 << 10;

@@ -1,7 +1,7 @@
 //! The controller of the flash that the program runs from (nRF51 Series Reference Manual, chapter 6; nRF52840 Product
 //! Specification, 4.3: the same registers), with the region of the slots.
 
-use calib_firmware::{NvmcBus, NvmcMode};
+use calib_drivers::{NvmcBus, NvmcMode};
 use vcell::VolatileCell;
 
 use super::register;

@@ -1,7 +1,7 @@
 //! The first of the machine's two flashes: 32 MiB of two 16-bit chips side by side, in a file of the host.
 
 use calib_core::{Erased, SlotLayout};
-use calib_firmware::{CfiFlash, FlashBus};
+use calib_drivers::{CfiFlash, FlashBus};
 use vcell::VolatileCell;
 
 const FLASH: usize = 0x2000_0000;

@@ -1,0 +1,10 @@
+//! The classifiers of the demonstration and of the end-to-end tests, trained on real data.
+//!
+//! A [`Case`] is a trained [`LinearModel`](calib_linear::LinearModel) with the rows that it has not seen. Nothing here knows
+//! of calibrators, boards and emulators.
+#![forbid(unsafe_code)]
+
+mod case;
+mod train;
+
+pub use case::{Case, Rows, SEED};

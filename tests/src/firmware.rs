@@ -1,0 +1,198 @@
+//! Building the firmware: each image once.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use calib_firmware::Classifier;
+use calib_linear::LinearModel;
+
+use crate::Board;
+use crate::fingerprint::Fingerprint;
+
+/// The package and the binary that hold every board's firmware.
+const PACKAGE: &str = "boards";
+/// Compiles our crates to the same code in every folder.
+const RUSTC_WRAPPER: &str = "rustc-anywhere.sh";
+
+/// [`build_firmware_for`] Arm's MPS2 board with a Cortex-M4F.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
+    build_firmware_for(Board::Mps2An386, classifier_json)
+}
+
+/// Returns the ELF file of an emulated board's firmware with the classifier in a JSON file. It is built unless it is there
+/// from the same sources, and no other classifier's build overwrites it.
+///
+/// # Errors
+///
+/// If the file holds no classifier, or with cargo's own words.
+pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBuf> {
+    Firmware::of(board).build(&LinearModel::load(classifier_json)?)
+}
+
+/// As [`build_firmware_for`], of a classifier that is in no file yet.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_firmware_of(board: Board, model: &LinearModel) -> Result<PathBuf> {
+    Firmware::of(board).build(model)
+}
+
+/// As [`build_firmware_for`], of the nRF52840-DK, which no emulator runs.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_nrf52840_dk(classifier_json: &Path) -> Result<PathBuf> {
+    let firmware = Firmware { board: "nrf52840-dk", ..Firmware::of(Board::Mps2An386) };
+    firmware.build(&LinearModel::load(classifier_json)?)
+}
+
+/// As [`build_updatable_firmware`], and the log says when the last byte of each frame was taken from the line, and when each
+/// request was answered.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_traced_firmware(classifier_json: &Path) -> Result<PathBuf> {
+    let firmware = Firmware { feature: "slots", trace: true, ..Firmware::of(Board::Mps2An386) };
+    firmware.build(&LinearModel::load(classifier_json)?)
+}
+
+/// As [`build_firmware_for`], with two slots, whose calibrator is replaced over the serial line: by any other, or, with
+/// the PEM file of a public key, by those that are signed with it.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_updatable_firmware(
+    board: Board,
+    classifier_json: &Path,
+    public_key: Option<&Path>,
+) -> Result<PathBuf> {
+    let feature = if public_key.is_some() { "signed" } else { "slots" };
+    let firmware = Firmware { feature, public_key, ..Firmware::of(board) };
+    firmware.build(&LinearModel::load(classifier_json)?)
+}
+
+/// What an image is built of, besides its classifier.
+#[derive(Clone, Copy, Debug)]
+struct Firmware<'a> {
+    /// The feature that chooses the board.
+    board: &'a str,
+    target: &'a str,
+    /// Another feature, or nothing.
+    feature: &'a str,
+    public_key: Option<&'a Path>,
+    /// Whether the log is at its finest level.
+    trace: bool,
+}
+
+impl Firmware<'_> {
+    /// A board's firmware with one slot.
+    const fn of(board: Board) -> Self {
+        Self { board: board.name(), target: board.target(), feature: "", public_key: None, trace: false }
+    }
+
+    fn build(self, model: &LinearModel) -> Result<PathBuf> {
+        let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
+        let target_dir = workspace.join(if self.trace { "target/trace" } else { "target" });
+        let images = target_dir.join("images");
+        fs::create_dir_all(&images).with_context(|| format!("cannot create {}", images.display()))?;
+        let kind = if self.feature.is_empty() { String::new() } else { format!("-{}", self.feature) };
+        let stem = format!("{}{kind}-{}-{}", self.board, file_name(model.name()), model.id());
+        let image = images.join(format!("{stem}.elf"));
+
+        // One build for a target at a time: the next one of another classifier overwrites what cargo leaves.
+        let lock = File::create(images.join(format!(".{}.lock", self.target)))?;
+        lock.lock()?;
+        let classifier_json = images.join(format!("{stem}.json"));
+        model.save(&classifier_json)?;
+        let fingerprint = Fingerprint::of(&workspace)?
+            .with(format!("{} {} {} {}", self.board, self.target, self.feature, self.trace))
+            .with(fs::read(&classifier_json)?)
+            .with(self.public_key.map(fs::read).transpose()?.unwrap_or_default());
+        let built_of = images.join(format!("{stem}.fingerprint"));
+        if image.exists() && fs::read_to_string(&built_of).is_ok_and(|text| text == fingerprint.to_string()) {
+            return Ok(image);
+        }
+        self.compile(&workspace, &target_dir, &classifier_json)?;
+        let built = target_dir.join(self.target).join("release").join(PACKAGE);
+        // An image that is copied only in part has no fingerprint.
+        fs::remove_file(&built_of).or_else(|error| if built_of.exists() { Err(error) } else { Ok(()) })?;
+        fs::copy(&built, &image).with_context(|| format!("cannot copy {}", built.display()))?;
+        fs::write(&built_of, fingerprint.to_string())?;
+        Ok(image)
+    }
+
+    fn compile(self, workspace: &Path, target_dir: &Path, classifier_json: &Path) -> Result<()> {
+        let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE])
+            .args(["--features", &format!("{},{}", self.board, self.feature), "--target", self.target])
+            .arg("--target-dir")
+            .arg(target_dir)
+            .current_dir(workspace)
+            .env("CALIB_CLASSIFIER", classifier_json)
+            // Without it, what is in `.cargo/config.toml`.
+            .envs(self.trace.then_some(("DEFMT_LOG", "trace")))
+            .envs(self.public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))
+            // Flags meant for the host would replace the device's.
+            .env_remove("RUSTFLAGS")
+            .env("RUSTC_WRAPPER", workspace.join(RUSTC_WRAPPER))
+            .env(
+                "CARGO_ENCODED_RUSTFLAGS",
+                remapped_paths(&fs::canonicalize(workspace.join(".."))?, &cargo_home()?),
+            )
+            .output()
+            .context("cargo was not found")?;
+        if !output.status.success() {
+            bail!(
+                "the firmware did not build\n{}hint: run `cargo xtask test`, which sets up the target {}",
+                String::from_utf8_lossy(&output.stderr),
+                self.target
+            );
+        }
+        Ok(())
+    }
+}
+
+/// rustc's flags that keep the folders of the sources and of cargo out of an image: for `CARGO_ENCODED_RUSTFLAGS`.
+///
+/// The places in the sources that a panic names are part of the program.
+pub fn remapped_paths(root: &Path, cargo_home: &Path) -> OsString {
+    let mut flags = OsString::new();
+    // The last that fits counts: cargo's folder may be below the sources'.
+    for (from, to) in [(root, "/calib"), (cargo_home, "/cargo")] {
+        if !flags.is_empty() {
+            flags.push("\x1f");
+        }
+        flags.push("--remap-path-prefix=");
+        flags.push(from);
+        flags.push("=");
+        flags.push(to);
+    }
+    flags
+}
+
+/// The folder of cargo's downloads.
+///
+/// # Errors
+///
+/// If there is no home folder.
+pub fn cargo_home() -> Result<PathBuf> {
+    let home = || Some(env::home_dir()?.join(".cargo"));
+    env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).context("there is no home folder")
+}
+
+/// `name` without what a file name does not take.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}

@@ -1,0 +1,72 @@
+//! Both real problems, end to end: train, fit, deploy, and compare host and device on every row.
+
+use calib_classifier::Case;
+use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
+use calib_host::{
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
+};
+use calib_tests::Board;
+
+use crate::harness::{self, Image, binary_data, calibrated, top_label_data};
+
+/// Fits, deploys, and demands the same bits on every calibration and test row and on so many bare scores.
+fn host_and_device_agree(case: &Case, fits: &[Fit], scores: usize) {
+    let image = Image::new(Board::Mps2An386, case.model.clone());
+    let rows = [&case.test.features[..], &case.calibration.features[..]].concat();
+    for fit in fits {
+        let classifier = Some(case.model.parameters().id);
+        let options = ArtifactOptions { classifier, intervals: true, ..ArtifactOptions::default() };
+        let mut deployed = image.deploy(case.name, &artifact_bytes(fit, &options).unwrap());
+        let classified = deployed.rows(&rows);
+        let calibrated = calibrated(&classified);
+        assert!(calibrated * 10 > rows.len() * 9, "{calibrated} of {} calibrated", rows.len());
+        deployed.bare_scores(scores, 1);
+    }
+}
+
+#[test]
+fn breast_cancer() {
+    let case = harness::breast_cancer();
+    let data = binary_data(case);
+    let fits = [BinaryMethod::Umd(Umd::new(5)), BinaryMethod::Isotonic(Isotonic::default())]
+        .map(|method| fit_binary(&data, &method, 0.1).unwrap());
+    host_and_device_agree(case, &fits[..1], 10_000);
+    host_and_device_agree(case, &fits[1..], 1000);
+}
+
+#[test]
+fn every_binary_method() {
+    let case = harness::breast_cancer();
+    let data = binary_data(case);
+    let original = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(5) };
+    let irp = Isotonic { max_bins: Some(4), smoothing: 1.0 };
+    let scaling = ScalingMethod::Beta;
+    let methods = [
+        BinaryMethod::Umd(original),
+        BinaryMethod::UmdRandomized(Umd::new(5), 7),
+        BinaryMethod::Ums(Ums { bins: 5, seed: 7 }),
+        BinaryMethod::FixedWidth(FixedWidth { bins: 20 }),
+        BinaryMethod::Isotonic(irp),
+        BinaryMethod::IsotonicInterpolated(Isotonic::default()),
+        BinaryMethod::ScalingBinning(ScalingBinning { scaling, loss: Loss::Log, bins: 5, split_seed: None }),
+        BinaryMethod::Scaling(ScalingMethod::PlattLogit),
+        BinaryMethod::Scaling(ScalingMethod::PlattProb),
+        BinaryMethod::Scaling(ScalingMethod::Beta),
+        BinaryMethod::Scaling(ScalingMethod::Temperature),
+        BinaryMethod::VennAbers,
+    ];
+    let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());
+    host_and_device_agree(case, &fits, 1000);
+}
+
+#[test]
+fn digits() {
+    let case = harness::digits();
+    let data = top_label_data(case);
+    let umd = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
+    let isotonic =
+        ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: Some(50) };
+    let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
+    host_and_device_agree(case, &fits[..1], 10_000);
+    host_and_device_agree(case, &fits[1..], 1000);
+}

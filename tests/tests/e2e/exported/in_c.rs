@@ -1,0 +1,132 @@
+//! Headers compiled for the host and for the cores, and run.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use calib_core::{Artifact, Reduction, ScoreEncoding};
+use calib_tests::Board;
+
+use super::asked::{code_steps, codes, probs, scores};
+
+/// What no compiler of the field objects to.
+const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wshadow"];
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/exported")
+}
+
+/// Writes the header and what is asked of it into a folder.
+pub(crate) fn prepare(folder: &Path, artifact: &Artifact<'_>, header: &str) {
+    fs::write(folder.join("cal.h"), header).unwrap();
+    fs::write(folder.join("case.h"), case(artifact)).unwrap();
+}
+
+/// The macros and arrays that `probe.c` takes.
+fn case(artifact: &Artifact<'_>) -> String {
+    let header = artifact.header();
+    let mut text = String::from("#include <stdint.h>\n");
+    // Writing to a string does not fail.
+    match code_steps(header.encoding) {
+        Some((lowest, highest, step)) => {
+            let kind = match header.encoding {
+                ScoreEncoding::U8 { .. } => "uint8_t",
+                ScoreEncoding::I8 { .. } => "int8_t",
+                _ => "uint16_t",
+            };
+            let _ = writeln!(text, "#define CODE_TYPE {kind}\n#define LOWEST ({lowest})");
+            let _ = writeln!(text, "#define HIGHEST {highest}\n#define STEP {step}");
+        }
+        None => {
+            let words: Vec<String> =
+                scores(artifact).iter().map(|score| format!("{:#x}u", score.to_bits())).collect();
+            let _ = writeln!(text, "static const uint32_t asked[] = {{{}}};", words.join(", "));
+        }
+    }
+    let word = if artifact.is_randomized() { "((uint32_t)(place) * 2654435761u)," } else { "" };
+    let _ = writeln!(text, "#define WORD(place) {word}");
+    if artifact.tables().has_intervals() {
+        text.push_str("#define HAS_INTERVAL\n");
+    }
+    let function = match header.reduction {
+        Reduction::Confidence | Reduction::TopLabel => "HAS_TOP_LABEL",
+        Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => "HAS_TOP_K",
+        Reduction::Normalized => "HAS_NORMALIZED",
+        _ => return text,
+    };
+    // Floats as their bits: NaN has no notation in C.
+    let (kind, rows) = match header.encoding.is_quantized() {
+        true => ("uint8_t", rows(&codes(), |code| code.to_string())),
+        false => ("uint32_t", rows(&probs(), |prob| format!("{:#x}u", prob.to_bits()))),
+    };
+    let _ = writeln!(text, "#define {function}\n#define VECTORS {}", rows.len());
+    let _ = writeln!(text, "static const {kind} vector_words[] = {{{}}};", rows.join(", "));
+    text
+}
+
+fn rows<T: Copy, const N: usize>(rows: &[[T; N]], show: impl Fn(T) -> String) -> Vec<String> {
+    rows.iter().map(|row| row.map(&show).join(", ")).collect()
+}
+
+/// What the probe puts out on this machine; its header is also valid C++.
+pub(crate) fn on_host(folder: &Path) -> Vec<u32> {
+    let (probe, host) = (sources().join("probe.c"), sources().join("host.c"));
+    compile(folder, "c++", &["-std=c++11", "-fsyntax-only", "-x", "c++"], &[&probe]);
+    compile(folder, "cc", &["-std=c99", "-O2", "-o", "probe"], &[&probe, &host]);
+    put_out(folder, &mut Command::new(folder.join("probe")))
+}
+
+/// What it puts out on an emulated core, linked without any library but the compiler's own.
+pub(crate) fn on_core(folder: &Path, board: Board) -> Vec<u32> {
+    let (tools, flags) = board.c_compiler();
+    // Homebrew's tools for RISC-V have a shorter name.
+    let compilers = [format!("{tools}-gcc"), format!("{}-gcc", tools.replace("-unknown", ""))];
+    let compiler = compilers.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    let compiler =
+        compiler.unwrap_or_else(|| panic!("{} is missing: `cargo xtask test` installs it", compilers[0]));
+    let memory = match board {
+        Board::Microbit => "microbit.x",
+        Board::Mps2An505 => "mps2-an505.x",
+        Board::Virt => "virt.x",
+        Board::Mps2An385 | Board::Mps2An386 | Board::Mps2An500 => "mps2.x",
+    };
+    let boards = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/boards/memory");
+    fs::copy(boards.join(memory), folder.join("memory.x")).unwrap();
+    let script = sources().join("core.ld").display().to_string();
+    // Not `c99`: a compiler that keeps to it joins no multiplication with an addition.
+    let own = ["-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-T", &script, "-o", "probe.elf"];
+    let (probe, core) = (sources().join("probe.c"), sources().join("core.c"));
+    compile(folder, compiler, &[flags, &own].concat(), &[&probe, &core, Path::new("-lgcc")]);
+    let mut qemu = board.emulator();
+    qemu.args(["-machine", board.name(), "-display", "none", "-monitor", "none", "-serial", "none"])
+        .args(["-semihosting-config", "enable=on,target=native"]);
+    if board == Board::Virt {
+        qemu.args(["-bios", "none"]);
+    }
+    put_out(folder, qemu.args(["-kernel", "probe.elf"]))
+}
+
+fn compile(folder: &Path, compiler: &str, arguments: &[&str], inputs: &[&Path]) {
+    let built = Command::new(compiler)
+        .args(WARNINGS)
+        .args(["-I", "."])
+        .args(arguments)
+        .args(inputs)
+        .current_dir(folder)
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler}: {error}"));
+    assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+}
+
+/// Runs a program that writes words to `out.bin`.
+fn put_out(folder: &Path, program: &mut Command) -> Vec<u32> {
+    let path = folder.join("out.bin");
+    let _ = fs::remove_file(&path);
+    let run = program.current_dir(folder).stdin(Stdio::null()).output().unwrap();
+    assert!(run.status.success(), "{program:?}: {}", String::from_utf8_lossy(&run.stderr));
+    let bytes = fs::read(&path).unwrap();
+    let (words, rest) = bytes.as_chunks::<4>();
+    assert!(rest.is_empty());
+    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}

@@ -1,0 +1,152 @@
+//! Tables in Rust, built into a program with calib-core.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use calib_core::{Artifact, ScoreEncoding, TableForm};
+use calib_host::export::export_rust;
+
+use super::artifacts::Exportable;
+use super::asked::{code_steps, scores, word};
+
+/// What all exported tables give for everything asked of them: the bin and the probability's bits, artefact by artefact.
+pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../calib-core");
+    let manifest = format!(
+        "[package]\nname = \"exported\"\nedition = \"2024\"\n[workspace]\n[dependencies]\ncalib-core = {{ path = {core:?} }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    // The releases that are there already.
+    fs::copy(core.join("../Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let mut program = String::from(PROGRAM);
+    let mut calls = String::new();
+    for Exportable { name, stored } in all {
+        let artifact = stored.artifact();
+        let table = export_rust(&artifact, &name.to_ascii_uppercase()).unwrap();
+        fs::write(folder.join("src").join(format!("{name}.in")), table).unwrap();
+        let asked: Vec<u8> = asked(&artifact).iter().flat_map(|word| word.to_le_bytes()).collect();
+        fs::write(folder.join("src").join(format!("{name}.bin")), asked).unwrap();
+        let _ = writeln!(program, "{}", module(name, &artifact));
+        let _ = writeln!(calls, "    {name}::run();");
+    }
+    let _ = writeln!(program, "fn main() {{\n{calls}}}");
+    fs::write(folder.join("src/main.rs"), program).unwrap();
+    // Kept, so that calib-core is built once.
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/exported");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let run = Command::new(cargo)
+        .args(["run", "--quiet", "--offline", "--target-dir"])
+        .arg(target)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    run.stdout.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+const PROGRAM: &str = "
+use std::io::Write;
+
+fn put((bin, prob): (u16, f32)) {
+    let words = [u32::from(bin).to_le_bytes(), prob.to_bits().to_le_bytes()];
+    std::io::stdout().write_all(words.as_flattened()).unwrap();
+}
+";
+
+/// A module with the exported tables, which looks everything up.
+fn module(name: &str, artifact: &Artifact<'_>) -> String {
+    let encoding = match artifact.header().encoding {
+        ScoreEncoding::U8 { scale, zero_point } => {
+            format!("U8 {{ scale: {scale:?}, zero_point: {zero_point} }}")
+        }
+        ScoreEncoding::I8 { scale, zero_point } => {
+            format!("I8 {{ scale: {scale:?}, zero_point: {zero_point} }}")
+        }
+        ScoreEncoding::U16 { scale, zero_point } => {
+            format!("U16 {{ scale: {scale:?}, zero_point: {zero_point} }}")
+        }
+        _ => String::new(),
+    };
+    let score = match encoding.is_empty() {
+        true => "calib_core::Score::new(f32::from_bits(word)).unwrap()".to_owned(),
+        false => format!(
+            "calib_core::QuantizedScore::new(calib_core::ScoreEncoding::{encoding}, word as i32).unwrap()"
+        ),
+    };
+    let first = (0..artifact.tables().count()).find_map(|index| artifact.tables().get(index)).unwrap();
+    let looked_up = match first.form {
+        TableForm::Randomized(_) => "table.lookup(score, (place as u32).wrapping_mul(2_654_435_761))",
+        TableForm::VennAbers(_) => "{ let (bin, prob, _) = table.lookup(score); (bin, prob) }",
+        TableForm::Scaling(_) => "(0, table.prob(score))",
+        TableForm::Compact(_) if encoding.is_empty() => "table.lookup_score(score)",
+        _ => "table.lookup(score)",
+    };
+    format!(
+        "mod {name} {{
+    include!(\"{name}.in\");
+    pub(crate) fn run() {{
+        let words = include_bytes!(\"{name}.bin\").as_chunks::<4>().0;
+        for table in {static_name}.iter().flatten() {{
+            for (place, word) in words.iter().enumerate() {{
+                let word = u32::from_le_bytes(*word);
+                let score = {score};
+                let _ = place;
+                super::put({looked_up});
+            }}
+        }}
+    }}
+}}",
+        static_name = name.to_ascii_uppercase()
+    )
+}
+
+/// The bits of scores, or codes.
+fn asked(artifact: &Artifact<'_>) -> Vec<u32> {
+    match code_steps(artifact.header().encoding) {
+        Some((lowest, highest, step)) => {
+            (lowest..=highest).step_by(step as usize).map(|code| code as u32).collect()
+        }
+        None => {
+            let valid = |score: &f32| calib_core::Score::new(*score).is_ok();
+            scores(artifact).into_iter().filter(valid).map(f32::to_bits).collect()
+        }
+    }
+}
+
+/// The same by calib-core, from the artefacts.
+pub(crate) fn expected(all: &[Exportable]) -> Vec<u32> {
+    let mut out = Vec::new();
+    for Exportable { stored, .. } in all {
+        let artifact = stored.artifact();
+        let tables = artifact.tables();
+        for form in (0..tables.count()).filter_map(|index| tables.get(index)).map(|table| table.form) {
+            for (place, bits) in (0..).zip(asked(&artifact)) {
+                let (bin, prob) = look_up(&artifact, &form, bits, word(place));
+                out.extend([bin.into(), prob.to_bits()]);
+            }
+        }
+    }
+    out
+}
+
+fn look_up(artifact: &Artifact<'_>, form: &TableForm<'_>, bits: u32, word: u32) -> (u16, f32) {
+    let score = || calib_core::Score::new(f32::from_bits(bits)).unwrap();
+    let code = || calib_core::QuantizedScore::new(artifact.header().encoding, bits as i32).unwrap();
+    match form {
+        TableForm::Steps(table) => table.lookup(score()),
+        TableForm::Randomized(table) => table.lookup(score(), word),
+        TableForm::Interpolated(table) => table.lookup(score()),
+        TableForm::Scaling(function) => (0, function.prob(score())),
+        TableForm::VennAbers(table) => {
+            let (bin, prob, _) = table.lookup(score());
+            (bin, prob)
+        }
+        TableForm::Codes(table) => table.lookup(code()),
+        TableForm::Compact(table) if artifact.header().encoding.is_quantized() => table.lookup(code()),
+        TableForm::Compact(table) => table.lookup_score(score()),
+        other => panic!("no test for {other:?}"),
+    }
+}

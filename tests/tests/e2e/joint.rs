@@ -1,0 +1,103 @@
+//! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
+
+use calib_core::wire::{Refusal, ReplyBody, RequestBody};
+use calib_host::joint::{
+    CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
+};
+use calib_host::stats::CrossValidation;
+use calib_host::{ArtifactOptions, JointMethod, VectorData, fit_joint, joint_artifact_bytes};
+use calib_tests::{Board, overconfident_logits};
+
+use crate::harness::{Image, calibrated};
+
+fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
+    JointMethod::Scaling { method, log_probs, cross_validation: None }
+}
+
+/// Fits, deploys, and demands the same bits for every vector.
+fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
+    let image = Image::stand_in(Board::Mps2An386, classes);
+    let (logits, labels) = overconfident_logits(classes, n).unwrap();
+    let data = VectorData::new(&logits, &labels).unwrap();
+    for method in methods {
+        let name = method.method();
+        let fit = fit_joint(&data, method).unwrap();
+        let bytes = joint_artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
+        assert!(bytes.len() <= 64 << 10, "{name}: {} bytes", bytes.len());
+        let mut deployed = image.deploy(name.to_string(), &bytes);
+
+        let sent = deployed.vectors(1000, 3);
+        assert!(sent.replies.len() >= 1000);
+        assert_eq!(calibrated(&sent), sent.predictions.len(), "{name}");
+        for reply in &sent.replies {
+            let ReplyBody::Classes(reply) = reply else { panic!("{name}: {reply:?}") };
+            let sum: f32 = reply.probs.iter().map(|prob| prob.unwrap()).sum();
+            assert!(reply.probs.len() == classes && (sum - 1.0).abs() < 1e-4, "{name}: {reply:?}");
+        }
+        // A function of logits refuses probabilities.
+        let probs = vec![1.0 / classes as f32; classes].into_iter().collect();
+        let reply = deployed.device.request(RequestBody::Probs(probs)).unwrap();
+        let refused = matches!(reply, ReplyBody::Refused(Refusal::Kind { .. }));
+        let calib_core::Calibrator::Vector(calibrator) = deployed.artifact().calibrator() else {
+            panic!("{name}")
+        };
+        assert_eq!(refused, calibrator.needs_logits(), "{name}: {reply:?}");
+    }
+}
+
+const SOME: Odir = Odir { lambda: 0.1, mu: 0.1 };
+
+#[test]
+fn three_classes() {
+    let irp = MulticlassIrp {
+        cross_validation: Some(CrossValidation { folds: 5, seed: 1 }),
+        ..MulticlassIrp::default()
+    };
+    let by_grid = MulticlassIrp { splits: Splits::Grid(20), strict: true, ..MulticlassIrp::default() };
+    let projection = |bins, directions| CanonicalMethod::Projection(ProjectionBinning { bins, directions });
+    let canonical = [
+        CanonicalMethod::Sierpinski(3),
+        CanonicalMethod::Grid(7),
+        projection(27, Directions::Rotate),
+        projection(20, Directions::Random(5)),
+        CanonicalMethod::MulticlassIrp(irp),
+        CanonicalMethod::MulticlassIrp(by_grid),
+    ];
+    let scaling = [
+        scaling(VectorScalingMethod::Temperature, false),
+        scaling(VectorScalingMethod::Temperature, true),
+        scaling(VectorScalingMethod::Vector, false),
+        scaling(VectorScalingMethod::Vector, true),
+        scaling(VectorScalingMethod::Matrix(Odir::default()), false),
+        scaling(VectorScalingMethod::Dirichlet(SOME), false),
+    ];
+    let methods: Vec<_> = scaling.into_iter().chain(canonical.map(JointMethod::Canonical)).collect();
+    host_and_device_agree(3, 3000, &methods);
+}
+
+#[test]
+fn ten_classes() {
+    let projection = ProjectionBinning { bins: 40, directions: Directions::Rotate };
+    let irp = MulticlassIrp { max_regions: Some(100), ..MulticlassIrp::default() };
+    let methods = [
+        scaling(VectorScalingMethod::Temperature, false),
+        scaling(VectorScalingMethod::Vector, true),
+        scaling(VectorScalingMethod::Matrix(SOME), false),
+        scaling(VectorScalingMethod::Dirichlet(SOME), false),
+        JointMethod::Canonical(CanonicalMethod::Sierpinski(2)),
+        JointMethod::Canonical(CanonicalMethod::Grid(3)),
+        JointMethod::Canonical(CanonicalMethod::Projection(projection)),
+        JointMethod::Canonical(CanonicalMethod::MulticlassIrp(irp)),
+    ];
+    host_and_device_agree(10, 2000, &methods);
+}
+
+#[test]
+fn a_hundred_classes() {
+    let methods = [
+        scaling(VectorScalingMethod::Temperature, true),
+        scaling(VectorScalingMethod::Vector, false),
+        scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 10.0, mu: 10.0 }), false),
+    ];
+    host_and_device_agree(100, 1200, &methods);
+}

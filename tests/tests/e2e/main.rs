@@ -1,0 +1,15 @@
+//! Host, artefact, emulated device, host: one program, so that all is linked once and images are shared.
+
+mod boards;
+mod cases;
+mod class_codes;
+mod codes;
+mod decisions;
+mod device;
+mod device_cost;
+mod exported;
+mod forms;
+mod harness;
+mod joint;
+mod reductions;
+mod update;

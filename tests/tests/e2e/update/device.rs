@@ -1,0 +1,176 @@
+//! Calibrators replaced over a terminal.
+
+use std::path::Path;
+
+use calib_core::wire::{Chunk, Prediction, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
+use calib_core::{ClassifierId, Identity, Outcome, Refused, SignatureError, SlotFault, Uncalibrated};
+use calib_host::StoredArtifact;
+use calib_host::device::serial::{DeviceError, Link, Stage, push};
+use calib_host::files::PrivateKey;
+use calib_tests::{Board, TtyDevice, kills};
+use serialport::TTYPort;
+
+use super::setting::{self, ID, calibrator, firmware, owner, patience, signed, virt};
+
+/// What the device is asked for a probability of.
+const SCORE: RequestBody = RequestBody::Score(0.7);
+
+fn in_force(link: &mut Link<TTYPort>) -> Option<Identity> {
+    let ReplyBody::Slots(slots) = link.ask(&RequestBody::Slots).unwrap() else { panic!("no slots") };
+    slots.in_force.map(|slot| slots.slots[usize::from(slot)].unwrap().identity)
+}
+
+fn prob(reply: ReplyBody) -> Result<f32, Uncalibrated> {
+    match reply {
+        ReplyBody::Prediction(Prediction { outcome: Outcome::Calibrated(calibrated), .. }) => {
+            Ok(calibrated.prob)
+        }
+        ReplyBody::Prediction(Prediction { outcome: Outcome::Uncalibrated(reason), .. }) => Err(reason),
+        other => panic!("no prediction: {other:?}"),
+    }
+}
+
+/// What the host says for it.
+fn expected(artifact: &StoredArtifact) -> f32 {
+    setting::prob(artifact, 0.7)
+}
+
+/// Announces bytes, without sending any.
+fn announce(link: &mut Link<TTYPort>, bytes: &[u8]) {
+    let announce = RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::crc32c(bytes) };
+    link.ask(&announce).unwrap();
+}
+
+/// Sends the part of the announced bytes that begins at `offset`.
+fn send(link: &mut Link<TTYPort>, offset: usize, part: &[u8]) {
+    let bytes = Chunk::from_slice(part).unwrap();
+    link.ask(&RequestBody::Chunk { offset: offset as u32, bytes }).unwrap();
+}
+
+/// Pushes two calibrators, asks for predictions in the middle of the second push, and refuses what is to be refused.
+fn updates(board: Board, elf: &Path) {
+    let mut device = TtyDevice::new(board, elf).unwrap();
+    device.switch_on().unwrap();
+    // The emulated nRF51's flash is zeros at first, as no chip's is.
+    let (unused, uncalibrated) = match board {
+        Board::Microbit => (SlotFault::Altered, Uncalibrated::BadArtifact),
+        _ => (SlotFault::Blank, Uncalibrated::NoArtifact),
+    };
+    assert_eq!(device.slots().unwrap().slots, [Err(unused); 2]);
+    let mut link = device.link(patience()).unwrap();
+    assert_eq!(prob(link.ask(&SCORE).unwrap()), Err(uncalibrated));
+
+    let [first, second] = [calibrator(7, 2, Some(ID)), calibrator(40, 2, Some(ID))];
+    let receipt = push(&mut link, &first, |_| ()).unwrap();
+    assert_eq!((receipt.sequence, receipt.identity), (1, first.artifact().identity()));
+    assert_eq!(prob(link.ask(&SCORE).unwrap()), Ok(expected(&first)));
+    answers_while_it_is_replaced(&mut link, &first, &second);
+    refuses(&mut link, &second);
+    let third = calibrator(60, 2, Some(ID));
+    goes_on(&device, link, &third);
+    if board == Board::Virt {
+        device.switch_on().unwrap();
+        let mut link = device.link(patience()).unwrap();
+        assert_eq!(in_force(&mut link), Some(third.artifact().identity()), "flash keeps it without power");
+    }
+}
+
+/// In the middle of an update the old table answers, until the new one is installed.
+fn answers_while_it_is_replaced(link: &mut Link<TTYPort>, old: &StoredArtifact, new: &StoredArtifact) {
+    announce(link, new.as_bytes());
+    for (index, part) in new.as_bytes().chunks(100).enumerate() {
+        send(link, 100 * index, part);
+        assert_eq!(prob(link.ask(&SCORE).unwrap()), Ok(expected(old)));
+    }
+    let mut steps = 0;
+    loop {
+        let reply = link.ask(&RequestBody::Install).unwrap();
+        let now = prob(link.ask(&SCORE).unwrap());
+        if matches!(reply, ReplyBody::Update(UpdateStatus::Installed(_))) {
+            assert_eq!(now, Ok(expected(new)));
+            break;
+        }
+        assert_eq!(now, Ok(expected(old)));
+        steps += 1;
+    }
+    assert!(steps > 5, "the installation was not in steps: {steps}");
+    assert_eq!(in_force(link), Some(new.artifact().identity()));
+}
+
+/// A lower counter and another classifier are refused, and what is in force stays.
+fn refuses(link: &mut Link<TTYPort>, held: &StoredArtifact) {
+    let stranger = ClassifierId([9; 8]);
+    let refusals = [
+        (calibrator(5, 1, Some(ID)), UpdateRefusal::Downgrade { held: 2, offered: 1 }),
+        (calibrator(5, 3, Some(stranger)), UpdateRefusal::Refused(Refused::OtherClassifier(Some(stranger)))),
+    ];
+    for (artifact, refusal) in refusals {
+        match push(link, &artifact, |_| ()) {
+            Err(DeviceError::Refused(found)) => assert_eq!(found, refusal),
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+    assert_eq!(in_force(link), Some(held.artifact().identity()));
+}
+
+/// A push that was left off in the middle goes on where it stopped.
+fn goes_on(device: &TtyDevice, mut link: Link<TTYPort>, artifact: &StoredArtifact) {
+    let bytes = artifact.as_bytes();
+    announce(&mut link, bytes);
+    send(&mut link, 0, &bytes[..256]);
+    drop(link);
+    let mut first_stage = None;
+    let mut link = device.link(patience()).unwrap();
+    push(&mut link, artifact, |stage| {
+        first_stage.get_or_insert(stage);
+    })
+    .unwrap();
+    assert_eq!(first_stage, Some(Stage::Sending { sent: 256, total: bytes.len() as u32 }));
+}
+
+#[test]
+fn a_calibrator_is_replaced_in_flash() {
+    updates(Board::Virt, virt());
+}
+
+#[test]
+fn a_calibrator_is_replaced_in_memory() {
+    updates(Board::Mps2An386, &firmware(Board::Mps2An386));
+}
+
+/// Through the driver of Nordic's flash controller, which is that of the nRF52840, too.
+#[test]
+fn a_calibrator_is_replaced_in_the_flash_of_a_microbit() {
+    updates(Board::Microbit, setting::microbit());
+}
+
+#[test]
+fn a_killed_update_leaves_the_old_calibrator_or_the_new_one() {
+    let artifacts = [calibrator(30, 0, Some(ID)), calibrator(50, 0, Some(ID))];
+    let report = kills(virt(), [&artifacts[0], &artifacts[1]], 6).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!((report.kills, report.old + report.new), (6, 6), "{report}");
+}
+
+#[test]
+fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
+    let (owner, stranger) = (owner(), PrivateKey::generate().unwrap());
+    let mut device = TtyDevice::new(Board::Virt, &signed(Board::Virt)).unwrap();
+    device.switch_on().unwrap();
+    assert_eq!(device.slots().unwrap().trusted_key, Some(owner.public().id()));
+
+    let plain = calibrator(9, 0, Some(ID));
+    let signed_with = |key: &PrivateKey| StoredArtifact::from_bytes(&key.sign(&plain).unwrap()).unwrap();
+    let mut link = device.link(patience()).unwrap();
+    for artifact in [&plain, &signed_with(&stranger)] {
+        assert!(matches!(push(&mut link, artifact, |_| ()), Err(DeviceError::Key { .. })));
+    }
+    // The device itself refuses, whatever the host says before.
+    announce(&mut link, plain.as_bytes());
+    for (index, part) in plain.as_bytes().chunks(256).enumerate() {
+        send(&mut link, 256 * index, part);
+    }
+    let refused = UpdateRefusal::Refused(Refused::Signature(SignatureError::Missing));
+    assert!(matches!(link.ask(&RequestBody::Install), Err(DeviceError::Refused(found)) if found == refused));
+    push(&mut link, &signed_with(owner), |_| ()).unwrap();
+    assert_eq!(in_force(&mut link), Some(plain.artifact().identity()));
+}
