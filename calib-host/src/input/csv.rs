@@ -2,7 +2,7 @@
 
 use ::csv::{ErrorKind, ReaderBuilder, StringRecord};
 
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::source::Source;
 use super::table::{Table, Wanted};
 use crate::files::{FileError, Place, Problem, Row};
@@ -23,7 +23,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
         empty = false;
         table.push_line(record.position().map_or(0, |at| line(at, bytes)));
         for (column, field) in record.iter().enumerate() {
-            table.push(column, Cell::Raw(field));
+            table.push(column, TableCell::Raw(field));
         }
     }
     if empty { Err(FileError::input(file, Problem::Empty)) } else { Ok(table) }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::limit::{MAX_CELLS, MAX_UNPACKED_BYTES};
 use super::source::Source;
 use super::table::{Table, Wanted};
@@ -40,7 +40,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
                     let column = table.add_column(name, wanted.includes(name));
                     columns.insert(name.clone().into_owned(), column);
                     seen.push(0);
-                    (0..rows).for_each(|_| table.push(column, Cell::Missing));
+                    (0..rows).for_each(|_| table.push(column, TableCell::Missing));
                     column
                 }
             };
@@ -54,7 +54,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
         rows += 1;
         for (column, last) in seen.iter().enumerate() {
             if *last != rows {
-                table.push(column, Cell::Missing);
+                table.push(column, TableCell::Missing);
             }
         }
         // Objects that have no field in common make more cells than the file has bytes.
@@ -68,16 +68,16 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
 
 fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()> {
     match value.as_bytes().first() {
-        Some(b'n') => table.push(column, Cell::Missing),
-        Some(b't') => table.push(column, Cell::Bool(true)),
-        Some(b'f') => table.push(column, Cell::Bool(false)),
-        Some(b'"') => table.push(column, Cell::Text(&serde_json::from_str::<String>(value)?)),
+        Some(b'n') => table.push(column, TableCell::Missing),
+        Some(b't') => table.push(column, TableCell::Bool(true)),
+        Some(b'f') => table.push(column, TableCell::Bool(false)),
+        Some(b'"') => table.push(column, TableCell::Text(&serde_json::from_str::<String>(value)?)),
         Some(b'[' | b'{') => {
             if table.is_wanted(column) {
                 table.spoil(column, Problem::NotScalar("lists or objects".into()));
             }
         }
-        _ => table.push(column, Cell::Number(value)),
+        _ => table.push(column, TableCell::Number(value)),
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::cell::{Cell, Span};
+use super::cell::{Span, TableCell};
 #[cfg(feature = "arrow")]
 use crate::files::Problem;
 
@@ -16,7 +16,7 @@ pub const MAX_READ_BYTES: u64 = 4 << 30;
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
 
 /// The most cells that a table may have whose format lets a few bytes stand for many cells.
-pub(super) const MAX_CELLS: u64 = MAX_UNPACKED_BYTES / size_of::<Cell<Span>>() as u64;
+pub(super) const MAX_CELLS: u64 = MAX_UNPACKED_BYTES / size_of::<TableCell<Span>>() as u64;
 
 /// Why nothing could be unpacked.
 #[derive(Debug)]

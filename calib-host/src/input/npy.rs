@@ -3,7 +3,7 @@
 use npyz::half::f16;
 use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
 
-use super::cell::{Cell, saturated};
+use super::cell::{TableCell, saturated};
 use super::source::Source;
 use super::table::Table;
 use crate::files::{FileError, Format, Place, Problem};
@@ -17,11 +17,11 @@ pub(super) struct NpyArray {
     pub(super) place: Place,
     pub(super) dtype: String,
     pub(super) shape: Vec<u64>,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: NpyNumbers,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Numbers {
+pub(super) enum NpyNumbers {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Integers(Vec<i64>),
@@ -117,21 +117,21 @@ impl Layout {
     }
 
     /// The elements in some of the data, in the order in which they are stored.
-    pub(super) fn numbers(&self, data: &[u8]) -> Result<Numbers, FileError> {
+    pub(super) fn numbers(&self, data: &[u8]) -> Result<NpyNumbers, FileError> {
         let element = &self.element;
         Ok(match self.dtype.get(1..).unwrap_or_default() {
-            "f2" => Numbers::F32(values(element, data, f16::to_f32)),
-            "f4" => Numbers::F32(values(element, data, |v: f32| v)),
-            "f8" => Numbers::F64(values(element, data, |v: f64| v)),
-            "i1" => Numbers::Integers(values(element, data, |v: i8| v.into())),
-            "i2" => Numbers::Integers(values(element, data, |v: i16| v.into())),
-            "i4" => Numbers::Integers(values(element, data, |v: i32| v.into())),
-            "i8" => Numbers::Integers(values(element, data, |v: i64| v)),
-            "u1" => Numbers::Integers(values(element, data, |v: u8| v.into())),
-            "u2" => Numbers::Integers(values(element, data, |v: u16| v.into())),
-            "u4" => Numbers::Integers(values(element, data, |v: u32| v.into())),
-            "u8" => Numbers::Unsigned(values(element, data, |v: u64| v)),
-            "b1" => Numbers::Bools(values(element, data, |v: bool| v)),
+            "f2" => NpyNumbers::F32(values(element, data, f16::to_f32)),
+            "f4" => NpyNumbers::F32(values(element, data, |v: f32| v)),
+            "f8" => NpyNumbers::F64(values(element, data, |v: f64| v)),
+            "i1" => NpyNumbers::Integers(values(element, data, |v: i8| v.into())),
+            "i2" => NpyNumbers::Integers(values(element, data, |v: i16| v.into())),
+            "i4" => NpyNumbers::Integers(values(element, data, |v: i32| v.into())),
+            "i8" => NpyNumbers::Integers(values(element, data, |v: i64| v)),
+            "u1" => NpyNumbers::Integers(values(element, data, |v: u8| v.into())),
+            "u2" => NpyNumbers::Integers(values(element, data, |v: u16| v.into())),
+            "u4" => NpyNumbers::Integers(values(element, data, |v: u32| v.into())),
+            "u8" => NpyNumbers::Unsigned(values(element, data, |v: u64| v)),
+            "b1" => NpyNumbers::Bools(values(element, data, |v: bool| v)),
             _ => {
                 let expected = "float16, float32 or float64 scores, or integer labels";
                 let problem = Problem::Dtype { got: self.dtype.clone(), expected };
@@ -170,7 +170,7 @@ fn values<T: Deserialize, U>(element: &DType, mut data: &[u8], map: fn(T) -> U) 
     values
 }
 
-impl Numbers {
+impl NpyNumbers {
     /// Makes the elements of a matrix that is stored column by column row-major.
     fn transpose(&mut self, rows: usize, columns: usize) {
         match self {
@@ -198,8 +198,8 @@ impl NpyArray {
             return Err(self.wrong_shape("(rows, classes)"));
         };
         let values = match self.numbers {
-            Numbers::F32(values) => values,
-            Numbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
+            NpyNumbers::F32(values) => values,
+            NpyNumbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
             _ => {
                 let problem = Problem::Dtype { got: self.dtype, expected: Problem::FLOATS };
                 return Err(FileError::input(self.place, problem));
@@ -218,8 +218,8 @@ impl NpyArray {
             return Err(self.wrong_shape("(rows, classes)"));
         };
         let values = match self.numbers {
-            Numbers::Integers(values) => values,
-            Numbers::Unsigned(values) => values.into_iter().map(saturated).collect(),
+            NpyNumbers::Integers(values) => values,
+            NpyNumbers::Unsigned(values) => values.into_iter().map(saturated).collect(),
             _ => {
                 let problem = Problem::Dtype { got: self.dtype, expected: Problem::CODES };
                 return Err(FileError::input(self.place, problem));
@@ -240,11 +240,11 @@ impl NpyArray {
         let column = table.add_column(name, true);
         let mut push = |cell| table.push(column, cell);
         match self.numbers {
-            Numbers::F32(values) => values.into_iter().map(Cell::F32).for_each(&mut push),
-            Numbers::F64(values) => values.into_iter().map(Cell::F64).for_each(&mut push),
-            Numbers::Integers(values) => values.into_iter().map(Cell::Integer).for_each(&mut push),
-            Numbers::Unsigned(values) => values.into_iter().map(Cell::Unsigned).for_each(&mut push),
-            Numbers::Bools(values) => values.into_iter().map(Cell::Bool).for_each(&mut push),
+            NpyNumbers::F32(values) => values.into_iter().map(TableCell::F32).for_each(&mut push),
+            NpyNumbers::F64(values) => values.into_iter().map(TableCell::F64).for_each(&mut push),
+            NpyNumbers::Integers(values) => values.into_iter().map(TableCell::Integer).for_each(&mut push),
+            NpyNumbers::Unsigned(values) => values.into_iter().map(TableCell::Unsigned).for_each(&mut push),
+            NpyNumbers::Bools(values) => values.into_iter().map(TableCell::Bool).for_each(&mut push),
         }
         Ok(())
     }

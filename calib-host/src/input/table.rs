@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cell::{Cell, Span};
+use super::cell::{Span, TableCell};
 use super::column::{Column, row_at};
 use super::source::Source;
 use crate::files::{FileError, Place, Problem};
@@ -29,12 +29,12 @@ pub struct Table {
 #[derive(Clone, Debug)]
 struct NamedColumn {
     name: String,
-    content: Content,
+    content: ColumnContent,
 }
 
 #[derive(Clone, Debug)]
-enum Content {
-    Cells(Vec<Cell<Span>>),
+enum ColumnContent {
+    Cells(Vec<TableCell<Span>>),
     /// Nothing in it can be a number or text.
     Unusable(Problem),
     /// Nobody asked for it.
@@ -68,8 +68,8 @@ impl Table {
     ///
     /// If the column was left out by [`Table::read_only`], as for all columns below.
     pub fn numbers(&self, name: &str) -> Result<Column<f64>, FileError> {
-        self.check_lone(Problem::FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
-        self.column(name, Cell::number)
+        self.check_lone(Problem::FLOATS, |cell| matches!(cell, TableCell::F32(_) | TableCell::F64(_)))?;
+        self.column(name, TableCell::number)
     }
 
     /// A column of numbers with gaps: an empty or missing cell is `None`.
@@ -78,8 +78,8 @@ impl Table {
     ///
     /// As [`Table::numbers`].
     pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, FileError> {
-        self.check_lone(Problem::FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
-        self.column(name, Cell::optional_number)
+        self.check_lone(Problem::FLOATS, |cell| matches!(cell, TableCell::F32(_) | TableCell::F64(_)))?;
+        self.column(name, TableCell::optional_number)
     }
 
     /// A column of class indices: integers, booleans, or whole numbers written as decimals, such as `1.0`.
@@ -89,7 +89,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn labels(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone("integers or booleans", is_integer)?;
-        self.column(name, Cell::label)
+        self.column(name, TableCell::label)
     }
 
     /// A column of integer codes of scores.
@@ -99,7 +99,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn codes(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone(Problem::CODES, is_integer)?;
-        self.column(name, Cell::code)
+        self.column(name, TableCell::code)
     }
 
     /// A column of bin indices; an empty or missing cell, of an uncalibrated row, is bin 0.
@@ -109,7 +109,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number from 0 on.
     pub fn bins(&self, name: &str) -> Result<Column<u32>, FileError> {
         self.check_lone("integers", is_integer)?;
-        self.column(name, Cell::bin)
+        self.column(name, TableCell::bin)
     }
 
     /// Whether this is an array that is alone in its file, so that nothing else can be in it.
@@ -132,8 +132,7 @@ impl Table {
     /// The columns that can be shown as text beside `rows` rows: lists and the like cannot, nor arrays of another
     /// length that happen to be in the same archive. [`Shown::left_out`] names those.
     pub fn shown(&self, rows: usize) -> Shown<'_> {
-        let can_be_shown =
-            |column: &&NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.len() == rows);
+        let can_be_shown = |column: &&NamedColumn| matches!(&column.content, ColumnContent::Cells(cells) if cells.len() == rows);
         let (columns, left_out) = self.columns.iter().partition(can_be_shown);
         Shown { table: self, columns, left_out }
     }
@@ -141,16 +140,16 @@ impl Table {
     fn column<'t, T>(
         &'t self,
         name: &str,
-        convert: fn(Cell<&'t str>) -> Result<T, Problem>,
+        convert: fn(TableCell<&'t str>) -> Result<T, Problem>,
     ) -> Result<Column<T>, FileError> {
         let (place, column) = match &self.columns[..] {
             [column] if self.is_lone_array() => (self.file.clone(), column),
             _ => (self.file.clone().column(name), self.find(name)?),
         };
         let cells = match &column.content {
-            Content::Cells(cells) => cells,
-            Content::Unusable(problem) => return Err(FileError::input(place, problem.clone())),
-            Content::NotRead => panic!("the column {name} was not asked for when the table was read"),
+            ColumnContent::Cells(cells) => cells,
+            ColumnContent::Unusable(problem) => return Err(FileError::input(place, problem.clone())),
+            ColumnContent::NotRead => panic!("the column {name} was not asked for when the table was read"),
         };
         let mut values = Vec::with_capacity(cells.len());
         for (row, &cell) in cells.iter().enumerate() {
@@ -178,10 +177,12 @@ impl Table {
     fn check_lone(
         &self,
         expected: &'static str,
-        is_expected: fn(Cell<Span>) -> bool,
+        is_expected: fn(TableCell<Span>) -> bool,
     ) -> Result<(), FileError> {
         let Some(dtype) = &self.lone_dtype else { return Ok(()) };
-        let [NamedColumn { content: Content::Cells(cells), .. }] = &self.columns[..] else { return Ok(()) };
+        let [NamedColumn { content: ColumnContent::Cells(cells), .. }] = &self.columns[..] else {
+            return Ok(());
+        };
         match cells.first() {
             Some(&cell) if !is_expected(cell) => {
                 Err(FileError::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
@@ -190,13 +191,13 @@ impl Table {
         }
     }
 
-    fn resolve(&self, cell: Cell<Span>) -> Cell<&str> {
+    fn resolve(&self, cell: TableCell<Span>) -> TableCell<&str> {
         cell.map_text(|span| &self.text[span.start..span.end])
     }
 }
 
-fn is_integer(cell: Cell<Span>) -> bool {
-    matches!(cell, Cell::Integer(_) | Cell::Unsigned(_) | Cell::Bool(_))
+fn is_integer(cell: TableCell<Span>) -> bool {
+    matches!(cell, TableCell::Integer(_) | TableCell::Unsigned(_) | TableCell::Bool(_))
 }
 
 /// The columns of a table that can be shown as text.
@@ -225,8 +226,10 @@ impl<'t> Shown<'t> {
     /// If there are not as many rows.
     pub fn record(&self, row: usize) -> impl Iterator<Item = Cow<'t, str>> {
         self.columns.iter().map(move |column| match &column.content {
-            Content::Cells(cells) => self.table.resolve(cells[row]).text(),
-            Content::Unusable(_) | Content::NotRead => unreachable!("only columns with cells are shown"),
+            ColumnContent::Cells(cells) => self.table.resolve(cells[row]).text(),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => {
+                unreachable!("only columns with cells are shown")
+            }
         })
     }
 }
@@ -251,23 +254,23 @@ impl Table {
 
     /// Adds a column to be filled; `wanted` or not.
     pub(super) fn add_column(&mut self, name: &str, wanted: bool) -> usize {
-        let content = if wanted { Content::Cells(Vec::new()) } else { Content::NotRead };
+        let content = if wanted { ColumnContent::Cells(Vec::new()) } else { ColumnContent::NotRead };
         self.columns.push(NamedColumn { name: name.into(), content });
         self.columns.len() - 1
     }
 
     pub(super) fn add_unusable(&mut self, name: &str, problem: Problem) {
-        self.columns.push(NamedColumn { name: name.into(), content: Content::Unusable(problem) });
+        self.columns.push(NamedColumn { name: name.into(), content: ColumnContent::Unusable(problem) });
     }
 
     /// Turns a column, once and for all, into one that cannot be used.
     pub(super) fn spoil(&mut self, column: usize, problem: Problem) {
-        self.columns[column].content = Content::Unusable(problem);
+        self.columns[column].content = ColumnContent::Unusable(problem);
     }
 
     /// Appends a cell to a column; nothing happens if nobody wants it.
-    pub(super) fn push(&mut self, column: usize, cell: Cell<&str>) {
-        if let Content::Cells(cells) = &mut self.columns[column].content {
+    pub(super) fn push(&mut self, column: usize, cell: TableCell<&str>) {
+        if let ColumnContent::Cells(cells) = &mut self.columns[column].content {
             cells.push(cell.map_text(|text| {
                 let start = self.text.len();
                 self.text.push_str(text);
@@ -279,7 +282,7 @@ impl Table {
     /// Whether there are no columns, or one that was read has no cells.
     pub(super) fn has_no_rows(&self) -> bool {
         let empty =
-            |column: &NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.is_empty());
+            |column: &NamedColumn| matches!(&column.content, ColumnContent::Cells(cells) if cells.is_empty());
         self.columns.iter().any(empty) || self.columns.is_empty()
     }
 
@@ -297,7 +300,7 @@ impl Table {
     }
 
     pub(super) fn is_wanted(&self, column: usize) -> bool {
-        matches!(self.columns[column].content, Content::Cells(_))
+        matches!(self.columns[column].content, ColumnContent::Cells(_))
     }
 }
 
@@ -305,25 +308,25 @@ impl Table {
 #[cfg(feature = "arrow")]
 impl Table {
     /// Appends a cell whose text the table has already.
-    pub(super) fn push_again(&mut self, column: usize, cell: Cell<Span>) {
-        if let Content::Cells(cells) = &mut self.columns[column].content {
+    pub(super) fn push_again(&mut self, column: usize, cell: TableCell<Span>) {
+        if let ColumnContent::Cells(cells) = &mut self.columns[column].content {
             cells.push(cell);
         }
     }
 
     /// Takes the cells of a column from number `from` on away.
-    pub(super) fn take_from(&mut self, column: usize, from: usize) -> Vec<Cell<Span>> {
+    pub(super) fn take_from(&mut self, column: usize, from: usize) -> Vec<TableCell<Span>> {
         match &mut self.columns[column].content {
-            Content::Cells(cells) => cells.split_off(from.min(cells.len())),
-            Content::Unusable(_) | Content::NotRead => Vec::new(),
+            ColumnContent::Cells(cells) => cells.split_off(from.min(cells.len())),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => Vec::new(),
         }
     }
 
     /// The number of cells in a column.
     pub(super) fn cells(&self, column: usize) -> usize {
         match &self.columns[column].content {
-            Content::Cells(cells) => cells.len(),
-            Content::Unusable(_) | Content::NotRead => 0,
+            ColumnContent::Cells(cells) => cells.len(),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => 0,
         }
     }
 

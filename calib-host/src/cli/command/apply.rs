@@ -16,7 +16,7 @@ use crate::cli::options::{SCORE_COLUMN, ScoreSource};
 use crate::cli::read::{
     NamedArtifact, applied_codes, codes_of_classes, question_kind, read_code_vectors, read_vectors,
 };
-use crate::cli::show::{ACTION, ADDED, Columns, INTERVAL, WORD};
+use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, WORD};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
 #[derive(Args)]
@@ -91,7 +91,7 @@ impl Apply {
         if !quiet {
             self.name_left_out(&shown)?;
         }
-        let columns = Columns::of(&artifact.stored.artifact());
+        let columns = AppliedColumns::of(&artifact.stored.artifact());
         self.write(|writer| {
             shown.header().try_for_each(|name| writer.write_field(name))?;
             columns.write_header("", writer)?;
@@ -112,7 +112,7 @@ impl Apply {
         applied: impl Iterator<Item = AppliedVector>,
         writer: &mut csv::Writer<&mut dyn Write>,
     ) -> csv::Result<()> {
-        let columns = Columns::of(artifact);
+        let columns = AppliedColumns::of(artifact);
         let header = artifact.header();
         match header.reduction {
             Reduction::TopLabel | Reduction::Confidence => {

@@ -16,7 +16,7 @@ use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, parse_alpha};
 use crate::cli::out::print_json;
-use crate::cli::read::{Columns, score_columns};
+use crate::cli::read::{ColumnNames, score_columns};
 
 /// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
 /// figure 17).
@@ -113,7 +113,7 @@ impl Bins {
 
     /// Points to fit to, and points to judge with.
     fn read(&self, quiet: bool) -> Result<(BinaryData, Vec<(f64, bool)>), Error> {
-        let columns = Columns { score: &self.score_column, label: &self.label_column };
+        let columns = ColumnNames { score: &self.score_column, label: &self.label_column };
         let points = |path: &Path, labels: Option<&Path>| {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = Source::read_all(&paths, &reading(quiet))?;
@@ -173,7 +173,7 @@ fn best(tried: &[BinsTried], most: f64, upper: impl Fn(&BinsTried) -> f64) -> Op
 }
 
 /// A bound's name, style and value.
-type Estimate = (&'static str, &'static str, fn(&BinsTried) -> f64);
+type Bound = (&'static str, &'static str, fn(&BinsTried) -> f64);
 
 /// Both bounds against the squared error, with the number of bins at every point, as an SVG file.
 fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
@@ -189,7 +189,7 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
         chart.line("limit", [(briers.0, most), (briers.1, most)]);
         legend.push(("limit", format!("the largest that will do: {most}")));
     }
-    let estimates: [Estimate; 2] = [
+    let estimates: [Bound; 2] = [
         ("from the plugin estimate, with the number of bins", "before", |tried| tried.upper_plugin),
         ("from the debiased estimate, with the number of bins", "after", |tried| tried.upper_debiased),
     ];

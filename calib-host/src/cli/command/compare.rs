@@ -13,7 +13,7 @@ use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, ScoreSource, parse_alpha};
 use crate::cli::out::print_json;
-use crate::cli::read::{Columns, matrix_labels, question_kind, read_vectors, score_columns};
+use crate::cli::read::{ColumnNames, matrix_labels, question_kind, read_vectors, score_columns};
 use crate::cli::show;
 
 /// Compare calibration methods by repeated cross-validation or on test data, and recommend one, or none.
@@ -156,8 +156,8 @@ impl Compare {
         ProgressBar::new(fits as u64).with_style(style.expect("a valid template"))
     }
 
-    fn columns(&self) -> Columns<'_> {
-        Columns { score: &self.score_column, label: &self.label_column }
+    fn columns(&self) -> ColumnNames<'_> {
+        ColumnNames { score: &self.score_column, label: &self.label_column }
     }
 
     fn binary(&self, path: &Path, labels: Option<&Path>, quiet: bool) -> Result<CompareData, Error> {

@@ -79,7 +79,7 @@ pub(crate) struct Decide {
 }
 
 /// Calibrated rows of a file.
-struct Rows {
+struct DecidedRows {
     /// `None` for an uncalibrated row.
     probs: Vec<Option<Score>>,
     labels: Option<Vec<bool>>,
@@ -122,19 +122,19 @@ impl Decide {
     fn decide<'c>(
         &self,
         costs: &'c Costs,
-        rows: Option<&Rows>,
-        validation_rows: Option<&Rows>,
+        rows: Option<&DecidedRows>,
+        validation_rows: Option<&DecidedRows>,
     ) -> Result<Decided<'c>, Error> {
         let actions = &costs.actions;
         let envelope = Envelope::new(actions, |_| true);
         let probs = rows.map(|rows| self.distribution(rows)).transpose()?;
         let (rule, chosen) = choose(costs, &envelope, probs.as_ref())?;
-        let labelled = rows.and_then(Rows::predictions);
+        let labelled = rows.and_then(DecidedRows::predictions);
         // On the points that it was fitted to a calibrator always looks good.
-        let fair = |rows: &&Rows| !rows.is_calibration;
+        let fair = |rows: &&DecidedRows| !rows.is_calibration;
         let (validation, own) = match validation_rows {
-            Some(rows) => (Some(rows).filter(fair).and_then(Rows::predictions), false),
-            None => (rows.filter(fair).and_then(Rows::predictions), true),
+            Some(rows) => (Some(rows).filter(fair).and_then(DecidedRows::predictions), false),
+            None => (rows.filter(fair).and_then(DecidedRows::predictions), true),
         };
         let validation = validation.filter(|labelled| !labelled.is_empty());
         let validation = validation.map(|labelled| Validation::new(&labelled, self.delta));
@@ -175,7 +175,7 @@ impl Decide {
         })
     }
 
-    fn distribution(&self, rows: &Rows) -> Result<ProbDistribution, Error> {
+    fn distribution(&self, rows: &DecidedRows) -> Result<ProbDistribution, Error> {
         let place =
             || Place::file(self.probs.as_deref().or(self.scores.as_deref()).unwrap_or(Path::new("-")));
         ProbDistribution::new(rows.probs.iter().flatten().copied())
@@ -190,7 +190,7 @@ impl Decide {
         needs_labels: bool,
         stored: Option<&StoredArtifact>,
         quiet: bool,
-    ) -> Result<Rows, Error> {
+    ) -> Result<DecidedRows, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
         let column = if self.scores.is_some() { &self.score_column } else { &self.prob_column };
@@ -212,7 +212,7 @@ impl Decide {
             labels.check_classes(2)?;
         }
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        Ok(Rows {
+        Ok(DecidedRows {
             probs,
             labels: labels.map(|labels| labels.values.iter().map(|&label| label == 1).collect()),
             is_calibration: stored.is_some_and(|s| s.artifact().header().provenance.data_sha256 == sha256),
@@ -236,7 +236,7 @@ impl Decide {
     }
 }
 
-impl Rows {
+impl DecidedRows {
     /// The calibrated rows with their labels, if there are labels.
     fn predictions(&self) -> Option<Vec<Prediction>> {
         let rows = self.probs.iter().zip(self.labels.as_ref()?);

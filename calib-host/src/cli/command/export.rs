@@ -18,7 +18,7 @@ pub(crate) struct Export {
     /// need calib-core; `bin`, the artefact as it is. `c` and `rust` take every method and reduction with tables, `rust`
     /// also scaling functions; neither takes calibrators of whole vectors, a rule for decisions or intervals.
     #[arg(long)]
-    format: Format,
+    format: SourceForm,
     /// The name that the source code defines, or that what it defines starts with.
     #[arg(long, default_value = "calib")]
     name: String,
@@ -31,7 +31,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+enum SourceForm {
     Rust,
     C,
     Bin,
@@ -41,9 +41,9 @@ impl Export {
     pub(crate) fn run(self) -> Result<(), Error> {
         let stored = read_artifact(&self.artifact)?;
         let text = match self.format {
-            Format::Bin => None,
-            Format::C => Some(export_c(&stored.artifact(), &self.name)),
-            Format::Rust => Some(export_rust(&stored.artifact(), &self.name.to_ascii_uppercase())),
+            SourceForm::Bin => None,
+            SourceForm::C => Some(export_c(&stored.artifact(), &self.name)),
+            SourceForm::Rust => Some(export_rust(&stored.artifact(), &self.name.to_ascii_uppercase())),
         };
         let text = text.transpose()?;
         let bytes = text.as_ref().map_or(stored.as_bytes(), String::as_bytes);

@@ -32,7 +32,7 @@ use crate::cli::show::{joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
 #[derive(Args)]
-pub(crate) struct Fit {
+pub(crate) struct FitCommand {
     #[command(flatten)]
     method: MethodOptions,
     #[command(flatten)]
@@ -92,7 +92,7 @@ enum TableWidth {
     U16,
 }
 
-impl Fit {
+impl FitCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let compact = self.table == TableWidth::U16;
         if compact && self.codes.direct_table {

@@ -28,7 +28,7 @@ use crate::cli::error::Error;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    Fit(Box<fit::Fit>),
+    Fit(Box<fit::FitCommand>),
     Apply(apply::Apply),
     Assess(assess::Assess),
     Decide(Box<decide::Decide>),

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::cli::options::Line;
+use crate::cli::options::SerialLine;
 use crate::cli::show::{device_json, slots_json};
 
 /// How long a look at the log waits for bytes.
@@ -28,10 +28,10 @@ const LOG_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Args)]
 pub(crate) struct Monitor {
     #[command(flatten)]
-    line: Line,
+    line: SerialLine,
     /// The form of the lines.
-    #[arg(long, value_enum, default_value_t = Form::Csv)]
-    format: Form,
+    #[arg(long, value_enum, default_value_t = LineForm::Csv)]
+    format: LineForm,
     /// End after so many lines on standard output.
     #[arg(long, value_name = "N")]
     lines: Option<u64>,
@@ -52,7 +52,7 @@ pub(crate) struct Monitor {
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Form {
+enum LineForm {
     /// A header, then a line for each prediction.
     Csv,
     /// A JSON object for everything that comes.
@@ -83,7 +83,7 @@ impl Monitor {
         self.watch_log(events)?;
 
         let mut out = std::io::stdout().lock();
-        if self.format == Form::Csv {
+        if self.format == LineForm::Csv {
             writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm")?;
             out.flush()?;
         }
@@ -106,13 +106,13 @@ impl Monitor {
                     say(&format!("{count} damaged lines of the log so far"));
                     continue;
                 }
-                (Event::Reply(reply), Form::Csv) => csv_lines(&reply),
-                (Event::Reply(reply), Form::Json) => vec![json_line(&reply).to_string()],
-                (Event::Log(line), Form::Csv) => {
+                (Event::Reply(reply), LineForm::Csv) => csv_lines(&reply),
+                (Event::Reply(reply), LineForm::Json) => vec![json_line(&reply).to_string()],
+                (Event::Log(line), LineForm::Csv) => {
                     say(&log_text(&line));
                     continue;
                 }
-                (Event::Log(line), Form::Json) => vec![log_json(&line).to_string()],
+                (Event::Log(line), LineForm::Json) => vec![log_json(&line).to_string()],
             };
             for line in shown {
                 writeln!(out, "{line}")?;

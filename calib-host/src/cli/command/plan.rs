@@ -160,7 +160,7 @@ fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
 }
 
 /// A curve's name, style and value.
-type Curve = (&'static str, &'static str, fn(&Plan) -> f64);
+type PlanCurve = (&'static str, &'static str, fn(&Plan) -> f64);
 
 /// The curves of epsilon against the number of bins, as an SVG file.
 fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
@@ -172,7 +172,7 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
         Axis::new("number of bins", 0.0, most as f64),
         Axis::new("epsilon, a difference of probabilities", 0.0, top),
     );
-    let curves: [Curve; 3] = [
+    let curves: [PlanCurve; 3] = [
         ("umd, every bin (Theorem 3)", "after", |plan| plan.epsilon),
         ("umd-original (Corollary 1)", "before", |plan| plan.epsilon_original),
         ("umd-randomized, a random score's bin (Theorem 4)", "theory", |plan| plan.epsilon_marginal),

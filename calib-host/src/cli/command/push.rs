@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::options::Line;
+use crate::cli::options::SerialLine;
 use crate::cli::out::print_json;
 
 /// Send a calibrator to a device over a serial line, and let it install it.
@@ -22,7 +22,7 @@ pub(crate) struct Push {
     /// The artefact.
     artifact: PathBuf,
     #[command(flatten)]
-    line: Line,
+    line: SerialLine,
     /// Print JSON on standard output.
     #[arg(long)]
     json: bool,

@@ -8,7 +8,7 @@ use serialport::TTYPort;
 
 /// The line to a device.
 #[derive(Args)]
-pub(crate) struct Line {
+pub(crate) struct SerialLine {
     /// The serial port, such as /dev/ttyACM0.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: String,
@@ -30,7 +30,7 @@ pub(crate) struct LineOptions {
     tries: u32,
 }
 
-impl Line {
+impl SerialLine {
     pub(crate) fn link(&self) -> Result<Link<TTYPort>, DeviceError> {
         self.options.link(&self.port)
     }

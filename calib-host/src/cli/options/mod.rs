@@ -20,7 +20,7 @@ pub(crate) use assessed::AssessedOptions;
 pub(crate) use codes::CodeOptions;
 pub(crate) use contenders::{Contenders, MethodChoice};
 #[cfg(feature = "serial")]
-pub(crate) use line::{Line, LineOptions};
+pub(crate) use line::{LineOptions, SerialLine};
 pub(crate) use method::MethodOptions;
 pub(crate) use parse::parse_alpha;
 pub(crate) use points::PointOptions;

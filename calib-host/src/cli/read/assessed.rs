@@ -13,7 +13,7 @@ use calib_host::{StoredArtifact, VectorKind};
 use super::class_probs::class_probs;
 use super::columns::read_vectors;
 use super::rows::{
-    Columns, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
+    ColumnNames, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
 };
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -173,8 +173,8 @@ impl Assessed<'_> {
         subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
     }
 
-    fn columns(&self) -> Columns<'_> {
-        Columns { score: &self.options.score_column, label: &self.options.label_column }
+    fn columns(&self) -> ColumnNames<'_> {
+        ColumnNames { score: &self.options.score_column, label: &self.options.label_column }
     }
 
     fn check_no_table_columns(&self) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use calib_core::Reduction;
 use calib_host::input::Source;
 use calib_host::report::{CalibratedRows, ClassProbRows};
 
-use super::rows::{Columns, NamedArtifact};
+use super::rows::{ColumnNames, NamedArtifact};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
@@ -31,7 +31,7 @@ impl Reported {
     ) -> Result<Self, Error> {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
-        let columns = Columns { score: &options.score_column, label: &options.label_column };
+        let columns = ColumnNames { score: &options.score_column, label: &options.label_column };
         let (rows, class_probs) = match artifact.stored.artifact().header().reduction {
             Reduction::Binary => (artifact.scores(&sources, columns)?, None),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {

@@ -25,7 +25,7 @@ pub(crate) struct NamedArtifact<'a> {
 
 /// The names of columns.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns<'a> {
+pub(crate) struct ColumnNames<'a> {
     pub(crate) score: &'a str,
     pub(crate) label: &'a str,
 }
@@ -36,7 +36,11 @@ impl<'a> NamedArtifact<'a> {
     }
 
     /// Calibrates scores of class 1, or their codes, with their labels.
-    pub(crate) fn scores(&self, sources: &[Source], columns: Columns<'_>) -> Result<CalibratedRows, Error> {
+    pub(crate) fn scores(
+        &self,
+        sources: &[Source],
+        columns: ColumnNames<'_>,
+    ) -> Result<CalibratedRows, Error> {
         let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
         let applied = self.apply_scores(&table, columns.score)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
@@ -74,7 +78,7 @@ impl<'a> NamedArtifact<'a> {
         &self,
         sources: &[Source],
         kind: VectorKind,
-        columns: Columns<'_>,
+        columns: ColumnNames<'_>,
     ) -> Result<CalibratedRows, Error> {
         let artifact = self.stored.artifact();
         let (applied, classes): (Vec<Applied>, usize) = match codes_of_classes(&artifact) {
@@ -99,7 +103,7 @@ impl<'a> NamedArtifact<'a> {
         &self,
         sources: &[Source],
         kind: VectorKind,
-        columns: Columns<'_>,
+        columns: ColumnNames<'_>,
     ) -> Result<(CalibratedRows, Option<ClassProbRows>), Error> {
         let vectors = read_vectors(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
@@ -163,7 +167,7 @@ pub(crate) fn split(
 /// The columns of binary scores and labels.
 pub(crate) fn score_columns(
     sources: &[Source],
-    columns: Columns<'_>,
+    columns: ColumnNames<'_>,
 ) -> Result<(Column<f64>, Column<i64>), Error> {
     let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
     let scores = table.numbers(columns.score)?;

@@ -16,13 +16,13 @@ type Writer<'w> = csv::Writer<&'w mut dyn Write>;
 
 /// Which columns an artefact's results have.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns<'a> {
+pub(crate) struct AppliedColumns<'a> {
     intervals: bool,
     words: bool,
     decision: Option<DecisionRule<'a>>,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> AppliedColumns<'a> {
     pub(crate) fn of(artifact: &Artifact<'a>) -> Self {
         let (intervals, words) = (artifact.tables().has_intervals(), artifact.is_randomized());
         Self { intervals, words, decision: artifact.decision().copied() }

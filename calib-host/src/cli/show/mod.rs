@@ -13,7 +13,7 @@ mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
 
-pub(crate) use applied::{ACTION, ADDED, Columns, INTERVAL, WORD};
+pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, WORD};
 pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessment::{assessment, before_after, each, top_k, vectors, vectors_json};
 pub(crate) use comparison::comparison;

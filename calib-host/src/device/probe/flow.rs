@@ -146,12 +146,12 @@ mod tests {
     /// A chip with 16 sectors, and what goes wrong with it.
     struct Mock {
         flash: Vec<u8>,
-        fault: Fault,
+        fault: MockFault,
         writes: Vec<(u64, usize)>,
     }
 
     #[derive(Clone, Copy, PartialEq)]
-    enum Fault {
+    enum MockFault {
         None,
         /// The probe is pulled at this call.
         ReadFails(usize),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     impl Mock {
-        fn new(fault: Fault) -> Self {
+        fn new(fault: MockFault) -> Self {
             let flash = (0..16 * SECTOR).map(|at| (at % 251) as u8).collect();
             Self { flash, fault, writes: Vec::new() }
         }
@@ -182,7 +182,7 @@ mod tests {
         }
 
         fn read(&mut self, addr: u64, bytes: &mut [u8]) -> Result<(), AccessError> {
-            if let Fault::ReadFails(left) = &mut self.fault {
+            if let MockFault::ReadFails(left) = &mut self.fault {
                 if *left == 0 {
                     return Err(AccessError::Read { addr, cause: "pulled".into() });
                 }
@@ -194,18 +194,18 @@ mod tests {
         }
 
         fn write(&mut self, addr: u64, bytes: &[u8]) -> Result<(), AccessError> {
-            if self.fault == Fault::WriteFails {
+            if self.fault == MockFault::WriteFails {
                 return Err(AccessError::Write { addr, cause: "pulled".into() });
             }
             self.writes.push((addr, bytes.len()));
             for sector in self.sectors(addr..addr + bytes.len() as u64) {
-                let more = u64::from(self.fault == Fault::ErasesMore);
+                let more = u64::from(self.fault == MockFault::ErasesMore);
                 (sector.addr..sector.addr + sector.len_bytes + more).for_each(|at| *self.at(at) = 0xFF);
             }
             for (at, &byte) in (addr..).zip(bytes) {
                 *self.at(at) = byte;
             }
-            if let Fault::Stuck(at) = self.fault {
+            if let MockFault::Stuck(at) = self.fault {
                 *self.at(at) ^= 0x10;
             }
             Ok(())
@@ -224,7 +224,7 @@ mod tests {
         [Segment { addr: BASE + 4 * SECTOR, bytes: vec![0x5A; 2 * SECTOR as usize] }]
     }
 
-    fn run(fault: Fault) -> (Result<FlashReport, FlashError>, Mock) {
+    fn run(fault: MockFault) -> (Result<FlashReport, FlashError>, Mock) {
         let mut mock = Mock::new(fault);
         let plan = flash_plan(&mock, &slot(), true).unwrap();
         (flash(&mut mock, &slot(), &plan, |_| ()), mock)
@@ -232,11 +232,11 @@ mod tests {
 
     #[test]
     fn only_the_slots_sectors_are_erased_and_all_is_read_back() {
-        let (report, mock) = run(Fault::None);
+        let (report, mock) = run(MockFault::None);
         let expected = FlashReport { sectors: 2, written_bytes: 512, neighbour_bytes: 512 };
         assert_eq!(report, Ok(expected));
         assert_eq!(mock.writes, [(BASE + 4 * SECTOR, 512)]);
-        let fresh = Mock::new(Fault::None).flash;
+        let fresh = Mock::new(MockFault::None).flash;
         assert_eq!((&mock.flash[..1024], &mock.flash[1536..]), (&fresh[..1024], &fresh[1536..]));
         assert!(mock.flash[1024..1536].iter().all(|&byte| byte == 0x5A));
     }
@@ -246,34 +246,37 @@ mod tests {
         let written = BASE + 4 * SECTOR + 77;
         let pulled = |addr| Err(FlashError::Access(AccessError::Read { addr, cause: "pulled".into() }));
         let beside = BASE + 6 * SECTOR;
-        let before = Mock::new(Fault::None).flash[(beside - BASE) as usize];
+        let before = Mock::new(MockFault::None).flash[(beside - BASE) as usize];
         let cases = [
-            (Fault::ReadFails(0), pulled(BASE + 3 * SECTOR)),
-            (Fault::ReadFails(1), pulled(beside)),
-            (Fault::ReadFails(2), pulled(BASE + 4 * SECTOR)),
-            (Fault::ReadFails(3), pulled(BASE + 3 * SECTOR)),
-            (Fault::ReadFails(4), pulled(beside)),
+            (MockFault::ReadFails(0), pulled(BASE + 3 * SECTOR)),
+            (MockFault::ReadFails(1), pulled(beside)),
+            (MockFault::ReadFails(2), pulled(BASE + 4 * SECTOR)),
+            (MockFault::ReadFails(3), pulled(BASE + 3 * SECTOR)),
+            (MockFault::ReadFails(4), pulled(beside)),
             (
-                Fault::WriteFails,
+                MockFault::WriteFails,
                 Err(FlashError::Access(AccessError::Write {
                     addr: BASE + 4 * SECTOR,
                     cause: "pulled".into(),
                 })),
             ),
-            (Fault::Stuck(written), Err(FlashError::ReadBack { addr: written, written: 0x5A, read: 0x4A })),
-            (Fault::ErasesMore, Err(FlashError::Neighbour { addr: beside, before, after: 0xFF })),
+            (
+                MockFault::Stuck(written),
+                Err(FlashError::ReadBack { addr: written, written: 0x5A, read: 0x4A }),
+            ),
+            (MockFault::ErasesMore, Err(FlashError::Neighbour { addr: beside, before, after: 0xFF })),
         ];
         for (fault, expected) in cases {
             let (result, mock) = run(fault);
             assert_eq!(result, expected);
-            let wrote = !matches!(fault, Fault::ReadFails(0 | 1) | Fault::WriteFails);
+            let wrote = !matches!(fault, MockFault::ReadFails(0 | 1) | MockFault::WriteFails);
             assert_eq!(mock.writes.len(), usize::from(wrote), "nothing is written before all was read");
         }
     }
 
     #[test]
     fn a_slot_is_of_whole_sectors_within_flash() {
-        let mock = Mock::new(Fault::None);
+        let mock = Mock::new(MockFault::None);
         let at = |addr, len| [Segment { addr, bytes: vec![0; len] }];
         for (addr, len) in [(BASE + 8, 0x100), (BASE, 0x180), (BASE + 0x80, 0x80)] {
             let refused = flash_plan(&mock, &at(addr, len), true);

@@ -19,7 +19,7 @@ pub(super) struct Lookup {
 
 /// An array of a table: its name, and the type of a number.
 #[derive(Clone, Copy, serde::Serialize)]
-pub(super) struct Part {
+pub(super) struct ArrayPart {
     pub(super) name: &'static str,
     #[serde(rename = "type")]
     pub(super) number: &'static str,
@@ -74,8 +74,8 @@ impl Lookup {
     }
 
     /// The arrays of a table.
-    pub(super) fn parts(&self) -> Vec<Part> {
-        let part = |name, number| Some(Part { name, number });
+    pub(super) fn parts(&self) -> Vec<ArrayPart> {
+        let part = |name, number| Some(ArrayPart { name, number });
         let by_kind = match self.kind {
             Kind::Randomized => part("tie", "uint32_t"),
             Kind::Interpolated => part("slope", "uint32_t"),
