@@ -98,7 +98,7 @@ fn a_refused_artefact_does_not_stay_in_the_buffer() {
     let admission = Admission::new(Anybody, OURS);
     let (mut store, loaded) = SlotStore::open(flash, LAYOUT, admission, &mut buffer).unwrap();
     let other = SlotFault::Refused(Refused::OtherClassifier(Some(OTHERS)));
-    assert_eq!(loaded.unwrap_err(), [other, SlotFault::Uncommitted]);
+    assert_eq!(loaded.unwrap_err(), [other, SlotFault::Blank]);
     assert_eq!(buffer.as_bytes(), []);
     assert_eq!(store.current_slot(), None);
     assert!(store.load(&mut buffer).is_err());
