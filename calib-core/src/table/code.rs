@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use super::search::bin_of;
-use super::values::Values;
+use super::values::BinValues;
 use crate::score::{QuantizedScore, ScoreEncoding};
 
 /// A step table over integer codes: its edges are keys, and finding the bin takes no floating point.
@@ -21,7 +21,7 @@ use crate::score::{QuantizedScore, ScoreEncoding};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CodeTable<'a> {
     edges: &'a [u32],
-    values: Values<'a>,
+    values: BinValues<'a>,
 }
 
 impl<'a> CodeTable<'a> {
@@ -52,7 +52,7 @@ impl<'a> CodeTable<'a> {
             below = edge;
             rest = tail;
         }
-        match Values::new(values, edges.len()) {
+        match BinValues::new(values, edges.len()) {
             Ok(values) => Ok(Self { edges, values }),
             Err(error) => Err(error),
         }
@@ -61,7 +61,7 @@ impl<'a> CodeTable<'a> {
     /// Makes a table of numbers that [`CodeTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [u32], values: &'a [f32]) -> Option<Self> {
-        match Values::trusted(values) {
+        match BinValues::trusted(values) {
             Some(values) => Some(Self { edges, values }),
             None => None,
         }

@@ -10,7 +10,7 @@ use crate::forge::{aligned, identity, write};
 use crate::test_size::step;
 
 /// One table with a guarantee, fitted for a stated classifier.
-const BINARY: &str = "
+pub(crate) const BINARY: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     a0 00 00 00                 # total length: 160
