@@ -1,6 +1,6 @@
 //! Canonical binning: a partition of the simplex with the frequencies of the classes in each cell.
 
-use calib_core::{MAX_CELLS, Projection, Sierpinski, SimplexGrid};
+use calib_core::vector::{MAX_CELLS, Projection, Sierpinski, SimplexGrid};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;

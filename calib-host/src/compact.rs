@@ -1,6 +1,7 @@
 //! Fits for tables of 16-bit numbers.
 
-use calib_core::{CompactTable, Score, ScoreEncoding};
+use calib_core::table::CompactTable;
+use calib_core::{Score, ScoreEncoding};
 
 use crate::compile::CompileError;
 use crate::fit::Fit;

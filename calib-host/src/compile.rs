@@ -1,10 +1,10 @@
 //! From a fit to the bytes that a device reads.
 
-use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, ClassifierId, CodeTable, CompactTable, Header, HeaderFlags, Identity,
-    InterpolatedTable, ProbInterval, Provenance, RandomizedTable, Scaling, ScalingFunction, Score,
-    ScoreEncoding, StepTable, Table, TableForm, VennAbersTable, WriteError,
+use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Provenance, Table, TableForm, WriteError};
+use calib_core::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
 };
+use calib_core::{Artifact, BinFlags, ClassifierId, Identity, ProbInterval, Score, ScoreEncoding, StepTable};
 use sha2::{Digest, Sha256};
 
 use crate::codes::CodesError;
@@ -121,7 +121,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         bins: u32::try_from(tables.iter().flatten().map(|table| table.form.bins()).sum::<usize>())
             .map_err(|_| WriteError::TooLarge)?,
         n: fit.n,
-        guarantee: fit.guarantee.map(|g| calib_core::Guarantee {
+        guarantee: fit.guarantee.map(|g| calib_core::artifact::Guarantee {
             theorem: g.theorem,
             alpha: g.alpha as f32,
             epsilon: round_up(g.epsilon),

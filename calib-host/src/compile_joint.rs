@@ -1,9 +1,8 @@
 //! From a calibrator of whole vectors to the bytes that a device reads.
 
-use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, CellScheme, CellTable, Header, HeaderFlags, Joint, Projection,
-    Provenance, Reduction, ScalingShape, ScoreEncoding, SplitTree, VectorScaling, WriteError,
-};
+use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Provenance, Reduction, WriteError};
+use calib_core::vector::{CellScheme, CellTable, Joint, Projection, ScalingShape, SplitTree, VectorScaling};
+use calib_core::{Artifact, BinFlags, ScoreEncoding};
 
 use crate::canonical::{CanonicalModel, Partition};
 use crate::compile::{ArtifactOptions, CompileError, identity};

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use calib_core::{MAX_CLASSES, Score, ScoreError};
+use calib_core::score::MAX_CLASSES;
+use calib_core::{Score, ScoreError};
 use rayon::prelude::*;
 
 use crate::compact::rounded;

@@ -1,6 +1,7 @@
 //! Fitting: a binary method on its own, or under a reduction.
 
-use calib_core::{Method, Reduction, ScoreEncoding, StepTable, Theorem};
+use calib_core::artifact::{Method, Reduction, Theorem};
+use calib_core::{ScoreEncoding, StepTable};
 
 use crate::assess::Interval;
 use crate::clopper_pearson::clopper_pearson;

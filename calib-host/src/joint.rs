@@ -1,6 +1,6 @@
 //! Fitting one calibrator of whole vectors.
 
-use calib_core::Method;
+use calib_core::artifact::Method;
 
 use crate::canonical::{CanonicalMethod, CanonicalModel, Directions, ProjectionBinning};
 use crate::cross_validation::CrossValidation;

@@ -1,6 +1,7 @@
 //! The binary calibration methods.
 
-use calib_core::{Method, ScoreEncoding, Theorem};
+use calib_core::ScoreEncoding;
+use calib_core::artifact::{Method, Theorem};
 
 use crate::binned::{Bin, BinnedModel, RandomizedModel};
 use crate::codes::CodeModel;

@@ -1,6 +1,6 @@
 //! Multi-class isotonic recursive partitioning.
 
-use calib_core::{MAX_CELLS, SplitTree};
+use calib_core::vector::{MAX_CELLS, SplitTree};
 
 use crate::canonical::{CanonicalError, CanonicalModel, Partition, SimplexCell};
 use crate::cross_validation::CrossValidation;

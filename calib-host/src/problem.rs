@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use calib_core::{KeyId, ParseError, ScoreEncoding};
+use calib_core::artifact::KeyId;
+use calib_core::{ParseError, ScoreEncoding};
 
 use crate::decide::CostsError;
 use crate::error::{Place, Row};
@@ -273,7 +274,11 @@ impl fmt::Display for Problem {
             }
             Self::Sum(sum) => write!(f, "the probabilities sum to {sum}, not to 1"),
             Self::ClassCount(n) => {
-                write!(f, "the number of classes is {n}, a classifier has 2 to {}", calib_core::MAX_CLASSES)
+                write!(
+                    f,
+                    "the number of classes is {n}, a classifier has 2 to {}",
+                    calib_core::score::MAX_CLASSES
+                )
             }
             Self::RowCount { got, other, expected } => {
                 write!(f, "{got} rows, but {other} has {expected}")

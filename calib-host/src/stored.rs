@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::{Artifact, PREFIX_LEN, ParseError};
+use calib_core::artifact::PREFIX_LEN;
+use calib_core::{Artifact, ParseError};
 
 use crate::compile::identity;
 use crate::error::{Error, Place};

@@ -1,6 +1,6 @@
 //! Scaling calibrators of a whole vector, fitted to the log-loss.
 
-use calib_core::{ScalingInput, VectorScaling};
+use calib_core::vector::{ScalingInput, VectorScaling};
 
 use crate::log_loss::{LogLoss, Shape, softmax};
 use crate::newton::{End, minimise};

@@ -1,6 +1,7 @@
 //! Examples of Gupta and Ramdas 2022 ("Top-label calibration and multiclass-to-binary reductions").
 
-use calib_core::{Outcome, Reduction};
+use calib_core::Outcome;
+use calib_core::artifact::Reduction;
 use calib_host::{
     AppliedVector, ArtifactOptions, AssessOptions, Assessment, BinaryMethod, Fit, Isotonic, Prediction,
     PredictionKind, Problems, ReductionOptions, StoredArtifact, VectorKind, Vectors, apply_vectors,

@@ -1,7 +1,8 @@
 //! Fits to the integer codes of several classes, made as `calib fit` makes them, on the device: the same bits for every vector.
 
+use calib_core::artifact::Reduction;
 use calib_core::wire::{ReplyBody, RequestBody};
-use calib_core::{ClassifierId, Outcome, Reduction, ScoreEncoding};
+use calib_core::{ClassifierId, Outcome, ScoreEncoding};
 use calib_firmware::AlarmRule;
 use calib_host::{
     AppliedVector, ArtifactOptions, BinaryMethod, CodeVectors, Isotonic, Problems, ReductionOptions,

@@ -3,14 +3,18 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
+use calib_core::table::{
+    CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+};
 use calib_core::wire::{
     self, MAX_FRAME, Measurement, Prediction, RawScore, Refusal, ReplyBody, RequestBody, Values,
 };
 use calib_core::{
-    Artifact, ArtifactBuffer, ArtifactWriter, BinFlags, Calibrated, Calibrator, ClassifierId, CodeTable,
-    Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Method, Outcome, ProbInterval, Provenance,
-    QuantizedScore, RandomizedTable, Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable,
-    Table, TableForm, Theorem, VennAbersTable,
+    Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, ClassifierId, Identity, Outcome,
+    ProbInterval, QuantizedScore, Score, ScoreEncoding, StepTable,
 };
 use calib_firmware::AlarmRule;
 use calib_tests::{Emulator, build_firmware_of, stand_in, start_with};

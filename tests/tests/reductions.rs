@@ -1,7 +1,8 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
+use calib_core::artifact::Reduction;
 use calib_core::wire::ReplyBody;
-use calib_core::{ClassifierId, Outcome, Reduction};
+use calib_core::{ClassifierId, Outcome};
 use calib_firmware::AlarmRule;
 use calib_host::{
     ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, StoredArtifact, Umd,

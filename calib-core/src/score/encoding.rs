@@ -53,7 +53,8 @@ pub enum ScoreEncoding {
 /// A checked code of an integer encoding.
 ///
 /// ```
-/// use calib_core::{CodeError, QuantizedScore, ScoreEncoding};
+/// use calib_core::{QuantizedScore, ScoreEncoding};
+/// use calib_core::score::CodeError;
 ///
 /// // What an int8 softmax gives.
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };

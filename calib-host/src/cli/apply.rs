@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::{Artifact, Reduction};
+use calib_core::Artifact;
+use calib_core::artifact::Reduction;
 use calib_host::input::{Shown, Source, Table};
 use calib_host::{AppliedVector, Error, VectorKind, write_file};
 use clap::Args;

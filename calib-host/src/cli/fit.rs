@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use calib_core::{ClassifierId, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::decide::{Actions, Costs, Envelope, Rule, read_costs, with_decision};
 use calib_host::input::{self, BinaryFiles, Column, Sample, Source, Table};
 use calib_host::{

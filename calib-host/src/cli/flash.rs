@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use calib_core::SlotContent;
+use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
 use calib_host::FlashError;
 use calib_host::{

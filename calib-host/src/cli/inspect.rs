@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::{
-    Artifact, Calibrator, FORMAT_VERSION, HeaderFlags, Reduction, Scaling, ScoreEncoding, TableForm,
-};
+use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
+use calib_core::table::Scaling;
+use calib_core::{Artifact, Calibrator, ScoreEncoding};
 use calib_host::{Error, StoredArtifact, table_name};
 use clap::Args;
 use serde_json::{Value, json};

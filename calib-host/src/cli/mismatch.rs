@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use calib_core::{Artifact, Calibrator, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, Calibrator, ScoreEncoding};
 use calib_host::{AppliedVector, CodeVectors, Error, VectorKind, Vectors, apply_code_vectors, apply_vectors};
 
 /// Calibrates vectors, row by row, if the artefact is for such.

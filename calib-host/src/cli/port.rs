@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use calib_core::SlotContent;
+use calib_core::slot::SlotContent;
 use calib_core::wire::{CalibratorStatus, ReplyBody, RequestBody, Slots, Status, UpdateStatus};
 use calib_host::{DeviceError, Error, Link, Patience, Stage, StoredArtifact, open_port, push};
 use clap::Args;

@@ -1,6 +1,6 @@
 //! What a fit promises, in plain sentences.
 
-use calib_core::{Method, Reduction, Theorem};
+use calib_core::artifact::{Method, Reduction, Theorem};
 use calib_host::{Fit, gr21_theorem3_smallest_n};
 
 use super::decimals;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::decide::{Envelope, Rule, read_costs};
 use calib_host::input::{self, Source};
 use calib_host::{

@@ -1,6 +1,6 @@
 //! `calib status`
 
-use calib_core::{SlotContent, SlotFault};
+use calib_core::slot::{SlotContent, SlotFault};
 use calib_host::Error;
 use clap::Args;
 use serde_json::{Value, json};

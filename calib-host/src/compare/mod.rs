@@ -2,7 +2,7 @@
 
 mod data;
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;

@@ -1,6 +1,7 @@
 //! Putting a rule into an artefact.
 
-use calib_core::{Artifact, ArtifactWriter, SectionKind, WriteError};
+use calib_core::Artifact;
+use calib_core::artifact::{ArtifactWriter, SectionKind, WriteError};
 
 use super::actions::Actions;
 use super::rule::Rule;
@@ -37,7 +38,7 @@ pub fn with_decision(
 mod tests {
     use super::super::actions::tests::actions;
     use super::super::envelope::Envelope;
-    use calib_core::PREFIX_LEN;
+    use calib_core::artifact::PREFIX_LEN;
 
     use super::*;
     use crate::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};

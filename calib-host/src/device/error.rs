@@ -3,8 +3,10 @@
 use std::io;
 use std::time::Duration;
 
+use calib_core::artifact::KeyId;
+use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::{Refusal, UpdateRefusal};
-use calib_core::{ClassifierId, Identity, KeyId, Refused, SignatureError};
+use calib_core::{ClassifierId, Identity};
 
 /// Why a device did not do as it was asked.
 #[derive(Debug, thiserror::Error)]

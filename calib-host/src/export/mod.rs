@@ -3,7 +3,8 @@
 mod c;
 mod rust;
 
-use calib_core::{Artifact, BinFlags, Method, QuantizedScore, Reduction, ScoreEncoding, TableForm};
+use calib_core::artifact::{Method, Reduction, TableForm};
+use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! Matrices of logits and probabilities.
 
-use calib_core::{LogitsError, ProbsError, ScoreError};
+use calib_core::ScoreError;
+use calib_core::score::{LogitsError, ProbsError};
 
 use super::Source;
 use super::column::score_problem;

@@ -1,9 +1,7 @@
 //! The two slots as bytes on the host: what the device would make of them, and of an artefact installed there.
 
-use calib_core::{
-    Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, InstallError, LayoutError, Receipt,
-    SlotContent, SlotFault, SlotLayout, SlotStore,
-};
+use calib_core::slot::{InstallError, LayoutError, Receipt, SlotContent, SlotFault};
+use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
 use super::flow::Segment;

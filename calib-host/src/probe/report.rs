@@ -4,8 +4,10 @@ use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use calib_core::artifact::KeyId;
+use calib_core::slot::{SlotContent, SlotFault};
 use calib_core::wire::{FrameReader, Missing, REPORT_LEN, Reply, ReplyBody, RequestBody, Slots, Status};
-use calib_core::{ClassifierId, Identity, KeyId, SlotContent, SlotFault};
+use calib_core::{ClassifierId, Identity};
 
 use super::access::{AccessError, FlashAccess};
 use super::flow::FlashError;
@@ -222,8 +224,10 @@ impl fmt::Display for Rejection {
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::{Method, Reduction};
+    use calib_core::slot::{Refused, SignatureError};
     use calib_core::wire::{self, CalibratorStatus, MAX_FRAME, Name};
-    use calib_core::{AlarmRule, Method, Reduction, Refused, ScoreEncoding, SignatureError};
+    use calib_core::{AlarmRule, ScoreEncoding};
 
     use super::*;
     use crate::{ArtifactOptions, BinaryData, BinaryMethod, PrivateKey, Umd, artifact_bytes, fit_binary};

@@ -1,6 +1,7 @@
 //! What an artefact guarantees, in words and as a curve.
 
-use calib_core::{Artifact, HeaderFlags, Method, Theorem};
+use calib_core::Artifact;
+use calib_core::artifact::{HeaderFlags, Method, Theorem};
 
 /// What an artefact guarantees.
 pub(super) struct Promise {

@@ -1,6 +1,6 @@
 //! What an artefact's bytes are.
 
-use calib_core::{PREFIX_LEN, SectionKind};
+use calib_core::artifact::{PREFIX_LEN, SectionKind};
 use serde::Serialize;
 
 use crate::stored::{SECTION_HEAD_LEN, StoredArtifact};

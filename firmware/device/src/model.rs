@@ -280,7 +280,7 @@ impl std::error::Error for ModelFault {}
 
 #[cfg(test)]
 mod tests {
-    use calib_core::sigmoid;
+    use calib_core::score::sigmoid;
 
     use super::*;
     use crate::LinearClassifier;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use calib_core::slot::{Refused, SignatureError, SlotFault};
 use calib_core::wire::{Prediction, ReplyBody, RequestBody, UpdateRefusal};
-use calib_core::{ClassifierId, Identity, Outcome, Refused, SignatureError, SlotFault, Uncalibrated};
+use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::{DeviceError, Link, PrivateKey, Stage, StoredArtifact, push};
 use calib_tests::{Board, TtyDevice, kills};
 use serialport::TTYPort;
@@ -53,7 +54,8 @@ fn updates(board: Board, elf: &Path) {
 
     // In the middle of the next update the old table answers, until the new one is installed.
     let bytes = second.as_bytes();
-    let announce = RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::crc32c(bytes) };
+    let announce =
+        RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::artifact::crc32c(bytes) };
     link.ask(&announce).unwrap();
     for (index, part) in bytes.chunks(100).enumerate() {
         let chunk = calib_core::wire::Chunk::from_slice(part).unwrap();
@@ -91,8 +93,11 @@ fn updates(board: Board, elf: &Path) {
     // A push that was left off in the middle goes on where it stopped.
     let third = calibrator(60, 2, Some(ID));
     let bytes = third.as_bytes();
-    link.ask(&RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::crc32c(bytes) })
-        .unwrap();
+    link.ask(&RequestBody::Announce {
+        len_bytes: bytes.len() as u32,
+        crc: calib_core::artifact::crc32c(bytes),
+    })
+    .unwrap();
     let chunk = calib_core::wire::Chunk::from_slice(&bytes[..256]).unwrap();
     link.ask(&RequestBody::Chunk { offset: 0, bytes: chunk }).unwrap();
     drop(link);
@@ -152,8 +157,11 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
     }
     // The device itself refuses, whatever the host says before.
     let bytes = plain.as_bytes();
-    link.ask(&RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::crc32c(bytes) })
-        .unwrap();
+    link.ask(&RequestBody::Announce {
+        len_bytes: bytes.len() as u32,
+        crc: calib_core::artifact::crc32c(bytes),
+    })
+    .unwrap();
     for (index, part) in bytes.chunks(256).enumerate() {
         let chunk = calib_core::wire::Chunk::from_slice(part).unwrap();
         link.ask(&RequestBody::Chunk { offset: 256 * index as u32, bytes: chunk }).unwrap();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use calib_core::{ClassifierId, SlotFault};
+use calib_core::ClassifierId;
+use calib_core::slot::SlotFault;
 use calib_host::{
     Error, FlashAccess, FlashError, PrivateKey, Rejection, SlotMap, StoredArtifact, deploy, prepare,
     read_slots,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::input::{self, Source, Table};
 use calib_host::{
     AppliedVector, Error, Place, Prediction, PredictionKind, ProbMatrix, Problem, StoredArtifact, VectorKind,
@@ -60,8 +60,8 @@ impl Assess {
         match &classes {
             None => labels.check_classes(2)?,
             Some(classes) => {
-                labels.check_classes(calib_core::MAX_CLASSES)?;
-                classes.check_classes(calib_core::MAX_CLASSES)?;
+                labels.check_classes(calib_core::score::MAX_CLASSES)?;
+                classes.check_classes(calib_core::score::MAX_CLASSES)?;
             }
         }
         let bins = self.bin_column.as_deref().map(|name| table.bins(name)).transpose()?;

@@ -1,6 +1,6 @@
 //! Which methods are compared.
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::{
     BinaryMethod, BoundaryPoints, CanonicalMethod, Claim, Contender, CrossValidation, Directions, Error,
     FailedMethod, FixedWidth, Isotonic, JointMethod, Loss, MulticlassIrp, Odir, ProjectionBinning,
