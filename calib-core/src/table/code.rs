@@ -8,14 +8,15 @@ use crate::score::{QuantizedScore, ScoreEncoding};
 /// A step table over integer codes: its edges are keys, and finding the bin takes no floating point.
 ///
 /// ```
-/// use calib_core::{CodeTable, QuantizedScore, ScoreEncoding};
+/// use calib_core::{QuantizedScore, ScoreEncoding};
+/// use calib_core::table::CodeTable;
 ///
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 /// // Codes from 64 up have keys from 192 up, and the probability 0.8.
 /// let table = CodeTable::new(&[192], &[0.1, 0.8], softmax).unwrap();
 /// assert_eq!(table.lookup(QuantizedScore::new(softmax, 63)?), (0, 0.1));
 /// assert_eq!(table.lookup(QuantizedScore::new(softmax, 64)?), (1, 0.8));
-/// # Ok::<(), calib_core::CodeError>(())
+/// # Ok::<(), calib_core::score::CodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -14,7 +14,8 @@ use crate::score::Score;
 /// matters only if the score equals an edge.
 ///
 /// ```
-/// use calib_core::{RandomizedTable, Score};
+/// use calib_core::Score;
+/// use calib_core::table::RandomizedTable;
 ///
 /// // Scores of exactly 0.5 belong to the lower bin three times out of four.
 /// let table = RandomizedTable::new(&[0.5], &[0xC000_0000], &[0.2, 0.6]).unwrap();

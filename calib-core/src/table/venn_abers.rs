@@ -12,7 +12,8 @@ use crate::score::Score;
 /// calibrated; which one is unknown.
 ///
 /// ```
-/// use calib_core::{ProbInterval, Score, VennAbersTable};
+/// use calib_core::{ProbInterval, Score};
+/// use calib_core::table::VennAbersTable;
 ///
 /// let table = VennAbersTable::new(&[0.5], &[0.0, 0.5], &[0.25, 1.0]).unwrap();
 /// let (bin, prob, interval) = table.lookup(Score::new(0.75)?);

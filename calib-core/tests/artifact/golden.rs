@@ -1,9 +1,11 @@
 //! Format 1, pinned byte by byte: a change that fails here breaks every artefact in the field.
 
+use calib_core::artifact::{
+    Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
 use calib_core::{
-    Artifact, ArtifactBuffer, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Method,
-    Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem,
-    TopLabel, Uncalibrated,
+    Artifact, ArtifactBuffer, BinFlags, Calibrator, ClassifierId, Outcome, ParseError, Score, ScoreEncoding,
+    StepTable, TopLabel, Uncalibrated,
 };
 
 use crate::forge::{aligned, identity, write};

@@ -1,9 +1,11 @@
 //! What belongs to a table comes from that table, not from another class's: epsilon, intervals, direct tables.
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
+use calib_core::table::{CodeTable, RandomizedTable};
 use calib_core::{
-    Artifact, ArtifactWriter, Calibrator, CodeTable, Guarantee, Header, HeaderFlags, Method, Outcome,
-    ProbInterval, Provenance, QuantizedScore, RandomizedTable, Reduction, Score, ScoreEncoding, StepTable,
-    Table, TableForm, Theorem, TopLabel,
+    Artifact, Calibrator, Outcome, ProbInterval, QuantizedScore, Score, ScoreEncoding, StepTable, TopLabel,
 };
 
 use crate::forge::{aligned, identity};

@@ -1,7 +1,8 @@
 //! Signed artefacts: pinned byte by byte, so that host and device cannot change together what is signed, and every way in which
 //! a signature is refused.
 
-use calib_core::{Artifact, KeyId, ParseError, SectionKind};
+use calib_core::artifact::{KeyId, SectionKind};
+use calib_core::{Artifact, ParseError};
 
 use crate::forge::{MANDATORY, Section, aligned, assemble, disassemble, refusal, seal};
 use crate::golden::hex;
@@ -80,10 +81,9 @@ fn a_signature_has_its_length() {
 
 #[cfg(feature = "ed25519")]
 mod trusted {
-    use calib_core::{
-        Admission, ClassifierId, NotAKey, Refused, SIGNATURE_SECTION_LEN, SignatureError, SignedPart,
-        TrustedKey, sign,
-    };
+    use calib_core::artifact::{SIGNATURE_SECTION_LEN, SignedPart, sign};
+    use calib_core::slot::{NotAKey, Refused, SignatureError};
+    use calib_core::{Admission, ClassifierId, TrustedKey};
     use ed25519_dalek::{Signer, SigningKey};
     use sha2::{Digest, Sha512};
 

@@ -2,10 +2,13 @@
 
 mod flash;
 
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
+};
+use calib_core::slot::{InstallError, Progress, Refused, SlotFault, slot_trailer};
 use calib_core::{
-    Admission, Anybody, Artifact, ArtifactBuffer, ArtifactWriter, ClassifierId, Erased, Header, HeaderFlags,
-    Identity, InstallError, Method, Progress, Provenance, Reduction, Refused, ScoreEncoding, SlotFault,
-    SlotLayout, SlotStore, StepTable, Table, TableForm, slot_trailer,
+    Admission, Anybody, Artifact, ArtifactBuffer, ClassifierId, Erased, Identity, ScoreEncoding, SlotLayout,
+    SlotStore, StepTable,
 };
 
 use crate::flash::{Flash, SLOT_LEN};

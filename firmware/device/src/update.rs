@@ -1,9 +1,9 @@
 //! Replacing the calibrator over the serial line.
 
+use calib_core::artifact::crc32c;
+use calib_core::slot::{Install, LayoutError, Progress, Trust};
 use calib_core::wire::{Refusal, ReplyBody, RequestBody, Slots, UpdateRefusal, UpdateStatus};
-use calib_core::{
-    Admission, ArtifactBuffer, Install, LayoutError, Progress, SlotLayout, SlotStore, Trust, crc32c,
-};
+use calib_core::{Admission, ArtifactBuffer, SlotLayout, SlotStore};
 use embedded_storage::nor_flash::NorFlash;
 
 use crate::{Kind, Slot};
@@ -218,8 +218,9 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
 mod tests {
     use std::vec::Vec;
 
+    use calib_core::slot::{Receipt, Refused, SlotFault};
     use calib_core::wire::{Chunk, MAX_CHUNK, Missing};
-    use calib_core::{Anybody, Erased, ParseError, Receipt, Refused, SlotFault};
+    use calib_core::{Anybody, Erased, ParseError};
 
     use super::*;
     use crate::testing::{ID, OTHER_ID, TestFlash, binary_artifact, top_label_artifact};
