@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use calib_host::input::{Progress, Unit};
+use calib_host::files::{Progress, Unit};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
 /// Shows how far the reading of files is, unless all is to be quiet.

@@ -8,17 +8,21 @@
 mod artifact;
 mod costs_error;
 mod error;
+mod fault;
 mod format;
 mod keys;
 mod output;
 mod place;
 mod problem;
+mod progress;
 
 pub use artifact::read_artifact;
 pub use costs_error::CostsError;
 pub use error::FileError;
+pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
 pub use keys::{PrivateKey, PublicKey, RandomError};
 pub use output::{OutputError, write_file};
 pub use place::{Place, Row};
 pub use problem::{Problem, quoted};
+pub use progress::{Progress, Unit, Watch};

@@ -9,10 +9,9 @@ use calib_fit::data::{BinaryCollector, BinaryData};
 
 use super::chunks::{Chunks, sha256_chunks};
 use super::column::{Column, check_same_len};
-use super::progress::Watch;
 use super::source::Source;
 use super::table::Table;
-use crate::files::{FileError, Place};
+use crate::files::{FileError, Place, Watch};
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;

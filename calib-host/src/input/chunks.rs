@@ -12,10 +12,9 @@ use super::limit::CHUNK_ROWS;
 use super::npy_chunks::NpyChunks;
 #[cfg(feature = "arrow")]
 use super::parquet::ParquetChunks;
-use super::progress::{Progress, Unit, Watch};
 use super::source::Source;
 use super::table::Table;
-use crate::files::{FileError, Format, Place};
+use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
 
 /// The tables that a file consists of: a NumPy array or a Parquet file in pieces, anything else as a whole.
 pub(super) struct Chunks<'w> {

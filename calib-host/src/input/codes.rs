@@ -4,11 +4,10 @@ use calib_core::{QuantizedScore, ScoreEncoding};
 use calib_fit::data::{CodeVectors, VectorKind};
 
 use super::column::Column;
-use super::fault::Fault;
 use super::matrix::{array, entry};
 use super::source::Source;
 use super::table::Table;
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{Fault, FileError, Format, Place, Problem};
 
 /// Checks that every value is a code of the encoding.
 ///

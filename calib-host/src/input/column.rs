@@ -5,8 +5,7 @@ use std::path::Path;
 use calib_core::Score;
 use calib_fit::data::BinaryData;
 
-use super::fault::score_problem;
-use crate::files::{FileError, Place, Problem, Row};
+use crate::files::{FileError, Place, Problem, Row, score_problem};
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]

@@ -3,11 +3,10 @@
 use calib_core::ScoreEncoding;
 use calib_fit::data::{VectorKind, Vectors};
 
-use super::fault::Fault;
 use super::npy::{self, NpyArray};
 use super::npz::Npz;
 use super::source::Source;
-use crate::files::{FileError, Format, Place, Problem, Row};
+use crate::files::{Fault, FileError, Format, Place, Problem, Row};
 
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
 /// only one of two dimensions or has the name `logits` or `probs`, as `kind` says.

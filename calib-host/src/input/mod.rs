@@ -34,7 +34,6 @@ mod codes;
 mod column;
 mod costs;
 mod csv;
-mod fault;
 #[cfg(feature = "arrow")]
 mod guard;
 #[cfg(feature = "arrow")]
@@ -47,7 +46,6 @@ mod npy_chunks;
 mod npz;
 #[cfg(feature = "arrow")]
 mod parquet;
-mod progress;
 mod read;
 mod source;
 mod table;
@@ -59,7 +57,6 @@ pub use column::{Column, binary_data, check_rows};
 pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
-pub use progress::{Progress, Unit, Watch};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};
 pub use weights::{Sample, counted_data, weighted_data};

@@ -7,8 +7,7 @@ use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, Unpack, reason, unpack};
-use super::progress::{Progress, Unit, Watch};
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
 
 /// So many bytes are read at a time.
 const PIECE_BYTES: u64 = 1 << 24;

@@ -4,8 +4,7 @@ use calib_core::ScoreEncoding;
 use calib_fit::data::{BinaryData, DataError, WeightedData};
 
 use super::column::{Column, check_same_rows};
-use super::fault::Fault;
-use crate::files::{FileError, Problem};
+use crate::files::{Fault, FileError, Problem};
 
 /// Binary calibration data, with or without real weights.
 #[derive(Clone, Debug, PartialEq)]

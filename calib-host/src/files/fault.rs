@@ -4,20 +4,20 @@ use calib_core::score::{LogitsError, ProbsError};
 use calib_core::{ScoreEncoding, ScoreError};
 use calib_fit::data::DataError;
 
-use crate::files::Problem;
+use super::problem::Problem;
 
 /// A fault of data that were read from a file.
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// The row, from 0 on, unless the data as a whole are at fault.
-    pub(super) row: Option<usize>,
+    pub(crate) row: Option<usize>,
     /// The class, if one entry of the row is at fault.
-    pub(super) class: Option<usize>,
-    pub(super) problem: Problem,
+    pub(crate) class: Option<usize>,
+    pub(crate) problem: Problem,
 }
 
 impl Fault {
     /// Takes an error of data apart. `encoding` is that of codes.
-    pub(super) fn new(cause: DataError, encoding: ScoreEncoding) -> Self {
+    pub(crate) fn new(cause: DataError, encoding: ScoreEncoding) -> Self {
         let whole = |problem| Self { row: None, class: None, problem };
         let of_row = |row, problem| Self { row: Some(row), class: None, problem };
         let entry = |row, class, problem| Self { row: Some(row), class: Some(class), problem };
@@ -48,7 +48,7 @@ impl Fault {
 }
 
 /// What is wrong with a value that is no score; `out_of_range` says what it should have been.
-pub(super) fn score_problem(cause: ScoreError, value: f64, out_of_range: fn(f64) -> Problem) -> Problem {
+pub(crate) fn score_problem(cause: ScoreError, value: f64, out_of_range: fn(f64) -> Problem) -> Problem {
     match cause {
         ScoreError::NaN => Problem::NaN,
         ScoreError::Infinite => Problem::Infinite,
