@@ -16,6 +16,22 @@
 //! # Ok::<(), calib_core::ScoreError>(())
 //! ```
 //!
+//! # Rooms
+//!
+//! Each module is a room, and imports only rooms above it in this table. What programs use most is at the root, too.
+//!
+//! | room | holds |
+//! |---|---|
+//! | [`score`] | what a classifier puts out |
+//! | [`outcome`] | what calibrating gives |
+//! | [`table`] | calibrators of one score |
+//! | [`vector`] | calibrators of a whole vector of scores |
+//! | [`decision`] | from a probability to what is done about it |
+//! | [`artifact`] | what the host writes and the device reads |
+//! | [`calibrator`] | calibrators, ready for use |
+//! | [`slot`] | two slots in flash, replaced without a gap |
+//! | [`wire`] | the device protocol |
+//!
 //! # What this crate does not do
 //!
 //! It never fits or assesses a calibrator, allocates, logs, panics or touches hardware, and it holds no
@@ -49,38 +65,18 @@ mod test_size;
 pub mod vector;
 pub mod wire;
 
-pub use artifact::{
-    Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity, KeyId,
-    Method, PREFIX_LEN, ParseError, Provenance, Reduction, SIGNATURE_SECTION_LEN, SectionKind, Signature,
-    SignedPart, Table, TableFault, TableForm, Tables, Theorem, WriteError, crc32c, sign,
-};
+pub use artifact::{Artifact, ClassifierId, Identity, ParseError};
 pub use calibrator::{
-    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassProbs, ClassWiseCalibrator,
-    NormalizedCalibrator, TopKCalibrator, TopLabelCalibrator, TopLabelCodeCalibrator, VectorCalibrator,
+    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassProbs, TopKCalibrator, TopLabelCalibrator,
+    TopLabelCodeCalibrator, VectorCalibrator,
 };
-pub use decision::{Action, AlarmRule, DecisionError, DecisionParts, DecisionRule};
+pub use decision::{AlarmRule, DecisionRule};
 pub use outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
-#[cfg(feature = "micromath")]
-#[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
-pub use score::sigmoid_fast;
 pub use score::{
-    ClassCountError, CodeError, CodeVectorError, EncodingError, Logits, LogitsError, MAX_CLASSES, MAX_TOP_K,
-    Probs, ProbsError, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel, TopLabelCode,
-    sigmoid,
-};
-pub use slot::{
-    Admission, Admitted, Anybody, ArtifactBuffer, BufferFull, Erased, Install, InstallError, LayoutError,
-    Progress, Receipt, Refused, SignatureError, SlotContent, SlotFault, SlotLayout, SlotStore, Trust,
-    slot_trailer,
+    Logits, Probs, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel, TopLabelCode,
 };
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
-pub use slot::{NotAKey, TrustedKey};
-pub use table::{
-    CodeTable, CompactTable, DirectTable, FixedCodeTable, FixedTable, InterpolatedTable, RandomizedTable,
-    Scaling, ScalingError, ScalingFunction, StepTable, TableError, VennAbersTable,
-};
-pub use vector::{
-    CellScheme, CellTable, Joint, MAX_CELLS, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid,
-    SplitTree, SplitTreeError, VectorError, VectorScaling,
-};
+pub use slot::TrustedKey;
+pub use slot::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
+pub use table::{FixedCodeTable, FixedTable, StepTable};

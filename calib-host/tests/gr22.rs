@@ -1,6 +1,7 @@
 //! Examples of Gupta and Ramdas 2022 ("Top-label calibration and multiclass-to-binary reductions").
 
-use calib_core::{Outcome, Reduction};
+use calib_core::Outcome;
+use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
 use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, assess};
 use calib_host::binary::Isotonic;

@@ -9,7 +9,7 @@ pub(crate) static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 /// Returns the CRC-32C of bytes, with which the [device protocol](crate::wire) announces an artefact.
 ///
 /// ```
-/// assert_eq!(calib_core::crc32c(b"123456789"), 0xE306_9283);
+/// assert_eq!(calib_core::artifact::crc32c(b"123456789"), 0xE306_9283);
 /// ```
 pub fn crc32c(bytes: &[u8]) -> u32 {
     CRC_32C.checksum(bytes)

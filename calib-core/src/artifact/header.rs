@@ -88,7 +88,7 @@ pub enum Method {
 /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022).
 ///
 /// ```
-/// use calib_core::Reduction;
+/// use calib_core::artifact::Reduction;
 ///
 /// assert_eq!(Reduction::ClassWise.tables(10), Some(10));
 /// assert_eq!(Reduction::Binary.tables(10), None);

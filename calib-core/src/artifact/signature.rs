@@ -64,7 +64,8 @@ impl<'a> SignedPart<'a> {
 /// the 64 bytes of the signature. The identity does not change.
 ///
 /// ```
-/// use calib_core::{Artifact, KeyId, SIGNATURE_SECTION_LEN, sign};
+/// use calib_core::Artifact;
+/// use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
 ///
 /// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
 /// # let mut buffer = sample::binary();
@@ -79,7 +80,7 @@ impl<'a> SignedPart<'a> {
 /// # buffer.extend_from_slice(signed).unwrap();
 /// # let signed = buffer.as_bytes();
 /// assert_eq!(Artifact::parse(signed).unwrap().signature().unwrap().key, key);
-/// # Ok::<(), calib_core::WriteError>(())
+/// # Ok::<(), calib_core::artifact::WriteError>(())
 /// ```
 ///
 /// # Errors

@@ -16,7 +16,10 @@ use crate::vector::Joint;
 /// Writes an artefact section by section into a buffer.
 ///
 /// ```
-/// use calib_core::*;
+/// use calib_core::artifact::{
+///     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, WriteError,
+/// };
+/// use calib_core::{Artifact, Identity, ScoreEncoding, StepTable};
 ///
 /// let header = Header {
 ///     method: Method::Umd,

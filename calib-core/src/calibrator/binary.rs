@@ -34,7 +34,7 @@ pub struct BinaryCalibrator<'a> {
 /// let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("not over codes") };
 /// let score = QuantizedScore::new(calibrator.encoding(), 100).unwrap();
 /// assert_eq!(calibrator.calibrate(score)?.prob, 0.8);
-/// # Ok::<(), calib_core::EncodingError>(())
+/// # Ok::<(), calib_core::score::EncodingError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

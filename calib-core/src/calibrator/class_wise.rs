@@ -23,7 +23,7 @@ use crate::score::{ClassCountError, Score, ScoreVector};
 ///     Outcome::Uncalibrated(why) => panic!("{why}"),
 /// });
 /// assert_eq!(calibrated.collect::<Vec<_>>(), [0.1, 0.8, 0.1]);
-/// # Ok::<(), calib_core::ClassCountError>(())
+/// # Ok::<(), calib_core::score::ClassCountError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

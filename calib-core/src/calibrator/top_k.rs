@@ -22,7 +22,7 @@ use crate::score::{ClassCountError, MAX_TOP_K, ScoreVector, TopLabel};
 /// assert_eq!(top.class, 1);
 /// assert!(matches!(outcome, Outcome::Calibrated(calibrated) if calibrated.prob == 0.8));
 /// assert_eq!(ranked.next().unwrap().0.class, 2);
-/// # Ok::<(), calib_core::ClassCountError>(())
+/// # Ok::<(), calib_core::score::ClassCountError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

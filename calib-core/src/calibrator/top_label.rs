@@ -22,7 +22,7 @@ use crate::score::{ClassCountError, EncodingError, Logits, Probs, QuantizedScore
 /// // Class 2 had too few calibration points.
 /// let (_, outcome) = calibrator.calibrate_logits(Logits::new(&[0.0, 1.0, 3.0]).unwrap())?;
 /// assert_eq!(outcome, Outcome::Uncalibrated(Uncalibrated::Class));
-/// # Ok::<(), calib_core::ClassCountError>(())
+/// # Ok::<(), calib_core::score::ClassCountError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -20,7 +20,7 @@ use crate::vector::{CellTable, Joint, ScalingInput, VectorError, VectorScaling};
 /// let logits = Logits::new(&[0.0, 2.0, 0.0]).unwrap();
 /// let probs = calibrator.calibrate(logits.into(), None, &mut space)?;
 /// assert_eq!(probs.get(0), probs.get(2));
-/// # Ok::<(), calib_core::VectorError>(())
+/// # Ok::<(), calib_core::vector::VectorError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -55,7 +55,8 @@ pub enum ScoreEncoding {
 /// A checked code of an integer encoding.
 ///
 /// ```
-/// use calib_core::{CodeError, QuantizedScore, ScoreEncoding};
+/// use calib_core::{QuantizedScore, ScoreEncoding};
+/// use calib_core::score::CodeError;
 ///
 /// // What an int8 softmax gives.
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
@@ -215,7 +216,7 @@ impl QuantizedScore {
     /// let encoding = ScoreEncoding::U8 { scale: 0.25, zero_point: 1 };
     /// assert_eq!(QuantizedScore::new(encoding, 3)?.score(), Score::new(0.5).ok());
     /// assert_eq!(QuantizedScore::new(encoding, 0)?.score(), None);
-    /// # Ok::<(), calib_core::CodeError>(())
+    /// # Ok::<(), calib_core::score::CodeError>(())
     /// ```
     pub fn score(&self) -> Option<Score> {
         Score::new(self.dequantized()).ok()

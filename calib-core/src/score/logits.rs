@@ -13,7 +13,8 @@ use super::top_label::TopLabel;
 /// A vector of `L` finite logits, one per class, with `2 <= L <= 65 535`.
 ///
 /// ```
-/// use calib_core::{Logits, LogitsError};
+/// use calib_core::Logits;
+/// use calib_core::score::LogitsError;
 ///
 /// let logits = Logits::new(&[0.0, 2.0, -1.0])?;
 /// let top = logits.top_label();

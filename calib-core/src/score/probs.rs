@@ -12,7 +12,8 @@ use super::top_label::TopLabel;
 /// A vector of `L` scores in `[0, 1]`, one per class, that sum to one, with `2 <= L <= 65 535`.
 ///
 /// ```
-/// use calib_core::{Probs, ProbsError};
+/// use calib_core::Probs;
+/// use calib_core::score::ProbsError;
 ///
 /// let probs = Probs::new(&[0.1, 0.7, 0.2])?;
 /// assert_eq!((probs.top_label().class, probs.top_label().score.get()), (1, 0.7));

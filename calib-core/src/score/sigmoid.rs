@@ -8,8 +8,8 @@ use super::float::Score;
 /// error is below 3 ulp; the error of libm's `expf` is within 1 ulp.
 ///
 /// ```
-/// assert_eq!(calib_core::sigmoid(0.0).unwrap().get(), 0.5);
-/// assert!(calib_core::sigmoid(f32::NAN).is_none());
+/// assert_eq!(calib_core::score::sigmoid(0.0).unwrap().get(), 0.5);
+/// assert!(calib_core::score::sigmoid(f32::NAN).is_none());
 /// ```
 pub fn sigmoid(logit: f32) -> Option<Score> {
     let e = libm::expf(-logit.abs());
@@ -23,7 +23,7 @@ pub fn sigmoid(logit: f32) -> Option<Score> {
 /// Returns `None` for NaN.
 ///
 /// ```
-/// let prob = calib_core::sigmoid_fast(2.0).unwrap().get();
+/// let prob = calib_core::score::sigmoid_fast(2.0).unwrap().get();
 /// assert!((prob - 0.8808).abs() < 5.3e-4);
 /// ```
 ///

@@ -10,7 +10,8 @@ use super::encoding::{CodeError, QuantizedScore, ScoreEncoding};
 /// A [`TopLabelCodeCalibrator`](crate::calibrator::TopLabelCodeCalibrator) takes both. Finding them needs no floating point.
 ///
 /// ```
-/// use calib_core::{CodeVectorError, ScoreEncoding, TopLabelCode};
+/// use calib_core::{ScoreEncoding, TopLabelCode};
+/// use calib_core::score::CodeVectorError;
 ///
 /// // The output tensor of an int8 softmax of three classes, as TensorFlow Lite leaves it.
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };

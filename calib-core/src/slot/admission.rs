@@ -27,7 +27,8 @@ pub struct Anybody;
 /// The demands of a device: an artefact is undamaged, from somebody trusted, and for the device's classifier.
 ///
 /// ```
-/// use calib_core::{Admission, Anybody, ClassifierId, ParseError, Refused};
+/// use calib_core::{Admission, Anybody, ClassifierId, ParseError};
+/// use calib_core::slot::Refused;
 ///
 /// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
 /// # let bytes = sample::binary();

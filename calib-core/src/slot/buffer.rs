@@ -12,7 +12,7 @@ use core::fmt;
 /// let mut buffer = ArtifactBuffer::<16>::new();
 /// buffer.extend_from_slice(b"CALB")?;
 /// assert_eq!(Artifact::parse(buffer.as_bytes()), Err(ParseError::Truncated { needed: 32, available: 4 }));
-/// # Ok::<(), calib_core::BufferFull>(())
+/// # Ok::<(), calib_core::slot::BufferFull>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ArtifactBuffer<const WORDS: usize> {

@@ -16,7 +16,8 @@ const IDENTITY_AT: u32 = 16;
 /// Two slots in a flash, with the admission of artefacts to them.
 ///
 /// ```
-/// use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotFault, SlotLayout, SlotStore};
+/// use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
+/// use calib_core::slot::SlotFault;
 /// # use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 /// # struct Blank;
 /// # impl ErrorType for Blank { type Error = NorFlashErrorKind; }
@@ -37,7 +38,7 @@ const IDENTITY_AT: u32 = 16;
 /// # let flash = Blank;
 /// let (mut store, loaded) = SlotStore::open(flash, layout, admission, &mut buffer)?;
 /// assert_eq!(loaded.unwrap_err(), [SlotFault::Blank; 2]);
-/// # Ok::<(), calib_core::LayoutError>(())
+/// # Ok::<(), calib_core::slot::LayoutError>(())
 /// ```
 #[derive(Debug)]
 pub struct SlotStore<F, T> {
@@ -291,7 +292,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 /// is erased.
 ///
 /// ```
-/// use calib_core::{Artifact, Erased, SlotLayout, slot_trailer};
+/// use calib_core::{Artifact, Erased, SlotLayout};
+/// use calib_core::slot::slot_trailer;
 ///
 /// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
 /// # let buffer = sample::binary();

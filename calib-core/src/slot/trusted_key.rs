@@ -12,7 +12,8 @@ use crate::artifact::{Artifact, KeyId, SignedPart};
 /// may be of small order. A signature then fits one message and one key only.
 ///
 /// ```
-/// use calib_core::{Admission, ClassifierId, NotAKey, Refused, SignatureError, TrustedKey};
+/// use calib_core::{Admission, ClassifierId, TrustedKey};
+/// use calib_core::slot::{NotAKey, Refused, SignatureError};
 ///
 /// // The public key of RFC 8032's first test.
 /// let key = [

@@ -2,26 +2,27 @@
 
 use super::error::TableError;
 use super::search::bin_of;
-use super::values::Values;
+use super::values::BinValues;
 use crate::score::{QuantizedScore, ScoreEncoding};
 
 /// A step table over integer codes: its edges are keys, and finding the bin takes no floating point.
 ///
 /// ```
-/// use calib_core::{CodeTable, QuantizedScore, ScoreEncoding};
+/// use calib_core::{QuantizedScore, ScoreEncoding};
+/// use calib_core::table::CodeTable;
 ///
 /// let softmax = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 /// // Codes from 64 up have keys from 192 up, and the probability 0.8.
 /// let table = CodeTable::new(&[192], &[0.1, 0.8], softmax).unwrap();
 /// assert_eq!(table.lookup(QuantizedScore::new(softmax, 63)?), (0, 0.1));
 /// assert_eq!(table.lookup(QuantizedScore::new(softmax, 64)?), (1, 0.8));
-/// # Ok::<(), calib_core::CodeError>(())
+/// # Ok::<(), calib_core::score::CodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CodeTable<'a> {
     edges: &'a [u32],
-    values: Values<'a>,
+    values: BinValues<'a>,
 }
 
 impl<'a> CodeTable<'a> {
@@ -52,7 +53,7 @@ impl<'a> CodeTable<'a> {
             below = edge;
             rest = tail;
         }
-        match Values::new(values, edges.len()) {
+        match BinValues::new(values, edges.len()) {
             Ok(values) => Ok(Self { edges, values }),
             Err(error) => Err(error),
         }
@@ -61,7 +62,7 @@ impl<'a> CodeTable<'a> {
     /// Makes a table of numbers that [`CodeTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [u32], values: &'a [f32]) -> Option<Self> {
-        match Values::trusted(values) {
+        match BinValues::trusted(values) {
             Some(values) => Some(Self { edges, values }),
             None => None,
         }

@@ -11,7 +11,8 @@ use crate::score::{QuantizedScore, Score, ScoreEncoding};
 /// [`ScoreEncoding::RoundedF32`].
 ///
 /// ```
-/// use calib_core::{CompactTable, Score, ScoreEncoding};
+/// use calib_core::{Score, ScoreEncoding};
+/// use calib_core::table::CompactTable;
 ///
 /// // Scores from about 0.5 up have the probability 3/4.
 /// let table = CompactTable::new(&[32_768], &[3277, 24_576], ScoreEncoding::RoundedF32).unwrap();
@@ -81,7 +82,7 @@ impl<'a> CompactTable<'a> {
     /// Returns the value nearest to a probability in `[0, 1]`; the two differ by at most 2^-16.
     ///
     /// ```
-    /// use calib_core::CompactTable;
+    /// use calib_core::table::CompactTable;
     ///
     /// assert_eq!(CompactTable::prob(CompactTable::nearest(0.75)), 0.75);
     /// ```

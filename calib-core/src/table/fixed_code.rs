@@ -86,7 +86,7 @@ impl<const N: usize> FixedCodeTable<N> {
 /// A table with an entry for every 8-bit score: the fastest lookup, in 1280 bytes.
 ///
 /// ```
-/// use calib_core::DirectTable;
+/// use calib_core::table::DirectTable;
 ///
 /// // Scores from 192 up are in the upper of two bins.
 /// const TABLE: DirectTable = match DirectTable::new(&[192], &[0.1, 0.8]) {

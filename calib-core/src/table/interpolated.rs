@@ -12,7 +12,8 @@ use crate::score::{ONE_BITS, Score};
 /// divides. A segment's index is the number of knots at or below the score, from 0 below the first knot to `K` above the last.
 ///
 /// ```
-/// use calib_core::{InterpolatedTable, Score};
+/// use calib_core::Score;
+/// use calib_core::table::InterpolatedTable;
 ///
 /// let (x, y) = ([0.25, 0.75], [0.1, 0.5]);
 /// let slopes: Vec<f32> = InterpolatedTable::slopes_between(&x, &y).collect();

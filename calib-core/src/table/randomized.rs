@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use super::search::count_floats_at_or_below;
-use super::values::{Values, check_edges_with_ties};
+use super::values::{BinValues, check_edges_with_ties};
 use crate::score::Score;
 
 /// A step table whose edges are pairs of a score and a random word, for randomised uniform-mass binning (Gupta and Ramdas 2021,
@@ -14,7 +14,8 @@ use crate::score::Score;
 /// matters only if the score equals an edge.
 ///
 /// ```
-/// use calib_core::{RandomizedTable, Score};
+/// use calib_core::Score;
+/// use calib_core::table::RandomizedTable;
 ///
 /// // Scores of exactly 0.5 belong to the lower bin three times out of four.
 /// let table = RandomizedTable::new(&[0.5], &[0xC000_0000], &[0.2, 0.6]).unwrap();
@@ -29,7 +30,7 @@ use crate::score::Score;
 pub struct RandomizedTable<'a> {
     edges: &'a [f32],
     ties: &'a [u32],
-    values: Values<'a>,
+    values: BinValues<'a>,
 }
 
 impl<'a> RandomizedTable<'a> {
@@ -48,7 +49,7 @@ impl<'a> RandomizedTable<'a> {
         if let Err(error) = check_edges_with_ties(edges, ties) {
             return Err(error);
         }
-        match Values::new(values, edges.len()) {
+        match BinValues::new(values, edges.len()) {
             Ok(values) => Ok(Self { edges, ties, values }),
             Err(error) => Err(error),
         }
@@ -57,7 +58,7 @@ impl<'a> RandomizedTable<'a> {
     /// Makes a table of numbers that [`RandomizedTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], ties: &'a [u32], values: &'a [f32]) -> Option<Self> {
-        match Values::trusted(values) {
+        match BinValues::trusted(values) {
             Some(values) => Some(Self { edges, ties, values }),
             None => None,
         }

@@ -55,7 +55,8 @@ pub enum Scaling {
 /// 0. Up to rounding: between close scores it may turn by a few units in the last place.
 ///
 /// ```
-/// use calib_core::{Scaling, ScalingFunction, Score};
+/// use calib_core::Score;
+/// use calib_core::table::{Scaling, ScalingFunction};
 ///
 /// let cooled = ScalingFunction::new(Scaling::Temperature { inverse_t: 0.5, clip: 1e-6 }).unwrap();
 /// let prob = cooled.prob(Score::new(0.9)?);

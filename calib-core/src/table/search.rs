@@ -1,12 +1,12 @@
 //! The searches that every binned calibrator shares.
 //!
-//! Every kind of key is a word: bit patterns of floats from 0 up are ordered like the floats, and integer codes are
-//! integers anyway. No step of a search among up to 1023 edges takes a branch, on any core: the number of instructions
-//! depends on the number of edges alone. How a step is done without depends on the core's instructions.
+//! Every key is a word: bit patterns of floats from 0 up are ordered like the floats, and codes are integers. Among up to 1023
+//! edges no step of a search takes a branch, on any core: the number of instructions depends on the number of edges alone. Each
+//! core has its own way to do a step without a branch, in the fewest instructions that were found.
 
-/// What a table keeps its edges in: 32 or 16 bits.
+/// A word in which a table keeps an edge: 32 or 16 bits.
 pub(crate) trait Word: Copy + Default + Into<u32> + 'static {
-    /// What the compiler leaves out: the window of a search that ended.
+    /// Returns a window for a case that never happens, which the compiler leaves out.
     fn zeros<const M: usize>() -> &'static [Self; M];
 }
 
@@ -24,27 +24,38 @@ impl Word for u16 {
     }
 }
 
-/// How many words are below `key`.
+/// Counts the words below `key`, in O(log n).
 #[inline]
 pub(crate) fn count_below(ascending: &[u32], key: u32) -> usize {
     ascending.partition_point(|&word| word < key)
 }
 
-/// How many of the words, which ascend, are at or below `key`, in O(log n). There are at most 65 535, all below 2^31.
+/// Counts the words at or below `key`, in O(log n). The words ascend; there are at most 65 535, all below 2^31.
 #[inline(always)]
 pub(crate) fn count_at_or_below<W: Word>(ascending: &[W], key: u32) -> usize {
     bin_of(ascending, ascending.len() + 1, key)
 }
 
-/// Returns the bin of a key: [`count_at_or_below`] of the edges of a table with so many values, which are one more.
+/// Nests the levels of a search: each halves the window of the next wider one, unless the search begins at it.
+macro_rules! levels {
+    ($key:ident, $widest:block) => { $widest };
+    ($key:ident, $widest:block $level:lifetime $wider:literal $($rest:tt)*) => {
+        $level: {
+            let window: &[W; $wider] = levels!($key, $widest $($rest)*);
+            half(window, $key)
+        }
+    };
+}
+
+/// Returns the bin of a key: the number of edges at or below the key. `values` is the number of values, one more than edges.
 ///
-/// The number of edges tells at which of the levels the search begins; from there on it is the same for all.
+/// The number of edges decides at which level the search begins. From there on it is the same for every number of edges.
 #[inline(always)]
 pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
     debug_assert!(key < 1 << 31 && edges.last().is_none_or(|&edge| edge.into() < 1 << 31));
     let len = edges.len();
     let key = compared(key, values.wrapping_sub(len));
-    /// Enters the search at a level.
+    /// Leaves the choice of a level with that level's window.
     macro_rules! begin {
         ($level:lifetime) => {
             break $level match either(edges, key) {
@@ -53,81 +64,57 @@ pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
             }
         };
     }
-    let window: &[W; 1] = 'of_1: {
-        let window: &[W; 3] = 'of_3: {
-            let window: &[W; 7] = 'of_7: {
-                let window: &[W; 15] = 'of_15: {
-                    let window: &[W; 31] = 'of_31: {
-                        let window: &[W; 63] = 'of_63: {
-                            let window: &[W; 127] = 'of_127: {
-                                let window: &[W; 255] = 'of_255: {
-                                    let window: &[W; 511] = {
-                                        // A few comparisons find the level, the more usual ones first.
-                                        if len < 16 {
-                                            if len >= 8 {
-                                                begin!('of_7)
-                                            } else if len >= 4 {
-                                                begin!('of_3)
-                                            } else if len >= 2 {
-                                                begin!('of_1)
-                                            }
-                                            return match edges {
-                                                [only] => is_at_or_below((*only).into(), key),
-                                                _ => 0,
-                                            };
-                                        } else if len < 64 {
-                                            if len >= 32 {
-                                                begin!('of_31)
-                                            }
-                                            begin!('of_15)
-                                        } else if len < 256 {
-                                            if len >= 128 {
-                                                begin!('of_127)
-                                            }
-                                            begin!('of_63)
-                                        } else if len < 512 {
-                                            begin!('of_255)
-                                        } else if len < 1024 {
-                                            match either(edges, key) {
-                                                (true, window) => window,
-                                                _ => return 0,
-                                            }
-                                        } else {
-                                            let is_below =
-                                                |edge: &W| is_at_or_below((*edge).into(), key) == 1;
-                                            return edges.partition_point(is_below) & 0xFFFF;
-                                        }
-                                    };
-                                    half(window, key)
-                                };
-                                half(window, key)
-                            };
-                            half(window, key)
-                        };
-                        half(window, key)
-                    };
-                    half(window, key)
-                };
-                half(window, key)
+    let window: &[W; 1] = levels!(key, {
+        // A few comparisons find the level, the more usual ones first.
+        if len < 16 {
+            if len >= 8 {
+                begin!('of_7)
+            } else if len >= 4 {
+                begin!('of_3)
+            } else if len >= 2 {
+                begin!('of_1)
+            }
+            return match edges {
+                [only] => is_at_or_below((*only).into(), key),
+                _ => 0,
             };
-            half(window, key)
-        };
-        half(window, key)
-    };
+        } else if len < 64 {
+            if len >= 32 {
+                begin!('of_31)
+            }
+            begin!('of_15)
+        } else if len < 256 {
+            if len >= 128 {
+                begin!('of_127)
+            }
+            begin!('of_63)
+        } else if len < 512 {
+            begin!('of_255)
+        } else if len < 1024 {
+            match either(edges, key) {
+                (true, window) => window,
+                _ => return 0,
+            }
+        } else {
+            let is_below = |edge: &W| is_at_or_below((*edge).into(), key) == 1;
+            return edges.partition_point(is_below) & 0xFFFF;
+        }
+    } 'of_1 3 'of_3 7 'of_7 15 'of_15 31 'of_31 63 'of_63 127 'of_127 255 'of_255 511);
     let [last] = window;
-    // How far the window has moved; cheaper than counting on the way.
+    // The distance that the window has moved takes fewer instructions than counting on the way.
     let moved = window.as_ptr().addr().wrapping_sub(edges.as_ptr().addr()) / size_of::<W>();
-    // Fewer than 1024; where the compiler sees it, it need not cut the bin off at 16 bits.
+    // The distance is below 1024. The mask shows it to the compiler, which then need not cut the bin off at 16 bits.
     (moved & 0x3FF) + is_at_or_below((*last).into(), key)
 }
 
-/// Of the first `M` words and the last `M` those between which the key lies, of more than `M` and fewer than `2 M + 2`
-/// words: a word is between both, or belongs to both. And whether there are so many, beside them and not in their place, or the
-/// compiler tests the pointer that it chose.
+/// Returns the half (first or last `M` words) that contains the key's position, and whether `words` has more than `M`.
+///
+/// There are fewer than `2 M + 2` words, so the halves overlap or leave one word between them.
+// The flag stands beside the window. With an `Option` the compiler tests the pointer that it has just chosen.
 #[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
 #[inline(always)]
 fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
-    // All at once, or the compiler tests the pointers that it chooses from.
+    // In one pattern, because otherwise the compiler tests both pointers before it chooses.
     let (Some(pivot), Some(first), Some(last)) = (words.get(M), words.first_chunk(), words.last_chunk())
     else {
         return (false, W::zeros());
@@ -158,7 +145,7 @@ fn either<W: Word, const M: usize>(words: &[W], key: u32) -> (bool, &[W; M]) {
     }
 }
 
-/// Returns the last `M` of `L = 2 M + 1` words if the middle one is at or below the key, else the first `M`.
+/// Returns the last `M` of `L = 2 M + 1` words if the middle word is at or below the key, otherwise the first `M`.
 #[cfg(all(target_arch = "arm", target_has_atomic = "32"))]
 #[inline(always)]
 fn half<W: Word, const L: usize, const M: usize>(words: &[W; L], key: u32) -> &[W; M] {
@@ -177,24 +164,24 @@ fn half<W: Word, const L: usize, const M: usize>(words: &[W; L], key: u32) -> &[
     rest.and_then(|rest| rest.first_chunk()).unwrap_or(W::zeros())
 }
 
-/// `words`, fewer than 65 536, if the pivot is at or below the key, else 0: without conditional instructions.
+/// Returns `words`, fewer than 65 536, if the pivot is at or below the key, otherwise 0, without conditional instructions.
 #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 #[inline(always)]
 fn if_at_or_below<W: Word>(words: usize, pivot: u32, key: u32) -> usize {
-    // The sign of `key - pivot` shifts all of them out; with a mask the compiler makes a branch of it. A difference of words of
-    // 16 bits has more signs than one, and where the compiler sees one of them alone, it makes a branch of that, too.
+    // The sign of `key - pivot` shifts all bits of `words` out. The compiler would turn a mask into a branch. It would also turn
+    // the sign of a difference of 16-bit words into a branch, but not several of the equal bits at its top.
     let difference = key.wrapping_sub(pivot);
     words >> if size_of::<W>() == 2 { difference >> 27 } else { difference >> 31 << 4 }
 }
 
-/// What words are compared with for a key: itself.
+/// Returns the number with which words are compared for a key: the key.
 #[cfg(target_arch = "arm")]
 #[inline(always)]
 fn compared(key: u32, _one: usize) -> u32 {
     key
 }
 
-/// 1 if the word is at or below the key, else 0: both are below 2^31.
+/// Returns 1 if the word is at or below the key, otherwise 0. Both are below 2^31.
 #[cfg(target_arch = "arm")]
 #[inline(always)]
 fn is_at_or_below(word: u32, key: u32) -> usize {
@@ -202,28 +189,29 @@ fn is_at_or_below(word: u32, key: u32) -> usize {
     (word.wrapping_add(!key) >> 31) as usize
 }
 
-/// What words are compared with for a key: the next one. RISC-V has an instruction for `<`, and none for `<=`, of which the
-/// compiler makes two wherever it sees that it may: it does not see the 1.
+/// Returns the number with which words are compared for a key: the key plus one.
+// RISC-V has an instruction for `<` and none for `<=`. The compiler would turn `word < key + 1` back into `<=`, and that into two
+// instructions, if it saw the 1: so the caller computes it from the table's lengths.
 #[cfg(not(target_arch = "arm"))]
 #[inline(always)]
 fn compared(key: u32, one: usize) -> u32 {
     key.wrapping_add(one as u32)
 }
 
-/// 1 if the word is at or below the key, else 0.
+/// Returns 1 if the word is at or below the key, otherwise 0.
 #[cfg(not(target_arch = "arm"))]
 #[inline(always)]
 fn is_at_or_below(word: u32, next_key: u32) -> usize {
     usize::from(word < next_key)
 }
 
-/// [`bin_of`] a float in `[0, 1]`, given its bit pattern, among such edges.
+/// Returns the bin of a float in `[0, 1]`, given its bit pattern, among edges in `[0, 1]`.
 #[inline(always)]
 pub(crate) fn bin_of_float(edges: &[f32], values: usize, key_bits: u32) -> usize {
     bin_of::<u32>(bytemuck::must_cast_slice(edges), values, key_bits)
 }
 
-/// [`count_at_or_below`] among floats in `[0, 1]`, given the bit pattern of one.
+/// Counts the floats at or below a float, given its bit pattern. All are in `[0, 1]`.
 #[inline(always)]
 pub(crate) fn count_floats_at_or_below(ascending: &[f32], key_bits: u32) -> usize {
     count_at_or_below::<u32>(bytemuck::must_cast_slice(ascending), key_bits)

@@ -2,7 +2,7 @@
 
 use super::error::{MAX_BINS, TableError};
 use super::search::bin_of_float;
-use super::values::{Values, check_edges};
+use super::values::{BinValues, check_edges};
 use crate::score::Score;
 
 /// A step table of `B` probabilities over the bins `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]` of scores.
@@ -24,7 +24,7 @@ use crate::score::Score;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StepTable<'a> {
     edges: &'a [f32],
-    values: Values<'a>,
+    values: BinValues<'a>,
 }
 
 impl<'a> StepTable<'a> {
@@ -42,7 +42,7 @@ impl<'a> StepTable<'a> {
         if let Err(error) = check_edges(edges) {
             return Err(error);
         }
-        match Values::new(values, edges.len()) {
+        match BinValues::new(values, edges.len()) {
             Ok(values) => Ok(Self { edges, values }),
             Err(error) => Err(error),
         }
@@ -51,7 +51,7 @@ impl<'a> StepTable<'a> {
     /// Makes a table of numbers that [`StepTable::new`] accepted before; `None` only if there are no values.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], values: &'a [f32]) -> Option<Self> {
-        match Values::trusted(values) {
+        match BinValues::trusted(values) {
             Some(values) => Some(Self { edges, values }),
             None => None,
         }

@@ -6,9 +6,9 @@ use crate::score::ONE_BITS;
 /// Numbers in `[0, 1]`, one per bin, at least one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub(crate) struct Values<'a>(&'a [f32]);
+pub(crate) struct BinValues<'a>(&'a [f32]);
 
-impl<'a> Values<'a> {
+impl<'a> BinValues<'a> {
     /// Takes one value more than there are edges.
     pub(crate) const fn new(values: &'a [f32], edges: usize) -> Result<Self, TableError> {
         let Some((_, head)) = values.split_last() else { return Err(TableError::Length) };
@@ -24,7 +24,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Takes values that [`Values::new`] accepted before; `None` only if there are none.
+    /// Takes values that [`BinValues::new`] accepted before; `None` only if there are none.
     #[inline]
     pub(crate) const fn trusted(values: &'a [f32]) -> Option<Self> {
         if values.is_empty() { None } else { Some(Self(values)) }

@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use super::search::bin_of_float;
-use super::values::{Values, check_edges, check_rising, within};
+use super::values::{BinValues, check_edges, check_rising, within};
 use crate::outcome::ProbInterval;
 use crate::score::Score;
 
@@ -12,7 +12,8 @@ use crate::score::Score;
 /// calibrated; which one is unknown.
 ///
 /// ```
-/// use calib_core::{ProbInterval, Score, VennAbersTable};
+/// use calib_core::{ProbInterval, Score};
+/// use calib_core::table::VennAbersTable;
 ///
 /// let table = VennAbersTable::new(&[0.5], &[0.0, 0.5], &[0.25, 1.0]).unwrap();
 /// let (bin, prob, interval) = table.lookup(Score::new(0.75)?);
@@ -24,8 +25,8 @@ use crate::score::Score;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct VennAbersTable<'a> {
     edges: &'a [f32],
-    p0: Values<'a>,
-    p1: Values<'a>,
+    p0: BinValues<'a>,
+    p1: BinValues<'a>,
 }
 
 impl<'a> VennAbersTable<'a> {
@@ -41,7 +42,7 @@ impl<'a> VennAbersTable<'a> {
         if let Err(error) = check_edges(edges) {
             return Err(error);
         }
-        let bounds = match (Values::new(p0, edges.len()), Values::new(p1, edges.len())) {
+        let bounds = match (BinValues::new(p0, edges.len()), BinValues::new(p1, edges.len())) {
             (Ok(p0), Ok(p1)) => (p0, p1),
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
@@ -61,7 +62,7 @@ impl<'a> VennAbersTable<'a> {
     /// Makes a table of numbers that [`VennAbersTable::new`] accepted before; `None` only if there are no bins.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], p0: &'a [f32], p1: &'a [f32]) -> Option<Self> {
-        match (Values::trusted(p0), Values::trusted(p1)) {
+        match (BinValues::trusted(p0), BinValues::trusted(p1)) {
             (Some(p0), Some(p1)) => Some(Self { edges, p0, p1 }),
             _ => None,
         }

@@ -25,7 +25,7 @@ pub enum CellScheme<'a> {
 /// A partition of the simplex, with the probabilities of all classes in each cell.
 ///
 /// ```
-/// use calib_core::{CellScheme, CellTable, SimplexGrid};
+/// use calib_core::vector::{CellScheme, CellTable, SimplexGrid};
 ///
 /// // Two classes and two cells: class 0 has more or less than one half.
 /// let scheme = CellScheme::Grid(SimplexGrid::new(2, 2).unwrap());

@@ -8,7 +8,8 @@ use super::scaling::VectorScaling;
 /// A [`VectorCalibrator`](crate::calibrator::VectorCalibrator) made from it calibrates vectors.
 ///
 /// ```
-/// use calib_core::{Joint, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
+/// use calib_core::VectorCalibrator;
+/// use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 ///
 /// let shape = ScalingShape::Temperature { inverse_t: 0.5 };
 /// let joint = Joint::Scaled(VectorScaling::new(3, ScalingInput::Logits, shape).unwrap());

@@ -8,7 +8,7 @@ use super::limits::MAX_CELLS;
 /// scalar product with the vector below the threshold, otherwise in the last cell.
 ///
 /// ```
-/// use calib_core::Projection;
+/// use calib_core::vector::Projection;
 ///
 /// // First the vectors with much of class 0, then those with much of class 1, then the rest.
 /// let halves = Projection::new(3, &[-1.0, 0.0, 0.0, 0.0, -1.0, 0.0], &[-0.5, -0.5]).unwrap();

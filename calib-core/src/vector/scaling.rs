@@ -10,7 +10,8 @@ use crate::table::ScalingError;
 /// goes from class 0 upwards. The probabilities sum to one up to rounding.
 ///
 /// ```
-/// use calib_core::{Logits, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
+/// use calib_core::{Logits, VectorCalibrator};
+/// use calib_core::vector::{ScalingInput, ScalingShape, VectorScaling};
 ///
 /// let shape = ScalingShape::Vector { weights: &[1.0, 0.5], intercepts: &[0.0, 0.25] };
 /// let function = VectorScaling::new(2, ScalingInput::Logits, shape).unwrap();

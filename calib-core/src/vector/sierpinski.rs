@@ -12,7 +12,7 @@ use super::limits::MAX_CELLS;
 /// middle.
 ///
 /// ```
-/// use calib_core::Sierpinski;
+/// use calib_core::vector::Sierpinski;
 ///
 /// let binning = Sierpinski::new(3, 2).unwrap();
 /// assert_eq!(binning.cells(), 13);

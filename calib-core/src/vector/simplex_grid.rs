@@ -11,7 +11,7 @@ use super::limits::MAX_CELLS;
 /// lexicographic order.
 ///
 /// ```
-/// use calib_core::SimplexGrid;
+/// use calib_core::vector::SimplexGrid;
 ///
 /// let grid = SimplexGrid::new(3, 4).unwrap();
 /// assert_eq!(grid.cells(), 16);

@@ -12,7 +12,7 @@ use super::limits::MAX_CELLS;
 /// node and leaf has one parent.
 ///
 /// ```
-/// use calib_core::SplitTree;
+/// use calib_core::vector::SplitTree;
 ///
 /// // One split of two classes, at (0.75, 0.25).
 /// let gamma = [SplitTree::steps(0.75) as u32, SplitTree::steps(0.25) as u32];

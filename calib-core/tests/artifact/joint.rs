@@ -1,12 +1,17 @@
 //! Calibrators of whole vectors: their sections pinned word by word, every contradiction in them, and the laws of use.
 
 use calib_core::ParseError::{Header as BadHeader, MissingSection, Table as BadTable, UnexpectedSection};
-use calib_core::TableFault::{self, Bins, Content, Extent, Flags};
+use calib_core::artifact::TableFault::{self, Bins, Content, Extent, Flags};
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Theorem,
+    WriteError,
+};
+use calib_core::vector::{
+    CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
+    VectorScaling,
+};
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, Calibrator, CellScheme, CellTable, Guarantee, Header, HeaderFlags,
-    Joint, Logits, Method, Outcome, ParseError, Probs, Projection, Provenance, Reduction, ScalingInput,
-    ScalingShape, ScoreEncoding, ScoreVector, SectionKind, Sierpinski, SimplexGrid, SplitTree, Theorem,
-    VectorScaling, WriteError,
+    Artifact, BinFlags, Calibrator, Logits, Outcome, ParseError, Probs, ScoreEncoding, ScoreVector,
 };
 use proptest::prelude::*;
 

@@ -1,10 +1,10 @@
 // The artefacts of the documentation's examples, which include this file.
 
-use calib_core::{
-    Action, ArtifactBuffer, ArtifactWriter, CodeTable, DecisionParts, Guarantee, Header, HeaderFlags, Identity,
-    Joint, Method, Provenance, Reduction, ScalingInput, ScalingShape, ScoreEncoding, StepTable, Table, TableForm,
-    Theorem, VectorScaling,
-};
+use calib_core::{ArtifactBuffer, Identity, ScoreEncoding, StepTable};
+use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem};
+use calib_core::decision::{Action, DecisionParts};
+use calib_core::table::CodeTable;
+use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 
 /// Two bins of a binary classifier's score: below 0.5 the probability is 0.1, from 0.5 up it is 0.8.
 pub fn binary() -> ArtifactBuffer<128> {

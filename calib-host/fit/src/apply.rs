@@ -1,8 +1,10 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
+use calib_core::artifact::TableForm;
+use calib_core::score::EncodingError;
 use calib_core::{
-    Artifact, BinFlags, Calibrator, EncodingError, Outcome, QuantizedScore, Score, ScoreVector, StepTable,
-    TableForm, TopLabel, Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrator, Outcome, QuantizedScore, Score, ScoreVector, StepTable, TopLabel,
+    Uncalibrated, VectorCalibrator,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

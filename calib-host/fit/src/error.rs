@@ -2,7 +2,7 @@
 
 use std::io;
 
-use calib_core::MAX_CELLS;
+use calib_core::vector::MAX_CELLS;
 
 /// Why a binary problem of a reduction stays uncalibrated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

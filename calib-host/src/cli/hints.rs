@@ -2,8 +2,9 @@
 
 use std::io;
 
+use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::UpdateRefusal;
-use calib_core::{ClassifierId, ParseError, Refused, SignatureError};
+use calib_core::{ClassifierId, ParseError};
 use calib_host::FitError;
 use calib_host::artifact::{CodesError, CompileError};
 use calib_host::decide::{ActionsError, CostError};
@@ -379,7 +380,8 @@ fn of_rejection(rejection: &Rejection) -> Option<String> {
 mod tests {
     use std::time::Duration;
 
-    use calib_core::{InstallError, KeyId};
+    use calib_core::artifact::KeyId;
+    use calib_core::slot::InstallError;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! What is exported of an artefact, whatever the language.
 
-use calib_core::{Artifact, BinFlags, Method, QuantizedScore, Reduction, ScoreEncoding, TableForm};
+use calib_core::artifact::{Method, Reduction, TableForm};
+use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

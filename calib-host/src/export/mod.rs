@@ -7,7 +7,8 @@ mod c;
 mod exported;
 mod rust;
 
-use calib_core::{Artifact, TableForm};
+use calib_core::Artifact;
+use calib_core::artifact::TableForm;
 
 use exported::exported;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use calib_core::PREFIX_LEN;
+use calib_core::artifact::PREFIX_LEN;
 use calib_fit::artifact::{StoredArtifact, identity};
 
 use super::error::FileError;

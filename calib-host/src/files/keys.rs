@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use calib_core::{Artifact, KeyId, SIGNATURE_SECTION_LEN, SignatureError, Trust, TrustedKey, sign};
+use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
+use calib_core::slot::{SignatureError, Trust};
+use calib_core::{Artifact, TrustedKey};
 use calib_fit::artifact::StoredArtifact;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{
@@ -105,7 +107,7 @@ impl PrivateKey {
         let bytes = artifact.as_bytes();
         let mut signed = vec![0; bytes.len() + SIGNATURE_SECTION_LEN];
         signed[..bytes.len()].copy_from_slice(bytes);
-        let with_key = |part: calib_core::SignedPart<'_>| self.0.sign(&part.message()).to_bytes();
+        let with_key = |part: calib_core::artifact::SignedPart<'_>| self.0.sign(&part.message()).to_bytes();
         sign(&mut signed, bytes.len(), self.public().id(), with_key).expect("there is room for it");
         Ok(signed)
     }

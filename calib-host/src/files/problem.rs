@@ -1,6 +1,7 @@
 //! What can be wrong at a place in a file.
 
-use calib_core::{KeyId, ParseError, ScoreEncoding};
+use calib_core::artifact::KeyId;
+use calib_core::{ParseError, ScoreEncoding};
 
 use super::costs_error::CostsError;
 use super::format::Format;
@@ -194,7 +195,7 @@ pub enum Problem {
     #[error("the probabilities sum to {0}, not to 1")]
     Sum(f32),
     /// The number of classes is out of range.
-    #[error("the number of classes is {0}, a classifier has 2 to {max}", max = calib_core::MAX_CLASSES)]
+    #[error("the number of classes is {0}, a classifier has 2 to {max}", max = calib_core::score::MAX_CLASSES)]
     ClassCount(usize),
     /// There is another number of rows than in the other file.
     #[error("{got} rows, but {other} has {expected}")]

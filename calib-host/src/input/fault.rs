@@ -1,6 +1,7 @@
 //! What is wrong with data, told at its place in a file.
 
-use calib_core::{LogitsError, ProbsError, ScoreEncoding, ScoreError};
+use calib_core::score::{LogitsError, ProbsError};
+use calib_core::{ScoreEncoding, ScoreError};
 use calib_fit::data::DataError;
 
 use crate::files::Problem;

@@ -1,6 +1,7 @@
 //! What an artefact guarantees, as a curve.
 
-use calib_core::{Artifact, Theorem};
+use calib_core::Artifact;
+use calib_core::artifact::Theorem;
 
 /// Hoeffding's bound as a function of epsilon: with probability `1 - factor * exp(-2 points epsilon^2)` every bin is within
 /// epsilon.

@@ -1,6 +1,6 @@
 //! What an artefact's bytes are.
 
-use calib_core::{PREFIX_LEN, SectionKind};
+use calib_core::artifact::{PREFIX_LEN, SectionKind};
 use calib_fit::artifact::{SECTION_HEAD_LEN, StoredArtifact};
 use serde::Serialize;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use calib_core::{Artifact, BinFlags, Calibrator, HeaderFlags, Reduction, VectorCalibrator};
+use calib_core::artifact::{HeaderFlags, Reduction};
+use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_fit::assess::{BeforeAfter, Prediction};
 
 use super::data::Origin;

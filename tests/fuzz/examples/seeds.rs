@@ -3,17 +3,25 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Table,
+    TableForm, Theorem,
+};
+use calib_core::decision::{Action, DecisionParts};
+use calib_core::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+};
+use calib_core::vector::{
+    CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
+    VectorScaling,
+};
 use calib_core::wire::{
     self, CalibratorStatus, ClassesPrediction, Measurement, Missing, Prediction, Ranked, RawScore, Refusal,
     Reply, ReplyBody, Request, RequestBody, TopKPrediction,
 };
 use calib_core::{
-    Action, AlarmRule, ArtifactWriter, BinFlags, Calibrated, CellScheme, CellTable, ClassifierId, CodeTable,
-    CompactTable, DecisionParts, Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Joint, Method,
-    Outcome, ParseError, ProbInterval, Projection, Provenance, RandomizedTable, Reduction, Scaling,
-    ScalingFunction, ScalingInput, ScalingShape, Score, ScoreEncoding, SectionKind, Sierpinski, SimplexGrid,
-    SplitTree, StepTable, Table, TableForm, Theorem, Uncalibrated, VectorScaling,
-    VennAbersTable,
+    AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Outcome, ParseError, ProbInterval, Score,
+    ScoreEncoding, StepTable, Uncalibrated,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -202,9 +210,7 @@ fn joint() -> Vec<(&'static str, Vec<u8>)> {
     let values: Vec<f32> = [0.5, 0.25, 0.25].repeat(4);
     let tree = SplitTree::new(3, &nodes).unwrap();
     let projection = Projection::new(3, &directions, &[-0.75, -0.5]).unwrap();
-    let binned = |scheme, cells: usize| {
-        Joint::Binned(CellTable::new(scheme, &values[..3 * cells]).unwrap())
-    };
+    let binned = |scheme, cells: usize| Joint::Binned(CellTable::new(scheme, &values[..3 * cells]).unwrap());
     let sierpinski = CellScheme::Sierpinski(Sierpinski::new(3, 1).unwrap());
     let grid = CellScheme::Grid(SimplexGrid::new(3, 2).unwrap());
     [

@@ -143,7 +143,16 @@ impl Place {
 
     /// Builds `calib`, without what reads large formats and drives probes: what is left fits and reports.
     fn calib(&self) -> Result<PathBuf> {
-        let build = ["build", "--quiet", "--locked", "--package", "calib-host", "--no-default-features"];
+        let build = [
+            "build",
+            "--quiet",
+            "--locked",
+            "--package",
+            "calib-host",
+            "--no-default-features",
+            "--features",
+            "cli",
+        ];
         run(self.cargo("").args(build).args(["--features", "cli"]))?;
         Ok(self.folder.join("target/debug/calib"))
     }

@@ -1,7 +1,7 @@
 //! Class-wise and normalized binning on CIFAR-10, against reference values and against each other (Gupta and Ramdas 2022).
 
 use anyhow::{Context, Result, ensure};
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
 use calib_host::assess::{AssessOptions, Binning, Prediction, PredictionKind, assess};
 use calib_host::binary::Boundary;

@@ -1,7 +1,8 @@
 //! Fits to the integer codes of several classes, made as `calib fit` makes them, on the device: the same bits for every vector.
 
+use calib_core::ScoreEncoding;
+use calib_core::artifact::Reduction;
 use calib_core::wire::{ReplyBody, RequestBody};
-use calib_core::{Reduction, ScoreEncoding};
 use calib_host::apply::{AppliedVector, apply_code_vectors};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::data::CodeVectors;

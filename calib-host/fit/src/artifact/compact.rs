@@ -1,6 +1,6 @@
 //! Fits for tables of 16-bit numbers.
 
-use calib_core::CompactTable;
+use calib_core::table::CompactTable;
 
 use super::error::CompileError;
 use crate::binary::Model;

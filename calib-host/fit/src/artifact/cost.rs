@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use calib_core::{Artifact, Calibrator, Scaling, TableForm, VectorCalibrator};
+use calib_core::artifact::TableForm;
+use calib_core::table::Scaling;
+use calib_core::{Artifact, Calibrator, VectorCalibrator};
 use serde::Serialize;
 
 /// The cores that were measured: the board in the emulator, and the name of its core.

@@ -1,6 +1,7 @@
 //! Why a fit has no form that a device can run.
 
-use calib_core::{ScoreEncoding, WriteError};
+use calib_core::ScoreEncoding;
+use calib_core::artifact::WriteError;
 
 /// Why a fit has no table over codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

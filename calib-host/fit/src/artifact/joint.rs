@@ -1,9 +1,8 @@
 //! From a calibrator of whole vectors to the bytes that a device reads.
 
-use calib_core::{
-    BinFlags, CellScheme, CellTable, Header, HeaderFlags, Joint, Projection, Reduction, ScalingShape,
-    ScoreEncoding, SplitTree, VectorScaling, WriteError,
-};
+use calib_core::artifact::{Header, HeaderFlags, Reduction, WriteError};
+use calib_core::vector::{CellScheme, CellTable, Joint, Projection, ScalingShape, SplitTree, VectorScaling};
+use calib_core::{BinFlags, ScoreEncoding};
 
 use super::error::CompileError;
 use super::options::ArtifactOptions;

@@ -1,6 +1,7 @@
 //! What goes into an artefact besides the fit, and what names it.
 
-use calib_core::{ClassifierId, Identity, Provenance};
+use calib_core::artifact::Provenance;
+use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
 /// What goes into an artefact besides the fit.

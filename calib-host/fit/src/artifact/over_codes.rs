@@ -21,7 +21,7 @@ impl Fit {
     ///
     /// # Panics
     ///
-    /// If [there are none of codes](calib_core::Reduction::takes_codes) under the fit's reduction.
+    /// If [there are none of codes](calib_core::artifact::Reduction::takes_codes) under the fit's reduction.
     pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
         assert!(self.reduction.takes_codes(), "there is no {} calibrator of codes", self.reduction);
         for table in self.tables.iter_mut().flatten() {

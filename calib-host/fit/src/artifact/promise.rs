@@ -1,6 +1,7 @@
 //! What an artefact promises, in plain sentences.
 
-use calib_core::{Artifact, BinFlags, HeaderFlags, Method, Reduction, Theorem};
+use calib_core::artifact::{HeaderFlags, Method, Reduction, Theorem};
+use calib_core::{Artifact, BinFlags};
 
 use crate::fit::table_name;
 use crate::guarantee::gr21_theorem3_smallest_n;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use calib_core::{Artifact, PREFIX_LEN, ParseError};
+use calib_core::artifact::PREFIX_LEN;
+use calib_core::{Artifact, ParseError};
 
 /// The length of a section's own head in bytes: kind, flags and length.
 pub const SECTION_HEAD_LEN: usize = 8;

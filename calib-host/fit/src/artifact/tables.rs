@@ -1,9 +1,10 @@
 //! From a fit to the bytes that a device reads.
 
-use calib_core::{
-    BinFlags, CodeTable, CompactTable, Header, HeaderFlags, InterpolatedTable, ProbInterval, RandomizedTable,
-    Scaling, ScalingFunction, Score, ScoreEncoding, StepTable, Table, TableForm, VennAbersTable, WriteError,
+use calib_core::artifact::{Header, HeaderFlags, Table, TableForm, WriteError};
+use calib_core::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
 };
+use calib_core::{BinFlags, ProbInterval, Score, ScoreEncoding, StepTable};
 
 use super::compact::edge_key;
 use super::error::CompileError;
@@ -112,7 +113,7 @@ fn header<'f>(
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
         bins: u32::try_from(bins).map_err(|_| WriteError::TooLarge)?,
         n: fit.n,
-        guarantee: fit.guarantee.map(|g| calib_core::Guarantee {
+        guarantee: fit.guarantee.map(|g| calib_core::artifact::Guarantee {
             theorem: g.theorem,
             alpha: g.alpha as f32,
             epsilon: round_up(g.epsilon),

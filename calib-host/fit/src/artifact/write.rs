@@ -1,6 +1,7 @@
 //! Writing an artefact into a buffer that is long enough.
 
-use calib_core::{Artifact, ArtifactWriter, WriteError};
+use calib_core::Artifact;
+use calib_core::artifact::{ArtifactWriter, WriteError};
 
 use super::options::identity;
 
@@ -39,20 +40,23 @@ mod tests {
 
     #[test]
     fn the_buffer_grows_until_the_artefact_fits() {
-        let header = calib_core::Header {
-            method: calib_core::Method::Isotonic,
-            reduction: calib_core::Reduction::Binary,
+        let header = calib_core::artifact::Header {
+            method: calib_core::artifact::Method::Isotonic,
+            reduction: calib_core::artifact::Reduction::Binary,
             encoding: calib_core::ScoreEncoding::F32,
             classes: 2,
             bins: 1000,
             n: 1000,
             guarantee: None,
-            flags: calib_core::HeaderFlags::NONE,
+            flags: calib_core::artifact::HeaderFlags::NONE,
             provenance: crate::artifact::ArtifactOptions::default().provenance(""),
         };
         let edges: Vec<f32> = (1..1000u16).map(|edge| f32::from(edge) / 1000.0).collect();
         let steps = calib_core::StepTable::new(&edges, &[0.5; 1000]).unwrap();
-        let table = calib_core::Table { form: calib_core::TableForm::Steps(steps), epsilon: None };
+        let table = calib_core::artifact::Table {
+            form: calib_core::artifact::TableForm::Steps(steps),
+            epsilon: None,
+        };
         let bytes = written(|writer| {
             writer.header(&header)?;
             writer.tables(&[Some(table)])

@@ -1,6 +1,6 @@
 //! What is known of a method before it meets a point.
 
-use calib_core::{Method, Theorem};
+use calib_core::artifact::{Method, Theorem};
 
 /// The facts of a method with its parameters: everything that the rest of the crate asks it, apart from fitting.
 #[derive(Clone, Debug, PartialEq)]

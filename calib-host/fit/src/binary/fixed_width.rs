@@ -1,6 +1,6 @@
 //! Bins of equal width.
 
-use calib_core::{Method, Theorem};
+use calib_core::artifact::{Method, Theorem};
 
 use super::facts::{Bound, Facts};
 use super::steps::BinnedModel;

@@ -1,6 +1,7 @@
 //! Isotonic regression.
 
-use calib_core::{Method, StepTable};
+use calib_core::StepTable;
+use calib_core::artifact::Method;
 
 use super::facts::Facts;
 use super::irp::Irp;

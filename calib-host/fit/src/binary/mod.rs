@@ -16,7 +16,7 @@ mod umd;
 mod ums;
 mod venn_abers;
 
-use calib_core::Method;
+use calib_core::artifact::Method;
 use facts::Facts;
 
 use crate::error::FitError;

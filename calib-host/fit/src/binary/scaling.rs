@@ -1,6 +1,6 @@
 //! Scaling calibrators: smooth functions with few parameters, fitted to the log-loss.
 
-use calib_core::Method;
+use calib_core::artifact::Method;
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 use super::facts::Facts;

@@ -1,6 +1,6 @@
 //! Scaling-binning.
 
-use calib_core::Method;
+use calib_core::artifact::Method;
 
 use super::facts::Facts;
 use super::least_squares::Loss;

@@ -29,7 +29,7 @@ pub struct RandomizedModel {
 pub struct CodeModel {
     /// The encoding.
     pub encoding: ScoreEncoding,
-    /// The inner edges as [keys](QuantizedScore::key), strictly ascending, one less than there are values.
+    /// The inner edges as [keys](calib_core::QuantizedScore::key), strictly ascending, one less than there are values.
     pub edges: Vec<u32>,
     /// The calibrated probability of each bin, in `[0, 1]`.
     pub values: Vec<f64>,

@@ -1,6 +1,7 @@
 //! Uniform-mass binning.
 
-use calib_core::{Method, StepTable, Theorem};
+use calib_core::StepTable;
+use calib_core::artifact::{Method, Theorem};
 use rand::SeedableRng;
 use rand_distr::{Beta, Distribution, Hypergeometric};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,6 +1,6 @@
 //! Uniform-mass binning with sample splitting.
 
-use calib_core::{Method, Theorem};
+use calib_core::artifact::{Method, Theorem};
 
 use super::facts::{Bound, Facts};
 use super::steps::BinnedModel;

@@ -1,6 +1,6 @@
 //! Inductive Venn-Abers prediction.
 
-use calib_core::Method;
+use calib_core::artifact::Method;
 
 use super::facts::Facts;
 use crate::points::Group;

@@ -1,6 +1,7 @@
 //! What methods are compared on: fits to some of the points, losses of others.
 
-use calib_core::{Outcome, Reduction, Score};
+use calib_core::artifact::Reduction;
+use calib_core::{Outcome, Score};
 
 use crate::apply::{AppliedVector, apply_scores, apply_vectors};
 use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes, joint_artifact_bytes};

@@ -1,6 +1,6 @@
 //! Comparing calibration methods by repeated cross-validation, or on points of their own.
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use rayon::prelude::*;
 use serde::Serialize;
 

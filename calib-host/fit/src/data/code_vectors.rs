@@ -1,6 +1,7 @@
 //! Vectors of integer codes, one entry per class, checked once.
 
-use calib_core::{MAX_CLASSES, QuantizedScore, ScoreEncoding, TopLabelCode};
+use calib_core::score::MAX_CLASSES;
+use calib_core::{QuantizedScore, ScoreEncoding, TopLabelCode};
 
 use super::error::DataError;
 
@@ -101,7 +102,8 @@ fn scale(encoding: ScoreEncoding) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{CodeError, Reduction};
+    use calib_core::artifact::Reduction;
+    use calib_core::score::CodeError;
 
     use super::*;
     use crate::data::vectors::{VectorKind, Vectors};

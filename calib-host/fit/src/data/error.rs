@@ -1,6 +1,8 @@
 //! Why data are refused.
 
-use calib_core::{CodeError, LogitsError, MAX_CLASSES, MAX_TOP_K, ProbsError, Reduction, ScoreError};
+use calib_core::ScoreError;
+use calib_core::artifact::Reduction;
+use calib_core::score::{CodeError, LogitsError, MAX_CLASSES, MAX_TOP_K, ProbsError};
 
 /// Why data were refused; `row` is the 0-based index of the data row.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

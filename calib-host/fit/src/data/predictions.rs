@@ -1,6 +1,7 @@
 //! The predictions of a classifier, checked once.
 
-use calib_core::{MAX_CLASSES, Score};
+use calib_core::Score;
+use calib_core::score::MAX_CLASSES;
 
 use super::checks::{check_class, check_labels};
 use super::error::DataError;

@@ -1,6 +1,7 @@
 //! Vectors of scores, one entry per class, checked once.
 
-use calib_core::{Logits, MAX_CLASSES, Probs, ScoreVector, TopLabel};
+use calib_core::score::MAX_CLASSES;
+use calib_core::{Logits, Probs, ScoreVector, TopLabel};
 
 use super::error::DataError;
 

@@ -1,6 +1,6 @@
 //! Putting a rule into an artefact.
 
-use calib_core::{SectionKind, WriteError};
+use calib_core::artifact::{SectionKind, WriteError};
 
 use super::actions::Actions;
 use super::rule::Rule;
@@ -29,7 +29,7 @@ pub fn with_decision(
 
 #[cfg(test)]
 mod tests {
-    use calib_core::PREFIX_LEN;
+    use calib_core::artifact::PREFIX_LEN;
 
     use super::super::actions::tests::actions;
     use super::super::envelope::Envelope;

@@ -1,6 +1,7 @@
 //! The rule as the device runs it.
 
-use calib_core::{Action, DecisionParts, DecisionRule};
+use calib_core::DecisionRule;
+use calib_core::decision::{Action, DecisionParts};
 
 use super::actions::Actions;
 use super::envelope::Envelope;

@@ -1,6 +1,6 @@
 //! Fitting a binary method.
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 
 use super::fitted::{Fit, FittedTable};
 use crate::binary::BinaryMethod;
@@ -94,7 +94,7 @@ pub(crate) fn check_alpha(alpha: f64) -> Result<(), FitError> {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::Theorem;
+    use calib_core::artifact::Theorem;
     use proptest::prelude::*;
 
     use super::*;

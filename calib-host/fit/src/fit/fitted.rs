@@ -1,6 +1,7 @@
 //! What was fitted.
 
-use calib_core::{Method, Reduction, ScoreEncoding};
+use calib_core::ScoreEncoding;
+use calib_core::artifact::{Method, Reduction};
 
 use crate::binary::{Model, in_compact_table};
 use crate::error::UnfittedReason;

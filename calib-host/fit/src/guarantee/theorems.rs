@@ -1,6 +1,6 @@
 //! Distribution-free guarantees and the sentences that state them.
 
-use calib_core::Theorem;
+use calib_core::artifact::Theorem;
 
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the draw of the calibration
 /// data, every bin's value is within `epsilon` of the true probability for scores in that bin.

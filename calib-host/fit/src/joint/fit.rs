@@ -1,6 +1,6 @@
 //! Fitting one calibrator of whole vectors.
 
-use calib_core::Method;
+use calib_core::artifact::Method;
 
 use super::log_loss::Odir;
 use super::scaling::{VectorScalingMethod, VectorScalingModel};

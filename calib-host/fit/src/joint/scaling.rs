@@ -1,6 +1,6 @@
 //! Scaling calibrators of a whole vector, fitted to the log-loss.
 
-use calib_core::{ScalingInput, VectorScaling};
+use calib_core::vector::{ScalingInput, VectorScaling};
 
 use super::log_loss::{LogLoss, Odir, Shape};
 use crate::data::{VectorData, VectorKind};

@@ -1,6 +1,6 @@
 //! Binary points: scores with labels, grouped, packed, counted, split, on a disk if they are many.
 //!
-//! What a binary method asks of points is [`Points`]; how they are kept is nobody else's business. Imports `stats` and
+//! What a binary method asks of points is the trait `Points`; how they are kept is nobody else's business. Imports `stats` and
 //! `error`.
 
 mod blocks;

@@ -1,6 +1,6 @@
 //! Fitting a binary method to each problem of a reduction.
 
-use calib_core::{Reduction, Theorem};
+use calib_core::artifact::{Reduction, Theorem};
 
 use super::options::ReductionOptions;
 use super::problems::Problems;
@@ -44,7 +44,7 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
 /// function has no finite optimum stays uncalibrated. The result does not depend on the order of the rows.
 ///
 /// ```
-/// use calib_core::Reduction;
+/// use calib_core::artifact::Reduction;
 /// use calib_fit::{BinaryMethod, Problems, ReductionOptions, Umd, VectorKind, Vectors, fit_reduction};
 ///
 /// let rows = (0..90u8).map(|row| [f32::from(row) / 90.0, f32::from(row % 7) / 7.0, 0.5]);

@@ -1,6 +1,8 @@
 //! What a reduction makes of a multi-class problem: binary ones (Gupta and Ramdas 2022, Algorithm 5).
 
-use calib_core::{MAX_TOP_K, Reduction, TopLabel};
+use calib_core::TopLabel;
+use calib_core::artifact::Reduction;
+use calib_core::score::MAX_TOP_K;
 
 use crate::data::{CodeVectors, DataError, TopLabelData, Vectors, check_labels, clamped_score, rounded};
 use crate::points::{Group, group};

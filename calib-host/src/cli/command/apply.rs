@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::{Artifact, Reduction};
+use calib_core::Artifact;
+use calib_core::artifact::Reduction;
 use calib_host::VectorKind;
 use calib_host::apply::AppliedVector;
 use calib_host::files::write_file;

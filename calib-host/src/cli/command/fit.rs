@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use calib_core::{ClassifierId, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
 use calib_host::binary::{Model, ScalingModel};
 use calib_host::data::DataError;

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 #[cfg(feature = "probe")]
-use calib_core::SlotContent;
+use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
 use calib_core::wire::{ReplyBody, RequestBody};
 #[cfg(feature = "probe")]

@@ -1,6 +1,7 @@
 //! The options for scores that are integer codes.
 
-use calib_core::{QuantizedScore, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{QuantizedScore, ScoreEncoding};
 use calib_host::VectorKind;
 use calib_host::artifact::CodesError;
 use clap::{Args, ValueEnum};

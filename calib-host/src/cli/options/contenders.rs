@@ -1,6 +1,6 @@
 //! Which methods are compared.
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
 use calib_host::compare::{Claim, Contender, FailedMethod};
 use calib_host::joint::{

@@ -1,6 +1,7 @@
 //! The option that chooses a reduction.
 
-use calib_core::{MAX_TOP_K, Reduction};
+use calib_core::artifact::Reduction;
+use calib_core::score::MAX_TOP_K;
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;

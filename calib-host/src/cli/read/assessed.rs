@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
 use calib_host::assess::{Prediction, PredictionKind, ProbMatrix};
 use calib_host::files::{Place, Problem};
@@ -92,8 +92,8 @@ impl Assessed<'_> {
         match &classes {
             None => labels.check_classes(2)?,
             Some(classes) => {
-                labels.check_classes(calib_core::MAX_CLASSES)?;
-                classes.check_classes(calib_core::MAX_CLASSES)?;
+                labels.check_classes(calib_core::score::MAX_CLASSES)?;
+                classes.check_classes(calib_core::score::MAX_CLASSES)?;
             }
         }
         let bins = self.bin_column.map(|name| table.bins(name)).transpose()?;

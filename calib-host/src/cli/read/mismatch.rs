@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use calib_core::{Artifact, Calibrator, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, Calibrator, ScoreEncoding};
 use calib_host::apply::{AppliedVector, apply_code_vectors};
 use calib_host::data::CodeVectors;
 use calib_host::{VectorKind, Vectors, apply_vectors};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_host::input::Source;
 use calib_host::report::{CalibratedRows, ClassProbRows};
 

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use calib_core::{Artifact, Calibrator, FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
+use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
+use calib_core::{Artifact, Calibrator};
 use calib_host::artifact::promise;
 use calib_host::fit::table_name;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use calib_core::SlotContent;
+use calib_core::slot::SlotContent;
 use calib_core::wire::{CalibratorStatus, Slots, Status, UpdateStatus};
 use serde_json::{Value, json};
 

@@ -1,6 +1,8 @@
 //! The tables of an artefact, by their form.
 
-use calib_core::{Artifact, Scaling, ScoreEncoding, TableForm};
+use calib_core::artifact::TableForm;
+use calib_core::table::Scaling;
+use calib_core::{Artifact, ScoreEncoding};
 use serde_json::{Value, json};
 
 /// How many bytes a direct table takes, with its section's head if it is the only one; `None` if the encoding has none.

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use calib_core::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorCalibrator, VectorScaling};
+use calib_core::VectorCalibrator;
+use calib_core::vector::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorScaling};
 use calib_host::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use serde_json::{Value, json};
 

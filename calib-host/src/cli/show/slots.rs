@@ -1,6 +1,6 @@
 //! What a slot holds.
 
-use calib_core::{SlotContent, SlotFault};
+use calib_core::slot::{SlotContent, SlotFault};
 use serde_json::{Value, json};
 
 /// What a slot holds, as JSON.

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use calib_core::artifact::KeyId;
+use calib_core::slot::{InstallError, LayoutError, SlotFault};
 use calib_core::wire::Missing;
-use calib_core::{ClassifierId, Identity, InstallError, KeyId, LayoutError, SlotFault};
+use calib_core::{ClassifierId, Identity};
 use embedded_storage::nor_flash::NorFlashErrorKind;
 
 use super::access::{AccessError, Sector};

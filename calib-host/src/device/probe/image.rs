@@ -1,9 +1,7 @@
 //! The two slots as bytes on the host: what the device would make of them, and of an artefact installed there.
 
-use calib_core::{
-    Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, InstallError, LayoutError, Receipt,
-    SlotContent, SlotFault, SlotLayout, SlotStore,
-};
+use calib_core::slot::{InstallError, LayoutError, Receipt, SlotContent, SlotFault};
+use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
 use calib_fit::artifact::StoredArtifact;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
@@ -38,7 +36,7 @@ pub fn report_addr(chip: &str) -> Option<u64> {
 /// The bytes of both slots, as they were read.
 ///
 /// ```
-/// use calib_core::SlotFault;
+/// use calib_core::slot::SlotFault;
 /// use calib_host::device::probe::{SlotImage, SlotMap};
 /// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();

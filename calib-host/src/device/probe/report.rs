@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use calib_core::SlotContent;
+use calib_core::slot::SlotContent;
 use calib_core::wire::{FrameReader, REPORT_LEN, Reply, ReplyBody, RequestBody, Slots, Status};
 use calib_fit::artifact::StoredArtifact;
 
@@ -131,11 +131,10 @@ pub fn await_report(
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::{Method, Reduction};
+    use calib_core::slot::{Refused, SignatureError, SlotFault};
     use calib_core::wire::{self, CalibratorStatus, MAX_FRAME, Missing, Name};
-    use calib_core::{
-        AlarmRule, ClassifierId, Identity, Method, Reduction, Refused, ScoreEncoding, SignatureError,
-        SlotFault,
-    };
+    use calib_core::{AlarmRule, ClassifierId, Identity, ScoreEncoding};
 
     use super::*;
     use crate::files::PrivateKey;

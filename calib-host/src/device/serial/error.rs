@@ -3,8 +3,9 @@
 use std::io;
 use std::time::Duration;
 
+use calib_core::Identity;
+use calib_core::artifact::KeyId;
 use calib_core::wire::{Refusal, UpdateRefusal};
-use calib_core::{Identity, KeyId};
 
 /// Why a device did not do as it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,8 @@
 //! Replacing a device's calibrator.
 
+use calib_core::artifact::crc32c;
+use calib_core::slot::Receipt;
 use calib_core::wire::{Chunk, MAX_CHUNK, ReplyBody, RequestBody, Slots, UpdateStatus};
-use calib_core::{Receipt, crc32c};
 use calib_fit::artifact::StoredArtifact;
 
 use super::error::DeviceError;

@@ -1,6 +1,7 @@
 //! The numbers of the tables, as C writes them.
 
-use calib_core::{CompactTable, TableForm};
+use calib_core::artifact::TableForm;
+use calib_core::table::CompactTable;
 use minijinja::{Value, context};
 
 use super::lookup::{ArrayPart, Lookup};

@@ -1,6 +1,7 @@
 //! How a score's probability is found, by form.
 
-use calib_core::{Artifact, ScoreEncoding, TableForm};
+use calib_core::artifact::TableForm;
+use calib_core::{Artifact, ScoreEncoding};
 
 use crate::export::exported::Exported;
 

@@ -3,7 +3,8 @@
 mod data;
 mod lookup;
 
-use calib_core::{Artifact, Reduction};
+use calib_core::Artifact;
+use calib_core::artifact::Reduction;
 use minijinja::{Environment, Error, context};
 
 use super::exported::{Exported, title};

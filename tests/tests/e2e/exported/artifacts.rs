@@ -1,9 +1,10 @@
 //! The artefacts: every form and every reduction that has one as source code.
 
-use calib_core::{
-    ArtifactWriter, CodeTable, Header, HeaderFlags, Identity, Method, Provenance, Reduction, ScoreEncoding,
-    Table, TableForm,
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
+use calib_core::table::CodeTable;
+use calib_core::{Identity, ScoreEncoding};
 use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use calib_core::{Artifact, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, ScoreEncoding};
 use calib_tests::Board;
 
 use super::asked::{code_steps, codes, probs, scores};

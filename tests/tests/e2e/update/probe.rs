@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use calib_core::{ClassifierId, InstallError, SlotFault};
+use calib_core::ClassifierId;
+use calib_core::slot::{InstallError, SlotFault};
 use calib_host::StoredArtifact;
 use calib_host::device::probe::{
     FlashAccess, FlashError, Rejection, SlotMap, await_report, deploy, prepare, read_slots, restart,

@@ -1,6 +1,6 @@
 //! Multi-class isotonic recursive partitioning.
 
-use calib_core::{MAX_CELLS, SplitTree};
+use calib_core::vector::{MAX_CELLS, SplitTree};
 
 use super::held_out_loss::{HeldOutLoss, loss};
 use super::model::{CanonicalModel, Partition, SimplexCell};

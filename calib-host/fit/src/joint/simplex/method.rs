@@ -1,6 +1,6 @@
 //! Canonical binning: a partition of the simplex with the frequencies of the classes in each cell.
 
-use calib_core::{Sierpinski, SimplexGrid};
+use calib_core::vector::{Sierpinski, SimplexGrid};
 
 use super::irp::MulticlassIrp;
 use super::model::{CanonicalModel, Partition};

@@ -1,6 +1,6 @@
 //! A partition of the simplex with the probabilities in its cells.
 
-use calib_core::{Projection, Sierpinski, SimplexGrid};
+use calib_core::vector::{Projection, Sierpinski, SimplexGrid};
 
 use super::held_out_loss::HeldOutLoss;
 use super::split_tree::SplitTreeModel;

@@ -1,6 +1,6 @@
 //! Projection-based histogram binning.
 
-use calib_core::{MAX_CELLS, Projection};
+use calib_core::vector::{MAX_CELLS, Projection};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;

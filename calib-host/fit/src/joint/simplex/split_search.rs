@@ -1,6 +1,6 @@
 //! What splits of a region of the simplex would do.
 
-use calib_core::SplitTree;
+use calib_core::vector::SplitTree;
 
 use crate::stats::CountTree;
 

@@ -1,6 +1,6 @@
 //! A fitted tree of splits.
 
-use calib_core::SplitTree;
+use calib_core::vector::SplitTree;
 
 /// A tree of splits of the simplex.
 #[derive(Clone, Debug, PartialEq)]
