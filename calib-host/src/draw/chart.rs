@@ -5,13 +5,15 @@
 
 use std::fmt::Write;
 
-use super::labels::{Label, place};
+use super::labels::{Label, Segment, place};
 
 /// The sizes of charts in pixels: width and height.
 const SMALL: (f64, f64) = (360.0, 320.0);
 const WIDE: (f64, f64) = (600.0, 400.0);
 /// The room around the plot area.
 const LEFT: f64 = 52.0;
+/// About how wide a character of a tick is.
+const TICK_CHAR: f64 = 7.5;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
@@ -36,6 +38,10 @@ pub struct Chart {
     x: Axis,
     y: Axis,
     size: (f64, f64),
+    /// The room to the left of the plot area.
+    left: f64,
+    /// The lines so far, in pixels.
+    lines: Vec<Segment>,
 }
 
 /// A linear axis from `lo` to `hi`.
@@ -97,7 +103,10 @@ fn tick_label(value: f64, step: f64) -> String {
 impl Chart {
     /// An empty chart with axes that are not drawn.
     pub fn bare(x: Axis, y: Axis) -> Self {
-        Self { body: String::new(), x, y, size: SMALL }
+        // Four characters of a tick fit beside the axis's name.
+        let wider = y.ticks().iter().map(|(_, label)| label.len()).max().unwrap_or(0).saturating_sub(4);
+        let left = LEFT + TICK_CHAR * wider as f64;
+        Self { body: String::new(), x, y, size: SMALL, left, lines: Vec::new() }
     }
 
     /// An empty chart with axes and a grid.
@@ -113,7 +122,7 @@ impl Chart {
     fn with_axes(mut self) -> Self {
         let chart = &mut self;
         let (width, height) = chart.size;
-        let (bottom, right) = (height - BOTTOM, width - RIGHT);
+        let (left, bottom, right) = (chart.left, height - BOTTOM, width - RIGHT);
         for (tick, label) in chart.x.ticks() {
             let at = chart.at_x(tick);
             chart.put(format_args!("<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>"));
@@ -124,15 +133,15 @@ impl Chart {
         }
         for (tick, label) in chart.y.ticks() {
             let at = chart.at_y(tick);
-            chart.put(format_args!("<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/>"));
+            chart.put(format_args!("<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/>"));
             chart.put(format_args!(
                 "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
-                LEFT - 6.0,
+                left - 6.0,
                 at + 4.0
             ));
         }
         let (x_label, y_label) = (escape(&chart.x.label), escape(&chart.y.label));
-        let (middle_x, middle_y) = ((LEFT + right) / 2.0, (TOP + bottom) / 2.0);
+        let (middle_x, middle_y) = ((left + right) / 2.0, (TOP + bottom) / 2.0);
         chart.put(format_args!(
             "<text class=\"name\" x=\"{middle_x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_label}</text>\
              <text class=\"name\" transform=\"translate(14 {middle_y:.1})rotate(-90)\" text-anchor=\"middle\">{y_label}</text>",
@@ -151,8 +160,11 @@ impl Chart {
     pub fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
         let mut path = String::new();
         let mut last = String::new();
+        let mut previous = None;
         for (x, y) in points {
-            let at = format!("{:.1} {:.1}", self.at_x(x), self.at_y(y));
+            let (x, y) = (self.at_x(x), self.at_y(y));
+            self.lines.extend(previous.replace((x, y)).map(|from| [from, (x, y)]));
+            let at = format!("{x:.1} {y:.1}");
             // Points that fall on one place are drawn once.
             if at != last {
                 path.push_str(if path.is_empty() { "M" } else { "L" });
@@ -228,11 +240,11 @@ impl Chart {
     pub fn labels(&mut self, points: &[((f64, f64), String)]) {
         let at: Vec<_> = points.iter().map(|((x, y), _)| (self.at_x(*x), self.at_y(*y))).collect();
         let chars: Vec<_> = points.iter().map(|(_, text)| text.chars().count()).collect();
-        let labels = place(&at, &chars, self.size);
+        let labels = place(&at, &chars, &self.lines, self.size);
         for (Label { x, y, anchor }, (_, text)) in labels.into_iter().zip(points) {
             let text = escape(text);
             self.put(format_args!(
-                "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+                "<text class=\"label\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
             ));
         }
     }
@@ -288,7 +300,8 @@ impl Chart {
     }
 
     fn at_x(&self, x: f64) -> f64 {
-        LEFT + (self.size.0 - LEFT - RIGHT) * ((x - self.x.lo) / (self.x.hi - self.x.lo)).clamp(0.0, 1.0)
+        self.left
+            + (self.size.0 - self.left - RIGHT) * ((x - self.x.lo) / (self.x.hi - self.x.lo)).clamp(0.0, 1.0)
     }
 
     fn at_y(&self, y: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Where the labels of points go, so that none covers another.
+//! Where the labels of points go, so that none covers another, nor a line if that can be helped.
 
 /// About how wide a character is, and how high a line, in pixels.
 const CHAR: f64 = 7.0;
@@ -31,6 +31,24 @@ impl Area {
             && other.top < self.bottom
     }
 
+    /// Whether a line goes through it: what the four sides leave of the line (Liang and Barsky 1984).
+    fn is_crossed(&self, &[(x, y), (to_x, to_y)]: &Segment) -> bool {
+        let (dx, dy) = (to_x - x, to_y - y);
+        let sides = [(-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y)];
+        let (mut from, mut to) = (0.0f64, 1.0f64);
+        for (step, room) in sides {
+            if step == 0.0 && room < 0.0 {
+                return false;
+            }
+            if step < 0.0 {
+                from = from.max(room / step);
+            } else if step > 0.0 {
+                to = to.min(room / step);
+            }
+        }
+        from <= to
+    }
+
     fn is_within(&self, other: &Self) -> bool {
         other.left <= self.left
             && self.right <= other.right
@@ -39,9 +57,17 @@ impl Area {
     }
 }
 
-/// Places a label of so many characters beside each point, within the first `width` by `height` pixels: on the first of eight
-/// sides where it covers no point and no earlier label, or above the point if there is none.
-pub(super) fn place(points: &[(f64, f64)], chars: &[usize], (width, height): (f64, f64)) -> Vec<Label> {
+/// A straight line between two places.
+pub(super) type Segment = [(f64, f64); 2];
+
+/// Places a label of so many characters beside each point, within the first `width` by `height` pixels: on that of eight
+/// sides where it covers no point and no earlier label, and the fewest lines; above the point if there is none.
+pub(super) fn place(
+    points: &[(f64, f64)],
+    chars: &[usize],
+    lines: &[Segment],
+    (width, height): (f64, f64),
+) -> Vec<Label> {
     let paper = Area { left: 0.0, top: 0.0, right: width, bottom: height };
     let mut taken: Vec<Area> = points
         .iter()
@@ -51,7 +77,10 @@ pub(super) fn place(points: &[(f64, f64)], chars: &[usize], (width, height): (f6
     for (&point, &chars) in points.iter().zip(chars) {
         let sides = sides(point, chars as f64 * CHAR);
         let is_free = |area: &Area| area.is_within(&paper) && !taken.iter().any(|other| area.meets(other));
-        let (label, area) = sides.into_iter().find(|(_, area)| is_free(area)).unwrap_or(sides[0]);
+        let crossed = |area: &Area| lines.iter().filter(|line| area.is_crossed(line)).count();
+        // Of equals the first is taken.
+        let free = sides.into_iter().filter(|(_, area)| is_free(area));
+        let (label, area) = free.min_by_key(|(_, area)| crossed(area)).unwrap_or(sides[0]);
         taken.push(area);
         labels.push(label);
     }
@@ -90,7 +119,7 @@ mod tests {
     #[test]
     fn no_label_covers_another_or_a_point() {
         let points = [(50.0, 50.0), (52.0, 66.0), (62.0, 50.0), (50.0, 34.0)];
-        let labels = place(&points, &[2; 4], (100.0, 100.0));
+        let labels = place(&points, &[2; 4], &[], (100.0, 100.0));
         let area = |label: &Label| {
             let left = match label.anchor {
                 "middle" => label.x - CHAR,
@@ -108,6 +137,19 @@ mod tests {
             }));
         }
         // At the edge of the paper it goes to the other side.
-        assert!(place(&[(50.0, 4.0)], &[2], (100.0, 100.0))[0].y > 4.0);
+        assert!(place(&[(50.0, 4.0)], &[2], &[], (100.0, 100.0))[0].y > 4.0);
+    }
+
+    #[test]
+    fn a_label_keeps_clear_of_lines() {
+        // A line from the left to the right above the point, and one that ends far from it.
+        let lines = [[(0.0, 40.0), (100.0, 41.0)], [(50.0, 90.0), (50.0, 100.0)]];
+        let label = place(&[(50.0, 50.0)], &[2], &lines, (100.0, 100.0))[0];
+        assert!(label.y > 55.0, "{label:?}");
+        // With lines on all sides it is above, where there is one, not below, where there are two.
+        let level = |y| [(0.0, y), (100.0, y)];
+        let upright = |x| [(x, 0.0), (x, 100.0)];
+        let all = [level(40.0), level(61.0), level(62.0), upright(40.0), upright(60.0)];
+        assert!(place(&[(50.0, 50.0)], &[2], &all, (100.0, 100.0))[0].y < 50.0);
     }
 }

@@ -14,6 +14,7 @@ mod decision;
 mod figures;
 mod guarantee;
 mod make;
+mod metrics;
 mod page;
 mod page_parts;
 mod plots;

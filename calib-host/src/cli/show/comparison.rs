@@ -4,18 +4,11 @@ use std::io::{self, Write};
 
 use calib_host::artifact::DeviceCost;
 use calib_host::assess::EstimateWithInterval;
-use calib_host::compare::{Claim, MethodComparison, Split};
+use calib_host::compare::{Claim, ComparedMethod, MethodComparison, Split};
 
 /// Prints a line for every method, the best first, and what to do.
 pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let shown = |estimate: EstimateWithInterval, signed: bool| {
-        let number = |value: f64| if signed { format!("{value:+.5}") } else { format!("{value:.5}") };
-        match estimate.interval {
-            Some(i) => format!("{} [{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
-            None => number(estimate.value),
-        }
-    };
     let n = comparison.n;
     let judged = match comparison.claim {
         None => "",
@@ -43,22 +36,7 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
     )?;
     writeln!(out, "{:<width$} {:<30}", "uncalibrated", shown(comparison.uncalibrated, false))?;
     for method in &comparison.methods {
-        let epsilon = method.epsilon.map_or("none".into(), |epsilon| format!("{epsilon:.4}"));
-        let mark = if method.meets_epsilon == Some(true) { "*" } else { "" };
-        let uncalibrated = match method.uncalibrated_tables {
-            0 => String::new(),
-            tables => format!(", {tables} uncalibrated"),
-        };
-        let cost = method.cost.as_ref().map_or("not measured".into(), instructions);
-        writeln!(
-            out,
-            "{:<width$} {:<30} {:<34} {:>10} {:>6}  {cost}{uncalibrated}",
-            method.name,
-            shown(method.loss, false),
-            shown(method.change, true),
-            format!("{epsilon}{mark}"),
-            method.len_bytes
-        )?;
+        method_line(&mut out, width, method)?;
     }
     for failed in &comparison.failed {
         writeln!(out, "{:<width$} not fitted: {}", failed.name, failed.reason)?;
@@ -68,6 +46,34 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
         None => writeln!(out, "leave it uncalibrated: {}", comparison.reason)?,
     }
     Ok(())
+}
+
+/// What is known of a method.
+fn method_line(out: &mut dyn Write, width: usize, method: &ComparedMethod) -> io::Result<()> {
+    let epsilon = method.epsilon.map_or("none".into(), |epsilon| format!("{epsilon:.4}"));
+    let mark = if method.meets_epsilon == Some(true) { "*" } else { "" };
+    let uncalibrated = match method.uncalibrated_tables {
+        0 => String::new(),
+        tables => format!(", {tables} uncalibrated"),
+    };
+    let cost = method.cost.as_ref().map_or("not measured".into(), instructions);
+    writeln!(
+        out,
+        "{:<width$} {:<30} {:<34} {:>10} {:>6}  {cost}{uncalibrated}",
+        method.name,
+        shown(method.loss, false),
+        shown(method.change, true),
+        format!("{epsilon}{mark}"),
+        method.len_bytes
+    )
+}
+
+fn shown(estimate: EstimateWithInterval, signed: bool) -> String {
+    let number = |value: f64| if signed { format!("{value:+.5}") } else { format!("{value:.5}") };
+    match estimate.interval {
+        Some(i) => format!("{} [{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
+        None => number(estimate.value),
+    }
 }
 
 /// The smallest core that was measured, and one with a floating-point unit.
