@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use calib_run::{cargo, root};
 use calib_tests::Board;
 
-use crate::device::STACK_SIZES;
+use crate::device::{OptLevel, STACK_SIZES};
 
 /// One board for every kind of target, with and without a floating-point unit.
 const BOARDS: [Board; 5] =
@@ -44,7 +44,7 @@ pub(crate) fn image(target: &str) -> Result<PathBuf> {
 /// What cargo said, and the program if it was linked.
 fn link(target: &str, control: bool) -> Result<(String, Option<PathBuf>)> {
     let firmware = root().join("firmware");
-    let target_dir = firmware.join("target/proof");
+    let target_dir = OptLevel::Speed.target_dir();
     let mut build = cargo(&firmware);
     build
         .args(["build", "--quiet", "--locked", "--release", "--package", "calib-proof", "--target", target])

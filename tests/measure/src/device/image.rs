@@ -23,6 +23,12 @@ pub(crate) enum OptLevel {
 impl OptLevel {
     pub(crate) const ALL: [Self; 2] = [Self::Speed, Self::Size];
 
+    /// Where cargo puts what is built with [`STACK_SIZES`]: programs at a level share what they depend on, and both levels are
+    /// built at the same time.
+    pub(crate) fn target_dir(self) -> PathBuf {
+        root().join("firmware/target").join(format!("measured-{}", self.name()))
+    }
+
     /// The compiler's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -63,8 +69,8 @@ pub(crate) struct Measured {
 /// Builds the image for a board's core and runs it.
 pub(crate) fn measure(board: Board, opt_level: OptLevel, wanted: peers::Wanted) -> Result<Measured> {
     let firmware = root().join("firmware");
-    let target_dir = firmware.join("target").join(format!("bench-{}", opt_level.name()));
-    let (object, no_peers) = match peers::compile(board, wanted)? {
+    let target_dir = opt_level.target_dir();
+    let (object, no_peers) = match peers::compile(board, wanted, &target_dir.join("peers"))? {
         Ok(object) => (Some(object), None),
         Err(why) => (None, Some(why)),
     };

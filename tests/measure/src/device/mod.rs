@@ -7,6 +7,9 @@ mod peers;
 mod report;
 mod stack;
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use anyhow::Result;
 use calib_tests::Board;
 
@@ -16,13 +19,7 @@ pub(crate) use stack::Stack;
 
 /// Measures on every core, prints the table, and writes the baseline if asked to.
 pub(crate) fn device(write_baseline: bool) -> Result<()> {
-    let mut all = Vec::new();
-    for opt_level in OptLevel::ALL {
-        for board in Board::ALL {
-            eprintln!("measuring {} at opt-level {}", board.core(), opt_level.name());
-            all.push(measure(board, opt_level, peers::Wanted::Yes)?);
-        }
-    }
+    let all = measure_all(peers::Wanted::Yes)?;
     report::print(&all);
     constant::check(&all)?;
     if write_baseline { baseline::write(&all) } else { baseline::check(&all) }
@@ -31,7 +28,7 @@ pub(crate) fn device(write_baseline: bool) -> Result<()> {
 /// Measures without printing, and fails if a count depends on the score or has grown over the baseline, or a stack is over its
 /// budget.
 pub(crate) fn check() -> Result<()> {
-    let measured = measure_all()?;
+    let measured = measure_all(peers::Wanted::No)?;
     stack::check(&measured)?;
     stack::check_bounds(&measured)?;
     constant::check(&measured)?;
@@ -40,12 +37,22 @@ pub(crate) fn check() -> Result<()> {
 
 /// The stack that was measured of every function of calib-core on every Cortex-M, next to its static bound.
 pub(crate) fn stack() -> Result<Vec<Stack>> {
-    stack::bounds(&measure_all()?)
+    stack::bounds(&measure_all(peers::Wanted::No)?)
 }
 
-fn measure_all() -> Result<Vec<Measured>> {
-    Board::ALL
-        .into_iter()
-        .flat_map(|board| OptLevel::ALL.map(|opt_level| measure(board, opt_level, peers::Wanted::No)))
-        .collect()
+/// Measures on every core, both levels at the same time: the linker, which optimises most, works on one processor.
+fn measure_all(wanted: peers::Wanted) -> Result<Vec<Measured>> {
+    let at = |opt_level: OptLevel| -> Result<Vec<Measured>> {
+        let one = |board: Board| {
+            eprintln!("measuring {} at opt-level {}", board.core(), opt_level.name());
+            measure(board, opt_level, wanted)
+        };
+        Board::ALL.into_iter().map(one).collect()
+    };
+    let levels = thread::scope(|scope| {
+        let running = OptLevel::ALL.map(|opt_level| scope.spawn(move || at(opt_level)));
+        running.map(|level| level.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let levels: Vec<Vec<Measured>> = levels.into_iter().collect::<Result<_>>()?;
+    Ok(levels.into_iter().flatten().collect())
 }

@@ -1,7 +1,7 @@
 //! What people write in C, compiled by the cores' own compiler.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
@@ -16,8 +16,8 @@ pub(super) enum Wanted {
     No,
 }
 
-/// Compiles them with everything they call; says why not if there is no compiler.
-pub(super) fn compile(board: Board, wanted: Wanted) -> Result<Result<PathBuf, String>> {
+/// Compiles them with everything they call, in a folder of their own; says why not if there is no compiler.
+pub(super) fn compile(board: Board, wanted: Wanted, folder: &Path) -> Result<Result<PathBuf, String>> {
     if wanted == Wanted::No {
         return Ok(Err("not asked for".into()));
     }
@@ -30,8 +30,7 @@ pub(super) fn compile(board: Board, wanted: Wanted) -> Result<Result<PathBuf, St
     if output(&gcc, &["--version"]).is_none() {
         return Ok(Err(format!("{gcc} is not installed: `apt-get install {packages}` brings it")));
     }
-    let folder = root().join("firmware/target/peers");
-    fs::create_dir_all(&folder)?;
+    fs::create_dir_all(folder)?;
     let object = folder.join(format!("{}.o", board.name()));
     let whole = folder.join(format!("{}-whole.o", board.name()));
     run(Command::new(&gcc)
