@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use calib_run::{built, cargo, root, run};
 
 use crate::devices::TARGETS;
 use crate::setup::{ARM_GCC, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
@@ -48,7 +48,10 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
     })?;
     steps.step("clippy", || clippy(&root, &firmware))?;
     steps.step("tests of the host, and end to end in the emulator", || {
-        run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]))
+        // Whose integration tests are built has its command built, too: the emulated devices' tests need no other.
+        run(cargo(&root)
+            .args(["test", "--locked", "--workspace", "--all-features"])
+            .env("CALIB", built("calib")?))
     })?;
     steps.step("tests of the firmware's libraries", || run(cargo(&firmware).args(["test", "--locked"])))?;
     steps.summarise();
