@@ -152,7 +152,7 @@ pub(super) fn steps(programs: &[&Program], may_install: bool) -> Result<Vec<Step
         };
         let arguments = [&["--quiet=2", "--yes"], &INSTALL[..], &plan.wanted].concat();
         let shown = format!(
-            "apt-get {} {}, which adds {}",
+            "apt-get {} {}\n    adds {}",
             INSTALL.join(" "),
             plan.wanted.join(" "),
             listed(&plan.adds)
@@ -162,9 +162,9 @@ pub(super) fn steps(programs: &[&Program], may_install: bool) -> Result<Vec<Step
     }
     if !plan.unpacked.is_empty() {
         let shown = format!(
-            "into target/tools alone, as {}: {}, from {}",
-            plan.reasons.join("; "),
+            "{}, in target/tools alone: {}\n    unpacks {}",
             plan.unpacked_programs.join(", "),
+            plan.reasons.join("; "),
             listed(&plan.unpacked)
         );
         let (packages, names) = (plan.unpacked, plan.unpacked_programs);
