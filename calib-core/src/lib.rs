@@ -16,6 +16,22 @@
 //! # Ok::<(), calib_core::ScoreError>(())
 //! ```
 //!
+//! # Rooms
+//!
+//! Each module is a room, and imports only rooms above it in this table. What programs use most is at the root, too.
+//!
+//! | room | holds |
+//! |---|---|
+//! | [`score`] | what a classifier puts out |
+//! | [`outcome`] | what calibrating gives |
+//! | [`table`] | calibrators of one score |
+//! | [`vector`] | calibrators of a whole vector of scores |
+//! | [`decision`] | from a probability to what is done about it |
+//! | [`artifact`] | what the host writes and the device reads |
+//! | [`calibrator`] | calibrators, ready for use |
+//! | [`slot`] | two slots in flash, replaced without a gap |
+//! | [`wire`] | the device protocol |
+//!
 //! # What this crate does not do
 //!
 //! It never fits or assesses a calibrator, allocates, logs, panics or touches hardware, and it holds no
@@ -37,105 +53,30 @@ compile_error!(
     "artefacts are read in place and hold little-endian words: big-endian targets are not supported"
 );
 
-mod admission;
-mod alarm_rule;
-mod artifact;
-mod buffer;
-mod calibrator;
-mod cells;
-mod class_wise;
-mod code_table;
-mod compact_table;
-mod crc32c;
-mod decision_rule;
-mod encoding;
-mod fixed_code_table;
-mod fixed_search;
-mod fixed_table;
-mod fraction;
-mod interpolated;
-mod interval;
-mod logits;
-mod normalized;
-mod outcome;
-mod probs;
-mod projection;
-mod randomized;
-mod ranking;
-mod scaling;
-mod score;
-mod score_vector;
-mod search;
-mod sierpinski;
-mod sigmoid;
-mod simplex_grid;
-mod slot_store;
-mod softmax;
-mod split_tree;
-mod stuffing;
-mod table;
+pub mod artifact;
+pub mod calibrator;
+pub mod decision;
+pub mod outcome;
+pub mod score;
+pub mod slot;
+pub mod table;
 #[cfg(test)]
 mod test_size;
-mod top_k;
-mod top_label_code;
-#[cfg(feature = "ed25519")]
-mod trusted_key;
-mod values;
-mod vector_calibrator;
-mod vector_scaling;
-mod venn_abers;
+pub mod vector;
 pub mod wire;
-mod wire_update;
 
-pub use admission::{Admission, Admitted, Anybody, Refused, SignatureError, Trust};
-pub use alarm_rule::AlarmRule;
-pub use artifact::{
-    Artifact, ArtifactWriter, ClassifierId, FORMAT_VERSION, Guarantee, Header, HeaderFlags, Identity, KeyId,
-    MAX_CLASSES, MAX_TOP_K, Method, PREFIX_LEN, ParseError, Provenance, Reduction, SIGNATURE_SECTION_LEN,
-    SectionKind, Signature, SignedPart, Table, TableFault, TableForm, Tables, Theorem, WriteError, sign,
-};
-pub use buffer::{ArtifactBuffer, BufferFull};
+pub use artifact::{Artifact, ClassifierId, Identity, ParseError};
 pub use calibrator::{
-    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassCountError, TopLabelCalibrator,
-    TopLabelCodeCalibrator,
+    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassProbs, TopKCalibrator, TopLabelCalibrator,
+    TopLabelCodeCalibrator, VectorCalibrator,
 };
-pub use cells::{CellScheme, CellTable, MAX_CELLS};
-pub use class_wise::ClassWiseCalibrator;
-pub use code_table::CodeTable;
-pub use compact_table::CompactTable;
-pub use crc32c::crc32c;
-pub use decision_rule::{Action, DecisionError, DecisionParts, DecisionRule};
-pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
-pub use fixed_code_table::{DirectTable, FixedCodeTable};
-pub use fixed_table::FixedTable;
-pub use interpolated::InterpolatedTable;
-pub use interval::ProbInterval;
-pub use logits::{Logits, LogitsError};
-pub use normalized::NormalizedCalibrator;
-pub use outcome::{BinFlags, Calibrated, Outcome, TopLabel, Uncalibrated};
-pub use probs::{Probs, ProbsError};
-pub use projection::Projection;
-pub use randomized::RandomizedTable;
-pub use scaling::{Scaling, ScalingError, ScalingFunction};
-pub use score::{Score, ScoreError};
-pub use score_vector::ScoreVector;
-pub use sierpinski::Sierpinski;
-pub use sigmoid::sigmoid;
-#[cfg(feature = "micromath")]
-#[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
-pub use sigmoid::sigmoid_fast;
-pub use simplex_grid::SimplexGrid;
-pub use slot_store::{
-    Erased, Install, InstallError, LayoutError, Progress, Receipt, SlotContent, SlotFault, SlotLayout,
-    SlotStore, slot_trailer,
+pub use decision::{AlarmRule, DecisionRule};
+pub use outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
+pub use score::{
+    Logits, Probs, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel, TopLabelCode,
 };
-pub use split_tree::{SplitTree, SplitTreeError};
-pub use table::{StepTable, TableError};
-pub use top_k::TopKCalibrator;
-pub use top_label_code::{CodeVectorError, TopLabelCode};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
-pub use trusted_key::{NotAKey, TrustedKey};
-pub use vector_calibrator::{ClassProbs, VectorCalibrator, VectorError};
-pub use vector_scaling::{ScalingInput, ScalingShape, VectorScaling};
-pub use venn_abers::VennAbersTable;
+pub use slot::TrustedKey;
+pub use slot::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
+pub use table::{FixedCodeTable, FixedTable, StepTable};

@@ -1,6 +1,6 @@
 //! How much a test goes over: all of it, but less under Miri, which takes some thousand times as long.
 
-/// The distance from one number that a test takes to the next: 1, and `under_miri` there.
+/// Returns the distance from one number that a test takes to the next: 1, and `under_miri` there.
 pub(crate) const fn step(under_miri: usize) -> usize {
     if cfg!(miri) { under_miri } else { 1 }
 }

@@ -1,10 +1,14 @@
 //! Examples of Gupta and Ramdas 2022 ("Top-label calibration and multiclass-to-binary reductions").
 
-use calib_core::{Outcome, Reduction};
+use calib_core::Outcome;
+use calib_core::artifact::Reduction;
+use calib_host::apply::AppliedVector;
+use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, assess};
+use calib_host::binary::Isotonic;
+use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    AppliedVector, ArtifactOptions, AssessOptions, Assessment, BinaryMethod, Fit, Isotonic, Prediction,
-    PredictionKind, Problems, ReductionOptions, StoredArtifact, VectorKind, Vectors, apply_vectors,
-    artifact_bytes, assess, fit_reduction,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, StoredArtifact, VectorKind, Vectors, apply_vectors,
+    artifact_bytes,
 };
 
 /// Isotonic regression: one value for each score there is, if values rise with scores.

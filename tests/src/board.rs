@@ -1,5 +1,7 @@
 //! The emulated boards.
 
+use std::process::Command;
+
 /// A board that QEMU emulates, for which `firmware/boards` has a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Board {
@@ -104,5 +106,10 @@ impl Board {
             Self::Virt => "qemu-system-riscv32",
             _ => "qemu-system-arm",
         }
+    }
+
+    /// Calls the emulator: the one that was set up for this project, otherwise the system's.
+    pub fn emulator(self) -> Command {
+        Command::new(calib_run::tool(self.qemu()))
     }
 }

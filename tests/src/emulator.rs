@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -83,7 +83,7 @@ impl Emulator {
         let folder = tempfile::Builder::new().prefix("calib-").tempdir()?;
         let line = Pipes::new(folder.path(), "frames")?;
         let bytes = image::read(elf)?;
-        let mut command = Command::new(board.qemu());
+        let mut command = board.emulator();
         command
             // A comma in a path would end QEMU's option: it is given names in its own folder.
             .current_dir(folder.path())

@@ -1,11 +1,12 @@
 //! The device against the host, bit for bit.
 
 use anyhow::{Context, Result, bail};
+use calib_core::artifact::TableForm;
 use calib_core::wire::{
     ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, TopKPrediction, Values,
 };
 use calib_core::{
-    Artifact, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score, ScoreVector, TableForm, TopLabel,
+    Artifact, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
 };
 use calib_firmware::{AlarmRule, Classifier, Kind};
 use calib_linear::LinearModel;

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::wire::{ReplyBody, RequestBody, Slots};
-use calib_host::{Link, Patience, open_port};
+use calib_host::device::serial::{Link, Patience, open_port};
 use serialport::TTYPort;
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ impl TtyDevice {
         self.switch_off();
         let folder = self.folder.path();
         let said = folder.join("stdout");
-        let mut command = Command::new(self.board.qemu());
+        let mut command = self.board.emulator();
         command.current_dir(folder).args([
             "-machine",
             self.board.name(),

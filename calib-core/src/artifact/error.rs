@@ -4,30 +4,29 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::FORMAT_VERSION;
-use super::section::SectionKind;
-use crate::DecisionError;
+use super::layout::{FORMAT_VERSION, SectionKind};
+use crate::decision::DecisionError;
 
-/// Why bytes were refused. Offsets and lengths are in bytes from the start of the artefact.
+/// Why bytes are not an artefact. Offsets are from the start of the artefact, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ParseError {
-    /// There is nothing: no bytes, or erased (`0xFF`) or never programmed (`0x00`) memory.
+    /// There is nothing: no bytes, or memory that is erased (`0xFF`) or was never programmed (`0x00`).
     Blank,
     /// The bytes do not start at a multiple of 4 in memory.
     Misaligned,
     /// The bytes do not start with the magic number.
     Magic,
-    /// The artefact has this format, of which this version of calib knows nothing.
+    /// The artefact has this format, which this version of calib does not read.
     FormatVersion(u16),
     /// A reserved field is not zero.
     Reserved,
     /// The artefact is cut off.
     Truncated {
-        /// How long it says it is.
+        /// The stated length.
         needed: usize,
-        /// How much is there.
+        /// The number of bytes there are.
         available: usize,
     },
     /// The stated total length is impossible.
@@ -36,10 +35,11 @@ pub enum ParseError {
     Crc {
         /// The CRC-32C stored in the artefact.
         stored: u32,
-        /// The CRC-32C of the bytes that are there.
+        /// The CRC-32C of the bytes.
         computed: u32,
     },
-    /// A section does not fit into the artefact, or is not padded with zeros; its offset.
+    /// The section at this offset does not fit into the artefact, has the wrong length for its kind, follows the signature, or is
+    /// not padded with zeros.
     Section(usize),
     /// The number of sections is not the stated one.
     SectionCount {
@@ -48,27 +48,27 @@ pub enum ParseError {
         /// The number of sections found.
         found: usize,
     },
-    /// A section of this mandatory kind is unknown: the artefact needs a newer version of calib.
+    /// A mandatory section has this unknown kind: the artefact needs a newer version of calib.
     UnknownSection(u16),
-    /// The section of this kind is there twice.
+    /// There are two sections of this kind.
     DuplicateSection(u16),
-    /// A section that must be there is missing, or the header is not the first.
+    /// The section of this kind is missing, or the header is not the first section.
     MissingSection(SectionKind),
     /// The header does not decode, or contradicts itself.
     Header,
-    /// The tables contradict the header or themselves; the number of the table.
+    /// A table contradicts the header or itself.
     Table {
         /// The table, 0-based.
         table: usize,
-        /// What is wrong with it.
+        /// What is wrong with the table.
         fault: TableFault,
     },
-    /// There are bytes after the artefact's end; the offset of the first.
+    /// There are bytes after the artefact's end.
     TrailingBytes {
-        /// Where they begin.
+        /// The offset of the first byte that does not belong there.
         offset: usize,
     },
-    /// A section of this kind is there, which does not go with the header's method and score encoding.
+    /// There is a section of this kind, which does not go with the header's method and score encoding.
     UnexpectedSection(SectionKind),
     /// The decision rule contradicts itself.
     Decision(DecisionError),
@@ -79,25 +79,24 @@ pub enum ParseError {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TableFault {
-    /// The number of tables is not what the reduction needs.
+    /// The number of tables is not the one of the reduction.
     Count,
-    /// Its words lie outside the section, overlap, or are of an impossible number.
+    /// The table's words lie outside the section or overlap, or their number is impossible.
     Extent,
-    /// Its edges, values or parameters are out of range or out of order.
+    /// The table's edges, values or parameters are out of range or out of order.
     Content,
-    /// The numbers of bins do not add up to the header's.
+    /// The numbers of bins do not add up to the header's number.
     Bins,
-    /// It has no bins, although the header does not tell of uncalibrated classes, or the header does and every
-    /// table has bins.
+    /// The table is empty, although the header has no uncalibrated class; or no table is, although the header has one.
     Missing,
-    /// Its epsilon is not a positive number, is above the header's, or is there without a guarantee.
+    /// The table's epsilon is not a positive number, is above the header's, or stands without a guarantee.
     Epsilon,
     /// The bin flags are not one per bin, or one is unknown.
     Flags,
-    /// The intervals are not one per bin, or one is upside down, does not hold the bin's value, or is there for
-    /// a bin of which nothing is guaranteed.
+    /// The intervals are not one per bin; or one is upside down, does not contain the bin's value, or belongs to a bin without a
+    /// guarantee.
     Intervals,
-    /// The direct table does not give the bin that the edges give.
+    /// The direct table gives another bin than the edges.
     Direct,
 }
 

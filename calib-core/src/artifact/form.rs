@@ -1,23 +1,24 @@
 //! The forms that a table can have, and how each lies in words.
 
 use super::error::TableFault;
+use super::layout::SectionKind;
 use super::pool::{HalfWriter, WordWriter};
-use super::section::SectionKind;
-use crate::{
-    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, ScoreEncoding,
-    StepTable, VennAbersTable,
+use crate::score::ScoreEncoding;
+use crate::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, StepTable,
+    VennAbersTable,
 };
 
-/// What a table of an artefact is; all tables of an artefact have one form.
+/// A table of an artefact in one of its forms. All tables of an artefact have the same form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TableForm<'a> {
     /// A probability per bin.
     Steps(StepTable<'a>),
-    /// A probability per bin, equal scores divided by lot.
+    /// A probability per bin, with equal scores divided by lot.
     Randomized(RandomizedTable<'a>),
-    /// Linear between knots.
+    /// A line between every two knots.
     Interpolated(InterpolatedTable<'a>),
     /// A function with a few parameters.
     Scaling(ScalingFunction),
@@ -29,7 +30,7 @@ pub enum TableForm<'a> {
     Compact(CompactTable<'a>),
 }
 
-/// The words behind a table's epsilon, in their parts.
+/// A table's words after its epsilon, divided into parts.
 enum Parts<'a> {
     Steps { edges: &'a [f32], values: &'a [f32] },
     Randomized { edges: &'a [f32], ties: &'a [u32], values: &'a [f32] },
@@ -40,7 +41,7 @@ enum Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Divides the words; `None` if no table of this kind has so many.
+    /// Divides the words; `None` if no table of this kind has this number of words.
     fn checked(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match kind {
             SectionKind::Tables | SectionKind::IntegerSteps if !has_one_value_more(words) => None,
@@ -48,7 +49,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// [`Parts::checked`] for words that were checked before.
+    /// Divides words that [`Parts::checked`] divided before.
     #[inline(always)]
     fn of(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match kind {
@@ -145,7 +146,7 @@ impl<'a> TableForm<'a> {
         CompactTable::trusted(edges, values).map(Self::Compact)
     }
 
-    /// The kind of section that holds tables of this form.
+    /// Returns the kind of section that holds tables of this form.
     pub const fn section(&self) -> SectionKind {
         match self {
             Self::Steps(_) => SectionKind::Tables,
@@ -158,7 +159,7 @@ impl<'a> TableForm<'a> {
         }
     }
 
-    /// The number of bins, or of segments between knots; 0 for a function.
+    /// Returns the number of bins, or of segments between knots; 0 for a function.
     pub const fn bins(&self) -> usize {
         match self {
             Self::Steps(table) => table.bins(),
@@ -171,7 +172,7 @@ impl<'a> TableForm<'a> {
         }
     }
 
-    /// The scores where bins or segments meet, ascending; none for a function, and for a table over keys.
+    /// Returns the scores where bins or segments meet, ascending; none for a function, and for a table over keys.
     pub const fn edges(&self) -> &'a [f32] {
         match self {
             Self::Steps(table) => table.edges(),
@@ -182,7 +183,7 @@ impl<'a> TableForm<'a> {
         }
     }
 
-    /// The probability of a bin; `None` if it has none of its own.
+    /// Returns the probability of a bin; `None` if it has none of its own.
     pub(super) fn step(&self, bin: usize) -> Option<f32> {
         match self {
             Self::Steps(table) => Some(table.value(bin)),
@@ -234,12 +235,12 @@ impl<'a> TableForm<'a> {
     }
 }
 
-/// Whether so many words are one value more than edges.
+/// Tells whether so many words are one value more than edges.
 const fn has_one_value_more<W>(words: &[W]) -> bool {
     !words.len().is_multiple_of(2)
 }
 
-/// The edges and the values behind them.
+/// Returns the edges and the values behind them.
 #[inline(always)]
 fn edges_and_values<W>(words: &[W]) -> (&[W], &[W]) {
     words.split_at_checked(words.len() / 2).unwrap_or_default()

@@ -5,13 +5,14 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::ParseError;
-use super::section::{Payloads, SectionKind};
-use crate::ScoreEncoding;
+use super::identity::ClassifierId;
+use super::layout::SectionKind;
+use super::section::Payloads;
+use crate::score::{MAX_TOP_K, ScoreEncoding};
 
-/// The largest number of classes: class indices are `u16`.
-pub const MAX_CLASSES: usize = u16::MAX as usize;
-
-/// What an artefact holds. Encoded in postcard; variants and fields are only ever added in a new section.
+/// What was fitted, how, on what, and what it guarantees.
+///
+/// The header is encoded in postcard. It never gets another field: what is new goes into a section of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header<'a> {
@@ -23,12 +24,12 @@ pub struct Header<'a> {
     pub encoding: ScoreEncoding,
     /// The classifier's number of classes, at least 2.
     pub classes: u16,
-    /// The number of bins over all tables, at least 1: of segments, both constant ends included, if tables are
-    /// interpolated; of cells of the simplex; 0 for scaling functions of floats.
+    /// The number of bins over all tables, at least 1. Interpolated tables count their segments, with both constant ends; a
+    /// partition of the simplex counts its cells; scaling functions of floats have 0.
     pub bins: u32,
     /// The number of calibration points, at least 1.
     pub n: u64,
-    /// What is guaranteed, if anything; its epsilon is the largest over all tables.
+    /// What is guaranteed, if anything; the epsilon is the largest over all tables.
     pub guarantee: Option<Guarantee>,
     /// What to know about the fit.
     pub flags: HeaderFlags,
@@ -37,7 +38,7 @@ pub struct Header<'a> {
     pub provenance: Provenance<'a>,
 }
 
-/// A calibration method: binary ones, then those of whole vectors.
+/// A calibration method: first the binary methods, then the methods of whole vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -84,49 +85,53 @@ pub enum Method {
     MulticlassIrp,
 }
 
-/// How a multi-class problem becomes binary ones (Gupta and Ramdas 2022).
+/// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022).
+///
+/// ```
+/// use calib_core::artifact::Reduction;
+///
+/// assert_eq!(Reduction::ClassWise.tables(10), Some(10));
+/// assert_eq!(Reduction::Binary.tables(10), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Reduction {
-    /// Binary already: one table for the score of class 1.
+    /// None: the problem is binary, with one table for the score of class 1.
     Binary,
     /// One table per predicted class, for the probability that the prediction is right.
     TopLabel,
     /// One table for the probability that the prediction is right, whatever the class.
     Confidence,
-    /// One table per class, for the probability of that class; they need not sum to one.
+    /// One table per class, for the probability of the class. The probabilities need not sum to one.
     ClassWise,
-    /// As class-wise, divided by their sum.
+    /// One table per class, with the probabilities divided by their sum.
     Normalized,
-    /// One table per rank and class, for the probability that the class with that rank is right: the table of rank `r`,
-    /// 0-based, and class `l` has the index `r * classes + l`.
+    /// One table per rank and class, for the probability that the class with the rank is right. The table of rank `r`, 0-based,
+    /// and class `l` has the index `r * classes + l`.
     TopKLabel {
         /// The number of ranks.
         k: u16,
     },
-    /// One table per rank, for the probability that the class with that rank is right.
+    /// One table per rank, for the probability that the class with the rank is right.
     TopKConfidence {
         /// The number of ranks.
         k: u16,
     },
-    /// No reduction: one calibrator of the whole vector, and no tables.
+    /// None: one calibrator of the whole vector instead of tables.
     Joint,
 }
 
-/// The largest number of ranks.
-pub const MAX_TOP_K: usize = 16;
-
-/// A conditional calibration guarantee: with probability at least `1 - alpha` over the calibration data,
-/// every bin's probability is within `epsilon` of the truth for that bin.
+/// A guarantee of conditional calibration: with probability at least `1 - alpha` over the calibration data, every bin's probability
+/// is within `epsilon` of the bin's true probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Guarantee {
-    /// The theorem it follows from.
+    /// The theorem from which the guarantee follows.
     pub theorem: Theorem,
     /// The failure probability, in `(0, 1)`.
     pub alpha: f32,
-    /// The largest deviation, above 0; from 1 on it says nothing. Rounded up.
+    /// The largest deviation, above 0 and rounded up; an epsilon of 1 or more says nothing.
     pub epsilon: f32,
 }
 
@@ -135,8 +140,8 @@ pub struct Guarantee {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Theorem {
-    /// Gupta and Ramdas 2021, Theorem 3, for scores with a continuous distribution; under a reduction applied to each
-    /// table with a union bound over the bins of all (2022, appendix H).
+    /// Gupta and Ramdas 2021, Theorem 3, for scores with a continuous distribution. Under a reduction it is applied to each table,
+    /// with a union bound over the bins of all tables (2022, appendix H).
     Gr21Theorem3,
     /// Gupta and Ramdas 2022, Theorem 1, for top-label with points per bin.
     Gr22Theorem1,
@@ -144,8 +149,8 @@ pub enum Theorem {
     Gr21Corollary1,
     /// Gupta and Ramdas 2021, Theorem 4 (conditional), for ties broken by lot.
     Gr21Theorem4,
-    /// Hoeffding's inequality on the numbers of points that the bins really have, with a union bound over the
-    /// bins, for edges that the points in the bins did not choose.
+    /// Hoeffding's inequality on each bin's own number of points, with a union bound over the bins, for edges that do not depend
+    /// on the points in the bins.
     SampleSplit,
     /// Exact binomial intervals (Clopper and Pearson 1934), with a union bound over the bins.
     ClopperPearson,
@@ -159,25 +164,24 @@ pub enum Theorem {
 pub struct HeaderFlags(u8);
 
 impl HeaderFlags {
-    /// Nothing to know.
+    /// No mark.
     pub const NONE: Self = Self(0);
-    /// In at least one table equal scores straddled a bin boundary and were merged into one bin, which voids
-    /// the theorem for that table.
+    /// At least one table has equal scores at an edge that were merged into one bin, which voids the theorem for the table.
     pub const TIES_MERGED: Self = Self(1);
-    /// At least one class had too few points and stays uncalibrated.
+    /// At least one class had too few points and is uncalibrated.
     pub const CLASS_UNCALIBRATED: Self = Self(2);
-    /// The calibration points had weights other than one, so nothing is guaranteed.
+    /// Calibration points had weights other than one, so nothing is guaranteed.
     pub const WEIGHTED: Self = Self(4);
     /// The tables are of 16-bit numbers.
     pub const COMPACT: Self = Self(8);
 
-    /// Both sets of flags together.
+    /// Joins two sets of flags.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether every flag of `other` is set.
+    /// Tells whether every flag of `other` is set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -192,25 +196,15 @@ impl HeaderFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Provenance<'a> {
-    /// The SHA-256 of the calibration data files, in the order they were given.
+    /// The SHA-256 of the files of calibration data, in the order in which they were given.
     pub data_sha256: [u8; 32],
-    /// The version of calib that wrote it.
+    /// The version of calib that wrote the artefact.
     pub tool_version: &'a str,
-    /// The parameters it was created with, as `name=value` separated by spaces.
+    /// The parameters of the fit, as `name=value` separated by spaces.
     pub parameters: &'a str,
-    /// The classifier it was fitted for, if stated. A device refuses another classifier's.
+    /// The classifier for which the artefact was fitted, if stated. A device refuses artefacts for another classifier.
     pub classifier: Option<ClassifierId>,
 }
-
-/// The name of an artefact: the first 8 bytes of the SHA-256 of its sections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Identity(pub [u8; 8]);
-
-/// The name of a classifier: 8 bytes, such as the start of the SHA-256 of its weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ClassifierId(pub [u8; 8]);
 
 impl<'a> Header<'a> {
     pub(super) fn parse(payload: &'a [u8]) -> Result<Self, ParseError> {
@@ -238,11 +232,11 @@ impl<'a> Header<'a> {
             && !(joint && self.flags.contains(HeaderFlags::CLASS_UNCALIBRATED))
     }
 
-    /// Whether the guarantee is one that the method can have.
+    /// Tells whether the method can have this guarantee.
     fn supports(&self, guarantee: &Guarantee) -> bool {
         let Guarantee { theorem, alpha, epsilon } = *guarantee;
-        // Of a lone table, ties that void its theorem leave nothing to guarantee. Edges that the points in the bins did
-        // not choose may be merged at will.
+        // If the only table has merged ties, nothing is left to guarantee. Edges that do not depend on the points in the bins may
+        // be merged at will.
         let alone = self.reduction.tables(self.classes) == Some(1);
         let tied = self.flags.contains(HeaderFlags::TIES_MERGED) && alone;
         let void = tied && !self.method.splits() || self.flags.contains(HeaderFlags::WEIGHTED);
@@ -257,19 +251,19 @@ impl<'a> Header<'a> {
                 matches!(self.method, Method::Umd | Method::Ums | Method::FixedWidth)
             }
         };
-        // Whatever holds for each table is lost in the division by the sum.
+        // A guarantee for each table is lost when the probabilities are divided by their sum.
         let divided = self.reduction == Reduction::Normalized;
         applies && !void && !divided && alpha > 0.0 && alpha < 1.0 && is_epsilon(epsilon)
     }
 
-    /// The kind of section that holds the tables; `None` if the method has none in the score encoding.
+    /// Returns the kind of section that holds the tables; `None` if the method has no tables in the score encoding.
     pub(super) const fn table_section(&self) -> Option<SectionKind> {
         let kind = match self.reduction {
             Reduction::Joint => self.method.joint_section(),
             _ => self.method.table_section(),
         };
         let Some(kind) = kind else { return None };
-        // Over keys every function of a score is a table of steps.
+        // A function of keys is always a step table.
         let steps = matches!(kind, SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling);
         match (kind, self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
             (kind, ScoreEncoding::F32, false) => Some(kind),
@@ -282,7 +276,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Checks that no section is there that does not go with the method and the score encoding.
+    /// Checks that every section goes with the method and the score encoding.
     pub(super) fn check_sections(&self, sections: &Payloads<'_>) -> Result<(), ParseError> {
         match sections.unexpected(|kind| self.takes(kind)) {
             Some(kind) => Err(ParseError::UnexpectedSection(kind)),
@@ -290,7 +284,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Whether a section of this kind goes with the method and the score encoding.
+    /// Tells whether a section of this kind goes with the method and the score encoding.
     pub(super) fn takes(&self, kind: SectionKind) -> bool {
         use SectionKind::{
             CompactSteps, Grid, IntegerSteps, Projection, RandomizedSteps, Sierpinski, SplitTree, Tables,
@@ -316,8 +310,9 @@ impl<'a> Header<'a> {
 }
 
 impl Reduction {
-    /// How many tables it makes for a classifier with so many classes; `None` if it does not go with that number: binary
-    /// goes with 2, the others with 2 or more, and the number of ranks is from 1 to that of the classes and to
+    /// Returns the number of tables for a classifier with this number of classes; `None` if the reduction does not go with it.
+    ///
+    /// Binary needs 2 classes, the others 2 or more. The number of ranks is at least 1, at most the number of classes, and at most
     /// [`MAX_TOP_K`].
     pub const fn tables(self, classes: u16) -> Option<usize> {
         let l = classes as usize;
@@ -340,7 +335,7 @@ impl Reduction {
         }
     }
 
-    /// The number of (class, probability) pairs that it gives, if it gives pairs of a number that is chosen.
+    /// Returns the number of ranks; `None` if the reduction has no ranks.
     pub const fn top_k(self) -> Option<usize> {
         match self {
             Self::TopKLabel { k } | Self::TopKConfidence { k } => Some(k as usize),
@@ -348,15 +343,14 @@ impl Reduction {
         }
     }
 
-    /// Whether there are calibrators of integer codes under it.
+    /// Tells whether there are calibrators of integer codes under this reduction.
     pub const fn takes_codes(self) -> bool {
         matches!(self, Self::Binary | Self::TopLabel | Self::Confidence)
     }
 }
 
 impl Method {
-    /// The kind of section that holds the method's tables for scores that are floats; `None` for a calibrator of the
-    /// whole vector.
+    /// Returns the kind of section that holds the method's tables for floats; `None` for a method of whole vectors.
     const fn table_section(self) -> Option<SectionKind> {
         Some(match self {
             Self::Umd
@@ -374,7 +368,7 @@ impl Method {
         })
     }
 
-    /// The kind of section that holds the method's calibrator of the whole vector; `None` if it has none.
+    /// Returns the kind of section that holds the method's calibrator of whole vectors; `None` for a binary method.
     const fn joint_section(self) -> Option<SectionKind> {
         Some(match self {
             Self::Temperature | Self::VectorScaling | Self::MatrixScaling | Self::Dirichlet => {
@@ -388,31 +382,15 @@ impl Method {
         })
     }
 
-    /// Whether the edges do not depend on the points in the bins.
+    /// Tells whether the edges do not depend on the points in the bins.
     const fn splits(self) -> bool {
         matches!(self, Self::Ums | Self::FixedWidth | Self::ScalingBinning)
     }
 }
 
-/// Whether a value can be an epsilon: a positive finite number.
+/// Tells whether a value can be an epsilon: a positive finite number.
 pub(super) fn is_epsilon(value: f32) -> bool {
     value > 0.0 && value.is_finite()
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
-    }
-}
-
-impl fmt::Display for ClassifierId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
-    }
-}
-
-fn hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))
 }
 
 impl fmt::Display for Method {

@@ -2,26 +2,28 @@
 
 use super::error::{ParseError, TableFault};
 use super::header::{Header, Reduction};
+use super::layout::SectionKind;
 use super::pool::WordWriter;
-use super::section::{Payloads, SectionKind};
-use crate::{
-    CellScheme, CellTable, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
-    VectorCalibrator, VectorScaling,
+use super::section::Payloads;
+use crate::table::ScalingError;
+use crate::vector::{
+    CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
+    VectorScaling,
 };
 
-/// The shapes of section 12.
+// The shapes of section 12.
 const TEMPERATURE: u32 = 0;
 const DIAGONAL: u32 = 1;
 const MATRIX: u32 = 2;
-/// The features of section 12.
+// The features of section 12.
 const LOGITS: u32 = 0;
 const LOG_PROBS: u32 = 1;
 
-/// Reads the calibrator of a whole vector; `None` if the header tells of tables.
+/// Reads the calibrator of a whole vector; `None` if the header says that there are tables.
 pub(super) fn parse<'a>(
     sections: &Payloads<'a>,
     header: &Header<'_>,
-) -> Result<Option<VectorCalibrator<'a>>, ParseError> {
+) -> Result<Option<Joint<'a>>, ParseError> {
     if header.reduction != Reduction::Joint {
         return Ok(None);
     }
@@ -31,14 +33,14 @@ pub(super) fn parse<'a>(
     let payload = sections.require(kind)?;
     let words: &[u32] = bytemuck::try_cast_slice(payload).map_err(|_| at(TableFault::Extent))?;
     if kind == SectionKind::VectorScaling {
-        return Ok(Some(VectorCalibrator::Scaled(scaling(words, header.classes).map_err(at)?)));
+        return Ok(Some(Joint::Scaled(scaling(words, header.classes).map_err(at)?)));
     }
     let table = cells(kind, words, header).map_err(at)?;
     let table = match sections.get(SectionKind::BinFlags) {
         Some(flags) => table.with_flags(flags).ok_or(at(TableFault::Flags))?,
         None => table,
     };
-    Ok(Some(VectorCalibrator::Binned(table)))
+    Ok(Some(Joint::Binned(table)))
 }
 
 fn scaling(words: &[u32], classes: u16) -> Result<VectorScaling<'_>, TableFault> {
@@ -66,7 +68,7 @@ fn scaling(words: &[u32], classes: u16) -> Result<VectorScaling<'_>, TableFault>
         _ => return Err(TableFault::Content),
     };
     VectorScaling::new(classes, input, shape).map_err(|error| match error {
-        crate::ScalingError::Length => TableFault::Extent,
+        ScalingError::Length => TableFault::Extent,
         _ => TableFault::Content,
     })
 }
@@ -106,24 +108,23 @@ fn cells<'a>(kind: SectionKind, words: &'a [u32], header: &Header<'_>) -> Result
     CellTable::new(scheme, bytemuck::must_cast_slice(values)).map_err(|_| TableFault::Content)
 }
 
-/// The kind of section that holds a calibrator; `None` if that is tables.
-pub(super) fn section(calibrator: &VectorCalibrator<'_>) -> Option<SectionKind> {
-    Some(match calibrator {
-        VectorCalibrator::Scaled(_) => SectionKind::VectorScaling,
-        VectorCalibrator::Binned(table) => match table.scheme() {
+/// Returns the kind of section that holds a calibrator.
+pub(super) fn section(joint: &Joint<'_>) -> SectionKind {
+    match joint {
+        Joint::Scaled(_) => SectionKind::VectorScaling,
+        Joint::Binned(table) => match table.scheme() {
             CellScheme::Sierpinski(_) => SectionKind::Sierpinski,
             CellScheme::Grid(_) => SectionKind::Grid,
             CellScheme::Projection(_) => SectionKind::Projection,
             CellScheme::SplitTree(_) => SectionKind::SplitTree,
         },
-        VectorCalibrator::ClassWise(_) | VectorCalibrator::Normalized(_) => return None,
-    })
+    }
 }
 
 /// Writes the section's words.
-pub(super) fn write(calibrator: &VectorCalibrator<'_>, out: &mut WordWriter<'_>) -> Option<()> {
-    match calibrator {
-        VectorCalibrator::Scaled(function) => {
+pub(super) fn write(joint: &Joint<'_>, out: &mut WordWriter<'_>) -> Option<()> {
+    match joint {
+        Joint::Scaled(function) => {
             let (features, clip) = match function.input() {
                 ScalingInput::Logits => (LOGITS, 0.0),
                 ScalingInput::LogProbs { clip } => (LOG_PROBS, clip),
@@ -139,7 +140,7 @@ pub(super) fn write(calibrator: &VectorCalibrator<'_>, out: &mut WordWriter<'_>)
             out.words(&[shape, features, clip.to_bits()])?;
             out.floats(weights.iter().chain(intercepts).copied())
         }
-        VectorCalibrator::Binned(table) => {
+        Joint::Binned(table) => {
             match table.scheme() {
                 CellScheme::Sierpinski(sierpinski) => out.word(sierpinski.depth().into())?,
                 CellScheme::Grid(grid) => out.word(grid.resolution().into())?,
@@ -150,6 +151,5 @@ pub(super) fn write(calibrator: &VectorCalibrator<'_>, out: &mut WordWriter<'_>)
             }
             out.floats(table.values().iter().copied())
         }
-        VectorCalibrator::ClassWise(_) | VectorCalibrator::Normalized(_) => None,
     }
 }

@@ -1,11 +1,12 @@
-//! The ragged pool: how every section with tables keeps them, read in place.
+//! The ragged pool, in which a section keeps its tables, read in place.
 
 use bytemuck::AnyBitPattern;
 
 use super::error::TableFault;
 
-/// A number of tables in one array of words: a count `T`, `T + 1` ascending offsets in words, then the words. A table
-/// may be empty. Count, offsets and words are all u32, or all u16.
+/// Tables in one array of words: a count `T`, `T + 1` ascending offsets in words, then the words of all tables.
+///
+/// A table may be empty. Count, offsets and words are all u32, or all u16.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Pool<'a, W = u32> {
@@ -17,8 +18,7 @@ impl<'a, W: AnyBitPattern + Into<u32>> Pool<'a, W> {
     /// No tables.
     pub(super) const EMPTY: Self = Self { offsets: &[], words: &[] };
 
-    /// Reads a pool of `expected` tables. Whether an offset is above the next is found when the table is asked
-    /// for.
+    /// Reads a pool of `expected` tables. An offset above the next one is found only when the table is asked for.
     pub(super) fn parse(payload: &'a [u8], expected: usize) -> Result<Self, TableFault> {
         let words: &[W] = bytemuck::try_cast_slice(payload).map_err(|_| TableFault::Extent)?;
         let (&count, words) = words.split_first().ok_or(TableFault::Count)?;
@@ -33,12 +33,12 @@ impl<'a, W: AnyBitPattern + Into<u32>> Pool<'a, W> {
         Ok(Self { offsets, words })
     }
 
-    /// The number of tables, empty ones included.
+    /// Returns the number of tables, empty ones included.
     pub(super) const fn count(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// The words of a table; `None` beyond the last table, and if its offsets are not in order.
+    /// Returns the words of a table; `None` beyond the last table, and if the table's offsets are not in order.
     #[inline]
     pub(super) fn words(&self, table: usize) -> Option<&'a [W]> {
         let start = self.start(table)?;
@@ -46,7 +46,7 @@ impl<'a, W: AnyBitPattern + Into<u32>> Pool<'a, W> {
         self.words.get(start..end as usize)
     }
 
-    /// How many words lie before those of a table.
+    /// Returns the number of words before a table.
     #[inline]
     pub(super) fn start(&self, table: usize) -> Option<usize> {
         self.offsets.get(table).map(|&start| Into::<u32>::into(start) as usize)
@@ -64,7 +64,7 @@ impl<'s> WordWriter<'s> {
         Self { space, len: 0 }
     }
 
-    /// How much was written.
+    /// Returns the number of bytes written.
     pub(super) const fn len_bytes(&self) -> usize {
         self.len
     }
@@ -77,7 +77,7 @@ impl<'s> WordWriter<'s> {
     ) -> Option<usize> {
         self.word(u32::try_from(tables.len()).ok()?)?;
         let offsets_at = self.len;
-        // The offsets are put in their place as they come to be known.
+        // Room for the offsets, which are known table by table.
         (0..=tables.len()).try_for_each(|_| self.word(0))?;
         let words_at = self.len;
         for (i, table) in tables.iter().enumerate() {
@@ -117,7 +117,7 @@ impl<'s> HalfWriter<'s> {
         Self { space, len: 0 }
     }
 
-    /// Writes a pool and returns its length in bytes; `None` also if there are more halves than offsets reach.
+    /// Writes a pool and returns its length in bytes; `None` if it does not fit, or has more halves than an offset can count.
     pub(super) fn pool<T>(
         mut self,
         tables: &[Option<T>],

@@ -1,16 +1,12 @@
-//! The fixed 32 bytes in front: is this an artefact, which format, how long, undamaged?
+//! The 32 bytes in front of the sections: magic, format, length, CRC-32C and identity.
 
-use super::array_at;
+use super::crc32c::CRC_32C;
 use super::error::ParseError;
-use super::header::Identity;
-use crate::crc32c::CRC_32C;
+use super::identity::Identity;
+use super::layout::{FORMAT_VERSION, PREFIX_LEN, array_at};
 
 /// The first bytes of every artefact.
 pub(super) const MAGIC: [u8; 4] = *b"CALB";
-/// The format that this version of calib writes and reads.
-pub const FORMAT_VERSION: u16 = 1;
-/// The length of the prefix in bytes.
-pub const PREFIX_LEN: usize = 32;
 
 pub(super) const TOTAL_LEN_AT: usize = 8;
 pub(super) const SECTION_COUNT_AT: usize = 6;
@@ -67,7 +63,7 @@ impl Prefix {
     }
 }
 
-/// The CRC-32C of an artefact: of all its bytes but the CRC's own.
+/// Returns the CRC-32C of all bytes of an artefact but the CRC itself.
 pub(super) fn crc(artifact: &[u8]) -> u32 {
     let mut digest = CRC_32C.digest();
     digest.update(artifact.get(..CRC_AT).unwrap_or(artifact));

@@ -1,102 +1,16 @@
 //! Typed, length-prefixed sections.
 
-use serde::{Deserialize, Serialize};
-
-use super::array_at;
 use super::error::ParseError;
-use super::prefix::PREFIX_LEN;
-
-/// The length of a section's own head in bytes.
-pub(super) const SECTION_HEAD_LEN: usize = 8;
-/// The length of a counter in bytes.
-pub(super) const COUNTER_LEN: usize = 4;
-/// The length of a signature's payload in bytes: the key's name and the signature.
-pub(super) const SIGNATURE_LEN: usize = 8 + 64;
-/// The flag of a section that a reader must understand.
-pub(super) const MANDATORY: u16 = 1;
-
-/// The kinds of section that this version of calib knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[repr(u16)]
-#[non_exhaustive]
-pub enum SectionKind {
-    /// What was fitted and how.
-    Header = 1,
-    /// Step tables over scores.
-    Tables = 2,
-    /// A byte of flags per bin.
-    BinFlags = 3,
-    /// Step tables that divide equal scores by lot.
-    RandomizedSteps = 4,
-    /// Knots to interpolate between.
-    Interpolated = 5,
-    /// Scaling functions.
-    Scaling = 6,
-    /// Step tables with two probabilities per bin.
-    VennAbers = 7,
-    /// An interval per bin.
-    Intervals = 8,
-    /// Step tables over integer codes.
-    IntegerSteps = 9,
-    /// The bin of every 8-bit code.
-    DirectTable = 10,
-    /// Step tables in 16-bit numbers.
-    CompactSteps = 11,
-    /// A scaling function of whole vectors.
-    VectorScaling = 12,
-    /// Cells of Sierpinski binning.
-    Sierpinski = 13,
-    /// Cells of a grid on the simplex.
-    Grid = 14,
-    /// Cells between hyperplanes.
-    Projection = 15,
-    /// Cells of a tree of splits of the simplex.
-    SplitTree = 16,
-    /// Which action to take at which probability.
-    Decision = 32,
-    /// How new the artefact is.
-    Counter = 64,
-    /// Who made it.
-    Signature = 65,
-}
-
-impl SectionKind {
-    /// Every kind.
-    pub(super) const ALL: [Self; 19] = [
-        Self::Header,
-        Self::Tables,
-        Self::BinFlags,
-        Self::RandomizedSteps,
-        Self::Interpolated,
-        Self::Scaling,
-        Self::VennAbers,
-        Self::Intervals,
-        Self::IntegerSteps,
-        Self::DirectTable,
-        Self::CompactSteps,
-        Self::VectorScaling,
-        Self::Sierpinski,
-        Self::Grid,
-        Self::Projection,
-        Self::SplitTree,
-        Self::Decision,
-        Self::Counter,
-        Self::Signature,
-    ];
-
-    /// Where the kind of this number stands in [`SectionKind::ALL`].
-    fn position(number: u16) -> Option<usize> {
-        Self::ALL.iter().position(|&kind| kind as u16 == number)
-    }
-}
+use super::layout::{
+    COUNTER_LEN, MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SIGNATURE_LEN, SectionKind, array_at,
+};
 
 /// The payloads of the sections whose kinds are known.
 #[derive(Default)]
 pub(super) struct Payloads<'a>([Option<&'a [u8]>; SectionKind::ALL.len()]);
 
 impl<'a> Payloads<'a> {
-    /// Collects the sections of an artefact. The header is the first, and no kind is there twice.
+    /// Collects the sections of an artefact, after checking that the header is the first and that no kind occurs twice.
     pub(super) fn collect(body: &'a [u8], stated: u16) -> Result<Self, ParseError> {
         let mut payloads = Self::default();
         let mut found = 0;
@@ -106,7 +20,7 @@ impl<'a> Payloads<'a> {
             if found == 0 && section.kind != SectionKind::Header as u16 {
                 return Err(ParseError::MissingSection(SectionKind::Header));
             }
-            // What is behind a signature is not signed.
+            // A section behind the signature would not be signed.
             if signed || !section.has_its_length() {
                 return Err(ParseError::Section(section.offset));
             }
@@ -127,17 +41,17 @@ impl<'a> Payloads<'a> {
         }
     }
 
-    /// The payload of the section of this kind, if there is one.
+    /// Returns the payload of the section of this kind, if there is one.
     pub(super) fn get(&self, kind: SectionKind) -> Option<&'a [u8]> {
         self.0.get(SectionKind::position(kind as u16)?).copied().flatten()
     }
 
-    /// The payload of the section of this kind, which must be there.
+    /// Returns the payload of the section of this kind, which must exist.
     pub(super) fn require(&self, kind: SectionKind) -> Result<&'a [u8], ParseError> {
         self.get(kind).ok_or(ParseError::MissingSection(kind))
     }
 
-    /// The first section that is there though it should not be.
+    /// Returns the kind of a section that is not expected.
     pub(super) fn unexpected(&self, expected: impl Fn(SectionKind) -> bool) -> Option<SectionKind> {
         SectionKind::ALL.into_iter().find(|&kind| self.get(kind).is_some() && !expected(kind))
     }
@@ -156,7 +70,7 @@ impl Section<'_> {
         self.flags & MANDATORY != 0
     }
 
-    /// Whether the payload is as long as its kind says, if it does.
+    /// Tells whether the payload has the length of its kind, if the kind has one.
     const fn has_its_length(&self) -> bool {
         const COUNTER: u16 = SectionKind::Counter as u16;
         const SIGNATURE: u16 = SectionKind::Signature as u16;
@@ -168,7 +82,7 @@ impl Section<'_> {
     }
 }
 
-/// Walks the sections; ends after the first malformed one.
+/// Walks over the sections, and ends after the first malformed one.
 struct Sections<'a> {
     rest: &'a [u8],
     offset: usize,

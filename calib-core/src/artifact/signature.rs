@@ -1,14 +1,15 @@
-//! The signature: which bytes it is of, and where it stands.
+//! The signature of an artefact: which bytes are signed, and where the signature stands.
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::{self, CRC_AT, CRC_END, PREFIX_LEN, SECTION_COUNT_AT};
-use super::section::{SECTION_HEAD_LEN, SIGNATURE_LEN, SectionKind};
-use super::{Identity, WriteError, array_at};
+use super::identity::{Identity, hex};
+use super::layout::{PREFIX_LEN, SECTION_HEAD_LEN, SIGNATURE_LEN, SectionKind, array_at};
+use super::prefix::{self, CRC_AT, CRC_END, SECTION_COUNT_AT};
+use super::writer::WriteError;
 
-/// How many bytes a signature adds to an artefact.
+/// The number of bytes that a signature adds to an artefact.
 pub const SIGNATURE_SECTION_LEN: usize = SECTION_HEAD_LEN + SIGNATURE_LEN;
 const BYTES_LEN: usize = 64;
 
@@ -17,27 +18,25 @@ const BYTES_LEN: usize = 64;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeyId(pub [u8; 8]);
 
-/// An Ed25519 signature as it lies in an artefact, not verified.
+/// An Ed25519 signature in an artefact, not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Signature<'a> {
-    /// The key that it says to be of.
+    /// The name of the key that made the signature, as the artefact states it.
     pub key: KeyId,
-    /// The signature.
+    /// The signature's bytes.
     pub bytes: &'a [u8; 64],
 }
 
-/// The bytes of an artefact that a signature is of: all but the CRC-32C, which follows from the others, and the
-/// signature's own 64.
+/// The signed bytes of an artefact: all but the CRC-32C, which follows from the others, and the 64 bytes of the signature.
 ///
-/// What is signed is the SHA-512 of the two parts, one after the other, behind the 16 bytes
-/// [`SignedPart::DOMAIN`]: 80 bytes. The prefix, with its format, section count, length and identity, is among them, and
-/// so are all sections, with the counter and the key's name.
+/// The signed bytes include the prefix, with its format, section count, length and identity, and all sections, with the counter and
+/// the key's name. The signed message has 80 bytes: [`SignedPart::DOMAIN`], then the SHA-512 of both parts, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignedPart<'a> {
-    /// The prefix in front of the CRC.
+    /// The prefix up to the CRC.
     pub front: &'a [u8],
-    /// From behind the CRC up to the signature's bytes.
+    /// The bytes from after the CRC up to the signature's bytes.
     pub rest: &'a [u8],
 }
 
@@ -49,24 +48,44 @@ impl<'a> Signature<'a> {
 }
 
 impl<'a> SignedPart<'a> {
-    /// What sets a signature of an artefact apart from one of anything else that the key signs.
+    /// The bytes that tell the message of an artefact from anything else that the key signs.
     pub const DOMAIN: [u8; 16] = *b"calib artefact\0\x01";
 
-    /// The signed part of an artefact that ends with its signature; `None` if it is too short for one.
+    /// Returns the signed part of an artefact that ends with its signature; `None` if it is too short for a signature.
     pub fn of(artifact: &'a [u8]) -> Option<Self> {
         let end = artifact.len().checked_sub(BYTES_LEN)?;
         Some(Self { front: artifact.get(..CRC_AT)?, rest: artifact.get(CRC_END..end)? })
     }
 }
 
-/// Adds a signature to the artefact in the first `len_bytes` of `buf`, and returns the signed artefact. `sign` is given
-/// what is to be signed, and returns the 64 bytes of the signature. The identity stays as it is.
+/// Adds a signature to the artefact in the first `len_bytes` of `buf`, and returns the signed artefact.
 ///
-/// The artefact is one that [parses](super::Artifact::parse) and has no signature yet.
+/// The artefact is one that [parses](super::Artifact::parse) and has no signature yet. `sign` takes the signed part and returns
+/// the 64 bytes of the signature. The identity does not change.
+///
+/// ```
+/// use calib_core::Artifact;
+/// use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let mut buffer = sample::binary();
+/// # let len_bytes = buffer.as_bytes().len();
+/// # buffer.extend_from_slice(&[0; SIGNATURE_SECTION_LEN]).unwrap();
+/// # let mut bytes = buffer.as_bytes().to_vec();
+/// # let buf = &mut bytes[..];
+/// # let ed25519 = |_message: &[u8]| [0x5A; 64];
+/// let key = KeyId(*b"key name");
+/// let signed = sign(buf, len_bytes, key, |part| ed25519(&[part.front, part.rest].concat()))?;
+/// # let mut buffer = calib_core::ArtifactBuffer::<128>::new();
+/// # buffer.extend_from_slice(signed).unwrap();
+/// # let signed = buffer.as_bytes();
+/// assert_eq!(Artifact::parse(signed).unwrap().signature().unwrap().key, key);
+/// # Ok::<(), calib_core::artifact::WriteError>(())
+/// ```
 ///
 /// # Errors
 ///
-/// If `buf` is shorter than `len_bytes +` [`SIGNATURE_SECTION_LEN`], or the artefact than its prefix.
+/// If `buf` is shorter than `len_bytes +` [`SIGNATURE_SECTION_LEN`], or the artefact is shorter than its prefix.
 pub fn sign(
     buf: &mut [u8],
     len_bytes: usize,
@@ -92,7 +111,7 @@ fn complete(
     section[4..SECTION_HEAD_LEN].copy_from_slice(&(SIGNATURE_LEN as u32).to_le_bytes());
     section[SECTION_HEAD_LEN..SECTION_HEAD_LEN + 8].copy_from_slice(&key.0);
     *bytes.get_mut(len_bytes..)?.first_chunk_mut()? = section;
-    // The signature is of the new length and section count; the CRC is of the signature, too.
+    // The new length and section count are signed; the CRC covers the signature.
     prefix::write(bytes, sections, identity)?;
     let signature = sign(SignedPart::of(bytes)?);
     *bytes.last_chunk_mut()? = signature;
@@ -101,6 +120,6 @@ fn complete(
 
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+        hex(&self.0, f)
     }
 }

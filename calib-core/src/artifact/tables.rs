@@ -1,26 +1,39 @@
-//! The tables of an artefact and what goes with them, read in place.
+//! The tables of an artefact with their flags, intervals and direct tables, read in place.
 
 use super::error::{ParseError, TableFault};
 use super::form::TableForm;
 use super::header::{Header, HeaderFlags, is_epsilon};
+use super::layout::SectionKind;
 use super::pool::Pool;
-use super::section::{Payloads, SectionKind};
-use crate::{BinFlags, Calibrated, ProbInterval, QuantizedScore, Score};
+use super::section::Payloads;
+use crate::outcome::{BinFlags, Calibrated, ProbInterval};
+use crate::score::{QuantizedScore, Score};
 
-/// The tables of an artefact, one per binary problem of its reduction, in the order of [`Reduction`](super::Reduction).
+/// The tables of an artefact, one per binary problem of its reduction, in the order that [`Reduction`](super::Reduction) states.
+///
+/// ```
+/// use calib_core::Artifact;
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::top_label();
+/// let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let tables = artifact.tables();
+/// assert_eq!((tables.count(), tables.get(0).unwrap().form.bins()), (3, 2));
+/// assert!(tables.get(2).is_none()); // an uncalibrated class
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tables<'a> {
     kind: SectionKind,
     pool: TablePool<'a>,
-    /// Empty, or one per bin.
+    /// Empty, or a byte per bin.
     bin_flags: &'a [u8],
     intervals: Option<Pool<'a>>,
-    /// Empty, or 256 per table.
+    /// Empty, or 256 bytes per table.
     direct: &'a [u8],
 }
 
-/// What the tables lie in.
+/// The pool that contains the tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 enum TablePool<'a> {
@@ -43,7 +56,7 @@ impl<'a> TablePool<'a> {
         }
     }
 
-    /// A table's epsilon and checked form; `None` if it is empty.
+    /// Checks a table and returns its epsilon and form; `None` if the table is empty.
     fn check(
         &self,
         kind: SectionKind,
@@ -67,7 +80,7 @@ impl<'a> TablePool<'a> {
         }
     }
 
-    /// A table that was checked.
+    /// Returns the epsilon and form of a table that was checked.
     #[inline(always)]
     fn read(&self, kind: SectionKind, table: usize) -> Option<(f32, TableForm<'a>)> {
         match self {
@@ -82,16 +95,16 @@ impl<'a> TablePool<'a> {
         }
     }
 
-    /// The number of bins of a table, and of all before it, of step tables over scores or keys.
+    /// Returns the number of bins before a step table over scores or keys, and the number of bins in it.
     #[inline]
     fn step_bins(&self, table: usize) -> Option<(usize, usize)> {
         match self {
-            // Two words a bin.
+            // Two words per bin, with the epsilon.
             Self::Words(pool) => {
                 let (start, end) = (pool.start(table)?, pool.start(table.checked_add(1)?)?);
                 Some((start / 2, end.checked_sub(start)? / 2))
             }
-            // Two halves a bin, and one more for a table that is not empty.
+            // Two halves per bin, and one more for a table that is not empty.
             Self::Halves(pool) => {
                 let bins = |table| pool.words(table).map_or(0, |halves| halves.len() / 2);
                 Some(((0..table).map(bins).sum(), bins(table)))
@@ -100,26 +113,26 @@ impl<'a> TablePool<'a> {
     }
 }
 
-/// An epsilon from its halves, the lower first.
+/// Joins the halves of an epsilon, the lower half first.
 #[inline]
 fn joined([low, high]: [u16; 2]) -> f32 {
     f32::from_bits(u32::from(low) | u32::from(high) << 16)
 }
 
-/// A stored epsilon, which is NaN, or finite and above 0; `None` for NaN. By its bits: without an FPU a comparison of floats
-/// is a call.
+/// Returns a stored epsilon, which is finite and above 0, or `None` for NaN.
+// By its bits, because a comparison of floats is a call on cores without an FPU.
 #[inline(always)]
 const fn guaranteed(epsilon: f32) -> Option<f32> {
     if epsilon.to_bits() < f32::INFINITY.to_bits() { Some(epsilon) } else { None }
 }
 
-/// A table and what is guaranteed for it.
+/// A table with its guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Table<'a> {
-    /// Edges and probabilities, or what takes their place.
+    /// The edges and probabilities, or the function.
     pub form: TableForm<'a>,
-    /// The largest deviation of a probability at the header's alpha; `None` if nothing is guaranteed.
+    /// The largest deviation of a probability from the truth, at the header's alpha; `None` if nothing is guaranteed.
     pub epsilon: Option<f32>,
 }
 
@@ -183,7 +196,7 @@ impl<'a> Tables<'a> {
                 return Err(at(TableFault::Missing));
             };
             bins += form.bins();
-            // NaN says that nothing is guaranteed; whatever is guaranteed is not above the header's.
+            // NaN stands for no guarantee. A table's epsilon is not above the header's.
             let guaranteed = header.guarantee.is_some_and(|g| is_epsilon(epsilon) && epsilon <= g.epsilon);
             if !(epsilon.is_nan() || guaranteed) {
                 return Err(at(TableFault::Epsilon));
@@ -237,29 +250,27 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// The number of tables, uncalibrated classes included.
+    /// Returns the number of tables, with the empty ones of uncalibrated classes.
     pub const fn count(&self) -> usize {
         self.pool.count()
     }
 
-    /// The table of this index; `None` for an uncalibrated class and beyond the last table.
+    /// Returns the table with this index; `None` for an uncalibrated class, and beyond the last table.
     pub fn get(&self, table: usize) -> Option<Table<'a>> {
         self.read(self.kind, table)
     }
 
-    /// [`Tables::get`] of tables of this kind: where the compiler knows it, the form is not made and matched.
+    /// Returns a table of a section of this kind.
+    // The caller states the kind, so that the compiler need neither make nor match the other forms.
     #[inline(always)]
     fn read(&self, kind: SectionKind, table: usize) -> Option<Table<'a>> {
         let (epsilon, form) = self.pool.read(kind, table)?;
         Some(Table { form, epsilon: guaranteed(epsilon) })
     }
 
-    /// Calibrates a score with a table; `None` for an uncalibrated class, beyond the last table, and for tables
-    /// over codes.
-    ///
-    /// Every form has a function of its own: without an FPU every operation on floats is a call, and the less stack is taken
-    /// above it the better.
-    // A Cortex-M0, which has no atomics, takes the most stack for a float.
+    /// Calibrates a score with a table; `None` for an uncalibrated class, beyond the last table, and for tables over codes.
+    // Every form has a function of its own: on cores without an FPU every operation on floats is a call, so stack that is taken
+    // above it counts. A Cortex-M0 (the core without atomics) takes the most stack for floats.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
     pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
@@ -274,8 +285,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// [`Tables::calibrate`] by a step table.
-    // In its caller, where there is stack for it, it takes fewer instructions.
+    /// Calibrates a score with a step table.
+    // Inlining saves instructions, on the cores that have the stack for it.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(never))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline(always))]
     fn step(&self, table: usize, score: Score) -> Option<Calibrated> {
@@ -286,7 +297,7 @@ impl<'a> Tables<'a> {
         Some(self.evidence(table, bin, prob, epsilon))
     }
 
-    /// [`Tables::calibrate`] by a step table whose ties are randomised.
+    /// Calibrates a score with a step table that divides equal scores by lot.
     #[inline(never)]
     fn randomized_step(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
         let Table { form: TableForm::Randomized(steps), epsilon } =
@@ -299,7 +310,7 @@ impl<'a> Tables<'a> {
         Some(self.evidence(table, bin as u16, steps.value(bin), epsilon))
     }
 
-    /// [`Tables::calibrate`] between knots.
+    /// Calibrates a score with an interpolated table.
     #[inline(never)]
     fn interpolate(&self, table: usize, score: Score) -> Option<Calibrated> {
         let Table { form: TableForm::Interpolated(knots), epsilon } =
@@ -311,7 +322,7 @@ impl<'a> Tables<'a> {
         Some(self.evidence(table, bin, prob, epsilon))
     }
 
-    /// [`Tables::calibrate`] by two probabilities a bin.
+    /// Calibrates a score with two probabilities per bin.
     #[inline(never)]
     fn venn_abers(&self, table: usize, score: Score) -> Option<Calibrated> {
         let Table { form: TableForm::VennAbers(bins), epsilon } = self.read(SectionKind::VennAbers, table)?
@@ -322,7 +333,7 @@ impl<'a> Tables<'a> {
         Some(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval: Some(interval) })
     }
 
-    /// [`Tables::calibrate`] by a scaling function, which has no bins.
+    /// Calibrates a score with a scaling function, which has no bins.
     #[inline(never)]
     fn scale(&self, table: usize, score: Score) -> Option<Calibrated> {
         let Table { form: TableForm::Scaling(function), epsilon } = self.read(SectionKind::Scaling, table)?
@@ -333,8 +344,7 @@ impl<'a> Tables<'a> {
         Some(Calibrated { prob, bin: 0, epsilon, flags: BinFlags::NONE, interval: None })
     }
 
-    /// Calibrates a code with a table; `None` for an uncalibrated class, beyond the last table, and for tables over
-    /// scores.
+    /// Calibrates a code with a table; `None` for an uncalibrated class, beyond the last table, and for tables over floats.
     #[inline]
     pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Option<Calibrated> {
         match self.kind {
@@ -344,7 +354,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// [`Tables::calibrate_code`] by a table in words.
+    /// Calibrates a code with a table in words.
     #[inline(never)]
     fn code_step(&self, table: usize, key: u16) -> Option<Calibrated> {
         let Table { form: TableForm::Codes(codes), epsilon } = self.read(SectionKind::IntegerSteps, table)?
@@ -356,13 +366,13 @@ impl<'a> Tables<'a> {
         Some(self.evidence(table, bin as u16, codes.value(bin), epsilon))
     }
 
-    /// [`Tables::calibrate`] by a table in half words, of floats that are rounded.
+    /// Calibrates a rounded float with a table in half words.
     #[inline(never)]
     fn rounded_step(&self, table: usize, score: Score) -> Option<Calibrated> {
         self.compact_step(table, score.rounded_key())
     }
 
-    /// [`Tables::calibrate_code`] by a table in half words.
+    /// Calibrates a key with a table in half words.
     #[inline(never)]
     fn compact_step(&self, table: usize, key: u16) -> Option<Calibrated> {
         let Table { form: TableForm::Compact(steps), epsilon } =
@@ -374,17 +384,17 @@ impl<'a> Tables<'a> {
         Some(self.evidence(table, bin, prob, epsilon))
     }
 
-    /// The result of a bin, with what is known about it.
+    /// Makes the result of a bin, with its evidence.
     #[inline(always)]
     fn evidence(&self, table: usize, bin: u16, prob: f32, epsilon: Option<f32>) -> Calibrated {
         let flags = self.bin_flags(table, bin);
         let epsilon = if flags.contains(BinFlags::EMPTY) { None } else { epsilon };
-        // An interval is as good as the guarantee it comes with.
+        // An interval holds under the same conditions as the epsilon: without the epsilon there is none.
         let interval = epsilon.and_then(|_| self.interval(table, bin));
         Calibrated { prob, bin, epsilon, flags, interval }
     }
 
-    /// The flags of a bin of a table; [`BinFlags::NONE`] for a bin or table that is not there.
+    /// Returns the flags of a bin of a table; [`BinFlags::NONE`] if there is no such bin or table.
     #[inline]
     pub fn bin_flags(&self, table: usize, bin: u16) -> BinFlags {
         if self.bin_flags.is_empty() {
@@ -396,7 +406,7 @@ impl<'a> Tables<'a> {
         BinFlags::from_bits(bits).unwrap_or_default()
     }
 
-    /// The exact interval of a bin of a table, of section 8; `None` if there is none.
+    /// Returns the interval of a bin of a table, from section 8; `None` if there is none.
     #[inline]
     pub fn interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
         let pairs = self.intervals?.words(table)?.as_chunks::<2>().0;
@@ -404,18 +414,18 @@ impl<'a> Tables<'a> {
         ProbInterval::new(lo, hi)
     }
 
-    /// The bins of all 256 codes of a table, of section 10.
+    /// Returns the bins of all 256 codes of a table, from section 10.
     #[inline]
     fn direct(&self, table: usize) -> Option<&'a [u8]> {
         self.direct.get(table.checked_mul(CODES)?..)?.get(..CODES)
     }
 
-    /// Whether results may have intervals: those of section 8, or the ends of Venn-Abers.
+    /// Tells whether results may have intervals: from section 8, or from Venn-Abers.
     pub fn has_intervals(&self) -> bool {
         self.intervals.is_some() || self.kind == SectionKind::VennAbers
     }
 
-    /// Whether there is a direct table for every table over codes.
+    /// Tells whether every table over codes has a direct table.
     pub const fn has_direct_table(&self) -> bool {
         !self.direct.is_empty()
     }

@@ -1,20 +1,25 @@
-//! Writing an artefact, into a slice: the host's half of the format, kept beside the reader.
+//! Writing an artefact into a slice: the host's half of the format, beside the reader.
 
 use core::fmt;
 
 use super::form::TableForm;
-use super::header::{Header, Identity};
-use super::joint;
+use super::header::Header;
+use super::identity::Identity;
+use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
 use super::pool::{HalfWriter, WordWriter};
-use super::prefix::{self, PREFIX_LEN};
-use super::section::{MANDATORY, SECTION_HEAD_LEN, SectionKind};
 use super::tables::{CODES, Table};
-use crate::{BinFlags, DecisionError, DecisionParts, DecisionRule, ProbInterval, VectorCalibrator};
+use super::{joint, prefix};
+use crate::decision::{DecisionError, DecisionParts, DecisionRule};
+use crate::outcome::{BinFlags, ProbInterval};
+use crate::vector::Joint;
 
 /// Writes an artefact section by section into a buffer.
 ///
 /// ```
-/// use calib_core::*;
+/// use calib_core::artifact::{
+///     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, WriteError,
+/// };
+/// use calib_core::{Artifact, Identity, ScoreEncoding, StepTable};
 ///
 /// let header = Header {
 ///     method: Method::Umd,
@@ -41,7 +46,7 @@ pub struct ArtifactWriter<'b> {
     buf: &'b mut [u8],
     len: usize,
     sections: u16,
-    /// The kind of section that the header wants its tables in.
+    /// The kind of section in which the header's tables go.
     tables: Option<SectionKind>,
 }
 
@@ -54,8 +59,7 @@ pub enum WriteError {
     TooLarge,
     /// The header contradicts itself.
     Header,
-    /// A table is not of the form that goes with the header's method and score encoding, or the header is not there
-    /// yet.
+    /// A table's form does not go with the header's method and score encoding, or there is no header yet.
     Form,
     /// The parts are not a decision rule.
     Decision(DecisionError),
@@ -67,7 +71,7 @@ impl<'b> ArtifactWriter<'b> {
         Self { buf, len: PREFIX_LEN, sections: 0, tables: None }
     }
 
-    /// Writes the header, which comes first.
+    /// Writes the header. It comes first.
     ///
     /// # Errors
     ///
@@ -86,7 +90,7 @@ impl<'b> ArtifactWriter<'b> {
     ///
     /// # Errors
     ///
-    /// If one is not of the header's form, or they do not fit.
+    /// If a table's form does not go with the header, or the tables do not fit.
     pub fn tables(&mut self, tables: &[Option<Table<'_>>]) -> Result<(), WriteError> {
         let kind = self.tables.ok_or(WriteError::Form)?;
         if tables.iter().flatten().any(|table| table.form.section() != kind) {
@@ -109,15 +113,17 @@ impl<'b> ArtifactWriter<'b> {
         })
     }
 
-    /// Writes a calibrator of the whole vector, in place of tables: [`VectorCalibrator::Scaled`] or
-    /// [`VectorCalibrator::Binned`]. The flags of its cells are a [section of their own](ArtifactWriter::bin_flags).
+    /// Writes a calibrator of whole vectors, in place of tables. The flags of its cells are a
+    /// [section of their own](ArtifactWriter::bin_flags).
     ///
     /// # Errors
     ///
-    /// If it is not of the header's form, or does not fit.
-    pub fn joint(&mut self, calibrator: &VectorCalibrator<'_>) -> Result<(), WriteError> {
-        let kind = joint::section(calibrator).filter(|&kind| Some(kind) == self.tables);
-        let kind = kind.ok_or(WriteError::Form)?;
+    /// If the calibrator does not go with the header, or does not fit.
+    pub fn joint(&mut self, calibrator: &Joint<'_>) -> Result<(), WriteError> {
+        let kind = joint::section(calibrator);
+        if self.tables != Some(kind) {
+            return Err(WriteError::Form);
+        }
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let mut out = WordWriter::new(space);
         joint::write(calibrator, &mut out).ok_or(WriteError::TooLarge)?;
@@ -125,21 +131,21 @@ impl<'b> ArtifactWriter<'b> {
         self.close(kind as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
     }
 
-    /// Writes the flags of all bins, table by table. Not needed if all are [`BinFlags::NONE`].
+    /// Writes the flags of all bins, table by table. The section may be left out if all flags are [`BinFlags::NONE`].
     ///
     /// # Errors
     ///
-    /// If they do not fit.
+    /// If the flags do not fit.
     pub fn bin_flags(&mut self, flags: &[BinFlags]) -> Result<(), WriteError> {
         self.bytes(SectionKind::BinFlags, flags.iter().map(|flags| flags.bits()))
     }
 
-    /// Writes the exact intervals of all bins, a list for each table and `None` for an uncalibrated class. A bin of
-    /// which nothing is guaranteed has none. Round `lo` down and `hi` up.
+    /// Writes the exact intervals of all bins: a list per table, `None` for an uncalibrated class. A bin without a guarantee has no
+    /// interval. The caller rounds `lo` down and `hi` up.
     ///
     /// # Errors
     ///
-    /// If they do not fit.
+    /// If the intervals do not fit.
     pub fn intervals(&mut self, tables: &[Option<&[Option<ProbInterval>]>]) -> Result<(), WriteError> {
         self.pool(SectionKind::Intervals, 0, tables, |intervals, out| {
             let ends = |interval: &Option<ProbInterval>| match interval {
@@ -150,12 +156,12 @@ impl<'b> ArtifactWriter<'b> {
         })
     }
 
-    /// Writes the bin of every code of an 8-bit encoding, so that a device need not search. `tables` are those of
+    /// Writes the bin of every code of an 8-bit encoding, so that a device need not search. `tables` are the ones given to
     /// [`ArtifactWriter::tables`].
     ///
     /// # Errors
     ///
-    /// If a table is not over codes, or they do not fit.
+    /// If a table is not over codes, or the bins do not fit.
     pub fn direct_table(&mut self, tables: &[Option<Table<'_>>]) -> Result<(), WriteError> {
         let over_codes = |table: &Table<'_>| matches!(table.form, TableForm::Codes(_));
         if !tables.iter().flatten().all(over_codes) {
@@ -171,21 +177,21 @@ impl<'b> ArtifactWriter<'b> {
         self.bytes(SectionKind::DirectTable, bins)
     }
 
-    /// Writes the counter. Not needed if it is 0.
+    /// Writes the counter. The section may be left out if the counter is 0.
     ///
     /// # Errors
     ///
-    /// If it does not fit.
+    /// If the counter does not fit.
     pub fn counter(&mut self, counter: u32) -> Result<(), WriteError> {
         self.section(SectionKind::Counter as u16, false, &counter.to_le_bytes())
     }
 
-    /// Writes the decision rule. It is mandatory: a device that knows nothing of decisions refuses the artefact, rather
-    /// than decide by itself.
+    /// Writes the decision rule as a mandatory section: a device that does not know decision rules refuses the artefact, rather than
+    /// decide by itself.
     ///
     /// # Errors
     ///
-    /// If the parts are no rule, or do not fit.
+    /// If the parts are not a rule, or do not fit.
     pub fn decision(&mut self, parts: &DecisionParts<'_>) -> Result<(), WriteError> {
         if parts.intervals.len() != parts.thresholds.len().saturating_add(1) {
             return Err(WriteError::Decision(DecisionError::Length));
@@ -197,19 +203,18 @@ impl<'b> ArtifactWriter<'b> {
         self.close(SectionKind::Decision as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
     }
 
-    /// Writes a section of any kind; the payload's meaning is the caller's.
+    /// Writes a section of any kind, with a payload that the writer does not check.
     ///
     /// # Errors
     ///
-    /// If it does not fit.
+    /// If the section does not fit.
     pub fn section(&mut self, kind: u16, mandatory: bool, payload: &[u8]) -> Result<(), WriteError> {
         let space = self.payload_space().and_then(|space| space.get_mut(..payload.len()));
         space.ok_or(WriteError::TooLarge)?.copy_from_slice(payload);
         self.close(kind, if mandatory { MANDATORY } else { 0 }, payload.len()).ok_or(WriteError::TooLarge)
     }
 
-    /// Completes the artefact and returns its bytes. `identify` is given all sections and returns the first 8
-    /// bytes of their SHA-256.
+    /// Completes the artefact and returns its bytes. `identify` takes all sections and returns the first 8 bytes of their SHA-256.
     ///
     /// # Errors
     ///
@@ -245,7 +250,7 @@ impl<'b> ArtifactWriter<'b> {
         self.close(kind as u16, 0, len).ok_or(WriteError::TooLarge)
     }
 
-    /// Where the next section's payload goes.
+    /// Returns the space for the next section's payload.
     fn payload_space(&mut self) -> Option<&mut [u8]> {
         self.buf.get_mut(self.len.checked_add(SECTION_HEAD_LEN)?..)
     }

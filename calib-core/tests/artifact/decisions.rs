@@ -1,9 +1,8 @@
 //! The decision section: pinned bytes, contradictions, and what the writer takes.
 
-use calib_core::{
-    Action, Artifact, ArtifactWriter, DecisionError, DecisionParts, DecisionRule, ParseError, StepTable,
-    Table, TableForm, WriteError,
-};
+use calib_core::artifact::{ArtifactWriter, Table, TableForm, WriteError};
+use calib_core::decision::{Action, DecisionError, DecisionParts};
+use calib_core::{Artifact, DecisionRule, ParseError, StepTable};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 

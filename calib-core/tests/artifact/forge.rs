@@ -1,9 +1,9 @@
 //! Makes artefacts byte by byte, without the crate's writer: right ones, and wrong ones with a right CRC.
 
-use calib_core::{
-    Artifact, ArtifactBuffer, ArtifactWriter, Guarantee, Header, HeaderFlags, Identity, Method, PREFIX_LEN,
-    Provenance, Reduction, ScoreEncoding, Table,
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, PREFIX_LEN, Provenance, Reduction, Table,
 };
+use calib_core::{Artifact, ArtifactBuffer, Identity, ScoreEncoding};
 use crc::{CRC_32_ISCSI, Crc};
 use sha2::{Digest, Sha256};
 
@@ -129,7 +129,11 @@ fn top_label_header() -> Header<'static> {
         classes: 3,
         bins: 3,
         n: 50,
-        guarantee: Some(Guarantee { theorem: calib_core::Theorem::Gr22Theorem1, alpha: 0.1, epsilon: 0.25 }),
+        guarantee: Some(Guarantee {
+            theorem: calib_core::artifact::Theorem::Gr22Theorem1,
+            alpha: 0.1,
+            epsilon: 0.25,
+        }),
         flags: HeaderFlags::CLASS_UNCALIBRATED,
         provenance: Provenance {
             data_sha256: [0x5A; 32],

@@ -1,16 +1,18 @@
 //! Format 1, pinned byte by byte: a change that fails here breaks every artefact in the field.
 
+use calib_core::artifact::{
+    Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
 use calib_core::{
-    Artifact, ArtifactBuffer, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Method,
-    Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem,
-    TopLabel, Uncalibrated,
+    Artifact, ArtifactBuffer, BinFlags, Calibrator, ClassifierId, Outcome, ParseError, Score, ScoreEncoding,
+    StepTable, TopLabel, Uncalibrated,
 };
 
 use crate::forge::{aligned, identity, write};
 use crate::test_size::step;
 
 /// One table with a guarantee, fitted for a stated classifier.
-const BINARY: &str = "
+pub(crate) const BINARY: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     a0 00 00 00                 # total length: 160

@@ -1,9 +1,8 @@
 //! A smooth function as a table over codes, pinned byte by byte; the listing was not made by this crate's writer.
 
-use calib_core::{
-    Artifact, Calibrator, CodeTable, Header, HeaderFlags, Method, Provenance, QuantizedScore, Reduction,
-    ScoreEncoding, Table, TableForm,
-};
+use calib_core::artifact::{Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm};
+use calib_core::table::CodeTable;
+use calib_core::{Artifact, Calibrator, QuantizedScore, ScoreEncoding};
 
 use crate::forge::{aligned, identity, write};
 use crate::golden::hex;

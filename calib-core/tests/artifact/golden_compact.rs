@@ -1,9 +1,12 @@
 //! Tables in 16-bit numbers, pinned byte by byte; the listing was not made by this crate's writer.
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Table,
+    TableFault, TableForm, Theorem,
+};
+use calib_core::table::CompactTable;
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, Calibrator, CompactTable, Guarantee, Header, HeaderFlags, Method,
-    Outcome, ParseError, Probs, Provenance, Reduction, ScoreEncoding, SectionKind, Table, TableFault,
-    TableForm, Theorem, Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrator, Outcome, ParseError, Probs, ScoreEncoding, Uncalibrated, VectorCalibrator,
 };
 
 use crate::forge::{aligned, assemble, disassemble, identity, refusal};

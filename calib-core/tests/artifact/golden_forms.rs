@@ -1,10 +1,14 @@
 //! Every form of table in format 1 is written and read as it is listed.
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
+use calib_core::table::{
+    CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+};
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, Calibrated, Calibrator, CodeTable, Guarantee, Header, HeaderFlags,
-    InterpolatedTable, Method, ParseError, ProbInterval, Provenance, QuantizedScore, RandomizedTable,
-    Reduction, Scaling, ScalingFunction, Score, ScoreEncoding, StepTable, Table, TableForm, Theorem,
-    VennAbersTable,
+    Artifact, BinFlags, Calibrated, Calibrator, ParseError, ProbInterval, QuantizedScore, Score,
+    ScoreEncoding, StepTable,
 };
 
 use crate::forge::{aligned, identity};

@@ -1,12 +1,17 @@
 //! Calibrators of whole vectors: their sections pinned word by word, every contradiction in them, and the laws of use.
 
 use calib_core::ParseError::{Header as BadHeader, MissingSection, Table as BadTable, UnexpectedSection};
-use calib_core::TableFault::{self, Bins, Content, Extent, Flags};
+use calib_core::artifact::TableFault::{self, Bins, Content, Extent, Flags};
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Theorem,
+    WriteError,
+};
+use calib_core::vector::{
+    CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
+    VectorScaling,
+};
 use calib_core::{
-    Artifact, ArtifactWriter, BinFlags, Calibrator, CellScheme, CellTable, Guarantee, Header, HeaderFlags,
-    Logits, Method, Outcome, ParseError, Probs, Projection, Provenance, Reduction, ScalingInput,
-    ScalingShape, ScoreEncoding, ScoreVector, SectionKind, Sierpinski, SimplexGrid, SplitTree, Theorem,
-    VectorCalibrator, VectorScaling, WriteError,
+    Artifact, BinFlags, Calibrator, Logits, Outcome, ParseError, Probs, ScoreEncoding, ScoreVector,
 };
 use proptest::prelude::*;
 
@@ -70,11 +75,7 @@ fn header(method: Method, classes: u16, bins: u32) -> Header<'static> {
     }
 }
 
-fn write(
-    header: &Header<'_>,
-    calibrator: &VectorCalibrator<'_>,
-    flags: &[BinFlags],
-) -> Result<Vec<u8>, WriteError> {
+fn write(header: &Header<'_>, calibrator: &Joint<'_>, flags: &[BinFlags]) -> Result<Vec<u8>, WriteError> {
     let mut buf = vec![0xEE; 4096];
     let mut writer = ArtifactWriter::new(&mut buf);
     writer.header(header)?;
@@ -98,12 +99,12 @@ fn forge(header: &Header<'_>, kind: SectionKind, words: &[u32], flags: Option<&[
     assemble(&sections)
 }
 
-fn scaled(classes: u16, input: ScalingInput, shape: ScalingShape<'static>) -> VectorCalibrator<'static> {
-    VectorCalibrator::Scaled(VectorScaling::new(classes, input, shape).unwrap())
+fn scaled(classes: u16, input: ScalingInput, shape: ScalingShape<'static>) -> Joint<'static> {
+    Joint::Scaled(VectorScaling::new(classes, input, shape).unwrap())
 }
 
-fn binned<'v>(scheme: CellScheme<'v>, values: &'v [f32]) -> VectorCalibrator<'v> {
-    VectorCalibrator::Binned(CellTable::new(scheme, values).unwrap())
+fn binned<'v>(scheme: CellScheme<'v>, values: &'v [f32]) -> Joint<'v> {
+    Joint::Binned(CellTable::new(scheme, values).unwrap())
 }
 
 /// Values of so many cells of three classes.
@@ -118,14 +119,14 @@ fn values(cells: usize) -> Vec<f32> {
 
 /// What was made by the writer is what was made by hand, and is read back as it was.
 #[track_caller]
-fn is_pinned(header: Header<'_>, kind: SectionKind, words: &[u32], calibrator: &VectorCalibrator<'_>) {
+fn is_pinned(header: Header<'_>, kind: SectionKind, words: &[u32], calibrator: &Joint<'_>) {
     let bytes = write(&header, calibrator, &[]).unwrap();
     assert_eq!(bytes, forge(&header, kind, words, None));
     let buffer = aligned(&bytes);
     let artifact = Artifact::parse(buffer.as_bytes()).unwrap();
     assert_eq!(artifact.header(), &header);
     assert_eq!(artifact.tables().count(), 0);
-    assert_eq!(artifact.calibrator(), Calibrator::Vector(*calibrator));
+    assert_eq!(artifact.calibrator(), Calibrator::Vector((*calibrator).into()));
 }
 
 #[test]

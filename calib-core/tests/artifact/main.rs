@@ -8,9 +8,11 @@ mod golden_compact;
 mod golden_forms;
 mod joint;
 mod listings;
+mod own_table;
 mod properties;
 mod reductions;
 mod refusal_forms;
 mod refusals;
+mod signed;
 #[path = "../../src/test_size.rs"]
 mod test_size;

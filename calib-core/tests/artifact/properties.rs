@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use calib_core::artifact::{
+    Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
 use calib_core::{
-    Artifact, BinFlags, Calibrated, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags, Method,
-    Outcome, Provenance, QuantizedScore, Reduction, Score, ScoreEncoding, StepTable, Table, TableForm,
-    Theorem, TopLabel, Uncalibrated,
+    Artifact, BinFlags, Calibrated, Calibrator, ClassifierId, Outcome, QuantizedScore, Score, ScoreEncoding,
+    StepTable, TopLabel, Uncalibrated,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;

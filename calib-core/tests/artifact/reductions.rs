@@ -1,9 +1,13 @@
 //! Every reduction: which tables it has, and what calibrating a vector gives, against the definition.
 
+use calib_core::artifact::{
+    Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableFault, TableForm, Theorem,
+};
+use calib_core::score::{ClassCountError, MAX_TOP_K};
+use calib_core::vector::VectorError;
 use calib_core::{
-    Artifact, BinFlags, Calibrated, Calibrator, ClassCountError, Guarantee, Header, HeaderFlags, Logits,
-    MAX_TOP_K, Method, Outcome, ParseError, Probs, Provenance, Reduction, ScoreEncoding, ScoreVector,
-    StepTable, Table, TableFault, TableForm, Theorem, Uncalibrated, VectorCalibrator, VectorError,
+    Artifact, BinFlags, Calibrated, Calibrator, Logits, Outcome, ParseError, Probs, ScoreEncoding,
+    ScoreVector, StepTable, Uncalibrated, VectorCalibrator,
 };
 use proptest::prelude::*;
 
@@ -237,7 +241,7 @@ fn what_a_reduction_cannot_have_is_refused() {
         let mut header = header(reduction, 3, tables);
         change(&mut header);
         let mut buf = [0u8; 4096];
-        calib_core::ArtifactWriter::new(&mut buf).header(&header)
+        calib_core::artifact::ArtifactWriter::new(&mut buf).header(&header)
     };
     let promised: fn(&mut Header<'static>) = |header| {
         header.guarantee = Some(Guarantee { theorem: Theorem::Gr21Theorem3, alpha: 0.1, epsilon: EPSILON });

@@ -1,11 +1,12 @@
 //! Every contradiction in the newer forms that a right CRC does not hide, each with its exact error.
 
 use calib_core::ParseError::{Header as BadHeader, Table as BadTable, UnexpectedSection};
-use calib_core::TableFault::{self, Bins, Content, Direct, Epsilon, Extent, Flags, Intervals};
-use calib_core::{
-    Artifact, ArtifactWriter, Guarantee, Header, HeaderFlags, Method, ParseError, Provenance, Reduction,
-    ScoreEncoding, SectionKind, Theorem, WriteError,
+use calib_core::artifact::TableFault::{self, Bins, Content, Direct, Epsilon, Extent, Flags, Intervals};
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Theorem,
+    WriteError,
 };
+use calib_core::{Artifact, ParseError, ScoreEncoding};
 
 use crate::forge::{MANDATORY, Section, aligned, assemble, disassemble, refusal};
 use crate::golden::hex;

@@ -4,9 +4,8 @@ use calib_core::ParseError::{
     DuplicateSection, FormatVersion, Header as BadHeader, Magic, MissingSection, Reserved, SectionCount,
     Table as BadTable, TotalLength, Truncated, UnknownSection,
 };
-use calib_core::{
-    Artifact, HeaderFlags, Method, PREFIX_LEN, ParseError, Reduction, SectionKind, TableFault, Theorem,
-};
+use calib_core::artifact::{HeaderFlags, Method, PREFIX_LEN, Reduction, SectionKind, TableFault, Theorem};
+use calib_core::{Artifact, ParseError};
 
 use crate::forge::{BIN_FLAGS, Draft, MANDATORY, Section, aligned, assemble, f32s, refusal, seal, seal_crc};
 
@@ -131,7 +130,7 @@ fn padding_is_zero_and_sections_end_inside() {
 #[test]
 fn contradictions_in_the_header() {
     type Spoil = fn(&mut Draft);
-    fn guarantee(draft: &mut Draft) -> &mut calib_core::Guarantee {
+    fn guarantee(draft: &mut Draft) -> &mut calib_core::artifact::Guarantee {
         draft.header.guarantee.as_mut().unwrap()
     }
     let cases: &[(&str, Spoil)] = &[

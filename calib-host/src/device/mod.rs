@@ -1,15 +1,7 @@
-//! A device on a serial line.
+//! Devices: their slots and their words, over a serial line and through a debug probe.
+//!
+//! [`serial`] speaks the device's own protocol; [`probe`] reads and writes its flash behind its back, and lets the device
+//! have the last word. Both know artefacts and [`files`](crate::files).
 
-mod error;
-mod link;
-#[cfg(feature = "serial")]
-mod log;
-mod push;
-
-pub use error::DeviceError;
-#[cfg(feature = "serial")]
-pub use link::open_port;
-pub use link::{Link, Patience, Transport};
-#[cfg(feature = "serial")]
-pub use log::{LogDecoder, LogLine, LogTable};
-pub use push::{Stage, push};
+pub mod probe;
+pub mod serial;

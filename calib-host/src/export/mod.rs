@@ -1,44 +1,33 @@
 //! Artefacts as source code, for firmware that is built with its calibrator.
+//!
+//! [`export_c`] writes a header that needs no library, [`export_rust`] tables of calib-core for `include!`. This room knows
+//! artefacts, and no other room.
 
 mod c;
+mod exported;
 mod rust;
 
-use calib_core::{Artifact, BinFlags, Method, QuantizedScore, Reduction, ScoreEncoding, TableForm};
+use calib_core::Artifact;
+use calib_core::artifact::TableForm;
 
-/// Why an artefact has no form as source code.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExportError {
-    /// A scaling function, of which C would give other bits.
-    #[error(
-        "`{0}` is a function of exp and ln, which differ between libraries of C in their last bits: fit a method with \
-         tables, or export it for Rust"
-    )]
-    Function(String),
-    /// A calibrator of whole vectors.
-    #[error(
-        "`{0}` calibrates whole vectors and has no form as source code: put the artefact itself into flash"
-    )]
-    Vectors(String),
-    /// The name is no identifier.
-    #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
-    Name(String),
-    /// A template of C is wrong, which no artefact and no name can cause.
-    #[error("the template of the header: {0}")]
-    Template(String),
-}
+use exported::exported;
 
-/// A table with what is known of its bins.
-struct Exported<'a> {
-    form: TableForm<'a>,
-    epsilon: Option<f32>,
-    /// Whether each bin is empty.
-    empty: Vec<bool>,
-    /// The bin of every 8-bit code, if the artefact holds them.
-    direct: Vec<u8>,
-}
+pub use exported::ExportError;
 
 /// A header in C99, without libm, with the tables of an artefact and a lookup of its own.
+///
+/// ```
+/// use calib_host::export::export_c;
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let header = export_c(&artifact.artifact(), "cal")?;
+/// assert!(header.contains("cal_calibrate"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// `name` is the prefix of everything that the header defines. It gives the bits of calib-core on a compiler that keeps to
 /// IEEE 754 in single precision.
@@ -56,6 +45,19 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
 
 /// Rust for `include!`: a `static` array with a table of calib-core, or `None`, per binary problem.
 ///
+/// ```
+/// use calib_host::export::export_rust;
+/// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let tables = export_rust(&artifact.artifact(), "CAL")?;
+/// assert!(tables.contains("static CAL: [Option<calib_core::FixedTable<4>>; 1]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// `name` is the array's, in capitals. Step tables are `FixedTable`s; of every other form the type is that in
 /// [`TableForm`].
 ///
@@ -66,62 +68,13 @@ pub fn export_rust(artifact: &Artifact<'_>, name: &str) -> Result<String, Export
     Ok(rust::tables(artifact, &exported(artifact, name)?, name))
 }
 
-fn exported<'a>(artifact: &Artifact<'a>, name: &str) -> Result<Vec<Option<Exported<'a>>>, ExportError> {
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !is_name {
-        return Err(ExportError::Name(name.into()));
-    }
-    if artifact.header().reduction == Reduction::Joint {
-        return Err(ExportError::Vectors(artifact.header().method.to_string()));
-    }
-    let tables = artifact.tables();
-    let one = |index| {
-        let found = tables.get(index)?;
-        let is_empty = |bin| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
-        let direct = match found.form {
-            TableForm::Codes(codes) if tables.has_direct_table() => {
-                let score = |key| QuantizedScore::from_key(artifact.header().encoding, key).ok();
-                (0..=255).filter_map(score).map(|score| codes.lookup(score).0 as u8).collect()
-            }
-            _ => Vec::new(),
-        };
-        let empty = (0..found.form.bins()).map(is_empty).collect();
-        Some(Exported { form: found.form, epsilon: found.epsilon, empty, direct })
-    };
-    Ok((0..tables.count()).map(one).collect())
-}
-
-/// The first lines: what this is.
-fn title(artifact: &Artifact<'_>) -> Vec<String> {
-    let header = artifact.header();
-    let encoding = match header.encoding {
-        ScoreEncoding::F32 => String::new(),
-        encoding => format!(", of scores in {encoding}"),
-    };
-    let mut lines = vec![
-        format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
-        format!(
-            "{} ({}){encoding}, {} bins, {} calibration points.",
-            header.method, header.reduction, header.bins, header.n
-        ),
-    ];
-    if artifact.decision().is_some() {
-        lines.push("The artefact's rule for decisions is not here.".into());
-    }
-    if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
-        lines.push("The artefact's intervals are not here.".into());
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        ArtifactOptions, BinaryData, BinaryMethod, FixedWidth, ScalingMethod, StoredArtifact, artifact_bytes,
-        fit_binary,
-    };
+    use calib_fit::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes};
+    use calib_fit::binary::{BinaryMethod, FixedWidth, ScalingMethod};
+    use calib_fit::data::BinaryData;
+    use calib_fit::fit::fit_binary;
 
     fn artifact(method: &BinaryMethod) -> StoredArtifact {
         let scores = (0..300).map(|i| f64::from(i) / 400.0).collect();

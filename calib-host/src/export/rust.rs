@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use calib_core::{Artifact, CompactTable, Scaling, ScoreEncoding, TableForm};
+use calib_core::artifact::TableForm;
+use calib_core::table::{CompactTable, Scaling};
+use calib_core::{Artifact, ScoreEncoding};
 
-use super::{Exported, title};
+use super::exported::{Exported, title};
 
 /// A `static` with a table, or none, per binary problem.
 pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> String {
@@ -24,7 +26,7 @@ pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], n
     let mut text: String = title(artifact).iter().map(|line| format!("// {line}\n")).collect();
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
-    let _ = writeln!(text, "static {name}: [Option<calib_core::{kind}>; {}] = [", tables.len());
+    let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());
     for table in tables {
         match table {
             None => text.push_str("    None,\n"),
@@ -41,7 +43,7 @@ pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], n
 fn value(form: &TableForm<'_>, encoding: &str) -> String {
     let new = |kind: &str, arguments: &str| {
         format!(
-            "Some(match calib_core::{kind}::new({arguments}) {{ Ok(table) => table, Err(_) => panic!() }})"
+            "Some(match calib_core::table::{kind}::new({arguments}) {{ Ok(table) => table, Err(_) => panic!() }})"
         )
     };
     let slice = |numbers: &[f32]| floats(numbers.iter().copied());
@@ -90,7 +92,7 @@ fn scaling(scaling: Scaling) -> String {
     };
     let fields: Vec<String> =
         parameters.iter().map(|(name, value)| format!("{name}: {}", float(*value))).collect();
-    format!("calib_core::Scaling::{kind} {{ {} }}", fields.join(", "))
+    format!("calib_core::table::Scaling::{kind} {{ {} }}", fields.join(", "))
 }
 
 fn encoding(encoding: ScoreEncoding) -> String {

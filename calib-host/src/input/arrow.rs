@@ -10,10 +10,10 @@ use arrow_array::types::{
 use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArrayType};
 use arrow_schema::{DataType, Fields, TimeUnit};
 
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::limit::{MAX_UNPACKED_BYTES, check_cells};
 use super::table::{Table, Wanted};
-use crate::problem::Problem;
+use crate::files::Problem;
 
 /// Adds a schema's columns; gives the numbers of those to be filled.
 pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
@@ -80,7 +80,7 @@ fn append_array(table: &mut Table, column: usize, array: &dyn Array) {
     match array.data_type() {
         DataType::Boolean => {
             let array = array.as_boolean();
-            to.push_all(array, |row| Cell::Bool(array.value(row)));
+            to.push_all(array, |row| TableCell::Bool(array.value(row)));
         }
         DataType::Int8 => to.integers::<Int8Type>(array),
         DataType::Int16 => to.integers::<Int16Type>(array),
@@ -89,10 +89,10 @@ fn append_array(table: &mut Table, column: usize, array: &dyn Array) {
         DataType::UInt8 => to.integers::<UInt8Type>(array),
         DataType::UInt16 => to.integers::<UInt16Type>(array),
         DataType::UInt32 => to.integers::<UInt32Type>(array),
-        DataType::UInt64 => to.primitives::<UInt64Type>(array, Cell::Unsigned),
-        DataType::Float16 => to.primitives::<Float16Type>(array, |value| Cell::F32(value.to_f32())),
-        DataType::Float32 => to.primitives::<Float32Type>(array, Cell::F32),
-        DataType::Float64 => to.primitives::<Float64Type>(array, Cell::F64),
+        DataType::UInt64 => to.primitives::<UInt64Type>(array, TableCell::Unsigned),
+        DataType::Float16 => to.primitives::<Float16Type>(array, |value| TableCell::F32(value.to_f32())),
+        DataType::Float32 => to.primitives::<Float32Type>(array, TableCell::F32),
+        DataType::Float64 => to.primitives::<Float64Type>(array, TableCell::F64),
         DataType::Utf8 => to.texts(array.as_string::<i32>()),
         DataType::LargeUtf8 => to.texts(array.as_string::<i64>()),
         DataType::Utf8View => to.texts(array.as_string_view()),
@@ -123,11 +123,11 @@ fn append_array(table: &mut Table, column: usize, array: &dyn Array) {
             let keys = if values.is_empty() { vec![0; array.len()] } else { array.normalized_keys() };
             for (row, key) in keys.into_iter().enumerate() {
                 let value = if array.keys().is_null(row) { None } else { values.get(key) };
-                to.table.push_again(column, value.copied().unwrap_or(Cell::Missing));
+                to.table.push_again(column, value.copied().unwrap_or(TableCell::Missing));
             }
         }
         // Only nulls are left of what `is_scalar` lets through.
-        _ => (0..array.len()).for_each(|_| to.table.push(column, Cell::Missing)),
+        _ => (0..array.len()).for_each(|_| to.table.push(column, TableCell::Missing)),
     }
 }
 
@@ -138,38 +138,42 @@ struct Target<'t> {
 }
 
 impl Target<'_> {
-    fn push_all<'a>(&mut self, array: &dyn Array, cell: impl Fn(usize) -> Cell<&'a str>) {
+    fn push_all<'a>(&mut self, array: &dyn Array, cell: impl Fn(usize) -> TableCell<&'a str>) {
         for row in 0..array.len() {
-            self.table.push(self.column, if array.is_null(row) { Cell::Missing } else { cell(row) });
+            self.table.push(self.column, if array.is_null(row) { TableCell::Missing } else { cell(row) });
         }
     }
 
     fn primitives<T: ArrowPrimitiveType>(
         &mut self,
         array: &dyn Array,
-        cell: impl Fn(T::Native) -> Cell<&'static str>,
+        cell: impl Fn(T::Native) -> TableCell<&'static str>,
     ) {
         let array = array.as_primitive::<T>();
         self.push_all(array, |row| cell(array.value(row)));
     }
 
     fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(&mut self, array: &dyn Array) {
-        self.primitives::<T>(array, |value| Cell::Integer(value.into()));
+        self.primitives::<T>(array, |value| TableCell::Integer(value.into()));
     }
 
     fn texts<'a>(&mut self, array: impl StringArrayType<'a>) {
-        self.push_all(&array, |row| Cell::Text(array.value(row)));
+        self.push_all(&array, |row| TableCell::Text(array.value(row)));
     }
 
     fn decimals<T: DecimalType>(&mut self, array: &PrimitiveArray<T>) {
-        self.push_shown(array, |row| Some(array.value_as_string(row)), |text| Cell::Number(text));
+        self.push_shown(array, |row| Some(array.value_as_string(row)), |text| TableCell::Number(text));
     }
 
     fn dates<T: ArrowTemporalType>(&mut self, array: &PrimitiveArray<T>)
     where
         i64: From<T::Native>,
     {
-        self.push_shown(array, |row| Some(array.value_as_date(row)?.to_string()), |text| Cell::Text(text));
+        self.push_shown(
+            array,
+            |row| Some(array.value_as_date(row)?.to_string()),
+            |text| TableCell::Text(text),
+        );
     }
 
     /// As ISO 8601, in UTC if the type has a time zone.
@@ -179,7 +183,7 @@ impl Target<'_> {
     {
         let zone = if has_zone { "Z" } else { "" };
         let show = |row| Some(format!("{:?}{zone}", array.value_as_datetime(row)?));
-        self.push_shown(array, show, |text| Cell::Text(text));
+        self.push_shown(array, show, |text| TableCell::Text(text));
     }
 
     /// A time that no calendar has is missing.
@@ -187,11 +191,11 @@ impl Target<'_> {
         &mut self,
         array: &PrimitiveArray<T>,
         show: impl Fn(usize) -> Option<String>,
-        cell: fn(&str) -> Cell<&str>,
+        cell: fn(&str) -> TableCell<&str>,
     ) {
         for row in 0..array.len() {
             let text = if array.is_null(row) { None } else { show(row) };
-            self.table.push(self.column, text.as_deref().map_or(Cell::Missing, cell));
+            self.table.push(self.column, text.as_deref().map_or(TableCell::Missing, cell));
         }
     }
 }

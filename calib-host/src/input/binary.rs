@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use calib_core::Score;
+use calib_fit::data::{BinaryCollector, BinaryData};
 
 use super::chunks::{Chunks, sha256_chunks};
-use super::column::check_same_len;
-use super::{Column, Source, Table};
-use crate::data::BinaryData;
-use crate::error::{Error, Place};
-use crate::packed::pack;
-use crate::spill::Collector;
+use super::column::{Column, check_same_len};
+use super::source::Source;
+use super::table::Table;
+use crate::files::{FileError, Place, Watch};
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
@@ -44,7 +43,19 @@ pub struct BinaryFiles<'a> {
 }
 
 impl BinaryFiles<'_> {
-    /// Reads scores and labels, showing progress on standard error if it takes long and `progress` is wanted.
+    /// Reads scores and labels; `watch` is told how far it is with the scores.
+    ///
+    /// ```
+    /// use calib_host::input::BinaryFiles;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("held_out.csv");
+    /// std::fs::write(&path, "score,label\n0.2,0\n0.9,1\n0.7,1\n")?;
+    /// let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
+    /// let input = files.read(&|progress| eprintln!("{} of {}", progress.done, progress.total))?;
+    /// assert_eq!(input.data.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// Of NumPy arrays and Parquet only a piece is in memory at a time, and of the points 4 bytes each, up to 128 MiB;
     /// more of them are kept in a temporary file. All other formats are read as a whole.
@@ -53,16 +64,16 @@ impl BinaryFiles<'_> {
     ///
     /// If a file cannot be read or is not of its format, a column is missing, a cell is not a score in `[0, 1]` or a label 0
     /// or 1, or there are not as many labels as scores. The row is the first that has the fault.
-    pub fn read(&self, progress: bool) -> Result<BinaryInput, Error> {
+    pub fn read(&self, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
         let paths: Vec<&Path> = std::iter::once(self.scores).chain(self.labels).collect();
         let names: &[&str] = match self.labels {
             Some(_) => &[self.score_column],
             None => &[self.score_column, self.label_column],
         };
         Source::check_paths(&paths)?;
-        let mut scores = Chunks::open(self.scores, names, progress)?;
+        let mut scores = Chunks::open(self.scores, names, watch)?;
         let mut labels = match self.labels {
-            Some(path) => Some(Chunks::open(path, &[self.label_column], false)?),
+            Some(path) => Some(Chunks::open(path, &[self.label_column], &|_| ())?),
             None => None,
         };
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.
@@ -81,9 +92,9 @@ impl BinaryFiles<'_> {
     /// Reads both columns side by side, to the end of both.
     fn pair(
         &self,
-        scores: &mut Chunks,
-        mut labels: Option<&mut Chunks>,
-    ) -> Result<(BinaryData, Place), Error> {
+        scores: &mut Chunks<'_>,
+        mut labels: Option<&mut Chunks<'_>>,
+    ) -> Result<(BinaryData, Place), FileError> {
         let mut pairs = Pairs::new();
         let (mut no_more_scores, mut no_more_labels) = (false, false);
         while !(no_more_scores && no_more_labels) {
@@ -114,11 +125,8 @@ impl BinaryFiles<'_> {
         pairs.finish()
     }
 
-    fn labels_beside(&self, table: &Table) -> Result<Column<i64>, Error> {
-        if table.is_lone_array() {
-            return Err(Error::Usage("--labels is needed beside a NumPy array".into()));
-        }
-        table.labels(self.label_column)
+    fn labels_beside(&self, table: &Table) -> Result<Column<i64>, FileError> {
+        if table.is_lone_array() { Err(FileError::NoLabels) } else { table.labels(self.label_column) }
     }
 }
 
@@ -129,23 +137,23 @@ struct Pairs {
     /// How many there were of each, and where.
     seen: [usize; 2],
     places: [Option<Place>; 2],
-    points: Collector,
+    points: BinaryCollector,
 }
 
 impl Pairs {
     fn new() -> Self {
-        let points = Collector::new(IN_MEMORY_POINTS);
+        let points = BinaryCollector::new(IN_MEMORY_POINTS);
         Self { scores: Vec::new(), labels: Vec::new(), seen: [0; 2], places: [None, None], points }
     }
 
-    fn add_scores(&mut self, column: &Column<f64>) -> Result<(), Error> {
+    fn add_scores(&mut self, column: &Column<f64>) -> Result<(), FileError> {
         self.scores.extend(column.scores()?);
         self.seen[0] += column.len();
         self.places[0].get_or_insert_with(|| column.place().clone());
         Ok(())
     }
 
-    fn add_labels(&mut self, column: &Column<i64>) -> Result<(), Error> {
+    fn add_labels(&mut self, column: &Column<i64>) -> Result<(), FileError> {
         column.check_classes(2)?;
         self.labels.extend(column.values.iter().map(|&label| label == 1));
         self.seen[1] += column.len();
@@ -154,10 +162,10 @@ impl Pairs {
     }
 
     /// Makes points of what has both halves, and forgets the other half if it is `alone` for good.
-    fn join(&mut self, alone: bool) -> Result<(), Error> {
+    fn join(&mut self, alone: bool) -> Result<(), FileError> {
         let both = self.scores.len().min(self.labels.len());
         let points = self.scores.drain(..both).zip(self.labels.drain(..both));
-        self.points.extend(points.map(|(score, label)| pack(score, label))).map_err(Error::spill)?;
+        self.points.extend(points).map_err(FileError::spill)?;
         if alone {
             self.scores.clear();
             self.labels.clear();
@@ -165,9 +173,10 @@ impl Pairs {
         Ok(())
     }
 
-    fn finish(self) -> Result<(BinaryData, Place), Error> {
+    fn finish(self) -> Result<(BinaryData, Place), FileError> {
         let [scores, labels] = self.places.map(|place| place.expect("a table has rows"));
         check_same_len(&labels, self.seen[1], &scores, self.seen[0])?;
-        Ok((BinaryData::from_collected(self.points.finish().map_err(Error::spill)?), labels))
+        let data = self.points.finish().map_err(FileError::spill)?.expect("a table has rows");
+        Ok((data, labels))
     }
 }

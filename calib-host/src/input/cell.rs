@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::problem::Problem;
+use crate::files::Problem;
 
 /// A piece of a table's text, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Span {
 
 /// A cell, with its text (`&str`) or the place of its text (`Span`).
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cell<S> {
+pub(super) enum TableCell<S> {
     /// A null, or a field that a JSON object does not have.
     Missing,
     /// Text of which nothing is known: a field of a CSV table.
@@ -29,23 +29,23 @@ pub(super) enum Cell<S> {
     Unsigned(u64),
 }
 
-impl<S> Cell<S> {
-    pub(super) fn map_text<T>(self, map: impl FnOnce(S) -> T) -> Cell<T> {
+impl<S> TableCell<S> {
+    pub(super) fn map_text<T>(self, map: impl FnOnce(S) -> T) -> TableCell<T> {
         match self {
-            Self::Missing => Cell::Missing,
-            Self::Raw(text) => Cell::Raw(map(text)),
-            Self::Number(text) => Cell::Number(map(text)),
-            Self::Text(text) => Cell::Text(map(text)),
-            Self::Bool(value) => Cell::Bool(value),
-            Self::F32(value) => Cell::F32(value),
-            Self::F64(value) => Cell::F64(value),
-            Self::Integer(value) => Cell::Integer(value),
-            Self::Unsigned(value) => Cell::Unsigned(value),
+            Self::Missing => TableCell::Missing,
+            Self::Raw(text) => TableCell::Raw(map(text)),
+            Self::Number(text) => TableCell::Number(map(text)),
+            Self::Text(text) => TableCell::Text(map(text)),
+            Self::Bool(value) => TableCell::Bool(value),
+            Self::F32(value) => TableCell::F32(value),
+            Self::F64(value) => TableCell::F64(value),
+            Self::Integer(value) => TableCell::Integer(value),
+            Self::Unsigned(value) => TableCell::Unsigned(value),
         }
     }
 }
 
-impl<'t> Cell<&'t str> {
+impl<'t> TableCell<&'t str> {
     pub(super) fn number(self) -> Result<f64, Problem> {
         match self {
             Self::Missing => Err(Problem::Missing),
@@ -90,7 +90,7 @@ impl<'t> Cell<&'t str> {
         }
     }
 
-    /// A whole number, as [`Cell::label`].
+    /// A whole number, as [`TableCell::label`].
     pub(super) fn code(self) -> Result<i64, Problem> {
         self.label().map_err(|problem| match problem {
             Problem::LabelNotInteger(text) => Problem::CodeNotInteger(text),
@@ -145,24 +145,24 @@ mod tests {
     #[test]
     fn every_kind_of_one_is_the_label_one() {
         let ones = [
-            Cell::Raw(" 1"),
-            Cell::Raw("1.0"),
-            Cell::Number("1e0"),
-            Cell::Bool(true),
-            Cell::F32(1.0),
-            Cell::F64(1.0),
-            Cell::Integer(1),
-            Cell::Unsigned(1),
+            TableCell::Raw(" 1"),
+            TableCell::Raw("1.0"),
+            TableCell::Number("1e0"),
+            TableCell::Bool(true),
+            TableCell::F32(1.0),
+            TableCell::F64(1.0),
+            TableCell::Integer(1),
+            TableCell::Unsigned(1),
         ];
         for one in ones {
             assert_eq!(one.label(), Ok(1), "{one:?}");
         }
-        assert_eq!(Cell::Unsigned(u64::MAX).label(), Ok(i64::MAX));
+        assert_eq!(TableCell::Unsigned(u64::MAX).label(), Ok(i64::MAX));
     }
 
     #[test]
     fn a_gap_is_a_gap_and_not_zero() {
-        for gap in [Cell::Missing, Cell::Raw(""), Cell::Raw(" ")] {
+        for gap in [TableCell::Missing, TableCell::Raw(""), TableCell::Raw(" ")] {
             assert_eq!(gap.optional_number(), Ok(None));
             assert_eq!(gap.bin(), Ok(0));
             assert!(gap.number().is_err() && gap.label().is_err());

@@ -6,24 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 
-use super::format::Format;
-use super::npy::NpyChunks;
+use super::limit::CHUNK_ROWS;
+use super::npy_chunks::NpyChunks;
 #[cfg(feature = "arrow")]
 use super::parquet::ParquetChunks;
-use super::{Source, Table};
-use crate::error::{Error, Place};
-
-/// So many rows are read at a time.
-pub(super) const CHUNK_ROWS: usize = 1 << 16;
+use super::source::Source;
+use super::table::Table;
+use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
 
 /// The tables that a file consists of: a NumPy array or a Parquet file in pieces, anything else as a whole.
-pub(super) struct Chunks {
+pub(super) struct Chunks<'w> {
     content: Content,
     tables: Tables,
-    bar: ProgressBar,
+    /// How many rows were read, and how many there are, if the file is read in pieces.
+    rows: Option<(u64, u64)>,
+    watch: Watch<'w>,
 }
 
 /// What is hashed.
@@ -40,10 +39,10 @@ enum Tables {
     Parquet(ParquetChunks),
 }
 
-impl Chunks {
+impl<'w> Chunks<'w> {
     /// Opens a file, of which columns of these names are wanted.
-    pub(super) fn open(path: &Path, names: &[&str], progress: bool) -> Result<Self, Error> {
-        let read_error = |source| Error::Read { path: path.into(), source };
+    pub(super) fn open(path: &Path, names: &[&str], watch: Watch<'w>) -> Result<Self, FileError> {
+        let read_error = |source| FileError::Read { path: path.into(), source };
         let mut in_pieces = None;
         if path != Path::new("-") {
             let file = File::open(path).map_err(read_error)?;
@@ -52,32 +51,31 @@ impl Chunks {
             }
         }
         let Some((tables, rows)) = in_pieces else {
-            let source = Source::read(path, progress)?;
-            let table = Table::read_only(&source, names)?;
-            let tables = Tables::Whole(Some(table));
-            return Ok(Self { content: Content::Memory(source.into()), tables, bar: ProgressBar::hidden() });
+            let source = Source::read(path, watch)?;
+            let tables = Tables::Whole(Some(Table::read_only(&source, names)?));
+            return Ok(Self { content: Content::Memory(source.into()), tables, rows: None, watch });
         };
-        // indicatif draws nothing when standard error is not a terminal.
-        let bar = if progress { ProgressBar::new(rows) } else { ProgressBar::hidden() };
-        let template = "reading {msg} {wide_bar} {human_pos}/{human_len} rows {eta}";
-        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
-        bar.set_message(path.display().to_string());
-        Ok(Self { content: Content::File(path.into()), tables, bar })
+        Ok(Self { content: Content::File(path.into()), tables, rows: Some((0, rows)), watch })
     }
 
     /// The next table, with at least one row.
-    pub(super) fn next(&mut self) -> Result<Option<Table>, Error> {
-        self.bar.inc(CHUNK_ROWS as u64);
+    pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
         let next = match &mut self.tables {
             Tables::Whole(table) => Ok(table.take()),
             Tables::Npy(chunks) => chunks.next(),
             #[cfg(feature = "arrow")]
             Tables::Parquet(chunks) => chunks.next(),
         };
-        if !matches!(next, Ok(Some(_))) {
-            self.bar.finish_and_clear();
-        }
+        self.tell(matches!(next, Ok(Some(_))));
         next
+    }
+
+    /// Tells how far reading is: a piece further, or at the end, be it that of the rows or a fault.
+    fn tell(&mut self, goes_on: bool) {
+        if let (Some((done, total)), Content::File(path)) = (&mut self.rows, &self.content) {
+            *done = if goes_on { (*done + CHUNK_ROWS as u64).min(*total) } else { *total };
+            (self.watch)(Progress { path, unit: Unit::Rows, done: *done, total: *total });
+        }
     }
 
     pub(super) fn content(&self) -> Content {
@@ -95,8 +93,8 @@ impl Chunks {
 impl Tables {
     /// The tables and the number of rows of a file that can be read in pieces.
     #[cfg_attr(not(feature = "arrow"), expect(unused_variables, reason = "an array has no named columns"))]
-    fn in_pieces(path: &Path, mut file: File, names: &[&str]) -> Result<Option<(Self, u64)>, Error> {
-        let read_error = |source| Error::Read { path: path.into(), source };
+    fn in_pieces(path: &Path, mut file: File, names: &[&str]) -> Result<Option<(Self, u64)>, FileError> {
+        let read_error = |source| FileError::Read { path: path.into(), source };
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(Format::MAGIC_LEN).read_to_end(&mut start).map_err(read_error)?;
         Ok(match Format::from_bytes(&start) {
@@ -117,13 +115,13 @@ impl Tables {
 }
 
 /// The SHA-256 of contents, one after the other; anything once told to stop.
-pub(super) fn sha256_chunks(contents: &[Content], stop: &AtomicBool) -> Result<[u8; 32], Error> {
+pub(super) fn sha256_chunks(contents: &[Content], stop: &AtomicBool) -> Result<[u8; 32], FileError> {
     let mut hash = Sha256::new();
     for content in contents {
         match content {
             Content::Memory(source) => hash.update(source.as_stored()),
             Content::File(path) => hash_file(&mut hash, path, stop)
-                .map_err(|source| Error::Read { path: path.clone(), source })?,
+                .map_err(|source| FileError::Read { path: path.clone(), source })?,
         }
     }
     Ok(hash.finalize().into())

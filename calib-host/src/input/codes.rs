@@ -1,25 +1,23 @@
 //! Integer codes of scores.
 
 use calib_core::{QuantizedScore, ScoreEncoding};
+use calib_fit::data::{CodeVectors, VectorKind};
 
+use super::column::Column;
 use super::matrix::{array, entry};
-use super::{Column, Format, Source, Table};
-use crate::code_vectors::CodeVectors;
-use crate::codes::score_of_code;
-use crate::data_error::DataError;
-use crate::error::{Error, Place};
-use crate::problem::Problem;
-use crate::vectors::VectorKind;
+use super::source::Source;
+use super::table::Table;
+use crate::files::{Fault, FileError, Format, Place, Problem};
 
 /// Checks that every value is a code of the encoding.
 ///
 /// # Errors
 ///
 /// The first value that is not.
-pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<QuantizedScore>, Error> {
+pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<QuantizedScore>, FileError> {
     let check = |(row, &code): (usize, &i64)| {
         let score = i32::try_from(code).ok().and_then(|code| QuantizedScore::new(encoding, code).ok());
-        score.ok_or_else(|| Error::input(column.at(row), Problem::CodeOutOfRange { code, encoding }))
+        score.ok_or_else(|| FileError::input(column.at(row), Problem::CodeOutOfRange { code, encoding }))
     };
     column.values.iter().enumerate().map(check).collect()
 }
@@ -29,12 +27,12 @@ pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<Quanti
 /// # Errors
 ///
 /// The first value that is not a code, or stands for a score outside `[0, 1]`.
-pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Column<f64>, Error> {
+pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Column<f64>, FileError> {
     let score = |(row, code): (usize, QuantizedScore)| {
-        let score = score_of_code(code).map(|score| f64::from(score.get()));
+        let score = code.score().map(|score| f64::from(score.get()));
         score.ok_or_else(|| {
             let problem = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
-            Error::input(column.at(row), problem)
+            FileError::input(column.at(row), problem)
         })
     };
     let values = codes(column, encoding)?.into_iter().enumerate().map(score).collect::<Result<_, _>>()?;
@@ -50,6 +48,18 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
 /// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes,
 /// separated by commas.
 ///
+/// ```
+/// use calib_core::ScoreEncoding;
+/// use calib_host::input::{Source, code_vectors};
+///
+/// let csv = Source::from_bytes("codes.csv", b"cat,dog\n-128,127\n64,-64\n".to_vec())?;
+/// // What TensorFlow Lite's int8 softmax gives.
+/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// let codes = code_vectors(&csv, encoding, Some("cat,dog"))?;
+/// assert_eq!((codes.len(), codes.classes()), (2, 2));
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
+///
 /// # Errors
 ///
 /// If there is no such array of integers, or no such columns, or a row is not a vector of codes.
@@ -57,17 +67,13 @@ pub fn code_vectors(
     source: &Source,
     encoding: ScoreEncoding,
     name: Option<&str>,
-) -> Result<CodeVectors, Error> {
+) -> Result<CodeVectors, FileError> {
     if matches!(source.format(), Format::Npy | Format::Npz) {
         let (array, place) = array(source, VectorKind::Probs, name)?;
         let (codes, classes) = array.integer_matrix()?;
         return checked(&codes, classes, encoding, &place, |row, class| entry(&place, row, class));
     }
-    let Some(name) = name else {
-        return Err(Error::Usage(
-            "of a table name the columns of all classes: --score-column code_0,code_1,code_2".into(),
-        ));
-    };
+    let name = name.ok_or(FileError::NoClassColumns)?;
     let names: Vec<&str> = name.split(',').map(str::trim).collect();
     let table = Table::read_only(source, &names)?;
     let columns: Vec<Column<i64>> = names.iter().map(|name| table.codes(name)).collect::<Result<_, _>>()?;
@@ -86,17 +92,9 @@ fn checked(
     encoding: ScoreEncoding,
     place: &Place,
     at: impl Fn(usize, Option<usize>) -> Place,
-) -> Result<CodeVectors, Error> {
-    CodeVectors::new(codes, classes, encoding).map_err(|cause| match cause {
-        DataError::Empty => Error::input(place.clone(), Problem::Empty),
-        DataError::ClassCount(n) => Error::input(place.clone(), Problem::ClassCount(n)),
-        DataError::Code { row, class, code, .. } => {
-            Error::input(at(row, Some(class)), Problem::CodeOutOfRange { code, encoding })
-        }
-        DataError::CodeScore { row, class, code, score } => {
-            Error::input(at(row, Some(class)), Problem::CodeScore { code: code.into(), score })
-        }
-        DataError::CodeSum { row, sum } => Error::input(at(row, None), Problem::CodeSum(sum)),
-        other => Error::input(place.clone(), Problem::Format(other.to_string())),
+) -> Result<CodeVectors, FileError> {
+    CodeVectors::new(codes, classes, encoding).map_err(|cause| {
+        let Fault { row, class, problem } = Fault::new(cause, encoding);
+        FileError::input(row.map_or_else(|| place.clone(), |row| at(row, class)), problem)
     })
 }

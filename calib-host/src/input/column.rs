@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use calib_core::ScoreError;
+use calib_core::Score;
+use calib_fit::data::BinaryData;
 
-use crate::data::{BinaryData, device_score};
-use crate::error::{Error, Place, Row};
-use crate::packed::pack;
-use crate::problem::Problem;
+use crate::files::{FileError, Place, Problem, Row, score_problem};
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]
@@ -45,9 +43,11 @@ impl Column<f64> {
     /// # Errors
     ///
     /// The first value that is not.
-    pub fn scores(&self) -> Result<Vec<calib_core::Score>, Error> {
+    pub fn scores(&self) -> Result<Vec<Score>, FileError> {
         let check = |(row, &value): (usize, &f64)| {
-            device_score(value).map_err(|cause| Error::input(self.at(row), score_problem(cause, value)))
+            Score::try_from(value).map_err(|cause| {
+                FileError::input(self.at(row), score_problem(cause, value, Problem::ScoreOutOfRange))
+            })
         };
         self.values.iter().enumerate().map(check).collect()
     }
@@ -59,13 +59,14 @@ impl Column<i64> {
     /// # Errors
     ///
     /// The first label that is not.
-    pub fn check_classes(&self, classes: usize) -> Result<(), Error> {
+    pub fn check_classes(&self, classes: usize) -> Result<(), FileError> {
         let bad = |&label: &i64| usize::try_from(label).map_or(true, |label| label >= classes);
         match self.values.iter().position(bad) {
             None => Ok(()),
-            Some(row) => {
-                Err(Error::input(self.at(row), Problem::LabelOutOfRange { label: self.values[row], classes }))
-            }
+            Some(row) => Err(FileError::input(
+                self.at(row),
+                Problem::LabelOutOfRange { label: self.values[row], classes },
+            )),
         }
     }
 }
@@ -75,11 +76,12 @@ impl Column<i64> {
 /// # Errors
 ///
 /// Different numbers of rows, a score outside `[0, 1]`, or a label other than 0 and 1.
-pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, Error> {
+pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, FileError> {
     check_same_len(&labels.place, labels.len(), &scores.place, scores.len())?;
     labels.check_classes(2)?;
-    let points = scores.scores()?.into_iter().zip(&labels.values);
-    Ok(BinaryData::from_packed(points.map(|(score, &label)| pack(score, label == 1)).collect()))
+    let scores: Vec<f32> = scores.scores()?.into_iter().map(Score::get).collect();
+    let labels: Vec<bool> = labels.values.iter().map(|&label| label == 1).collect();
+    Ok(BinaryData::from_device_scores(&scores, &labels).expect("the rows were checked"))
 }
 
 /// Checks that a label column has as many rows as the scores in `other`.
@@ -87,12 +89,12 @@ pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryD
 /// # Errors
 ///
 /// If it has not.
-pub fn check_rows<T>(labels: &Column<T>, expected: usize, other: &Path) -> Result<(), Error> {
+pub fn check_rows<T>(labels: &Column<T>, expected: usize, other: &Path) -> Result<(), FileError> {
     check_len(Place::file(&labels.place.file), labels.len(), Place::file(other), expected)
 }
 
 /// As [`check_rows`]; two arrays of one archive are told apart by their names.
-pub(super) fn check_same_rows<T>(scores: &Column<f64>, labels: &Column<T>) -> Result<(), Error> {
+pub(super) fn check_same_rows<T>(scores: &Column<f64>, labels: &Column<T>) -> Result<(), FileError> {
     check_same_len(&labels.place, labels.len(), &scores.place, scores.len())
 }
 
@@ -102,7 +104,7 @@ pub(super) fn check_same_len(
     label_count: usize,
     scores: &Place,
     score_count: usize,
-) -> Result<(), Error> {
+) -> Result<(), FileError> {
     let [labels, scores] = match scores.file == labels.file {
         true => [labels, scores].map(Place::clone),
         false => [labels, scores].map(|place| Place::file(&place.file)),
@@ -115,17 +117,9 @@ pub(super) fn row_at(row: usize, first_row: usize, lines: &[u64]) -> Row {
     lines.get(row).map_or(Row::Index(first_row + row), |&line| Row::Line(line))
 }
 
-fn check_len(place: Place, got: usize, other: Place, expected: usize) -> Result<(), Error> {
+fn check_len(place: Place, got: usize, other: Place, expected: usize) -> Result<(), FileError> {
     if got == expected {
         return Ok(());
     }
-    Err(Error::input(place, Problem::RowCount { got, other: Box::new(other), expected }))
-}
-
-pub(super) fn score_problem(cause: ScoreError, value: f64) -> Problem {
-    match cause {
-        ScoreError::NaN => Problem::NaN,
-        ScoreError::Infinite => Problem::Infinite,
-        _ => Problem::ScoreOutOfRange(value),
-    }
+    Err(FileError::input(place, Problem::RowCount { got, other: Box::new(other), expected }))
 }

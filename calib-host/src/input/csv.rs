@@ -2,14 +2,13 @@
 
 use ::csv::{ErrorKind, ReaderBuilder, StringRecord};
 
-use super::Source;
-use super::cell::Cell;
+use super::cell::TableCell;
+use super::source::Source;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Row};
-use crate::problem::Problem;
+use crate::files::{FileError, Place, Problem, Row};
 
 /// Reads a header and records of the same length.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let file = Place::file(source.path());
     let bytes = source.bytes();
     let fail = |cause| place_error(&file, bytes, &cause);
@@ -24,10 +23,10 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
         empty = false;
         table.push_line(record.position().map_or(0, |at| line(at, bytes)));
         for (column, field) in record.iter().enumerate() {
-            table.push(column, Cell::Raw(field));
+            table.push(column, TableCell::Raw(field));
         }
     }
-    if empty { Err(Error::input(file, Problem::Empty)) } else { Ok(table) }
+    if empty { Err(FileError::input(file, Problem::Empty)) } else { Ok(table) }
 }
 
 /// The line on which a record begins. Its position is the end of the record before it, ahead of the `\n` of a
@@ -38,7 +37,7 @@ fn line(position: &::csv::Position, bytes: &[u8]) -> u64 {
     position.line() + breaks.filter(|&&byte| byte == b'\n').count() as u64
 }
 
-fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error) -> Error {
+fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error) -> FileError {
     let line = cause.position().map(|position| Row::Line(line(position, bytes)));
     let place = line.map_or_else(|| file.clone(), |line| file.clone().row(line));
     let problem = match cause.kind() {
@@ -48,5 +47,5 @@ fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error) -> Error {
         ErrorKind::Utf8 { .. } => Problem::NotUtf8,
         _ => Problem::Format(cause.to_string()),
     };
-    Error::input(place, problem)
+    FileError::input(place, problem)
 }

@@ -12,13 +12,11 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::{Schema, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
-use super::Source;
 use super::arrow::{add_columns, append, columns};
-use super::format::Format;
 use super::limit::MAX_UNPACKED_BYTES;
+use super::source::Source;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place};
-use crate::problem::Problem;
+use crate::files::{FileError, Format, Place, Problem};
 
 /// What an Arrow file begins and ends with.
 const MAGIC: &[u8] = b"ARROW1";
@@ -26,10 +24,10 @@ const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
 /// Reads the record batches of a file or a stream.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let format = source.format();
     let bytes = source.bytes();
-    let fail = |problem| Error::input(Place::file(source.path()), problem);
+    let fail = |problem| FileError::input(Place::file(source.path()), problem);
     let table = match format {
         Format::ArrowFile => check_file(bytes).and_then(|()| {
             fill(source, wanted, FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)

@@ -8,16 +8,15 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Source;
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::limit::{MAX_CELLS, MAX_UNPACKED_BYTES};
+use super::source::Source;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place, Row};
-use crate::problem::Problem;
+use crate::files::{FileError, Place, Problem, Row};
 
 /// Reads one object a line. Its fields are the columns, in the order in which they first appear; a field that an
 /// object does not have is missing in its row. Blank lines are skipped.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let file = Place::file(source.path());
     let bytes = source.bytes();
     let mut table = Table::new(source);
@@ -30,7 +29,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let fail = |problem| Error::input(file.clone().row(Row::Line(number)), problem);
+        let fail = |problem| FileError::input(file.clone().row(Row::Line(number)), problem);
         let text = std::str::from_utf8(line).map_err(|_| fail(Problem::NotUtf8))?;
         let object: Object<'_> = serde_json::from_str(text).map_err(|cause| fail(not_json(&cause)))?;
         table.push_line(number);
@@ -41,13 +40,13 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
                     let column = table.add_column(name, wanted.includes(name));
                     columns.insert(name.clone().into_owned(), column);
                     seen.push(0);
-                    (0..rows).for_each(|_| table.push(column, Cell::Missing));
+                    (0..rows).for_each(|_| table.push(column, TableCell::Missing));
                     column
                 }
             };
             if seen[column] == rows + 1 {
                 let place = file.clone().row(Row::Line(number)).column(name);
-                return Err(Error::input(place, Problem::ColumnTwice));
+                return Err(FileError::input(place, Problem::ColumnTwice));
             }
             seen[column] = rows + 1;
             push(&mut table, column, value.get()).map_err(|cause| fail(not_json(&cause)))?;
@@ -55,13 +54,13 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
         rows += 1;
         for (column, last) in seen.iter().enumerate() {
             if *last != rows {
-                table.push(column, Cell::Missing);
+                table.push(column, TableCell::Missing);
             }
         }
         // Objects that have no field in common make more cells than the file has bytes.
         let cells = (rows as u64).saturating_mul(table.width() as u64);
         if cells > MAX_CELLS.max(bytes.len() as u64) {
-            return Err(Error::input(file, Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
+            return Err(FileError::input(file, Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
         }
     }
     Ok(table)
@@ -69,16 +68,16 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
 
 fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()> {
     match value.as_bytes().first() {
-        Some(b'n') => table.push(column, Cell::Missing),
-        Some(b't') => table.push(column, Cell::Bool(true)),
-        Some(b'f') => table.push(column, Cell::Bool(false)),
-        Some(b'"') => table.push(column, Cell::Text(&serde_json::from_str::<String>(value)?)),
+        Some(b'n') => table.push(column, TableCell::Missing),
+        Some(b't') => table.push(column, TableCell::Bool(true)),
+        Some(b'f') => table.push(column, TableCell::Bool(false)),
+        Some(b'"') => table.push(column, TableCell::Text(&serde_json::from_str::<String>(value)?)),
         Some(b'[' | b'{') => {
             if table.is_wanted(column) {
                 table.spoil(column, Problem::NotScalar("lists or objects".into()));
             }
         }
-        _ => table.push(column, Cell::Number(value)),
+        _ => table.push(column, TableCell::Number(value)),
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-use super::cell::{Cell, Span};
+use super::cell::{Span, TableCell};
 #[cfg(feature = "arrow")]
-use crate::problem::Problem;
+use crate::files::Problem;
 
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
 pub const MAX_UNPACKED_BYTES: u64 = 4 << 30;
@@ -12,8 +12,11 @@ pub const MAX_UNPACKED_BYTES: u64 = 4 << 30;
 /// The most that is read of a file that has to be in memory as a whole.
 pub const MAX_READ_BYTES: u64 = 4 << 30;
 
+/// So many rows are read at a time of what is read piece by piece.
+pub(super) const CHUNK_ROWS: usize = 1 << 16;
+
 /// The most cells that a table may have whose format lets a few bytes stand for many cells.
-pub(super) const MAX_CELLS: u64 = MAX_UNPACKED_BYTES / size_of::<Cell<Span>>() as u64;
+pub(super) const MAX_CELLS: u64 = MAX_UNPACKED_BYTES / size_of::<TableCell<Span>>() as u64;
 
 /// Why nothing could be unpacked.
 #[derive(Debug)]

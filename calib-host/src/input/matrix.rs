@@ -1,24 +1,34 @@
 //! Matrices of logits and probabilities.
 
-use calib_core::{LogitsError, ProbsError, ScoreError};
+use calib_core::ScoreEncoding;
+use calib_fit::data::{VectorKind, Vectors};
 
-use super::Source;
-use super::column::score_problem;
-use super::format::Format;
 use super::npy::{self, NpyArray};
 use super::npz::Npz;
-use crate::data_error::DataError;
-use crate::error::{Error, Place, Row};
-use crate::problem::Problem;
-use crate::vectors::{VectorKind, Vectors};
+use super::source::Source;
+use crate::files::{Fault, FileError, Format, Place, Problem, Row};
 
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
 /// only one of two dimensions or has the name `logits` or `probs`, as `kind` says.
 ///
+/// ```
+/// use calib_host::VectorKind;
+/// use calib_host::input::{Source, vectors};
+/// use npyz::WriterBuilder;
+///
+/// let mut npy = Vec::new();
+/// let mut writer = npyz::WriteOptions::new().default_dtype().shape(&[2, 3]).writer(&mut npy).begin_nd()?;
+/// writer.extend([0.2f32, 0.5, 0.3, 0.8, 0.1, 0.1])?;
+/// writer.finish()?;
+/// let probs = vectors(&Source::from_bytes("probs.npy", npy)?, VectorKind::Probs)?;
+/// assert_eq!((probs.len(), probs.classes()), (2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If there is no such array of floats, or a row is not of its kind.
-pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, Error> {
+pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, FileError> {
     vectors_named(source, kind, None)
 }
 
@@ -27,33 +37,12 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, Error> {
 /// # Errors
 ///
 /// As [`vectors`].
-pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, Error> {
+pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
     let (array, place) = array(source, kind, name)?;
     let (values, classes) = array.matrix()?;
     Vectors::new(values, classes, kind).map_err(|cause| {
-        let at = |row, class| entry(&place, row, class);
-        match cause {
-            DataError::Empty => Error::input(place.clone(), Problem::Empty),
-            DataError::ClassCount(n) => Error::input(place.clone(), Problem::ClassCount(n)),
-            DataError::Logits { row, cause: LogitsError::NaN(class) } => {
-                Error::input(at(row, Some(class)), Problem::NaN)
-            }
-            DataError::Logits { row, cause: LogitsError::Infinite(class) } => {
-                Error::input(at(row, Some(class)), Problem::Infinite)
-            }
-            DataError::Probs { row, cause: ProbsError::Score(class, cause) } => {
-                let value = if let ScoreError::OutOfRange(value) = cause { value } else { f32::NAN };
-                let problem = match score_problem(cause, value.into()) {
-                    Problem::ScoreOutOfRange(value) => Problem::ProbOutOfRange(value),
-                    other => other,
-                };
-                Error::input(at(row, Some(class)), problem)
-            }
-            DataError::Probs { row, cause: ProbsError::Sum(sum) } => {
-                Error::input(at(row, None), Problem::Sum(sum))
-            }
-            other => Error::input(place.clone(), Problem::Format(other.to_string())),
-        }
+        let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
+        FileError::input(row.map_or_else(|| place.clone(), |row| entry(&place, row, class)), problem)
     })
 }
 
@@ -62,7 +51,7 @@ pub(super) fn array(
     source: &Source,
     kind: VectorKind,
     name: Option<&str>,
-) -> Result<(NpyArray, Place), Error> {
+) -> Result<(NpyArray, Place), FileError> {
     if source.format() == Format::Npz {
         return in_archive(source, kind, name);
     }
@@ -89,7 +78,7 @@ pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
 /// # Errors
 ///
 /// If it is an archive that cannot be read.
-pub fn is_matrix(source: &Source, column: &str) -> Result<bool, Error> {
+pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
     let two_dimensions = |shape: &[u64]| matches!(shape, [_, columns] if *columns != 1);
     match source.format() {
         Format::Npy => Ok(npy::shape(source.bytes()).is_some_and(|shape| two_dimensions(&shape))),
@@ -110,13 +99,13 @@ pub fn is_matrix(source: &Source, column: &str) -> Result<bool, Error> {
     }
 }
 
-fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Place), Error> {
+fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Place), FileError> {
     let mut npz = Npz::open(source)?;
     let names: Vec<String> = npz.names().map(str::to_owned).collect();
     let of_name = |name: &str| names.iter().position(|there| there == name);
     let index = match name {
         Some(name) => of_name(name).ok_or_else(|| {
-            Error::input(Place::file(source.path()).column(name), Problem::MissingColumn(names.clone()))
+            FileError::input(Place::file(source.path()).column(name), Problem::MissingColumn(names.clone()))
         })?,
         None => {
             let conventional = match kind {
@@ -133,7 +122,7 @@ fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(
 }
 
 /// The only array of two dimensions; one of shape `(n, 1)` is a column.
-fn only_matrix(npz: &mut Npz<'_>, names: &[String], source: &Source) -> Result<usize, Error> {
+fn only_matrix(npz: &mut Npz<'_>, names: &[String], source: &Source) -> Result<usize, FileError> {
     if names.len() == 1 {
         return Ok(0);
     }
@@ -147,7 +136,7 @@ fn only_matrix(npz: &mut Npz<'_>, names: &[String], source: &Source) -> Result<u
         [index] => Ok(index),
         _ => {
             let there = matrices.into_iter().map(|index| names[index].clone()).collect();
-            Err(Error::input(Place::file(source.path()), Problem::WhichMatrix(there)))
+            Err(FileError::input(Place::file(source.path()), Problem::WhichMatrix(there)))
         }
     }
 }

@@ -1,6 +1,19 @@
 //! Reading scores and labels, with the place of whatever is wrong.
 //!
-//! A file's format is told by its first bytes, and only if these say nothing by its name; see [`Format`].
+//! ```
+//! use calib_host::input::{Source, Table, binary_data};
+//!
+//! let csv = b"score,label\n0.2,0\n0.9,1\n1.1,1\n".to_vec();
+//! let table = Table::read(&Source::from_bytes("scores.csv", csv)?)?;
+//! let (scores, labels) = (table.numbers("score")?, table.labels("label")?);
+//! // The last of the scores is none, and the error says where it is.
+//! let error = binary_data(&scores, &labels).unwrap_err();
+//! assert_eq!(error.to_string(), "scores.csv, line 4, column score: the score 1.1 is outside [0, 1]");
+//! # Ok::<(), calib_host::files::FileError>(())
+//! ```
+//!
+//! A file's format is told by its first bytes, and only if these say nothing by its name; see
+//! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
 //! [`BinaryFiles`] reads the scores and labels of a binary problem, NumPy arrays and Parquet piece by piece; they may be
@@ -8,6 +21,9 @@
 //!
 //! Nothing that a file says is believed before it is checked: what is unpacked is limited to
 //! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
+//!
+//! This room makes data of files: it knows [`files`](crate::files), and of the fitting the kinds of data, and the costs of
+//! decisions.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -16,8 +32,8 @@ mod cell;
 mod chunks;
 mod codes;
 mod column;
+mod costs;
 mod csv;
-mod format;
 #[cfg(feature = "arrow")]
 mod guard;
 #[cfg(feature = "arrow")]
@@ -26,9 +42,11 @@ mod json_lines;
 mod limit;
 mod matrix;
 mod npy;
+mod npy_chunks;
 mod npz;
 #[cfg(feature = "arrow")]
 mod parquet;
+mod read;
 mod source;
 mod table;
 mod weights;
@@ -36,7 +54,7 @@ mod weights;
 pub use binary::{BinaryFiles, BinaryInput};
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
-pub use format::Format;
+pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
 pub use source::{Source, sha256};

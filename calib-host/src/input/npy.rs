@@ -1,19 +1,12 @@
 //! NumPy arrays.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
-
 use npyz::half::f16;
 use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
 
-use super::Source;
-use super::cell::{Cell, saturated};
-use super::chunks::CHUNK_ROWS;
-use super::format::Format;
+use super::cell::{TableCell, saturated};
+use super::source::Source;
 use super::table::Table;
-use crate::error::{Error, Place};
-use crate::problem::{CODES, FLOATS, Problem};
+use crate::files::{FileError, Format, Place, Problem};
 
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
@@ -21,14 +14,14 @@ pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
 /// An array of numbers, row-major.
 #[derive(Clone, Debug)]
 pub(super) struct NpyArray {
-    place: Place,
-    dtype: String,
-    shape: Vec<u64>,
-    numbers: Numbers,
+    pub(super) place: Place,
+    pub(super) dtype: String,
+    pub(super) shape: Vec<u64>,
+    pub(super) numbers: NpyNumbers,
 }
 
 #[derive(Clone, Debug)]
-enum Numbers {
+pub(super) enum NpyNumbers {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Integers(Vec<i64>),
@@ -37,7 +30,7 @@ enum Numbers {
 }
 
 /// Reads an array that is alone in its file, as a table of one column.
-pub(super) fn table(source: &Source) -> Result<Table, Error> {
+pub(super) fn table(source: &Source) -> Result<Table, FileError> {
     let mut table = Table::new(source);
     parse(Place::file(source.path()), source.bytes())?.fill_lone(&mut table)?;
     Ok(table)
@@ -48,7 +41,7 @@ pub(super) fn table(source: &Source) -> Result<Table, Error> {
 /// # Errors
 ///
 /// If it is not an array, of another type, empty, or shorter or longer than its header says.
-pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, Error> {
+pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, FileError> {
     let layout = Layout::parse(place, bytes, bytes.len() as u64)?;
     let mut numbers = layout.numbers(&bytes[layout.header_len..])?;
     if let (Order::Fortran, &[rows, columns]) = (layout.order, &layout.shape[..]) {
@@ -59,20 +52,20 @@ pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, Error> {
 
 /// What an array's header says.
 pub(super) struct Layout {
-    place: Place,
+    pub(super) place: Place,
     /// The name of the type of the elements.
-    dtype: String,
+    pub(super) dtype: String,
     element: DType,
-    element_len: usize,
-    shape: Vec<u64>,
+    pub(super) element_len: usize,
+    pub(super) shape: Vec<u64>,
     order: Order,
-    header_len: usize,
+    pub(super) header_len: usize,
 }
 
 impl Layout {
     /// Checks the header in the first bytes of a file of `len_bytes`.
-    fn parse(place: Place, start: &[u8], len_bytes: u64) -> Result<Self, Error> {
-        let fail = |problem| Error::input(place.clone(), problem);
+    pub(super) fn parse(place: Place, start: &[u8], len_bytes: u64) -> Result<Self, FileError> {
+        let fail = |problem| FileError::input(place.clone(), problem);
         if start.is_empty() {
             return Err(fail(Problem::EmptyFile));
         }
@@ -119,88 +112,32 @@ impl Layout {
     }
 
     /// Refuses elements that are no numbers.
-    fn check_type(&self) -> Result<(), Error> {
+    pub(super) fn check_type(&self) -> Result<(), FileError> {
         self.numbers(&[]).map(drop)
     }
 
     /// The elements in some of the data, in the order in which they are stored.
-    fn numbers(&self, data: &[u8]) -> Result<Numbers, Error> {
+    pub(super) fn numbers(&self, data: &[u8]) -> Result<NpyNumbers, FileError> {
         let element = &self.element;
         Ok(match self.dtype.get(1..).unwrap_or_default() {
-            "f2" => Numbers::F32(values(element, data, f16::to_f32)),
-            "f4" => Numbers::F32(values(element, data, |v: f32| v)),
-            "f8" => Numbers::F64(values(element, data, |v: f64| v)),
-            "i1" => Numbers::Integers(values(element, data, |v: i8| v.into())),
-            "i2" => Numbers::Integers(values(element, data, |v: i16| v.into())),
-            "i4" => Numbers::Integers(values(element, data, |v: i32| v.into())),
-            "i8" => Numbers::Integers(values(element, data, |v: i64| v)),
-            "u1" => Numbers::Integers(values(element, data, |v: u8| v.into())),
-            "u2" => Numbers::Integers(values(element, data, |v: u16| v.into())),
-            "u4" => Numbers::Integers(values(element, data, |v: u32| v.into())),
-            "u8" => Numbers::Unsigned(values(element, data, |v: u64| v)),
-            "b1" => Numbers::Bools(values(element, data, |v: bool| v)),
+            "f2" => NpyNumbers::F32(values(element, data, f16::to_f32)),
+            "f4" => NpyNumbers::F32(values(element, data, |v: f32| v)),
+            "f8" => NpyNumbers::F64(values(element, data, |v: f64| v)),
+            "i1" => NpyNumbers::Integers(values(element, data, |v: i8| v.into())),
+            "i2" => NpyNumbers::Integers(values(element, data, |v: i16| v.into())),
+            "i4" => NpyNumbers::Integers(values(element, data, |v: i32| v.into())),
+            "i8" => NpyNumbers::Integers(values(element, data, |v: i64| v)),
+            "u1" => NpyNumbers::Integers(values(element, data, |v: u8| v.into())),
+            "u2" => NpyNumbers::Integers(values(element, data, |v: u16| v.into())),
+            "u4" => NpyNumbers::Integers(values(element, data, |v: u32| v.into())),
+            "u8" => NpyNumbers::Unsigned(values(element, data, |v: u64| v)),
+            "b1" => NpyNumbers::Bools(values(element, data, |v: bool| v)),
             _ => {
                 let expected = "float16, float32 or float64 scores, or integer labels";
                 let problem = Problem::Dtype { got: self.dtype.clone(), expected };
-                return Err(Error::input(self.place.clone(), problem));
+                return Err(FileError::input(self.place.clone(), problem));
             }
         })
-    }
-}
-
-/// An array of one dimension that is alone in its file, as tables of some rows each.
-pub(super) struct NpyChunks {
-    layout: Layout,
-    file: File,
-    rows: u64,
-    first_row: usize,
-}
-
-impl NpyChunks {
-    /// Checks the header of a file.
-    ///
-    /// # Errors
-    ///
-    /// As [`parse`], or if the array has another shape.
-    pub(super) fn open(path: &Path, mut file: File) -> Result<Self, Error> {
-        let read_error = |source| Error::Read { path: path.into(), source };
-        let len_bytes = file.metadata().map_err(read_error)?.len();
-        let mut start = Vec::new();
-        file.rewind().map_err(read_error)?;
-        Read::by_ref(&mut file).take(MAX_HEADER_LEN_BYTES).read_to_end(&mut start).map_err(read_error)?;
-        let layout = Layout::parse(Place::file(path), &start, len_bytes)?;
-        layout.check_type()?;
-        let (&[rows] | &[rows, 1]) = &layout.shape[..] else {
-            let problem = Problem::Shape { got: layout.shape, expected: "(rows,)" };
-            return Err(Error::input(layout.place, problem));
-        };
-        file.seek(SeekFrom::Start(layout.header_len as u64)).map_err(read_error)?;
-        Ok(Self { layout, file, rows, first_row: 0 })
-    }
-
-    /// The number of rows of all tables.
-    pub(super) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// The next table.
-    pub(super) fn next(&mut self) -> Result<Option<Table>, Error> {
-        let left = self.rows - self.first_row as u64;
-        let rows = usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK_ROWS);
-        if rows == 0 {
-            return Ok(None);
-        }
-        let Layout { place, dtype, .. } = &self.layout;
-        let mut data = vec![0; rows * self.layout.element_len];
-        let read = self.file.read_exact(&mut data);
-        read.map_err(|source| Error::Read { path: place.file.clone(), source })?;
-        let numbers = self.layout.numbers(&data)?;
-        let array =
-            NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], numbers };
-        let mut table = Table::at(place.clone(), self.first_row);
-        array.fill_lone(&mut table)?;
-        self.first_row += rows;
-        Ok(Some(table))
     }
 }
 
@@ -233,7 +170,7 @@ fn values<T: Deserialize, U>(element: &DType, mut data: &[u8], map: fn(T) -> U) 
     values
 }
 
-impl Numbers {
+impl NpyNumbers {
     /// Makes the elements of a matrix that is stored column by column row-major.
     fn transpose(&mut self, rows: usize, columns: usize) {
         match self {
@@ -256,16 +193,16 @@ impl NpyArray {
     /// # Errors
     ///
     /// If it has another shape or type.
-    pub(super) fn matrix(self) -> Result<(Vec<f32>, usize), Error> {
+    pub(super) fn matrix(self) -> Result<(Vec<f32>, usize), FileError> {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
         let values = match self.numbers {
-            Numbers::F32(values) => values,
-            Numbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
+            NpyNumbers::F32(values) => values,
+            NpyNumbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
             _ => {
-                let problem = Problem::Dtype { got: self.dtype, expected: FLOATS };
-                return Err(Error::input(self.place, problem));
+                let problem = Problem::Dtype { got: self.dtype, expected: Problem::FLOATS };
+                return Err(FileError::input(self.place, problem));
             }
         };
         Ok((values, columns as usize))
@@ -276,16 +213,16 @@ impl NpyArray {
     /// # Errors
     ///
     /// If it has another shape or type.
-    pub(super) fn integer_matrix(self) -> Result<(Vec<i64>, usize), Error> {
+    pub(super) fn integer_matrix(self) -> Result<(Vec<i64>, usize), FileError> {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
         let values = match self.numbers {
-            Numbers::Integers(values) => values,
-            Numbers::Unsigned(values) => values.into_iter().map(saturated).collect(),
+            NpyNumbers::Integers(values) => values,
+            NpyNumbers::Unsigned(values) => values.into_iter().map(saturated).collect(),
             _ => {
-                let problem = Problem::Dtype { got: self.dtype, expected: CODES };
-                return Err(Error::input(self.place, problem));
+                let problem = Problem::Dtype { got: self.dtype, expected: Problem::CODES };
+                return Err(FileError::input(self.place, problem));
             }
         };
         Ok((values, columns as usize))
@@ -296,18 +233,18 @@ impl NpyArray {
     /// # Errors
     ///
     /// If it has another shape.
-    pub(super) fn fill(self, table: &mut Table, name: &str) -> Result<(), Error> {
+    pub(super) fn fill(self, table: &mut Table, name: &str) -> Result<(), FileError> {
         let (&[_] | &[_, 1]) = &self.shape[..] else {
             return Err(self.wrong_shape("(rows,)"));
         };
         let column = table.add_column(name, true);
         let mut push = |cell| table.push(column, cell);
         match self.numbers {
-            Numbers::F32(values) => values.into_iter().map(Cell::F32).for_each(&mut push),
-            Numbers::F64(values) => values.into_iter().map(Cell::F64).for_each(&mut push),
-            Numbers::Integers(values) => values.into_iter().map(Cell::Integer).for_each(&mut push),
-            Numbers::Unsigned(values) => values.into_iter().map(Cell::Unsigned).for_each(&mut push),
-            Numbers::Bools(values) => values.into_iter().map(Cell::Bool).for_each(&mut push),
+            NpyNumbers::F32(values) => values.into_iter().map(TableCell::F32).for_each(&mut push),
+            NpyNumbers::F64(values) => values.into_iter().map(TableCell::F64).for_each(&mut push),
+            NpyNumbers::Integers(values) => values.into_iter().map(TableCell::Integer).for_each(&mut push),
+            NpyNumbers::Unsigned(values) => values.into_iter().map(TableCell::Unsigned).for_each(&mut push),
+            NpyNumbers::Bools(values) => values.into_iter().map(TableCell::Bool).for_each(&mut push),
         }
         Ok(())
     }
@@ -317,12 +254,12 @@ impl NpyArray {
     /// # Errors
     ///
     /// As [`NpyArray::fill`].
-    pub(super) fn fill_lone(self, table: &mut Table) -> Result<(), Error> {
+    pub(super) fn fill_lone(self, table: &mut Table) -> Result<(), FileError> {
         table.set_lone(self.dtype.clone());
         self.fill(table, "score")
     }
 
-    fn wrong_shape(&self, expected: &'static str) -> Error {
-        Error::input(self.place.clone(), Problem::Shape { got: self.shape.clone(), expected })
+    fn wrong_shape(&self, expected: &'static str) -> FileError {
+        FileError::input(self.place.clone(), Problem::Shape { got: self.shape.clone(), expected })
     }
 }

@@ -5,13 +5,11 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::Source;
-use super::format::Format;
 use super::limit::{MAX_UNPACKED_BYTES, Unpack, reason, unpack};
 use super::npy::{self, NpyArray};
+use super::source::Source;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place};
-use crate::problem::Problem;
+use crate::files::{FileError, Format, Place, Problem};
 
 /// An archive of arrays, of which none is unpacked yet.
 pub(super) struct Npz<'s> {
@@ -24,7 +22,7 @@ pub(super) struct Npz<'s> {
 }
 
 /// Reads the arrays of one dimension as columns. The others are known, but of no use.
-pub(super) fn table(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+pub(super) fn table(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let mut npz = Npz::open(source)?;
     let mut table = Table::new(source);
     let names: Vec<String> = npz.names().map(str::to_owned).collect();
@@ -40,7 +38,7 @@ pub(super) fn table(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error>
         match npz.array(index).and_then(|array| array.fill(&mut table, name)) {
             Ok(()) => {}
             // Next to the columns there may be anything.
-            Err(Error::Input {
+            Err(FileError::Input {
                 problem: problem @ (Problem::Dtype { .. } | Problem::Shape { .. } | Problem::Empty),
                 ..
             }) => table.add_unusable(name, problem),
@@ -51,9 +49,9 @@ pub(super) fn table(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error>
 }
 
 impl<'s> Npz<'s> {
-    pub(super) fn open(source: &'s Source) -> Result<Self, Error> {
+    pub(super) fn open(source: &'s Source) -> Result<Self, FileError> {
         let file = Place::file(source.path());
-        let fail = |why: String| Error::input(file.clone(), Problem::NotA(Format::Npz, why));
+        let fail = |why: String| FileError::input(file.clone(), Problem::NotA(Format::Npz, why));
         if !source.bytes().starts_with(b"PK") {
             return Err(fail("it does not start like one".into()));
         }
@@ -79,14 +77,14 @@ impl<'s> Npz<'s> {
     }
 
     /// Unpacks an array.
-    pub(super) fn array(&mut self, index: usize) -> Result<NpyArray, Error> {
+    pub(super) fn array(&mut self, index: usize) -> Result<NpyArray, FileError> {
         let place = self.place(index);
         let bytes = self.unpack(index, None)?;
         npy::parse(place, &bytes)
     }
 
     /// The shape of an array, from its header only; `None` if it has none.
-    pub(super) fn shape(&mut self, index: usize) -> Result<Option<Vec<u64>>, Error> {
+    pub(super) fn shape(&mut self, index: usize) -> Result<Option<Vec<u64>>, FileError> {
         Ok(npy::shape(&self.unpack(index, Some(npy::MAX_HEADER_LEN_BYTES))?))
     }
 
@@ -99,9 +97,9 @@ impl<'s> Npz<'s> {
     }
 
     /// Unpacks an array, or its first bytes.
-    fn unpack(&mut self, index: usize, start: Option<u64>) -> Result<Vec<u8>, Error> {
+    fn unpack(&mut self, index: usize, start: Option<u64>) -> Result<Vec<u8>, FileError> {
         let place = self.place(index);
-        let fail = |problem| Error::input(place.clone(), problem);
+        let fail = |problem| FileError::input(place.clone(), problem);
         let too_large = || fail(Problem::TooLarge { max: MAX_UNPACKED_BYTES });
         let member = self.archive.by_index(self.arrays[index].1);
         let member = member.map_err(|cause| fail(Problem::NotA(Format::Npz, why(&cause))))?;

@@ -13,15 +13,12 @@ use ::parquet::file::reader::ChunkReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
-use super::Source;
 use super::arrow::{add_columns, append, columns};
-use super::chunks::CHUNK_ROWS;
-use super::format::Format;
 use super::guard::guarded;
-use super::limit::{MAX_UNPACKED_BYTES, check_cells};
+use super::limit::{CHUNK_ROWS, MAX_UNPACKED_BYTES, check_cells};
+use super::source::Source;
 use super::table::{Table, Wanted};
-use crate::error::{Error, Place};
-use crate::problem::Problem;
+use crate::files::{FileError, Format, Place, Problem};
 
 const MAGIC: &[u8] = b"PAR1";
 
@@ -29,7 +26,7 @@ const MAGIC: &[u8] = b"PAR1";
 const MAX_ROWS: u64 = 1 << 34;
 
 /// Reads the wanted columns of all row groups; the others are not even unpacked.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> {
+pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let bytes = source.bytes();
     let file = Opened::new(Place::file(source.path()), Bytes::copy_from_slice(bytes))?;
     let mut table = Table::new(source);
@@ -47,7 +44,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, Error> 
     for batch in file.batches(&filled)? {
         let batch = batch.map_err(|cause| damaged(&place, &cause))?;
         append(&mut table, columns(&batch, &filled))
-            .map_err(|problem| Error::input(place.clone(), problem))?;
+            .map_err(|problem| FileError::input(place.clone(), problem))?;
     }
     Ok(table)
 }
@@ -68,7 +65,7 @@ impl ParquetChunks {
     /// # Errors
     ///
     /// If it is damaged, unpacked a row group is larger than [`MAX_UNPACKED_BYTES`], or all of it has more rows than are kept.
-    pub(super) fn open(path: &Path, file: File, names: &[&str]) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path, file: File, names: &[&str]) -> Result<Self, FileError> {
         let place = Place::file(path);
         in_place(&place, || {
             let file = Opened::new(place.clone(), file)?;
@@ -99,7 +96,7 @@ impl ParquetChunks {
     }
 
     /// The next table.
-    pub(super) fn next(&mut self) -> Result<Option<Table>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
         let place = self.place.clone();
         in_place(&place, || {
             let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
@@ -112,7 +109,7 @@ impl ParquetChunks {
             let Some(batch) = batches.next() else { return Ok(None) };
             let batch = batch.map_err(|cause| damaged(&place, &cause))?;
             append(&mut table, columns(&batch, &filled))
-                .map_err(|problem| Error::input(place.clone(), problem))?;
+                .map_err(|problem| FileError::input(place.clone(), problem))?;
             self.first_row += batch.num_rows();
             Ok(Some(table))
         })
@@ -120,12 +117,12 @@ impl ParquetChunks {
 }
 
 /// Turns a reader's panic into an error.
-fn in_place<T>(place: &Place, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn in_place<T>(place: &Place, read: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
     guarded(read).unwrap_or_else(|why| Err(damaged(place, &why)))
 }
 
-fn damaged(place: &Place, cause: &dyn std::fmt::Display) -> Error {
-    Error::input(place.clone(), Problem::NotA(Format::Parquet, format!("it is damaged ({cause})")))
+fn damaged(place: &Place, cause: &dyn std::fmt::Display) -> FileError {
+    FileError::input(place.clone(), Problem::NotA(Format::Parquet, format!("it is damaged ({cause})")))
 }
 
 /// A file whose metadata were read.
@@ -136,8 +133,8 @@ struct Opened<R: ChunkReader> {
 }
 
 impl<R: ChunkReader + 'static> Opened<R> {
-    fn new(place: Place, input: R) -> Result<Self, Error> {
-        let not = |why: &str| Error::input(place.clone(), Problem::NotA(Format::Parquet, why.into()));
+    fn new(place: Place, input: R) -> Result<Self, FileError> {
+        let not = |why: &str| FileError::input(place.clone(), Problem::NotA(Format::Parquet, why.into()));
         let magic = |at| input.get_bytes(at, MAGIC.len());
         if !magic(0).is_ok_and(|start| start == MAGIC) {
             return Err(not("it does not start like one"));
@@ -158,7 +155,7 @@ impl<R: ChunkReader + 'static> Opened<R> {
     }
 
     /// What the columns take unpacked, by row group.
-    fn unpacked_len_bytes(&self, columns: &[usize]) -> Result<Vec<u64>, Error> {
+    fn unpacked_len_bytes(&self, columns: &[usize]) -> Result<Vec<u64>, FileError> {
         let schema = self.builder.parquet_schema();
         let len = |group: &RowGroupMetaData| {
             let leaves = (0..group.num_columns())
@@ -177,14 +174,14 @@ impl<R: ChunkReader + 'static> Opened<R> {
         self.builder.metadata().row_groups().iter().map(len).collect()
     }
 
-    fn batches(self, columns: &[usize]) -> Result<ParquetRecordBatchReader, Error> {
+    fn batches(self, columns: &[usize]) -> Result<ParquetRecordBatchReader, FileError> {
         let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns.iter().copied());
         let reader = self.builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build();
         reader.map_err(|cause| damaged(&self.place, &cause))
     }
 
-    fn error(&self, problem: Problem) -> Error {
-        Error::input(self.place.clone(), problem)
+    fn error(&self, problem: Problem) -> FileError {
+        FileError::input(self.place.clone(), problem)
     }
 }
 

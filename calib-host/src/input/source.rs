@@ -4,13 +4,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 
-use super::format::Format;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, Unpack, reason, unpack};
-use crate::error::{Error, Place};
-use crate::problem::Problem;
+use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
+
+/// So many bytes are read at a time.
+const PIECE_BYTES: u64 = 1 << 24;
 
 /// A file's bytes and where they come from.
 #[derive(Clone, Debug)]
@@ -23,14 +23,14 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a file, or standard input if the path is `-`, showing progress on standard error if it takes long and
-    /// `progress` is wanted. What was compressed with gzip is unpacked.
+    /// Reads a file, or standard input if the path is `-`; what was compressed with gzip is unpacked. `watch` is told how
+    /// far the reading of a file is.
     ///
     /// # Errors
     ///
     /// If it cannot be read or unpacked, or is larger than [`MAX_READ_BYTES`].
-    pub fn read(path: &Path, progress: bool) -> Result<Self, Error> {
-        let read_error = |source| Error::Read { path: path.into(), source };
+    pub fn read(path: &Path, watch: Watch<'_>) -> Result<Self, FileError> {
+        let read_error = |source| FileError::Read { path: path.into(), source };
         if path == Path::new("-") {
             let mut bytes = Vec::new();
             io::stdin().lock().take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
@@ -39,23 +39,20 @@ impl Source {
             }
             return Self::from_bytes("standard input", bytes);
         }
-        let file = std::fs::File::open(path).map_err(read_error)?;
+        let mut file = std::fs::File::open(path).map_err(read_error)?;
         let len = file.metadata().map_err(read_error)?.len();
         if len > MAX_READ_BYTES {
             return Err(too_large(path));
         }
-        // indicatif draws nothing when standard error is not a terminal.
-        let bar = if progress { ProgressBar::new(len) } else { ProgressBar::hidden() };
-        bar.set_style(
-            ProgressStyle::with_template("reading {msg} {wide_bar} {bytes}/{total_bytes} {eta}")
-                .expect("a valid template"),
-        );
-        bar.set_message(path.display().to_string());
         let mut bytes = Vec::new();
         let reserved = bytes.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
         reserved.map_err(|_| read_error(io::ErrorKind::OutOfMemory.into()))?;
-        bar.wrap_read(file).read_to_end(&mut bytes).map_err(read_error)?;
-        bar.finish_and_clear();
+        let tell = |done| watch(Progress { path, unit: Unit::Bytes, done, total: len });
+        while Read::by_ref(&mut file).take(PIECE_BYTES).read_to_end(&mut bytes).map_err(read_error)? > 0 {
+            // A file that has grown is not over before its end.
+            tell((bytes.len() as u64).min(len.saturating_sub(1)));
+        }
+        tell(len);
         Self::from_bytes(path, bytes)
     }
 
@@ -64,14 +61,14 @@ impl Source {
     /// # Errors
     ///
     /// As [`Source::read`], or if two are standard input.
-    pub fn read_all(paths: &[&Path], progress: bool) -> Result<Vec<Self>, Error> {
+    pub fn read_all(paths: &[&Path], watch: Watch<'_>) -> Result<Vec<Self>, FileError> {
         Self::check_paths(paths)?;
-        paths.iter().map(|path| Self::read(path, progress)).collect()
+        paths.iter().map(|path| Self::read(path, watch)).collect()
     }
 
-    pub(super) fn check_paths(paths: &[&Path]) -> Result<(), Error> {
+    pub(super) fn check_paths(paths: &[&Path]) -> Result<(), FileError> {
         if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
-            return Err(Error::Usage("only one input can be -, which is standard input".into()));
+            return Err(FileError::TwoStandardInputs);
         }
         Ok(())
     }
@@ -81,13 +78,13 @@ impl Source {
     /// # Errors
     ///
     /// If they are compressed and cannot be unpacked.
-    pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, Error> {
+    pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, FileError> {
         let path = path.into();
         let format = Format::of(&path, &bytes);
         if format != Format::Gzip || bytes.is_empty() {
             return Ok(Self { path, bytes, unpacked: None, format });
         }
-        let fail = |problem| Error::input(Place::file(&path), problem);
+        let fail = |problem| FileError::input(Place::file(&path), problem);
         if !bytes.starts_with(b"\x1f\x8b") {
             return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
         }
@@ -127,8 +124,8 @@ impl Source {
     }
 }
 
-fn too_large(path: &Path) -> Error {
-    Error::input(Place::file(path), Problem::FileTooLarge { max: MAX_READ_BYTES })
+fn too_large(path: &Path) -> FileError {
+    FileError::input(Place::file(path), Problem::FileTooLarge { max: MAX_READ_BYTES })
 }
 
 /// The SHA-256 of files as they are on the disk, one after the other.

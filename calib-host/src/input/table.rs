@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::cell::{Cell, Span};
-use super::column::row_at;
-use super::format::Format;
-use super::{Column, Source, csv, json_lines, npy, npz};
-use crate::error::{Error, Place};
-use crate::problem::{CODES, FLOATS, Problem};
+use super::cell::{Span, TableCell};
+use super::column::{Column, row_at};
+use super::source::Source;
+use crate::files::{FileError, Place, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
 ///
@@ -31,12 +29,12 @@ pub struct Table {
 #[derive(Clone, Debug)]
 struct NamedColumn {
     name: String,
-    content: Content,
+    content: ColumnContent,
 }
 
 #[derive(Clone, Debug)]
-enum Content {
-    Cells(Vec<Cell<Span>>),
+enum ColumnContent {
+    Cells(Vec<TableCell<Span>>),
     /// Nothing in it can be a number or text.
     Unusable(Problem),
     /// Nobody asked for it.
@@ -60,57 +58,6 @@ impl Wanted<'_> {
 }
 
 impl Table {
-    /// Reads a table with all its columns.
-    ///
-    /// # Errors
-    ///
-    /// If the file is not of its format, is damaged or larger than [`MAX_UNPACKED_BYTES`](super::MAX_UNPACKED_BYTES)
-    /// unpacked, or has no rows.
-    pub fn read(source: &Source) -> Result<Self, Error> {
-        Self::read_wanted(source, Wanted::All)
-    }
-
-    /// Reads a table with the columns of these names only; of the others it knows that they are there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Table::read`].
-    pub fn read_only(source: &Source, names: &[&str]) -> Result<Self, Error> {
-        Self::read_wanted(source, Wanted::Only(names))
-    }
-
-    fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, Error> {
-        let file = Place::file(source.path());
-        if source.bytes().is_empty() {
-            return Err(Error::input(file, Problem::EmptyFile));
-        }
-        let table = match source.format() {
-            Format::Csv => csv::read(source, wanted)?,
-            Format::JsonLines => json_lines::read(source, wanted)?,
-            Format::Npy => npy::table(source)?,
-            Format::Npz => npz::table(source, wanted)?,
-            #[cfg(feature = "arrow")]
-            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
-                let read = if format == Format::Parquet { super::parquet::read } else { super::ipc::read };
-                super::guard::guarded(|| read(source, wanted)).unwrap_or_else(|why| {
-                    let why = format!("it is damaged ({why})");
-                    Err(Error::input(file.clone(), Problem::NotA(format, why)))
-                })?
-            }
-            #[cfg(not(feature = "arrow"))]
-            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
-                return Err(Error::input(file, Problem::NotBuilt(format)));
-            }
-            Format::Gzip => unreachable!("a source is unpacked when it is read"),
-        };
-        let empty =
-            |column: &NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.is_empty());
-        if table.columns.iter().any(empty) || table.columns.is_empty() {
-            return Err(Error::input(file, Problem::Empty));
-        }
-        Ok(table)
-    }
-
     /// A column of numbers.
     ///
     /// # Errors
@@ -120,9 +67,9 @@ impl Table {
     /// # Panics
     ///
     /// If the column was left out by [`Table::read_only`], as for all columns below.
-    pub fn numbers(&self, name: &str) -> Result<Column<f64>, Error> {
-        self.check_lone(FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
-        self.column(name, Cell::number)
+    pub fn numbers(&self, name: &str) -> Result<Column<f64>, FileError> {
+        self.check_lone(Problem::FLOATS, |cell| matches!(cell, TableCell::F32(_) | TableCell::F64(_)))?;
+        self.column(name, TableCell::number)
     }
 
     /// A column of numbers with gaps: an empty or missing cell is `None`.
@@ -130,9 +77,9 @@ impl Table {
     /// # Errors
     ///
     /// As [`Table::numbers`].
-    pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, Error> {
-        self.check_lone(FLOATS, |cell| matches!(cell, Cell::F32(_) | Cell::F64(_)))?;
-        self.column(name, Cell::optional_number)
+    pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, FileError> {
+        self.check_lone(Problem::FLOATS, |cell| matches!(cell, TableCell::F32(_) | TableCell::F64(_)))?;
+        self.column(name, TableCell::optional_number)
     }
 
     /// A column of class indices: integers, booleans, or whole numbers written as decimals, such as `1.0`.
@@ -140,9 +87,9 @@ impl Table {
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
-    pub fn labels(&self, name: &str) -> Result<Column<i64>, Error> {
+    pub fn labels(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone("integers or booleans", is_integer)?;
-        self.column(name, Cell::label)
+        self.column(name, TableCell::label)
     }
 
     /// A column of integer codes of scores.
@@ -150,9 +97,9 @@ impl Table {
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
-    pub fn codes(&self, name: &str) -> Result<Column<i64>, Error> {
-        self.check_lone(CODES, is_integer)?;
-        self.column(name, Cell::code)
+    pub fn codes(&self, name: &str) -> Result<Column<i64>, FileError> {
+        self.check_lone(Problem::CODES, is_integer)?;
+        self.column(name, TableCell::code)
     }
 
     /// A column of bin indices; an empty or missing cell, of an uncalibrated row, is bin 0.
@@ -160,9 +107,9 @@ impl Table {
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number from 0 on.
-    pub fn bins(&self, name: &str) -> Result<Column<u32>, Error> {
+    pub fn bins(&self, name: &str) -> Result<Column<u32>, FileError> {
         self.check_lone("integers", is_integer)?;
-        self.column(name, Cell::bin)
+        self.column(name, TableCell::bin)
     }
 
     /// Whether this is an array that is alone in its file, so that nothing else can be in it.
@@ -175,18 +122,17 @@ impl Table {
     /// # Errors
     ///
     /// The first of `names` that exists.
-    pub fn check_absent(&self, names: &[&str]) -> Result<(), Error> {
+    pub fn check_absent(&self, names: &[&str]) -> Result<(), FileError> {
         match names.iter().find(|name| self.columns.iter().any(|there| there.name.trim() == **name)) {
             None => Ok(()),
-            Some(name) => Err(Error::input(self.file.clone().column(name), Problem::ColumnExists)),
+            Some(name) => Err(FileError::input(self.file.clone().column(name), Problem::ColumnExists)),
         }
     }
 
     /// The columns that can be shown as text beside `rows` rows: lists and the like cannot, nor arrays of another
     /// length that happen to be in the same archive. [`Shown::left_out`] names those.
     pub fn shown(&self, rows: usize) -> Shown<'_> {
-        let can_be_shown =
-            |column: &&NamedColumn| matches!(&column.content, Content::Cells(cells) if cells.len() == rows);
+        let can_be_shown = |column: &&NamedColumn| matches!(&column.content, ColumnContent::Cells(cells) if cells.len() == rows);
         let (columns, left_out) = self.columns.iter().partition(can_be_shown);
         Shown { table: self, columns, left_out }
     }
@@ -194,29 +140,29 @@ impl Table {
     fn column<'t, T>(
         &'t self,
         name: &str,
-        convert: fn(Cell<&'t str>) -> Result<T, Problem>,
-    ) -> Result<Column<T>, Error> {
+        convert: fn(TableCell<&'t str>) -> Result<T, Problem>,
+    ) -> Result<Column<T>, FileError> {
         let (place, column) = match &self.columns[..] {
             [column] if self.is_lone_array() => (self.file.clone(), column),
             _ => (self.file.clone().column(name), self.find(name)?),
         };
         let cells = match &column.content {
-            Content::Cells(cells) => cells,
-            Content::Unusable(problem) => return Err(Error::input(place, problem.clone())),
-            Content::NotRead => panic!("the column {name} was not asked for when the table was read"),
+            ColumnContent::Cells(cells) => cells,
+            ColumnContent::Unusable(problem) => return Err(FileError::input(place, problem.clone())),
+            ColumnContent::NotRead => panic!("the column {name} was not asked for when the table was read"),
         };
         let mut values = Vec::with_capacity(cells.len());
         for (row, &cell) in cells.iter().enumerate() {
             values.push(convert(self.resolve(cell)).map_err(|problem| {
                 let row = row_at(row, self.first_row, &self.lines);
-                Error::input(place.clone().row(row), problem)
+                FileError::input(place.clone().row(row), problem)
             })?);
         }
         Ok(Column { values, place, first_row: self.first_row, lines: self.lines.clone() })
     }
 
-    fn find(&self, name: &str) -> Result<&NamedColumn, Error> {
-        let fail = |problem| Error::input(self.file.clone().column(name), problem);
+    fn find(&self, name: &str) -> Result<&NamedColumn, FileError> {
+        let fail = |problem| FileError::input(self.file.clone().column(name), problem);
         let mut named = self.columns.iter().filter(|there| there.name.trim() == name);
         match (named.next(), named.next()) {
             (Some(column), None) => Ok(column),
@@ -228,24 +174,30 @@ impl Table {
         }
     }
 
-    fn check_lone(&self, expected: &'static str, is_expected: fn(Cell<Span>) -> bool) -> Result<(), Error> {
+    fn check_lone(
+        &self,
+        expected: &'static str,
+        is_expected: fn(TableCell<Span>) -> bool,
+    ) -> Result<(), FileError> {
         let Some(dtype) = &self.lone_dtype else { return Ok(()) };
-        let [NamedColumn { content: Content::Cells(cells), .. }] = &self.columns[..] else { return Ok(()) };
+        let [NamedColumn { content: ColumnContent::Cells(cells), .. }] = &self.columns[..] else {
+            return Ok(());
+        };
         match cells.first() {
             Some(&cell) if !is_expected(cell) => {
-                Err(Error::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
+                Err(FileError::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
             }
             _ => Ok(()),
         }
     }
 
-    fn resolve(&self, cell: Cell<Span>) -> Cell<&str> {
+    fn resolve(&self, cell: TableCell<Span>) -> TableCell<&str> {
         cell.map_text(|span| &self.text[span.start..span.end])
     }
 }
 
-fn is_integer(cell: Cell<Span>) -> bool {
-    matches!(cell, Cell::Integer(_) | Cell::Unsigned(_) | Cell::Bool(_))
+fn is_integer(cell: TableCell<Span>) -> bool {
+    matches!(cell, TableCell::Integer(_) | TableCell::Unsigned(_) | TableCell::Bool(_))
 }
 
 /// The columns of a table that can be shown as text.
@@ -274,8 +226,10 @@ impl<'t> Shown<'t> {
     /// If there are not as many rows.
     pub fn record(&self, row: usize) -> impl Iterator<Item = Cow<'t, str>> {
         self.columns.iter().map(move |column| match &column.content {
-            Content::Cells(cells) => self.table.resolve(cells[row]).text(),
-            Content::Unusable(_) | Content::NotRead => unreachable!("only columns with cells are shown"),
+            ColumnContent::Cells(cells) => self.table.resolve(cells[row]).text(),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => {
+                unreachable!("only columns with cells are shown")
+            }
         })
     }
 }
@@ -300,29 +254,36 @@ impl Table {
 
     /// Adds a column to be filled; `wanted` or not.
     pub(super) fn add_column(&mut self, name: &str, wanted: bool) -> usize {
-        let content = if wanted { Content::Cells(Vec::new()) } else { Content::NotRead };
+        let content = if wanted { ColumnContent::Cells(Vec::new()) } else { ColumnContent::NotRead };
         self.columns.push(NamedColumn { name: name.into(), content });
         self.columns.len() - 1
     }
 
     pub(super) fn add_unusable(&mut self, name: &str, problem: Problem) {
-        self.columns.push(NamedColumn { name: name.into(), content: Content::Unusable(problem) });
+        self.columns.push(NamedColumn { name: name.into(), content: ColumnContent::Unusable(problem) });
     }
 
     /// Turns a column, once and for all, into one that cannot be used.
     pub(super) fn spoil(&mut self, column: usize, problem: Problem) {
-        self.columns[column].content = Content::Unusable(problem);
+        self.columns[column].content = ColumnContent::Unusable(problem);
     }
 
     /// Appends a cell to a column; nothing happens if nobody wants it.
-    pub(super) fn push(&mut self, column: usize, cell: Cell<&str>) {
-        if let Content::Cells(cells) = &mut self.columns[column].content {
+    pub(super) fn push(&mut self, column: usize, cell: TableCell<&str>) {
+        if let ColumnContent::Cells(cells) = &mut self.columns[column].content {
             cells.push(cell.map_text(|text| {
                 let start = self.text.len();
                 self.text.push_str(text);
                 Span { start, end: self.text.len() }
             }));
         }
+    }
+
+    /// Whether there are no columns, or one that was read has no cells.
+    pub(super) fn has_no_rows(&self) -> bool {
+        let empty =
+            |column: &NamedColumn| matches!(&column.content, ColumnContent::Cells(cells) if cells.is_empty());
+        self.columns.iter().any(empty) || self.columns.is_empty()
     }
 
     pub(super) fn push_line(&mut self, line: u64) {
@@ -339,7 +300,7 @@ impl Table {
     }
 
     pub(super) fn is_wanted(&self, column: usize) -> bool {
-        matches!(self.columns[column].content, Content::Cells(_))
+        matches!(self.columns[column].content, ColumnContent::Cells(_))
     }
 }
 
@@ -347,25 +308,25 @@ impl Table {
 #[cfg(feature = "arrow")]
 impl Table {
     /// Appends a cell whose text the table has already.
-    pub(super) fn push_again(&mut self, column: usize, cell: Cell<Span>) {
-        if let Content::Cells(cells) = &mut self.columns[column].content {
+    pub(super) fn push_again(&mut self, column: usize, cell: TableCell<Span>) {
+        if let ColumnContent::Cells(cells) = &mut self.columns[column].content {
             cells.push(cell);
         }
     }
 
     /// Takes the cells of a column from number `from` on away.
-    pub(super) fn take_from(&mut self, column: usize, from: usize) -> Vec<Cell<Span>> {
+    pub(super) fn take_from(&mut self, column: usize, from: usize) -> Vec<TableCell<Span>> {
         match &mut self.columns[column].content {
-            Content::Cells(cells) => cells.split_off(from.min(cells.len())),
-            Content::Unusable(_) | Content::NotRead => Vec::new(),
+            ColumnContent::Cells(cells) => cells.split_off(from.min(cells.len())),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => Vec::new(),
         }
     }
 
     /// The number of cells in a column.
     pub(super) fn cells(&self, column: usize) -> usize {
         match &self.columns[column].content {
-            Content::Cells(cells) => cells.len(),
-            Content::Unusable(_) | Content::NotRead => 0,
+            ColumnContent::Cells(cells) => cells.len(),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => 0,
         }
     }
 

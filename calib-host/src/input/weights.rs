@@ -1,12 +1,10 @@
 //! Rows that stand for several points, or for a share of one.
 
-use super::Column;
-use super::column::check_same_rows;
-use crate::data::BinaryData;
-use crate::data_error::DataError;
-use crate::error::Error;
-use crate::problem::Problem;
-use crate::weighted::WeightedData;
+use calib_core::ScoreEncoding;
+use calib_fit::data::{BinaryData, DataError, WeightedData};
+
+use super::column::{Column, check_same_rows};
+use crate::files::{Fault, FileError, Problem};
 
 /// Binary calibration data, with or without real weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +37,7 @@ pub fn weighted_data(
     scores: &Column<f64>,
     weights: &Column<f64>,
     labels: &Column<i64>,
-) -> Result<Sample, Error> {
+) -> Result<Sample, FileError> {
     check_same_rows(scores, weights)?;
     check_same_rows(scores, labels)?;
     labels.check_classes(2)?;
@@ -67,19 +65,19 @@ pub fn counted_data(
     scores: &Column<f64>,
     counts: &Column<f64>,
     positives: &Column<f64>,
-) -> Result<BinaryData, Error> {
+) -> Result<BinaryData, FileError> {
     check_same_rows(scores, counts)?;
     check_same_rows(scores, positives)?;
     for column in [counts, positives] {
         check_weights_but_zeros(column)?;
         if let Some(row) = column.values.iter().position(|count| count.fract() != 0.0) {
-            return Err(Error::input(column.at(row), Problem::Count(column.values[row])));
+            return Err(FileError::input(column.at(row), Problem::Count(column.values[row])));
         }
     }
     let pairs = || counts.values.iter().zip(&positives.values);
     if let Some(row) = pairs().position(|(n, positives)| positives > n) {
         let problem = Problem::Positives { positives: positives.values[row], n: counts.values[row] };
-        return Err(Error::input(positives.at(row), problem));
+        return Err(FileError::input(positives.at(row), problem));
     }
     let scores = device_scores(scores)?;
     points(
@@ -88,26 +86,30 @@ pub fn counted_data(
     )
 }
 
-fn points(rows: Vec<(f64, u64, u64)>, counts: &Column<f64>) -> Result<BinaryData, Error> {
+fn points(rows: Vec<(f64, u64, u64)>, counts: &Column<f64>) -> Result<BinaryData, FileError> {
     BinaryData::from_counts(rows).map_err(|cause| {
-        let problem = if cause == DataError::TooMany { Problem::TooManyPoints } else { Problem::NoWeight };
-        Error::input(counts.place().clone(), problem)
+        let problem = match cause {
+            // There are rows, but they stand for no points.
+            DataError::Empty => Problem::NoWeight,
+            cause => Fault::new(cause, ScoreEncoding::F32).problem,
+        };
+        FileError::input(counts.place().clone(), problem)
     })
 }
 
-fn device_scores(scores: &Column<f64>) -> Result<Vec<f64>, Error> {
+fn device_scores(scores: &Column<f64>) -> Result<Vec<f64>, FileError> {
     Ok(scores.scores()?.into_iter().map(|score| f64::from(score.get())).collect())
 }
 
-fn check_weights(weights: &Column<f64>) -> Result<(), Error> {
+fn check_weights(weights: &Column<f64>) -> Result<(), FileError> {
     check_weights_but_zeros(weights)?;
     if weights.values.iter().all(|&weight| weight == 0.0) {
-        return Err(Error::input(weights.place().clone(), Problem::NoWeight));
+        return Err(FileError::input(weights.place().clone(), Problem::NoWeight));
     }
     Ok(())
 }
 
-fn check_weights_but_zeros(weights: &Column<f64>) -> Result<(), Error> {
+fn check_weights_but_zeros(weights: &Column<f64>) -> Result<(), FileError> {
     for (row, &weight) in weights.values.iter().enumerate() {
         let problem = match weight {
             w if w.is_nan() => Problem::NaN,
@@ -115,7 +117,7 @@ fn check_weights_but_zeros(weights: &Column<f64>) -> Result<(), Error> {
             w if w < 0.0 => Problem::NegativeWeight(w),
             _ => continue,
         };
-        return Err(Error::input(weights.at(row), problem));
+        return Err(FileError::input(weights.at(row), problem));
     }
     Ok(())
 }

@@ -1,12 +1,11 @@
 //! What is decided on the test rows, and what it costs.
 
 use calib_core::{Artifact, Score};
-use serde::Serialize;
-
-use crate::Prediction;
-use crate::decide::{
+use calib_fit::assess::Prediction;
+use calib_fit::decide::{
     Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
 };
+use serde::Serialize;
 
 /// The probability with which the interval of the expected cost may fail.
 const DELTA: f64 = 0.1;

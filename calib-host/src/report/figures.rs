@@ -1,196 +1,76 @@
-//! Which plots a report has, and what is said of them.
+//! The plots of a report, and what is said of them.
 
-use super::classes::ClassWiseSummary;
-use super::guarantee::Promise;
-use super::plots::{self, BARS, Occupancy, Plot, ValidityKind, Words};
-use super::rows::CalibratedRows;
-use crate::assess::{
+use calib_fit::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
     Validity, cells,
 };
 
+use super::classes::ClassWiseSummary;
+use super::guarantee::Curve;
+use super::plots::{self, BARS, Occupancy, Theory, ValidityKind};
+use super::rows::CalibratedRows;
+use super::words::percent;
+use crate::draw::{LegendEntry, Plot, Words};
+
 /// Before and after, in words and marks.
-const BOTH: [(&str, &str); 2] =
-    [("before", "before: the classifier's score"), ("after", "after calibration")];
+const BOTH: [LegendEntry; 2] = [("before", "before: the classifier's score"), ("after", "after calibration")];
 
-pub(super) fn plots(
-    promise: &Promise,
-    test: &CalibratedRows,
-    metrics: &BeforeAfter,
-    occupancy: &[Occupancy],
-    options: &AssessOptions,
-    drawn: &[u16],
-) -> Vec<Plot> {
-    let mut plots = reliability_plots(metrics, options);
-    plots.extend(class_plots(metrics, drawn));
+/// Which rows a reliability diagram shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Before,
+    After,
+}
 
-    let binning = if occupancy.is_empty() { options.binning } else { Binning::ByBin };
-    let of = |rows: &[Prediction]| Validity::new(&cells(rows, test.kind, binning));
-    let (before, after) = (of(&test.before), of(&test.after));
-    let mut legend = BOTH.to_vec();
-    legend.extend(promise.curve().map(|_| ("theory", "guaranteed before any test data were seen")));
-    let noise = "Estimated on the test rows, whose noise counts as deviation.";
-    let groups = if occupancy.is_empty() { "" } else { " The bins are the calibrator's own, for both." };
-    let curve = promise.curve();
-    let validity = |id, title, caption, legend, kind, theory: Option<&dyn Fn(f64) -> f64>| {
-        plots::validity(Words { id, title, caption, legend }, [&before, &after], kind, theory)
+/// The reliability diagram of all predictions.
+pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOptions) -> Plot {
+    let percent = percent(options.alpha);
+    let (class, cross, assessment) = match side {
+        Side::Before => ("before", "before cross", &metrics.before),
+        Side::After => ("after", "after cross", &metrics.after),
     };
-    plots.push(validity(
-        "validity-marginal",
-        "Marginal validity",
-        format!(
-            "The share of predictions whose bin is within epsilon of the fraction that came true. Higher is better; the \
-             area above a curve is its calibration error. {noise}{groups}"
-        ),
-        legend.clone(),
-        ValidityKind::Marginal,
-        curve.map(|curve| move |epsilon| curve.marginal(epsilon)).as_ref().map(|theory| theory as _),
-    ));
-    plots.push(validity(
-        "validity-conditional",
-        "Conditional validity",
-        format!(
-            "Whether every bin is within epsilon. The curve of the guarantee is the probability of that over the draw of \
-             the calibration points. {noise}{groups}"
-        ),
-        legend,
-        ValidityKind::Conditional,
-        curve.map(|curve| move |epsilon| curve.conditional(epsilon)).as_ref().map(|theory| theory as _),
-    ));
-
-    let roc = |rows: &[Prediction]| Roc::new(rows.iter().map(|row| (row.prob, row.hit)));
-    if let (Some(before), Some(after)) = (roc(&test.before), roc(&test.after)) {
-        let what = match test.kind {
-            PredictionKind::Binary => "class 1 against class 0",
-            PredictionKind::TopLabel => "right predictions against wrong ones",
-        };
-        let mut legend = BOTH.to_vec();
-        legend.push((
-            "hull",
-            "convex hull before: the best that any monotone calibrator of these rows reaches",
-        ));
-        plots.push(plots::roc(
-            Words {
-                id: "roc",
-                title: "ROC curve",
-                caption: format!(
-                    "How well scores separate {what}. Area before {:.4}, after {:.4}, under the hull {:.4}. The table \
-                     holds corners of the hull.",
-                    before.auc(),
-                    after.auc(),
-                    before.hull_auc()
-                ),
-                legend,
-            },
-            &before,
-            &after,
-        ));
+    let mut legend = vec![(class, "bins, with exact intervals"), ("bar", "share of the predictions")];
+    let mut crosses = "";
+    if assessment.kind == PredictionKind::TopLabel {
+        legend.push((cross, "top-label: classes kept apart"));
+        crosses = " A cross is off the diagonal by the mean of its classes' deviations (Gupta and Ramdas 2022, section 2.1): \
+                   classes that are off in opposite directions do not cancel.";
     }
-    plots.push(plots::distribution(
-        Words {
-            id: "distribution",
-            title: "Distribution of scores and probabilities",
-            caption: format!("The shares of the test rows in {BARS} bars of equal width, before and after."),
-            legend: BOTH.to_vec(),
-        },
-        &bars(&test.before),
-        &bars(&test.after),
-    ));
-    if !occupancy.is_empty() {
-        let listed = if occupancy.len() > plots::LISTED_BINS {
-            format!(
-                " The table holds the {} bins with the most rows, of {}.",
-                plots::LISTED_BINS,
-                occupancy.len()
-            )
-        } else {
-            String::new()
-        };
-        plots.push(plots::occupancy(
-            Words {
-                id: "occupancy",
-                title: "Rows per bin of the calibrator",
-                caption: format!(
-                    "The share of the calibration and of the test rows in every bin, by class and bin. Large differences \
-                     are a sign that the data have changed.{listed}"
-                ),
-                legend: vec![("before", "calibration rows"), ("after", "test rows")],
-            },
-            occupancy,
-        ));
-    }
-    plots
+    let ece = &assessment.conf_ece;
+    let caption = format!(
+        "In every bin, the fraction that came true against the mean probability, with a {percent} % interval of the bin; on \
+         the diagonal is perfect. Calibration error {:.4}, debiased {:.4}.{crosses}",
+        ece.value,
+        ece.debiased.unwrap_or(f64::NAN)
+    );
+    let (id, title) = (format!("reliability-{class}"), format!("Reliability {class} calibration"));
+    plots::reliability(Words { id: &id, title: &title, caption, legend }, &[(class, &assessment.bins)])
 }
 
-fn reliability_plots(metrics: &BeforeAfter, options: &AssessOptions) -> Vec<Plot> {
-    let percent = super::percent(options.alpha);
-    let sides = [("before", &metrics.before), ("after", &metrics.after)];
-    let plot = |(side, assessment): (&'static str, &Assessment)| {
-        let top_label = assessment.kind == PredictionKind::TopLabel;
-        let mut legend = vec![(side, "bins, with exact intervals"), ("bar", "share of the predictions")];
-        if top_label {
-            legend.push((
-                if side == "before" { "before cross" } else { "after cross" },
-                "top-label: classes kept apart",
-            ));
-        }
-        let ece = &assessment.conf_ece;
-        let crosses = if top_label {
-            " A cross is off the diagonal by the mean of its classes' deviations (Gupta and Ramdas 2022, section 2.1): classes \
-             that are off in opposite directions do not cancel."
-        } else {
-            ""
-        };
-        plots::reliability(
-            Words {
-                id: &format!("reliability-{side}"),
-                title: &format!("Reliability {side} calibration"),
-                caption: format!(
-                    "In every bin, the fraction that came true against the mean probability, with a {percent} % interval of \
-                     the bin; on the diagonal is perfect. Calibration error {:.4}, debiased {:.4}.{crosses}",
-                    ece.value,
-                    ece.debiased.unwrap_or(f64::NAN)
-                ),
-                legend,
-            },
-            &[(side, &assessment.bins)],
-        )
+/// The reliability diagram of one predicted class, before and after; `None` if no row is predicted to be of it.
+pub(super) fn of_class(class: u16, metrics: &BeforeAfter) -> Option<Plot> {
+    let of = |assessment: &Assessment| {
+        let found = assessment.classes.iter().find(|one| one.class == class)?;
+        Some(found.assessment.clone())
     };
-    sides.into_iter().map(plot).collect()
+    let (before, after) = (of(&metrics.before)?, of(&metrics.after)?);
+    let errors = errors(&before, &after);
+    let caption = format!("{} predictions, of which {} are right. {errors}", after.n, after.hits);
+    let title = format!("Reliability where class {class} is predicted");
+    Some(both_sides(&format!("class-{class}"), &title, caption, &before, &after))
 }
 
-/// The diagrams of the classes with the most predictions.
-fn class_plots(metrics: &BeforeAfter, drawn: &[u16]) -> Vec<Plot> {
-    let plot = |&class: &u16| {
-        let after = metrics.after.classes.iter().find(|after| after.class == class)?;
-        let before = metrics.before.classes.iter().find(|before| before.class == class)?;
-        let caption = format!(
-            "{} predictions, of which {} are right. {}",
-            after.assessment.n,
-            after.assessment.hits,
-            errors(&before.assessment, &after.assessment)
-        );
-        let title = format!("Reliability where class {class} is predicted");
-        Some(both_sides(&format!("class-{class}"), &title, caption, &before.assessment, &after.assessment))
-    };
-    drawn.iter().filter_map(plot).collect()
-}
-
-/// The diagrams of classes against the rest.
-pub(super) fn one_vs_rest_plots(classes: &ClassWiseSummary) -> Vec<Plot> {
-    let plot = |&class: &u16| {
-        let [before, after] =
-            [&classes.before, &classes.after].map(|side| &side.class_wise[usize::from(class)]);
-        let caption = format!(
-            "The probability of class {class} in all {} rows, of which {} are of it. {}",
-            after.n,
-            after.hits,
-            errors(before, after)
-        );
-        let title = format!("Reliability of class {class} against the rest");
-        both_sides(&format!("one-vs-rest-{class}"), &title, caption, before, after)
-    };
-    classes.drawn.iter().map(plot).collect()
+/// The reliability diagram of one class against the rest, before and after; `None` if there is no such class.
+pub(super) fn one_vs_rest(class: u16, classes: &ClassWiseSummary) -> Option<Plot> {
+    let of = |all: &'_ [Assessment]| all.get(usize::from(class)).cloned();
+    let (before, after) = (of(&classes.before.class_wise)?, of(&classes.after.class_wise)?);
+    let errors = errors(&before, &after);
+    let caption = format!(
+        "The probability of class {class} in all {} rows, of which {} are of it. {errors}",
+        after.n, after.hits
+    );
+    let title = format!("Reliability of class {class} against the rest");
+    Some(both_sides(&format!("one-vs-rest-{class}"), &title, caption, &before, &after))
 }
 
 fn errors(before: &Assessment, after: &Assessment) -> String {
@@ -208,8 +88,111 @@ fn both_sides(id: &str, title: &str, caption: String, before: &Assessment, after
     plots::reliability(words, &[("before", &plain(before)), ("after", &plain(after))])
 }
 
+/// The validity curves of both sides, and what is guaranteed of them.
+pub(super) struct Validities {
+    curves: [Validity; 2],
+    curve: Option<Curve>,
+    /// Whether the calibrator has bins, so that both sides are grouped by them.
+    by_bin: bool,
+}
+
+impl Validities {
+    pub(super) fn new(
+        test: &CalibratedRows,
+        options: &AssessOptions,
+        curve: Option<Curve>,
+        by_bin: bool,
+    ) -> Self {
+        let binning = if by_bin { Binning::ByBin } else { options.binning };
+        let of = |rows: &[Prediction]| Validity::new(&cells(rows, test.kind, binning));
+        Self { curves: [of(&test.before), of(&test.after)], curve, by_bin }
+    }
+
+    pub(super) fn plot(&self, kind: ValidityKind) -> Plot {
+        let noise = "Estimated on the test rows, whose noise counts as deviation.";
+        let groups = if self.by_bin { " The bins are the calibrator's own, for both." } else { "" };
+        let (id, title, what) = match kind {
+            ValidityKind::Marginal => (
+                "validity-marginal",
+                "Marginal validity",
+                "The share of predictions whose bin is within epsilon of the fraction that came true. Higher is better; \
+                 the area above a curve is its calibration error.",
+            ),
+            ValidityKind::Conditional => (
+                "validity-conditional",
+                "Conditional validity",
+                "Whether every bin is within epsilon. The curve of the guarantee is the probability of that over the \
+                 draw of the calibration points.",
+            ),
+        };
+        let mut legend = BOTH.to_vec();
+        legend.extend(self.curve.map(|_| ("theory", "guaranteed before any test data were seen")));
+        let theory = self.curve.map(|curve| {
+            move |epsilon| match kind {
+                ValidityKind::Marginal => curve.marginal(epsilon),
+                ValidityKind::Conditional => curve.conditional(epsilon),
+            }
+        });
+        let theory: Theory<'_> = theory.as_ref().map(|theory| theory as _);
+        let words = Words { id, title, caption: format!("{what} {noise}{groups}"), legend };
+        plots::validity(words, [&self.curves[0], &self.curves[1]], kind, theory)
+    }
+}
+
+/// The ROC curves; `None` if all rows came out the same.
+pub(super) fn roc(test: &CalibratedRows) -> Option<Plot> {
+    let of = |rows: &[Prediction]| Roc::new(rows.iter().map(|row| (row.prob, row.hit)));
+    let (before, after) = (of(&test.before)?, of(&test.after)?);
+    let what = match test.kind {
+        PredictionKind::Binary => "class 1 against class 0",
+        PredictionKind::TopLabel => "right predictions against wrong ones",
+    };
+    let mut legend = BOTH.to_vec();
+    legend.push(("hull", "convex hull before: the best that any monotone calibrator of these rows reaches"));
+    let caption = format!(
+        "How well scores separate {what}. Area before {:.4}, after {:.4}, under the hull {:.4}. The table holds corners of the \
+         hull.",
+        before.auc(),
+        after.auc(),
+        before.hull_auc()
+    );
+    Some(plots::roc(Words { id: "roc", title: "ROC curve", caption, legend }, &before, &after))
+}
+
+/// The distributions of scores and of calibrated probabilities.
+pub(super) fn distribution(test: &CalibratedRows) -> Plot {
+    let words = Words {
+        id: "distribution",
+        title: "Distribution of scores and probabilities",
+        caption: format!("The shares of the test rows in {BARS} bars of equal width, before and after."),
+        legend: BOTH.to_vec(),
+    };
+    plots::distribution(words, &bars(&test.before), &bars(&test.after))
+}
+
 fn bars(rows: &[Prediction]) -> [u64; BARS] {
     let mut counts = [0; BARS];
     rows.iter().for_each(|row| counts[((row.prob * BARS as f64) as usize).min(BARS - 1)] += 1);
     counts
+}
+
+/// How rows are shared out among the bins of the calibrator; `None` if it has none.
+pub(super) fn occupancy(occupancy: &[Occupancy]) -> Option<Plot> {
+    let listed = match occupancy.len() {
+        0 => return None,
+        all if all > plots::LISTED_BINS => {
+            format!(" The table holds the {} bins with the most rows, of {all}.", plots::LISTED_BINS)
+        }
+        _ => String::new(),
+    };
+    let words = Words {
+        id: "occupancy",
+        title: "Rows per bin of the calibrator",
+        caption: format!(
+            "The share of the calibration and of the test rows in every bin, by class and bin. Large differences are a sign \
+             that the data have changed.{listed}"
+        ),
+        legend: vec![("before", "calibration rows"), ("after", "test rows")],
+    };
+    Some(plots::occupancy(words, occupancy))
 }

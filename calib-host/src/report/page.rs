@@ -1,12 +1,14 @@
 //! The report as one page of HTML.
 
+use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval};
+use calib_fit::stats::Interval;
 use minijinja::{AutoEscape, Environment, Value, context};
 
-use super::Report;
-use super::chart::{STYLE, key};
 use super::classes::ranges;
-use super::plots::Plot;
-use crate::assess::{Assessment, BinnedEstimate, EstimateWithInterval, Interval};
+use super::data::Report;
+use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
+use super::words::percent;
+use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
 #[derive(Debug, thiserror::Error)]
@@ -67,90 +69,30 @@ impl Report {
             origin => self.origin,
             options => self.options,
             version => self.version,
-            percent => super::percent(self.options.alpha).to_string(),
+            percent => percent(self.options.alpha).to_string(),
             has_intervals => self.options.resamples > 0,
         }
     }
 
     /// The metrics before and after, and their change: name, meaning, and the three as text.
     fn metric_rows(&self) -> Vec<[String; 5]> {
-        let (before, after, change) = (&self.metrics.before, &self.metrics.after, &self.metrics.change);
-        let row =
-            |name: &str, meaning: &str, of: &dyn Fn(&Assessment) -> Option<EstimateWithInterval>, change| {
-                let show = |assessment| {
-                    of(assessment).map_or("undefined".into(), |e: EstimateWithInterval| {
-                        shown(e.value, e.interval, false)
-                    })
-                };
-                let change = Option::map(change, |e: EstimateWithInterval| shown(e.value, e.interval, true));
-                [name.into(), meaning.into(), show(before), show(after), change.unwrap_or_default()]
-            };
-        let debiased = |of: Option<&BinnedEstimate>| {
-            let estimate = of?;
-            Some(EstimateWithInterval { value: estimate.debiased?, interval: estimate.debiased_interval })
+        let BeforeAfter { before, after, change } = &self.metrics;
+        let shown = |estimate: Option<EstimateWithInterval>, signed| {
+            estimate.map(|estimate| shown(estimate.value, estimate.interval, signed))
         };
-        let mut rows = vec![
-            row("accuracy", "right decisions", &|a| Some(a.accuracy), Some(change.accuracy)),
-            row("brier", "mean squared error", &|a| Some(a.brier), Some(change.brier)),
-            row(
-                "log_loss",
-                "mean negative log-likelihood, in nats",
-                &|a| Some(a.log_loss),
-                Some(change.log_loss),
-            ),
-            row("auc", "area under the ROC curve", &|a| a.auc, change.auc),
-            row("sharpness", "variance of the probabilities", &|a| Some(a.sharpness), None),
-            row(
-                "c_emp",
-                "largest deviation over intervals of probabilities",
-                &|a| Some(EstimateWithInterval { value: a.c_emp.value, interval: a.c_emp.interval }),
-                Some(change.c_emp),
-            ),
-            row(
-                "conf_ece",
-                "mean deviation of the bins",
-                &|a| Some(a.conf_ece.plugin()),
-                Some(change.conf_ece),
-            ),
-            row(
-                "conf_ece, debiased",
-                "the same less its bias",
-                &|a| debiased(Some(&a.conf_ece)),
-                Some(change.conf_ece_debiased),
-            ),
-            row("conf_mce", "largest deviation of a bin", &|a| Some(a.conf_mce.plugin()), None),
-        ];
-        if after.tl_ece.is_some() {
-            let plugin = |of: Option<BinnedEstimate>| of.map(|estimate| estimate.plugin());
-            rows.extend([
-                row(
-                    "tl_ece",
-                    "mean deviation of the bins of each class",
-                    &|a| plugin(a.tl_ece),
-                    change.tl_ece,
-                ),
-                row(
-                    "tl_ece, debiased",
-                    "the same less its bias",
-                    &|a| debiased(a.tl_ece.as_ref()),
-                    change.tl_ece_debiased,
-                ),
-                row("tl_mce", "largest deviation of a bin of a class", &|a| plugin(a.tl_mce), None),
-                row(
-                    "tl_mce_bin",
-                    "largest over bins, averaged over classes",
-                    &|a| plugin(a.tl_mce_bin),
-                    None,
-                ),
-            ]);
-        }
-        rows
+        let row = |metric: &Metric| {
+            let of = |assessment| shown((metric.of)(assessment), false).unwrap_or("undefined".into());
+            let change = shown((metric.change)(change), true).unwrap_or_default();
+            [metric.name.into(), metric.meaning.into(), of(before), of(after), change]
+        };
+        let top_label = TOP_LABEL_METRICS.iter().filter(|_| after.tl_ece.is_some());
+        METRICS.iter().chain(top_label).map(row).collect()
     }
 
     /// A line for every predicted class: class, rows, right ones, and two metrics before and after.
     fn class_rows(&self) -> Vec<[String; 7]> {
         let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
-        let row = |after: &crate::assess::ClassAssessment| {
+        let row = |after: &ClassAssessment| {
             let (before, a) = (&before(after.class)?.assessment, &after.assessment);
             let number = |value: f64| format!("{value:.4}");
             Some([
@@ -175,7 +117,7 @@ fn legend(plot: &Plot) -> Vec<(Value, &'static str)> {
 
 /// How predictions are grouped, in words.
 fn groups(estimate: &BinnedEstimate) -> String {
-    use crate::assess::Binning;
+    use calib_fit::assess::Binning;
     match estimate.groups.binning {
         Binning::EqualWidth(bins) => format!("{bins} bins of equal width"),
         Binning::EqualMass(bins) => format!("{bins} bins of equal mass"),

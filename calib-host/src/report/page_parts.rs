@@ -1,18 +1,15 @@
 //! What the page says about classes, decisions and costs, as text.
 
+use calib_fit::artifact::CallInput;
+use calib_fit::assess::BinnedEstimate;
 use minijinja::{Value, context};
 
-use super::Report;
 use super::classes::{ClassWiseSide, ranges};
-use crate::assess::BinnedEstimate;
-use crate::device_cost::CallInput;
+use super::data::Report;
+use super::words::{number, percent};
 
 /// Tables hold at most so many classes, those with the most rows.
 const LISTED_CLASSES: usize = 200;
-
-fn number(value: f64) -> String {
-    format!("{value:.4}")
-}
 
 impl Report {
     /// Every class against the rest: the metrics, a line for every class, and which classes are left out.
@@ -86,7 +83,7 @@ impl Report {
                 deviation => [number(interval.deviation.lo), number(interval.deviation.hi)],
                 guaranteed => [number(interval.guaranteed.lo), number(interval.guaranteed.hi)],
                 vacuous => interval.vacuous,
-                percent => super::percent(cost.validation.delta).to_string(),
+                percent => percent(cost.validation.delta).to_string(),
                 c_emp => number(cost.validation.c_emp),
                 observed => number(cost.observed),
                 observed_before => number(cost.observed_before),
@@ -107,7 +104,7 @@ impl Report {
             CallInput::Probs => "a vector of probabilities",
             CallInput::Logits => "a vector of logits",
         });
-        let row = |(i, core): (usize, &crate::CoreCost)| {
+        let row = |(i, core): (usize, &calib_fit::artifact::CoreCost)| {
             let counts = self.device_cost.iter().map(|cost| format!("{:.0}", cost.cores[i].instructions));
             context! {core => core.core, counts => counts.collect::<Vec<_>>()}
         };

@@ -1,68 +1,13 @@
 //! The plots of a report, each with the table that it is drawn from.
 
+use calib_fit::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 use serde::Serialize;
 
-use super::chart::{Axis, Chart, LegendEntry, Mark};
-use crate::assess::{ReliabilityBin, Roc, RocPoint, Validity};
+use super::words::number;
+use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
 
 /// ROC curves are drawn with at most so many points.
 const DRAWN_POINTS: usize = 400;
-
-/// A plot: what is drawn, and the numbers behind it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Plot {
-    /// A name that is unique in a report, of letters and hyphens.
-    pub id: String,
-    /// The heading.
-    pub title: String,
-    /// What to see, and how it was computed.
-    pub caption: String,
-    /// What is drawn, as SVG.
-    #[serde(skip)]
-    pub svg: String,
-    /// The same as an SVG file of its own.
-    #[serde(skip)]
-    pub file: String,
-    /// What the marks mean: the class of a mark, and words.
-    #[serde(skip)]
-    pub legend: Vec<(&'static str, &'static str)>,
-    /// The names of the columns.
-    pub columns: Vec<&'static str>,
-    /// The rows, as text.
-    pub rows: Vec<Vec<String>>,
-}
-
-/// The text parts of a plot.
-pub(super) struct Words<'a> {
-    pub(super) id: &'a str,
-    pub(super) title: &'a str,
-    pub(super) caption: String,
-    pub(super) legend: Vec<LegendEntry>,
-}
-
-pub(super) fn finish(
-    chart: &Chart,
-    words: Words<'_>,
-    columns: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-) -> Plot {
-    let Words { id, title, caption, legend } = words;
-    Plot {
-        svg: chart.svg(id, title, &caption),
-        file: chart.file(title, &caption, &legend),
-        id: id.into(),
-        title: title.into(),
-        caption,
-        legend,
-        columns,
-        rows,
-    }
-}
-
-/// The number with four decimals.
-pub(super) fn number(value: f64) -> String {
-    format!("{value:.4}")
-}
 
 /// A reliability diagram of one or two sets of bins, each with the style of its marks, `before` or `after`. The grey bars are
 /// the shares of predictions of the last one.
@@ -131,7 +76,7 @@ pub(super) fn validity(
         ValidityKind::Marginal => "share of predictions within epsilon",
         ValidityKind::Conditional => "every bin within epsilon: 0 no, 1 yes",
     };
-    let mut chart = Chart::new(Axis { label: "epsilon", lo: 0.0, hi: end }, Axis::unit(label));
+    let mut chart = Chart::new(Axis::new("epsilon", 0.0, end), Axis::unit(label));
     draw_theory(&mut chart, end, theory);
     for (class, curve) in [("before", before), ("after", after)] {
         match kind {
@@ -214,8 +159,7 @@ pub(super) fn distribution(words: Words<'_>, before: &[u64; BARS], after: &[u64;
     };
     let (before_shares, after_shares) = (shares(before), shares(after));
     let top = before_shares.iter().chain(&after_shares).copied().fold(0.0, f64::max) * 1.05;
-    let mut chart =
-        Chart::new(Axis::unit("score or probability"), Axis { label: "rows, in %", lo: 0.0, hi: top });
+    let mut chart = Chart::new(Axis::unit("score or probability"), Axis::new("rows, in %", 0.0, top));
     let edge = |i: usize| i as f64 / BARS as f64;
     for (i, &share) in after_shares.iter().enumerate() {
         chart.bar("after", edge(i), edge(i + 1), share);
@@ -255,10 +199,8 @@ pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
     let percent = |count: u64, all: u64| 100.0 * count as f64 / all.max(1) as f64;
     let shares = |bin: &Occupancy| (percent(bin.calibration, calibration), percent(bin.test, test));
     let top = bins.iter().map(shares).map(|(a, b)| a.max(b)).fold(0.0, f64::max) * 1.05;
-    let mut chart = Chart::new(
-        Axis { label: "bin, in order", lo: 0.0, hi: bins.len() as f64 },
-        Axis { label: "rows, in %", lo: 0.0, hi: top },
-    );
+    let mut chart =
+        Chart::new(Axis::new("bin, in order", 0.0, bins.len() as f64), Axis::new("rows, in %", 0.0, top));
     // A line for each set of rows, level over every bin.
     let levels = |of: fn((f64, f64)) -> f64| {
         let ends = |(i, bin)| [i as f64, i as f64 + 1.0].map(|x| (x, of(shares(bin))));

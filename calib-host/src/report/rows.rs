@@ -1,7 +1,8 @@
 //! Rows that a report is about.
 
+use calib_fit::assess::{Prediction, PredictionKind, ProbMatrix};
+
 use super::decision::ReportedRule;
-use crate::assess::{Prediction, PredictionKind, ProbMatrix};
 
 /// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 /// The names in the JSON form of a report, what `calib report --json` prints, with a point between the name of an object and
 /// that of a part of it. A list's entries have the list's name. A name that ends in `.*` stands for all below it.
 ///
-/// Names are added without a new [`REPORT_SCHEMA`](crate::REPORT_SCHEMA); one that is taken away or means something else
+/// Names are added without a new [`REPORT_SCHEMA`](super::REPORT_SCHEMA); one that is taken away or means something else
 /// raises it. Intervals are `{"lo", "hi"}`, what is unknown is `null`.
 pub const REPORT_KEYS: &[(&str, &str)] = &[
     ("schema", "the version of this form"),

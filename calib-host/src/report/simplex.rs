@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::chart::{Axis, Chart};
-use super::plots::{Plot, Words, finish, number};
 use super::rows::ClassProbRows;
+use super::words::number;
+use crate::draw::{Axis, Chart, Plot, Words, finish};
 
 /// The side of the triangle is divided into so many parts.
 const PARTS: f64 = 12.0;
@@ -64,7 +64,7 @@ fn place(probs: [f64; 3]) -> (f64, f64) {
 pub(super) fn simplex(rows: &ClassProbRows) -> Plot {
     let means = means(rows);
     // As wide as high in pixels.
-    let mut chart = Chart::bare(Axis { label: "", lo: 0.0, hi: 1.0 }, Axis { label: "", lo: 0.0, hi: 0.885 });
+    let mut chart = Chart::bare(Axis::new("", 0.0, 1.0), Axis::new("", 0.0, 0.885));
     let corner = |class: usize| {
         let mut probs = [0.0; 3];
         probs[class] = 1.0;
@@ -113,7 +113,7 @@ pub(super) fn simplex(rows: &ClassProbRows) -> Plot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::ProbMatrix;
+    use calib_fit::assess::ProbMatrix;
 
     #[test]
     fn the_table_holds_the_means_of_the_groups() {

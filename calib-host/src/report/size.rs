@@ -1,9 +1,8 @@
 //! What an artefact's bytes are.
 
-use calib_core::{PREFIX_LEN, SectionKind};
+use calib_core::artifact::{PREFIX_LEN, SectionKind};
+use calib_fit::artifact::{SECTION_HEAD_LEN, StoredArtifact};
 use serde::Serialize;
-
-use crate::stored::{SECTION_HEAD_LEN, StoredArtifact};
 
 /// A part of an artefact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +54,10 @@ fn name(kind: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
+    use calib_fit::artifact::{ArtifactOptions, artifact_bytes};
+    use calib_fit::binary::{BinaryMethod, Umd};
+    use calib_fit::data::BinaryData;
+    use calib_fit::fit::fit_binary;
 
     #[test]
     fn the_parts_are_the_whole() {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use calib_core::{Artifact, BinFlags, Calibrator, HeaderFlags, Reduction, VectorCalibrator};
+use calib_core::artifact::{HeaderFlags, Reduction};
+use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
+use calib_fit::assess::{BeforeAfter, Prediction};
 
-use super::Origin;
+use super::data::Origin;
 use super::plots::Occupancy;
 use super::rows::{CalibratedRows, ReportData};
-use crate::assess::{BeforeAfter, Prediction};
 
 /// Bins with fewer test rows than this say little.
 const FEW_IN_BIN: u64 = 10;
@@ -61,29 +62,45 @@ pub(super) fn warnings(
             guarantee.epsilon
         ));
     }
-    let n = metrics.after.n;
+    warnings.extend(few_rows(metrics.after.n, header.bins));
+    warnings.extend(bins(artifact, occupancy));
+    warnings.extend(test_rows(test, metrics));
+    warnings
+}
+
+/// What is to be said of the number of test rows.
+fn few_rows(n: u64, bins: u32) -> Vec<String> {
+    let mut warnings = Vec::new();
     if n < FEW_ROWS {
-        warn(format!("There are only {n} test rows: the intervals are wide, and small errors go unseen."));
-    }
-    if n < u64::from(header.bins) {
-        warn(format!("There are fewer test rows than bins of the calibrator: {n} for {}.", header.bins));
-    }
-    bins(artifact, occupancy).into_iter().for_each(&mut warn);
-    let few = metrics.after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();
-    if few > 0 {
-        warn(format!(
-            "{few} of {} bins of the reliability diagram after calibration hold fewer than {FEW_IN_BIN} test rows.",
-            metrics.after.bins.len()
+        warnings.push(format!(
+            "There are only {n} test rows: the intervals are wide, and small errors go unseen."
         ));
     }
-    if let Some((score, times)) = most_frequent(&test.before).filter(|most| most.1 as u64 * 20 > n) {
-        let share = 100.0 * times as f64 / n as f64;
-        warn(format!("Scores are tied: {share:.1} % of the test rows have the score {score}."));
+    if n < u64::from(bins) {
+        warnings.push(format!("There are fewer test rows than bins of the calibrator: {n} for {bins}."));
     }
-    if metrics.after.log_loss_clipped > 0 {
-        warn(format!(
+    warnings
+}
+
+/// What is to be said of how the test rows lie.
+fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let after = &metrics.after;
+    let few = after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();
+    if few > 0 {
+        warnings.push(format!(
+            "{few} of {} bins of the reliability diagram after calibration hold fewer than {FEW_IN_BIN} test rows.",
+            after.bins.len()
+        ));
+    }
+    if let Some((score, times)) = most_frequent(&test.before).filter(|most| most.1 as u64 * 20 > after.n) {
+        let share = 100.0 * times as f64 / after.n as f64;
+        warnings.push(format!("Scores are tied: {share:.1} % of the test rows have the score {score}."));
+    }
+    if after.log_loss_clipped > 0 {
+        warnings.push(format!(
             "Test rows with a calibrated probability of 0 for what happened: {}. The log-loss clips it to 2.2e-16.",
-            metrics.after.log_loss_clipped
+            after.log_loss_clipped
         ));
     }
     warnings

@@ -80,6 +80,7 @@ guarantee   none
 data        sha256 {sha}
 classifier  0011223344556677
 written by  calib {version}
+promise     Nothing is guaranteed: isotonic has no distribution-free guarantee.
 table 0: 3 bins, 24 bytes, epsilon none
      0  [0, 0.35)                    0
      1  [0.35, 0.65)                 0.5
@@ -420,7 +421,10 @@ fn a_tied_class_is_named() {
     let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
     let run = place.ok(TOP_FIT);
     assert!(
-        run.stderr.ends_with(" Nothing is guaranteed for class 0: equal scores straddle a bin boundary.\n"),
+        run.stderr.ends_with(
+            " Nothing is guaranteed for class 0: equal scores straddle a bin boundary. Nothing is guaranteed for class 2, \
+             which is uncalibrated.\n"
+        ),
         "{}",
         run.stderr
     );

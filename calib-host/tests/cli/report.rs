@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::data::{UMD_FIT, binary_place, close};
+use crate::data::{CLASSES, UMD_FIT, binary_place, close, matrix_place};
+use crate::npy::f32s;
 use crate::workplace::Workplace;
 
 const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 20";
@@ -30,7 +31,7 @@ fn a_report_is_one_page_and_the_same_each_time() {
     // Numbers are numbers.
     assert!(page.contains("on 300 test rows") && !page.contains("$serde_json"));
     for part in [
-        "With probability 0.9 over the draw of the 400 calibration points",
+        "With probability 90 % over the draw of the 400 calibration points",
         "There are only 300 test rows",
         "id=\"reliability-before\"",
         "id=\"reliability-after\"",
@@ -100,5 +101,46 @@ fn single_plots_are_files_of_their_own() {
         let svg = String::from_utf8(place.bytes(&format!("{plot}.svg"))).unwrap();
         assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{plot}");
         assert!(svg.contains("prefers-color-scheme:dark") && svg.contains("<title"), "{plot}");
+    }
+}
+
+/// Normalising voids the guarantee of a method that has one.
+#[test]
+fn a_report_says_why_nothing_is_guaranteed_for_normalized_probabilities() {
+    let (place, _) = matrix_place(400);
+    let files = "--logits val_logits.npy --labels val_labels.npy";
+    let fitted = place
+        .json(&format!("calib fit --method umd --bins 4 --reduction normalized {files} -o n.bin --json"));
+    let report = "calib report n.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
+         --test-labels val_labels.npy --bootstrap 5 --json";
+    let got = place.json(report);
+    assert_eq!(
+        got["guarantee"],
+        "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
+    );
+    assert_eq!(got["guarantee"], fitted["promise"]);
+}
+
+/// Class 0 is tied, class 2 has too few points, and only class 1 has a guarantee.
+#[test]
+fn a_report_names_what_has_no_guarantee() {
+    let (place, mut data) = matrix_place(400);
+    for row in (0..400).filter(|&row| data.predicted[row] == 0) {
+        data.logits[row * CLASSES] = if row % 2 == 0 { 1.0 } else { 2.0 };
+    }
+    let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
+    let fitted = place.json(
+        "calib fit --method umd --reduction top-label --points-per-bin 40 --logits val_logits.npy --labels val_labels.npy -o top.bin --json",
+    );
+    let report = "calib report top.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test \
+                  val_logits.npy --test-labels val_labels.npy --bootstrap 5 --json";
+    let guarantee = place.json(report)["guarantee"].clone();
+    assert_eq!(guarantee, fitted["promise"]);
+    for part in [
+        "for its class, when predicted with its scores",
+        " Nothing is guaranteed for class 0: equal scores straddle a bin boundary.",
+        " Nothing is guaranteed for class 2, which is uncalibrated.",
+    ] {
+        assert!(guarantee.as_str().unwrap().contains(part), "{part}: {guarantee}");
     }
 }

@@ -1,9 +1,9 @@
 //! Artefacts, written and parsed on the device as it would get them.
 
-use calib_core::{
-    Artifact, ArtifactWriter, Header, HeaderFlags, Identity, Method, Provenance, Reduction, ScoreEncoding,
-    StepTable, Table, TableForm,
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
+use calib_core::{Artifact, Identity, ScoreEncoding, StepTable};
 
 use crate::{host, scores};
 

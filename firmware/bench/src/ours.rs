@@ -5,10 +5,12 @@
 
 use core::ffi::c_void;
 
+use calib_core::artifact::TableForm;
+use calib_core::score::{sigmoid, sigmoid_fast};
+use calib_core::table::{CompactTable, DirectTable, InterpolatedTable, Scaling, ScalingFunction};
 use calib_core::{
-    BinaryCalibrator, Calibrated, Calibrator, CompactTable, DirectTable, FixedCodeTable, FixedTable,
-    InterpolatedTable, Logits, Probs, QuantizedScore, Scaling, ScalingFunction, Score, ScoreEncoding,
-    StepTable, TableForm, TopLabelCalibrator, fixed_table, sigmoid, sigmoid_fast,
+    BinaryCalibrator, Calibrated, Calibrator, FixedCodeTable, FixedTable, Logits, Probs, QuantizedScore,
+    Score, ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
 };
 
 use crate::artifacts::{self, Room};

@@ -1,7 +1,8 @@
 //! Logistic regression, binary and multinomial.
 
+use calib_core::score::sigmoid;
 use calib_core::wire::{MAX_VALUES, Refusal};
-use calib_core::{ClassifierId, Logits, Score, sigmoid};
+use calib_core::{ClassifierId, Logits, Score};
 
 use crate::{Classifier, Features, Kind, Output, Scratch};
 
@@ -152,7 +153,8 @@ fn score(logit: f32) -> Result<Score, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{LogitsError, ScoreError};
+    use calib_core::ScoreError;
+    use calib_core::score::LogitsError;
 
     use super::*;
 

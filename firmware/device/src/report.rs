@@ -34,8 +34,9 @@ where
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::crc32c;
     use calib_core::wire::{Chunk, FrameReader, MAX_CHUNK, ReplyBody, UpdateStatus};
-    use calib_core::{Admission, Anybody, Erased, SlotLayout, crc32c};
+    use calib_core::{Admission, Anybody, Erased, SlotLayout};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;

@@ -2,8 +2,9 @@
 
 use core::fmt;
 
+use calib_core::ArtifactBuffer;
+use calib_core::slot::Trust;
 use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Reply, Request};
-use calib_core::{ArtifactBuffer, Trust};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;

@@ -1,9 +1,10 @@
 //! The place in flash that holds a calibrator.
 
+use calib_core::slot::{Admitted, Refused, SlotFault};
 use calib_core::wire::{CalibratorStatus, Missing, RankedList, RawScore, Refusal};
 use calib_core::{
-    Admitted, Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
-    QuantizedScore, Refused, ScoreEncoding, ScoreVector, SlotFault, TopLabel, Uncalibrated,
+    Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
+    QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, Uncalibrated,
 };
 
 use crate::{Kind, Output};
@@ -52,7 +53,8 @@ impl<'a> Slot<'a> {
     /// a [store](calib_core::SlotStore) and takes what that [admitted](Self::admitted); its key does not fit here:
     ///
     /// ```compile_fail,E0308
-    /// # use calib_core::{Anybody, ClassifierId, Trust};
+    /// # use calib_core::{Anybody, ClassifierId};
+    /// # use calib_core::slot::Trust;
     /// # use calib_firmware::{Kind, Slot};
     /// fn read<T: Trust>(slot: &[u8], key: T) -> Slot<'_> {
     ///     Slot::read(slot, key, ClassifierId([7; 8]), Kind::Binary)
@@ -60,7 +62,8 @@ impl<'a> Slot<'a> {
     /// ```
     ///
     /// ```
-    /// # use calib_core::{Anybody, ClassifierId, Trust};
+    /// # use calib_core::{Anybody, ClassifierId};
+    /// # use calib_core::slot::Trust;
     /// # use calib_firmware::{Kind, Slot};
     /// fn read(slot: &[u8]) -> Slot<'_> {
     ///     Slot::read(slot, Anybody, ClassifierId([7; 8]), Kind::Binary)
@@ -289,7 +292,8 @@ const fn reason(missing: Missing) -> Uncalibrated {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{Probs, Reduction, Score};
+    use calib_core::artifact::Reduction;
+    use calib_core::{Probs, Score};
 
     use super::*;
     use crate::testing::{ID, OTHER_ID, binary_artifact, top_label_artifact};

@@ -2,11 +2,12 @@
 
 use std::vec::Vec;
 
-use calib_core::{
-    Action, Anybody, ArtifactWriter, ClassifierId, CodeTable, DecisionParts, Guarantee, Header, HeaderFlags,
-    Identity, Method, Outcome, Provenance, RandomizedTable, Reduction, ScoreEncoding, StepTable, Table,
-    TableForm, Theorem, TopLabelCode,
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
 };
+use calib_core::decision::{Action, DecisionParts};
+use calib_core::table::{CodeTable, RandomizedTable};
+use calib_core::{Anybody, ClassifierId, Identity, Outcome, ScoreEncoding, StepTable, TopLabelCode};
 
 use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, Request, RequestBody, Values};
 use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};

@@ -1,9 +1,9 @@
 //! Replacing the calibrator over the serial line.
 
+use calib_core::artifact::crc32c;
+use calib_core::slot::{Install, LayoutError, Progress, Trust};
 use calib_core::wire::{Refusal, ReplyBody, RequestBody, Slots, UpdateRefusal, UpdateStatus};
-use calib_core::{
-    Admission, ArtifactBuffer, Install, LayoutError, Progress, SlotLayout, SlotStore, Trust, crc32c,
-};
+use calib_core::{Admission, ArtifactBuffer, SlotLayout, SlotStore};
 use embedded_storage::nor_flash::NorFlash;
 
 use crate::{Kind, Slot};
@@ -218,8 +218,9 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
 mod tests {
     use std::vec::Vec;
 
+    use calib_core::slot::{Receipt, Refused, SlotFault};
     use calib_core::wire::{Chunk, MAX_CHUNK, Missing};
-    use calib_core::{Anybody, Erased, ParseError, Receipt, Refused, SlotFault};
+    use calib_core::{Anybody, Erased, ParseError};
 
     use super::*;
     use crate::testing::{ID, OTHER_ID, TestFlash, binary_artifact, top_label_artifact};
@@ -361,6 +362,32 @@ mod tests {
         updater.store.flash_mut().fails = false;
         let steps: Vec<_> = (0..100).map_while(|_| ask(&mut updater, RequestBody::Install).ok()).collect();
         assert!(matches!(steps.last(), Some(UpdateStatus::Installed(Receipt { slot: 1, sequence: 2, .. }))));
+    }
+
+    /// Repeating the step that failed would not help: what is wrong in flash stays wrong until the slot is erased.
+    #[test]
+    fn after_a_failure_the_installation_begins_again() {
+        let (held, offered) = (binary_artifact(None), binary_artifact(Some(ID)));
+        let bytes = offered.as_bytes();
+        let mut staged = ArtifactBuffer::new();
+        let mut updater = updater(&mut staged);
+        push(&mut updater, held.as_bytes(), 64).unwrap();
+        ask(&mut updater, announce(bytes)).unwrap();
+        for offset in (0..bytes.len()).step_by(64) {
+            ask(&mut updater, chunk(bytes, offset, 64)).unwrap();
+        }
+        let all_is_written = LAYOUT.len_bytes + bytes.len() as u32;
+        while !matches!(
+            ask(&mut updater, RequestBody::Install),
+            Ok(UpdateStatus::Installing { done_bytes, .. }) if done_bytes >= all_is_written
+        ) {}
+        // Bits of the artefact are lost before it is compared.
+        updater.store.flash_mut().write(LAYOUT.offsets[1], &[0; 8]).unwrap();
+        let erases = updater.store.flash().erases;
+        assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::ReadBack { offset: 0 }));
+        let steps: Vec<_> = (0..100).map_while(|_| ask(&mut updater, RequestBody::Install).ok()).collect();
+        assert!(matches!(steps.last(), Some(UpdateStatus::Installed(Receipt { slot: 1, sequence: 2, .. }))));
+        assert_eq!(updater.store.flash().erases, erases + 2);
     }
 
     #[test]

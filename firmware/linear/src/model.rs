@@ -167,7 +167,7 @@ impl From<LinearModel> for LinearParameters {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::sigmoid;
+    use calib_core::score::sigmoid;
     use calib_firmware::LinearClassifier;
 
     use super::*;

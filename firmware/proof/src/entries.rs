@@ -2,12 +2,14 @@
 //!
 //! Each function takes everything that the compiler could otherwise know from its caller, and returns all of the result.
 
+use calib_core::score::{ClassCountError, EncodingError};
+use calib_core::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, ScalingFunction, VennAbersTable,
+};
 use calib_core::wire::Refusal;
 use calib_core::{
-    BinaryCalibrator, BinaryCodeCalibrator, Calibrated, ClassCountError, CodeTable, CompactTable,
-    DecisionRule, EncodingError, InterpolatedTable, Logits, Outcome, Probs, QuantizedScore, RandomizedTable,
-    ScalingFunction, Score, StepTable, TopLabel, TopLabelCalibrator, TopLabelCode, TopLabelCodeCalibrator,
-    VennAbersTable,
+    BinaryCalibrator, BinaryCodeCalibrator, Calibrated, DecisionRule, Logits, Outcome, Probs, QuantizedScore,
+    Score, StepTable, TopLabel, TopLabelCalibrator, TopLabelCode, TopLabelCodeCalibrator,
 };
 use calib_firmware::{Calibration, Output, Slot};
 
@@ -126,7 +128,7 @@ pub(crate) fn prove() {
     {
         keep(code_table(&table, score));
     }
-    let parameters = calib_core::Scaling::PlattProb { a: any(), b: any() };
+    let parameters = calib_core::table::Scaling::PlattProb { a: any(), b: any() };
     if let Ok(function) = ScalingFunction::new(from(parameters)) {
         keep(scaling_function(&function, score()));
     }

@@ -1,11 +1,18 @@
 //! The public functions of calib-core, one after the other.
 
+use calib_core::score::sigmoid;
+use calib_core::table::{
+    CodeTable, CompactTable, DirectTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction,
+    VennAbersTable,
+};
+use calib_core::vector::{
+    CellScheme, CellTable, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
+    VectorScaling,
+};
 use calib_core::{
-    AlarmRule, Artifact, ArtifactBuffer, Calibrator, CellScheme, CellTable, CodeTable, CompactTable,
-    DecisionRule, DirectTable, FixedCodeTable, FixedTable, InterpolatedTable, Logits, Outcome, ProbInterval,
-    Probs, Projection, QuantizedScore, RandomizedTable, Scaling, ScalingFunction, ScalingInput, ScalingShape,
-    Score, ScoreEncoding, ScoreVector, Sierpinski, SimplexGrid, SplitTree, StepTable, TopLabel, TopLabelCode,
-    Uncalibrated, VectorScaling, VennAbersTable, sigmoid,
+    AlarmRule, Artifact, ArtifactBuffer, Calibrator, DecisionRule, FixedCodeTable, FixedTable, Logits,
+    Outcome, ProbInterval, Probs, QuantizedScore, Score, ScoreEncoding, ScoreVector, StepTable, TopLabel,
+    TopLabelCode, Uncalibrated,
 };
 
 use crate::any::{any, bytes, floats, from, keep, score, words};

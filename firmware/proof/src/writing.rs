@@ -1,9 +1,10 @@
 //! The writing of artefacts, of all tables, and of signatures.
 
-use calib_core::{
-    Action, ArtifactWriter, BinFlags, DecisionParts, Header, HeaderFlags, Identity, KeyId, Method,
-    ProbInterval, Provenance, Reduction, ScoreEncoding, StepTable, Table, TableForm, crc32c, sign,
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, KeyId, Method, Provenance, Reduction, Table, TableForm, crc32c, sign,
 };
+use calib_core::decision::{Action, DecisionParts};
+use calib_core::{BinFlags, Identity, ProbInterval, ScoreEncoding, StepTable};
 
 use crate::any::{any, bytes, floats, from, keep};
 
@@ -12,7 +13,7 @@ fn text() -> &'static str {
 }
 
 /// Writes all sections into `space`.
-fn write(space: &mut [u8]) -> Result<usize, calib_core::WriteError> {
+fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
     let provenance = Provenance {
         data_sha256: from([0; 32]),
         tool_version: text(),

@@ -1,9 +1,7 @@
 //! The tables.
 
-use calib_core::{
-    CompactTable, FixedTable, InterpolatedTable, RandomizedTable, Score, ScoreEncoding, StepTable,
-    VennAbersTable,
-};
+use calib_core::table::{CompactTable, InterpolatedTable, RandomizedTable, VennAbersTable};
+use calib_core::{FixedTable, Score, ScoreEncoding, StepTable};
 
 /// Finds a score's bin and probability.
 type Lookup = Box<dyn Fn(Score) -> (u16, f32) + Sync>;

@@ -1,8 +1,7 @@
 //! A part of all floats, and all codes.
 
-use calib_core::{
-    CodeTable, CompactTable, DirectTable, FixedCodeTable, QuantizedScore, Score, ScoreEncoding,
-};
+use calib_core::table::{CodeTable, CompactTable, DirectTable};
+use calib_core::{FixedCodeTable, QuantizedScore, Score, ScoreEncoding};
 use calib_exhaustive::{CHUNK, Counts, cases, check, near_edges};
 use rayon::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Artefacts to install.
 
-use calib_core::{
-    Admission, Anybody, ArtifactWriter, ClassifierId, Header, HeaderFlags, Identity, Method, Provenance,
-    Reduction, ScoreEncoding, StepTable, Table, TableForm,
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
+use calib_core::{Admission, Anybody, ClassifierId, Identity, ScoreEncoding, StepTable};
 
 /// The classifier of every device here.
 pub(crate) const CLASSIFIER: ClassifierId = ClassifierId(*b"faults01");

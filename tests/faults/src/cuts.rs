@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use calib_core::{Erased, InstallError};
+use calib_core::Erased;
+use calib_core::slot::InstallError;
 
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;

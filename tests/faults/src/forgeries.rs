@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use calib_core::{
-    Admission, Artifact, ClassifierId, KeyId, PREFIX_LEN, Refused, SIGNATURE_SECTION_LEN, SignedPart,
-    TrustedKey,
-};
+use calib_core::artifact::{KeyId, PREFIX_LEN, SIGNATURE_SECTION_LEN, SignedPart};
+use calib_core::slot::Refused;
+use calib_core::{Admission, Artifact, ClassifierId, TrustedKey};
 use ed25519_dalek::{Signer, SigningKey};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -191,7 +190,7 @@ fn with_signature(artifact: &Aligned, id: KeyId, sign: impl FnOnce(SignedPart<'_
     let mut words = vec![0u32; (len + SIGNATURE_SECTION_LEN) / 4];
     let buf = bytemuck::cast_slice_mut::<u32, u8>(&mut words);
     buf[..len].copy_from_slice(artifact.bytes());
-    Aligned::new(calib_core::sign(buf, len, id, sign).expect("it fits"))
+    Aligned::new(calib_core::artifact::sign(buf, len, id, sign).expect("it fits"))
 }
 
 /// An artefact with the signature of another.

@@ -1,6 +1,7 @@
 //! The flash that devices have.
 
-use calib_core::{Admitted, Anybody, ArtifactBuffer, Erased, SlotFault, SlotLayout, SlotStore};
+use calib_core::slot::{Admitted, SlotFault};
+use calib_core::{Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
 
 use crate::artifacts::{Aligned, admission};
 use crate::flash::Flash;

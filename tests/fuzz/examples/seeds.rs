@@ -3,17 +3,25 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Table,
+    TableForm, Theorem,
+};
+use calib_core::decision::{Action, DecisionParts};
+use calib_core::table::{
+    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+};
+use calib_core::vector::{
+    CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
+    VectorScaling,
+};
 use calib_core::wire::{
     self, CalibratorStatus, ClassesPrediction, Measurement, Missing, Prediction, Ranked, RawScore, Refusal,
     Reply, ReplyBody, Request, RequestBody, TopKPrediction,
 };
 use calib_core::{
-    Action, AlarmRule, ArtifactWriter, BinFlags, Calibrated, CellScheme, CellTable, ClassifierId, CodeTable,
-    CompactTable, DecisionParts, Guarantee, Header, HeaderFlags, Identity, InterpolatedTable, Method,
-    Outcome, ParseError, ProbInterval, Projection, Provenance, RandomizedTable, Reduction, Scaling,
-    ScalingFunction, ScalingInput, ScalingShape, Score, ScoreEncoding, SectionKind, Sierpinski, SimplexGrid,
-    SplitTree, StepTable, Table, TableForm, Theorem, Uncalibrated, VectorCalibrator, VectorScaling,
-    VennAbersTable,
+    AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Outcome, ParseError, ProbInterval, Score,
+    ScoreEncoding, StepTable, Uncalibrated,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -194,7 +202,7 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
 /// One artefact of every calibrator of whole vectors, of three classes.
 fn joint() -> Vec<(&'static str, Vec<u8>)> {
     let log_probs = ScalingInput::LogProbs { clip: 1e-6 };
-    let scaling = |input, shape| VectorCalibrator::Scaled(VectorScaling::new(3, input, shape).unwrap());
+    let scaling = |input, shape| Joint::Scaled(VectorScaling::new(3, input, shape).unwrap());
     let weights = [1.0, 0.1, 0.0, 0.0, 0.9, 0.1, 0.0, 0.0, 0.9];
     let intercepts = [0.1, -0.1, 0.0];
     let nodes = [1 << 28, 0, 0, SplitTree::LEAF, SplitTree::LEAF | 1, SplitTree::LEAF | 2];
@@ -202,9 +210,7 @@ fn joint() -> Vec<(&'static str, Vec<u8>)> {
     let values: Vec<f32> = [0.5, 0.25, 0.25].repeat(4);
     let tree = SplitTree::new(3, &nodes).unwrap();
     let projection = Projection::new(3, &directions, &[-0.75, -0.5]).unwrap();
-    let binned = |scheme, cells: usize| {
-        VectorCalibrator::Binned(CellTable::new(scheme, &values[..3 * cells]).unwrap())
-    };
+    let binned = |scheme, cells: usize| Joint::Binned(CellTable::new(scheme, &values[..3 * cells]).unwrap());
     let sierpinski = CellScheme::Sierpinski(Sierpinski::new(3, 1).unwrap());
     let grid = CellScheme::Grid(SimplexGrid::new(3, 2).unwrap());
     [
@@ -235,8 +241,8 @@ fn joint() -> Vec<(&'static str, Vec<u8>)> {
         let mut header = header(method, Reduction::Joint);
         header.classes = 3;
         header.bins = match calibrator {
-            VectorCalibrator::Binned(table) => table.scheme().cells() as u32,
-            _ => 0,
+            Joint::Binned(table) => table.scheme().cells() as u32,
+            Joint::Scaled(_) => 0,
         };
         let mut buf = [0; 1024];
         let mut writer = ArtifactWriter::new(&mut buf);

@@ -4,10 +4,13 @@
 
 use std::sync::LazyLock;
 
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, PREFIX_LEN, Provenance, Reduction, Table, TableForm,
+};
+use calib_core::slot::{InstallError, slot_trailer};
 use calib_core::{
-    Admission, Anybody, ArtifactBuffer, ArtifactWriter, ClassifierId, Erased, Header, HeaderFlags, Identity,
-    InstallError, Method, PREFIX_LEN, Provenance, Reduction, ScoreEncoding, SlotLayout, SlotStore, StepTable,
-    Table, TableForm, slot_trailer,
+    Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Identity, ScoreEncoding, SlotLayout, SlotStore,
+    StepTable,
 };
 use calib_fuzz::repair;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};

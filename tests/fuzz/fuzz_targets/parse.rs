@@ -1,9 +1,10 @@
 //! Any bytes as an artefact: refused, or safe to calibrate with.
 #![no_main]
 
+use calib_core::artifact::{PREFIX_LEN, Reduction, Table, TableForm};
 use calib_core::{
-    Artifact, ArtifactBuffer, Calibrated, Calibrator, Logits, Outcome, PREFIX_LEN, Probs, QuantizedScore,
-    Reduction, Score, Table, TableForm, TopLabel, VectorCalibrator,
+    Artifact, ArtifactBuffer, Calibrated, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score,
+    TopLabel, VectorCalibrator,
 };
 use calib_fuzz::repair;
 use libfuzzer_sys::fuzz_target;

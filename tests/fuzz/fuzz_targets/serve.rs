@@ -4,10 +4,11 @@
 
 use std::convert::Infallible;
 
+use calib_core::artifact::crc32c;
 use calib_core::wire::{
     self, Chunk, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
 };
-use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, crc32c};
+use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout};
 use calib_drivers::RamFlash;
 use calib_firmware::{
     Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, Updater, serve_updatable,

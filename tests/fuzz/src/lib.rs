@@ -1,6 +1,6 @@
 //! What the fuzz targets share.
 
-use calib_core::PREFIX_LEN;
+use calib_core::artifact::PREFIX_LEN;
 use crc::{CRC_32_ISCSI, Crc};
 
 /// The CRC of artefacts and frames.

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use calib_classifier::SEED;
+use calib_core::artifact::crc32c;
 use calib_core::wire::{MAX_CHUNK, Prediction, ReplyBody, RequestBody, UpdateStatus};
-use calib_core::{Calibrator, Outcome, Score, Uncalibrated, crc32c};
+use calib_core::{Calibrator, Outcome, Score, Uncalibrated};
 use calib_host::StoredArtifact;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

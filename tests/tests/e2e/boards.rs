@@ -2,9 +2,9 @@
 
 use calib_classifier::Case;
 use calib_core::wire::{ReplyBody, RequestBody, Values};
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, FixedWidth, Isotonic, ReductionOptions, ScalingMethod, Umd,
-    artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::{Board, image_size};
 
@@ -77,6 +77,7 @@ fn on_every_board(case: &Case, fits: &[Fit]) {
 }
 
 #[test]
+#[ignore = "builds and runs every board: `cargo xtask verify` does"]
 fn every_form_of_binary_calibrator_on_every_board() {
     let case = harness::breast_cancer();
     let data = binary_data(case);
@@ -93,6 +94,7 @@ fn every_form_of_binary_calibrator_on_every_board() {
 }
 
 #[test]
+#[ignore = "builds and runs every board: `cargo xtask verify` does"]
 fn top_label_on_every_board() {
     let case = harness::digits();
     let data = top_label_data(case);

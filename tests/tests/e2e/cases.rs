@@ -1,9 +1,9 @@
 //! Both real problems, end to end: train, fit, deploy, and compare host and device on every row.
 
 use calib_classifier::Case;
+use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, BoundaryPoints, Fit, FixedWidth, Isotonic, Loss, ReductionOptions,
-    ScalingBinning, ScalingMethod, Umd, Ums, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::Board;
 

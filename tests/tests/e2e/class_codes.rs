@@ -1,11 +1,13 @@
 //! Fits to the integer codes of several classes, made as `calib fit` makes them, on the device: the same bits for every vector.
 
+use calib_core::ScoreEncoding;
+use calib_core::artifact::Reduction;
 use calib_core::wire::{ReplyBody, RequestBody};
-use calib_core::{Reduction, ScoreEncoding};
-use calib_host::{
-    AppliedVector, ArtifactOptions, BinaryMethod, CodeVectors, Isotonic, Problems, ReductionOptions,
-    ScalingMethod, Umd, apply_code_vectors, artifact_bytes, fit_reduction,
-};
+use calib_host::apply::{AppliedVector, apply_code_vectors};
+use calib_host::binary::{Isotonic, ScalingMethod};
+use calib_host::data::CodeVectors;
+use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, Umd, artifact_bytes};
 use calib_tests::{Board, overconfident_logits, quantized_softmax};
 
 use crate::harness::{ID, Image, calibrated};

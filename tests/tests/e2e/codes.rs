@@ -2,10 +2,10 @@
 
 use calib_core::wire::{RawScore, RequestBody};
 use calib_core::{Calibrator, Outcome, QuantizedScore, ScoreEncoding};
-use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, CodesError, CompileError, Isotonic, Loss, Model,
-    ScalingBinning, ScalingMethod, Umd, apply_codes, artifact_bytes, fit_binary,
-};
+use calib_host::apply::apply_codes;
+use calib_host::artifact::{CodesError, CompileError};
+use calib_host::binary::{Isotonic, Loss, Model, ScalingBinning, ScalingMethod};
+use calib_host::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
 use calib_tests::Board;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

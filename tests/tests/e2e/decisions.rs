@@ -1,10 +1,10 @@
 //! The decision rule of an artefact on the device, against the same code on the host and against a scan.
 
-use calib_core::wire::{Prediction, ReplyBody, RequestBody};
-use calib_core::{
-    ArtifactWriter, Calibrator, Header, HeaderFlags, Identity, Method, Outcome, Provenance, Reduction, Score,
-    ScoreEncoding, StepTable, Table, TableForm,
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
+use calib_core::wire::{Prediction, ReplyBody, RequestBody};
+use calib_core::{Calibrator, Identity, Outcome, Score, ScoreEncoding, StepTable};
 use calib_firmware::AlarmRule;
 use calib_host::StoredArtifact;
 use calib_host::decide::{Actions, Cost, CostedAction, Envelope, Rule, with_decision};

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
 use calib_core::wire::{
     self, MAX_FRAME, MAX_VALUES, Measurement, Missing, Prediction, RawScore, Refusal, ReplyBody, Request,
     RequestBody, Status, Values,
 };
 use calib_core::{
-    Anybody, Artifact, ArtifactWriter, BinFlags, Calibrator, ClassifierId, Guarantee, Header, HeaderFlags,
-    Identity, Method, Outcome, ParseError, Provenance, Reduction, Score, ScoreEncoding, ScoreError,
-    StepTable, Table, TableForm, Theorem, TopLabel, Uncalibrated,
+    Anybody, Artifact, BinFlags, Calibrator, ClassifierId, Identity, Outcome, ParseError, Score,
+    ScoreEncoding, ScoreError, StepTable, TopLabel, Uncalibrated,
 };
 use calib_firmware::{AlarmRule, Classifier, Features, Slot};
 use calib_linear::{LinearModel, LinearParameters};

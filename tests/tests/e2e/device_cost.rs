@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use calib_host::artifact::{CostBasis, DeviceCost, device_costs};
+use calib_host::binary::ScalingMethod;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, CostBasis, DeviceCost, Fit, ReductionOptions, ScalingMethod,
-    StoredArtifact, TopLabelData, Umd, artifact_bytes, device_costs, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, TopLabelData, Umd,
+    artifact_bytes, fit_binary, fit_top_label,
 };
 
 /// How far the figures of the host may be from the committed counts.
@@ -92,7 +94,7 @@ fn ten_classes_cost_what_was_measured() {
 /// The counts that the host was built with are the committed ones.
 #[test]
 fn the_hosts_counts_are_the_committed_ones() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../calib-host/src/device_cost.csv");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../calib-host/fit/src/artifact/cost.csv");
     let text = fs::read_to_string(path).unwrap();
     let hosts: BTreeMap<(String, String), f64> = text
         .lines()

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use calib_core::artifact::{
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+};
+use calib_core::table::{
+    CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+};
 use calib_core::wire::{Measurement, Refusal, ReplyBody, RequestBody, Values};
 use calib_core::{
-    Artifact, ArtifactBuffer, ArtifactWriter, BinFlags, Calibrator, CodeTable, Guarantee, Header,
-    HeaderFlags, Identity, InterpolatedTable, Method, ProbInterval, Provenance, RandomizedTable, Reduction,
-    Scaling, ScalingFunction, ScoreEncoding, StepTable, Table, TableForm, Theorem, VennAbersTable,
+    Artifact, ArtifactBuffer, BinFlags, Calibrator, Identity, ProbInterval, ScoreEncoding, StepTable,
 };
 use calib_tests::{Board, Emulator};
 use rand::{RngExt, SeedableRng};

@@ -1,10 +1,11 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
 use calib_core::wire::{Refusal, ReplyBody, RequestBody};
-use calib_host::{
-    ArtifactOptions, CanonicalMethod, CrossValidation, Directions, JointMethod, MulticlassIrp, Odir,
-    ProjectionBinning, Splits, VectorData, VectorScalingMethod, fit_joint, joint_artifact_bytes,
+use calib_host::joint::{
+    CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
 };
+use calib_host::stats::CrossValidation;
+use calib_host::{ArtifactOptions, JointMethod, VectorData, fit_joint, joint_artifact_bytes};
 use calib_tests::{Board, overconfident_logits};
 
 use crate::harness::{Image, calibrated};

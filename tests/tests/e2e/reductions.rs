@@ -1,11 +1,10 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
-use calib_core::Reduction;
+use calib_core::artifact::Reduction;
 use calib_core::wire::ReplyBody;
-use calib_host::{
-    ArtifactOptions, BinaryMethod, Isotonic, Problems, ReductionOptions, ScalingMethod, Umd, artifact_bytes,
-    fit_reduction,
-};
+use calib_host::binary::{Isotonic, ScalingMethod};
+use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, Umd, artifact_bytes};
 use calib_tests::{Board, overconfident_logits};
 
 use crate::harness::{Image, calibrated};

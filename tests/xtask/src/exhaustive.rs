@@ -1,9 +1,7 @@
 //! `cargo xtask exhaustive`
 
 use anyhow::Result;
-
-use crate::root;
-use crate::run::{cargo, run};
+use calib_run::{cargo, root, run};
 
 /// Sends every f32 there is through calib-core's tables.
 pub(crate) fn exhaustive() -> Result<()> {

@@ -2,28 +2,23 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::str::FromStr;
+use std::time::Instant;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_classifier::Case;
-use calib_firmware::Classifier;
-use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
-};
-use calib_linear::LinearModel;
-use calib_tests::{Board, build_traced_firmware, build_updatable_firmware, kills, load};
-use clap::ValueEnum;
+use calib_run::{cargo, copy, root, run};
 
+use crate::devices::measure;
+use crate::flags;
 use crate::mutants::{MUTANTS, Mutant};
-use crate::run::{cargo, copy, run};
-use crate::{root, setup};
+use crate::setup::{Needs, QEMU_ARM, QEMU_RISCV, Setup};
 
 /// The packages that a mutant is built from.
 const PARTS: [&str; 2] = ["calib-core", "tests/faults"];
 
 /// A part of the faults.
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     /// Power cuts, worn and half-erased flash, forgeries: all on a model of flash.
     Flash,
@@ -35,76 +30,49 @@ pub(crate) enum Part {
     Planted,
 }
 
+impl FromStr for Part {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "flash" => Ok(Self::Flash),
+            "kills" => Ok(Self::Kills),
+            "load" => Ok(Self::Load),
+            "planted" => Ok(Self::Planted),
+            _ => Err("there are flash, kills, load and planted"),
+        }
+    }
+}
+
 /// Cuts the power, wears flash out and forges artefacts against the slot store, kills the emulator; then plants faults in
 /// calib-core, and checks that each is found.
-pub(crate) fn faults(long: bool, only: Option<Part>, load_minutes: Option<f64>) -> Result<()> {
-    let start = Instant::now();
+pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::Faults) -> Result<()> {
+    let (start, long) = (Instant::now(), *long);
     let wanted = |part| only.is_none_or(|only| only == part);
+    if wanted(Part::Kills) {
+        let (targets, programs) = (&["riscv32imac-unknown-none-elf"], &[&QEMU_RISCV]);
+        setup.provide(&Needs { targets, programs, ..Needs::default() })?;
+    }
+    if wanted(Part::Load) {
+        let (targets, programs) = (&["thumbv7em-none-eabihf"], &[&QEMU_ARM]);
+        setup.provide(&Needs { targets, programs, ..Needs::default() })?;
+    }
     if wanted(Part::Flash) {
         let scale: &[&str] = if long { &["--", "--long"] } else { &[] };
         let run_suite = ["run", "--quiet", "--locked", "--release", "--package", "calib-faults"];
         run(cargo(&root()).args(run_suite).args(scale))?;
     }
     if wanted(Part::Kills) {
-        killed(if long { 1000 } else { 350 })?;
+        measure(["kills", if long { "1000" } else { "350" }])?;
     }
     if wanted(Part::Load) {
-        loaded(load_minutes.unwrap_or(if long { 10.0 } else { 0.5 }))?;
+        measure(["load", &load.unwrap_or(if long { 10.0 } else { 0.5 }).to_string()])?;
     }
     if wanted(Part::Planted) {
         planted()?;
     }
     println!("faults: all clean ({:.0} s)", start.elapsed().as_secs_f64());
     Ok(())
-}
-
-/// Kills the emulator during so many updates.
-fn killed(count: usize) -> Result<()> {
-    let start = Instant::now();
-    setup::targets(&[Board::Virt.target()])?;
-    setup::qemu()?;
-    let model = Case::breast_cancer()?.model;
-    let classifier = root().join("target/classifier.json");
-    model.save(&classifier)?;
-    let elf = build_updatable_firmware(Board::Virt, &classifier, None)?;
-    let artifacts = [calibrator(&model, 20)?, calibrator(&model, 60)?];
-    let report = kills(&elf, [&artifacts[0], &artifacts[1]], count)?;
-    println!("{report} ({:.0} s)", start.elapsed().as_secs_f64());
-    Ok(())
-}
-
-/// The most instructions from the last byte of a request for a calibrated score to the last of its reply, on the board's
-/// Cortex-M4F, the lines of the log included.
-const MAX_INSTRUCTIONS: u64 = 10_000;
-
-/// Puts a device's serial line under load for so many minutes, and replaces its calibrator meanwhile.
-pub(crate) fn loaded(minutes: f64) -> Result<()> {
-    setup::targets(&[Board::Mps2An386.target()])?;
-    setup::qemu()?;
-    let model = Case::breast_cancer()?.model;
-    let classifier = root().join("target/classifier.json");
-    model.save(&classifier)?;
-    let elf = build_traced_firmware(&classifier)?;
-    let artifacts = [calibrator(&model, 20)?, calibrator(&model, 60)?];
-    let duration = Duration::from_secs_f64(60.0 * minutes);
-    let report = load(&elf, [&artifacts[0], &artifacts[1]], duration)?;
-    println!("{report}\n  limit of a calibration: {MAX_INSTRUCTIONS}");
-    let slowest = report.max_instructions();
-    ensure!(
-        slowest <= MAX_INSTRUCTIONS,
-        "a calibration took {slowest} instructions, at most {MAX_INSTRUCTIONS} are allowed"
-    );
-    Ok(())
-}
-
-/// A calibrator of so many bins for a binary classifier.
-fn calibrator(model: &LinearModel, bins: usize) -> Result<StoredArtifact> {
-    let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
-    let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
-    let data = BinaryData::new(scores, labels)?.on_device();
-    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1)?;
-    let options = ArtifactOptions { classifier: Some(model.id()), ..ArtifactOptions::default() };
-    Ok(StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?)
 }
 
 /// Builds calib-core with one fault after the other, and shows each to the suite.

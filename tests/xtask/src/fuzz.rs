@@ -3,16 +3,17 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::ValueEnum;
+use calib_run::{cargo, root, run};
 
-use crate::root;
-use crate::run::{cargo, output, run};
+use crate::flags;
+use crate::setup::{CPP, Needs, Setup};
 
 /// What is fuzzed.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
     /// The parser of artefacts.
     Parse,
@@ -64,15 +65,27 @@ impl Target {
     }
 }
 
+impl FromStr for Target {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|target| target.name() == name);
+        found.ok_or("there are parse, frame, boot and serve")
+    }
+}
+
 /// Fuzzes one target after the other and prints how much was run, and what was reached. Works with stable Rust: coverage
 /// is built in; sanitizers are not used, as there is no unsafe code for them to watch.
-pub(crate) fn fuzz(only: Option<Target>, runs: Option<u64>, keep: bool) -> Result<()> {
-    if output("cargo", &["fuzz", "--version"]).is_none() {
-        run(cargo(&root()).args(["install", "--locked", "cargo-fuzz"]))?;
+pub(crate) fn fuzz(setup: Setup, flags::Fuzz { runs, only, keep, seeds }: &flags::Fuzz) -> Result<()> {
+    if *seeds {
+        ensure!(runs.is_none() && only.is_none() && !keep, "--seeds goes with nothing else");
+        setup.provide(&Needs { programs: &[&CPP], ..Needs::default() })?;
+        return replay();
     }
+    setup.provide(&Needs { programs: &[&CPP], cargo: &[("fuzz", "cargo-fuzz")], ..Needs::default() })?;
     for target in Target::ALL.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
         fuzz_target(target, runs.unwrap_or(target.runs()))?;
-        if keep {
+        if *keep {
             keep_new_inputs(target)?;
         }
     }

@@ -4,9 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-
-use crate::root;
-use crate::run::{output, run};
+use calib_run::{output, root, run};
 
 /// What a nightly toolchain needs for it.
 const INSTALL: &str = "rustup toolchain install nightly --component miri,rust-src";

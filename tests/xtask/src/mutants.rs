@@ -20,10 +20,10 @@ const fn edit(file: &'static str, from: &'static str, to: &'static str) -> Edit 
     Edit { file, from, to }
 }
 
-const STORE: &str = "slot_store/store.rs";
-const INSTALL: &str = "slot_store/install.rs";
-const RECORD: &str = "slot_store/record.rs";
-const ADMISSION: &str = "admission.rs";
+const STORE: &str = "slot/store.rs";
+const INSTALL: &str = "slot/install.rs";
+const RECORD: &str = "slot/record.rs";
+const ADMISSION: &str = "slot/admission.rs";
 
 /// All of them.
 pub(crate) const MUTANTS: &[Mutant] = &[
@@ -158,7 +158,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "an artefact without a signature is taken",
         edits: &[edit(
-            "trusted_key.rs",
+            "slot/trusted_key.rs",
             "let signature = artifact.signature().ok_or(SignatureError::Missing)?;",
             "let Some(signature) = artifact.signature() else { return Ok(()) };",
         )],

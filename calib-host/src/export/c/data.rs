@@ -1,17 +1,19 @@
 //! The numbers of the tables, as C writes them.
 
-use calib_core::{CompactTable, TableForm};
+use calib_core::artifact::TableForm;
+use calib_core::table::CompactTable;
 use minijinja::{Value, context};
 
-use super::Exported;
-use super::lookup::{Lookup, Part};
+use super::lookup::{ArrayPart, Lookup};
+use crate::export::exported::Exported;
 
 /// Every table: its index, its number of edges, its epsilon and its arrays by name; or none.
 pub(super) fn tables(lookup: &Lookup, tables: &[Option<Exported<'_>>]) -> Vec<Option<Value>> {
     let of_table = |(index, table): (usize, &Option<Exported<'_>>)| {
         let table = table.as_ref()?;
-        let array =
-            |part: Part| table.numbers(part.name).map(|numbers| (part.name, list(&numbers, part.number)));
+        let array = |part: ArrayPart| {
+            table.numbers(part.name).map(|numbers| (part.name, list(&numbers, part.number)))
+        };
         Some(context! {
             index,
             edges => table.numbers("edge").map(|edges| edges.len()),

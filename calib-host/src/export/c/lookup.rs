@@ -1,8 +1,9 @@
 //! How a score's probability is found, by form.
 
-use calib_core::{Artifact, ScoreEncoding, TableForm};
+use calib_core::artifact::TableForm;
+use calib_core::{Artifact, ScoreEncoding};
 
-use super::Exported;
+use crate::export::exported::Exported;
 
 /// What the tables of an artefact are, all of one form.
 pub(super) struct Lookup {
@@ -19,7 +20,7 @@ pub(super) struct Lookup {
 
 /// An array of a table: its name, and the type of a number.
 #[derive(Clone, Copy, serde::Serialize)]
-pub(super) struct Part {
+pub(super) struct ArrayPart {
     pub(super) name: &'static str,
     #[serde(rename = "type")]
     pub(super) number: &'static str,
@@ -74,8 +75,8 @@ impl Lookup {
     }
 
     /// The arrays of a table.
-    pub(super) fn parts(&self) -> Vec<Part> {
-        let part = |name, number| Some(Part { name, number });
+    pub(super) fn parts(&self) -> Vec<ArrayPart> {
+        let part = |name, number| Some(ArrayPart { name, number });
         let by_kind = match self.kind {
             Kind::Randomized => part("tie", "uint32_t"),
             Kind::Interpolated => part("slope", "uint32_t"),

@@ -3,10 +3,11 @@
 mod data;
 mod lookup;
 
-use calib_core::{Artifact, Reduction};
+use calib_core::Artifact;
+use calib_core::artifact::Reduction;
 use minijinja::{Environment, Error, context};
 
-use super::{Exported, title};
+use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
 
 const TEMPLATES: [(&str, &str); 19] = [

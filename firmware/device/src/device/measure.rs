@@ -56,8 +56,9 @@ fn repeated(meter: &mut impl Meter, repeat: u16, mut work: impl FnMut()) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use calib_core::ScoreError;
+    use calib_core::artifact::Reduction;
     use calib_core::wire::{ReplyBody, RequestBody};
-    use calib_core::{Reduction, ScoreError};
     use embedded_hal_mock::eh1::digital::State;
 
     use super::*;

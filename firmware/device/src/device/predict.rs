@@ -1,9 +1,8 @@
 //! What a device predicts.
 
+use calib_core::score::CodeVectorError;
 use calib_core::wire::{Prediction, Refusal, Reply, ReplyBody, RequestBody};
-use calib_core::{
-    CodeVectorError, Logits, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, TopLabelCode,
-};
+use calib_core::{Logits, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, TopLabelCode};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
@@ -147,11 +146,10 @@ fn output<'s>(
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::Reduction;
+    use calib_core::score::{CodeError, LogitsError, ProbsError};
     use calib_core::wire::{RawScore, Request, Values};
-    use calib_core::{
-        Anybody, ClassifierId, CodeError, LogitsError, ProbsError, Reduction, ScoreEncoding, ScoreError,
-        Uncalibrated,
-    };
+    use calib_core::{Anybody, ClassifierId, ScoreEncoding, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;

@@ -1,12 +1,15 @@
 //! The artefacts: every form and every reduction that has one as source code.
 
-use calib_core::{
-    ArtifactWriter, CodeTable, Header, HeaderFlags, Identity, Method, Provenance, Reduction, ScoreEncoding,
-    Table, TableForm,
+use calib_core::artifact::{
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
+use calib_core::table::CodeTable;
+use calib_core::{Identity, ScoreEncoding};
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
+use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, FixedWidth, Isotonic, Problems, ReductionOptions,
-    ScalingMethod, StoredArtifact, Umd, VectorKind, Vectors, artifact_bytes, fit_binary, fit_reduction,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, Umd, VectorKind,
+    Vectors, artifact_bytes, fit_binary,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,8 +1,9 @@
 //! What is asked, and what calib-core answers, as words.
 
+use calib_core::artifact::Reduction;
 use calib_core::{
-    Artifact, Calibrated, Calibrator, Outcome, Probs, QuantizedScore, Reduction, Score, ScoreEncoding,
-    ScoreVector, TopLabel,
+    Artifact, Calibrated, Calibrator, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, ScoreVector,
+    TopLabel,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -156,7 +157,8 @@ fn of_score(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> O
 }
 
 fn of_table(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> Option<Calibrated> {
-    use calib_core::{BinFlags, TableForm};
+    use calib_core::BinFlags;
+    use calib_core::artifact::TableForm;
     let found = artifact.tables().get(table)?;
     let (bin, prob) = match found.form {
         TableForm::Steps(steps) => steps.lookup(score),

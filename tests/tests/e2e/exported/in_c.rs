@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use calib_core::{Artifact, Reduction, ScoreEncoding};
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, ScoreEncoding};
 use calib_tests::Board;
 
 use super::asked::{code_steps, codes, probs, scores};
@@ -98,7 +99,7 @@ pub(crate) fn on_core(folder: &Path, board: Board) -> Vec<u32> {
     let own = ["-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-T", &script, "-o", "probe.elf"];
     let (probe, core) = (sources().join("probe.c"), sources().join("core.c"));
     compile(folder, compiler, &[flags, &own].concat(), &[&probe, &core, Path::new("-lgcc")]);
-    let mut qemu = Command::new(board.qemu());
+    let mut qemu = board.emulator();
     qemu.args(["-machine", board.name(), "-display", "none", "-monitor", "none", "-serial", "none"])
         .args(["-semihosting-config", "enable=on,target=native"]);
     if board == Board::Virt {

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use calib_core::{Artifact, ScoreEncoding, TableForm};
-use calib_host::export_rust;
+use calib_core::artifact::TableForm;
+use calib_core::{Artifact, ScoreEncoding};
+use calib_host::export::export_rust;
 
 use super::artifacts::Exportable;
 use super::asked::{code_steps, scores, word};

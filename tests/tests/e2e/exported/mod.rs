@@ -5,7 +5,7 @@ mod asked;
 mod in_c;
 mod in_rust;
 
-use calib_host::{ExportError, export_c};
+use calib_host::export::{ExportError, export_c};
 use calib_tests::Board;
 
 /// One core of each kind: without FPU and with, with an FPU that multiplies and adds in one, and RISC-V.

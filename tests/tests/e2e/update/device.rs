@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use calib_core::slot::{Refused, SignatureError, SlotFault};
 use calib_core::wire::{Chunk, Prediction, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
-use calib_core::{ClassifierId, Identity, Outcome, Refused, SignatureError, SlotFault, Uncalibrated};
-use calib_host::{DeviceError, Link, PrivateKey, Stage, StoredArtifact, push};
+use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
+use calib_host::StoredArtifact;
+use calib_host::device::serial::{DeviceError, Link, Stage, push};
+use calib_host::files::PrivateKey;
 use calib_tests::{Board, TtyDevice, kills};
 use serialport::TTYPort;
 
@@ -35,7 +38,8 @@ fn expected(artifact: &StoredArtifact) -> f32 {
 
 /// Announces bytes, without sending any.
 fn announce(link: &mut Link<TTYPort>, bytes: &[u8]) {
-    let announce = RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::crc32c(bytes) };
+    let announce =
+        RequestBody::Announce { len_bytes: bytes.len() as u32, crc: calib_core::artifact::crc32c(bytes) };
     link.ask(&announce).unwrap();
 }
 

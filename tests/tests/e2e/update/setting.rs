@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use calib_core::ClassifierId;
+use calib_host::device::serial::Patience;
+use calib_host::files::PrivateKey;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Patience, PrivateKey, StoredArtifact, Umd, artifact_bytes,
-    fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
 use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_tests::{Board, build_nrf52840_dk, build_updatable_firmware};

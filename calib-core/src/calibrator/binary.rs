@@ -1,0 +1,94 @@
+//! Calibrators of a binary classifier's score.
+
+use crate::artifact::Tables;
+use crate::outcome::{BinFlags, Calibrated};
+use crate::score::{EncodingError, QuantizedScore, Score, ScoreEncoding};
+
+/// Maps a binary classifier's score to the probability of class 1.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, Score};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::binary();
+/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not a binary calibrator") };
+/// let calibrated = calibrator.calibrate(Score::new(0.3)?);
+/// assert_eq!((calibrated.prob, calibrated.bin, calibrated.epsilon), (0.1, 0, Some(0.125)));
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BinaryCalibrator<'a> {
+    pub(super) tables: Tables<'a>,
+}
+
+/// Maps a quantised binary classifier's code to the probability of class 1. Finding the bin takes no floating point.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, QuantizedScore};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::codes();
+/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("not over codes") };
+/// let score = QuantizedScore::new(calibrator.encoding(), 100).unwrap();
+/// assert_eq!(calibrator.calibrate(score)?.prob, 0.8);
+/// # Ok::<(), calib_core::score::EncodingError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BinaryCodeCalibrator<'a> {
+    pub(super) tables: Tables<'a>,
+    pub(super) encoding: ScoreEncoding,
+}
+
+/// The result of a binary calibrator without a table, which parsing refuses. Its flag says that it rests on no data.
+const NOTHING: Calibrated =
+    Calibrated { prob: 0.5, bin: 0, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+
+/// Returns [`NOTHING`].
+// A function that is never inlined, so that the usual result stays in registers.
+#[cold]
+#[inline(never)]
+fn nothing() -> Calibrated {
+    NOTHING
+}
+
+impl BinaryCalibrator<'_> {
+    /// Returns the calibrated probability of class 1.
+    ///
+    /// A randomised artefact is used with the word `u32::MAX`. If the score equals an edge, the guarantee does not hold for such a
+    /// word, and the result has neither epsilon nor interval: use [`BinaryCalibrator::calibrate_with`].
+    #[inline]
+    pub fn calibrate(&self, score: Score) -> Calibrated {
+        self.calibrate_with(score, None)
+    }
+
+    /// Returns the calibrated probability of class 1, with a random word that divides equal scores between bins.
+    ///
+    /// The word is uniform over all `u32` and drawn anew for every score. An artefact that is not randomised ignores it. With
+    /// `None`, as from a source of words that failed, the result is the one of [`BinaryCalibrator::calibrate`].
+    #[inline]
+    pub fn calibrate_with(&self, score: Score, word: impl Into<Option<u32>>) -> Calibrated {
+        self.tables.calibrate(0, score, word.into()).unwrap_or_else(nothing)
+    }
+}
+
+impl BinaryCodeCalibrator<'_> {
+    /// Returns the encoding for which the calibrator was fitted.
+    pub const fn encoding(&self) -> ScoreEncoding {
+        self.encoding
+    }
+
+    /// Returns the calibrated probability of class 1.
+    ///
+    /// # Errors
+    ///
+    /// If the score is in another encoding.
+    #[inline]
+    pub fn calibrate(&self, score: QuantizedScore) -> Result<Calibrated, EncodingError> {
+        EncodingError::check(self.encoding, score)?;
+        Ok(self.tables.calibrate_code(0, score).unwrap_or_else(nothing))
+    }
+}

@@ -1,0 +1,75 @@
+//! Which calibrator an artefact holds.
+
+use super::binary::{BinaryCalibrator, BinaryCodeCalibrator};
+use super::class_wise::ClassWiseCalibrator;
+use super::normalized::NormalizedCalibrator;
+use super::top_k::TopKCalibrator;
+use super::top_label::{TopLabelCalibrator, TopLabelCodeCalibrator};
+use super::vector::VectorCalibrator;
+use crate::artifact::{Artifact, Reduction};
+
+/// The calibrator of an artefact, whose kind follows from the artefact's reduction and score encoding.
+///
+/// Floats and codes have calibrators of their own, so that a code is never taken for a float.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::top_label();
+/// let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// match artifact.calibrator() {
+///     Calibrator::TopLabel(calibrator) => assert_eq!(calibrator.classes(), 3),
+///     _ => panic!("fitted for another kind of classifier"),
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Calibrator<'a> {
+    /// Maps the score of class 1 of two.
+    Binary(BinaryCalibrator<'a>),
+    /// Maps the score of the predicted class of several.
+    TopLabel(TopLabelCalibrator<'a>),
+    /// Maps the integer code of the score of class 1 of two.
+    BinaryCode(BinaryCodeCalibrator<'a>),
+    /// Maps the integer code of the score of the predicted class of several.
+    TopLabelCode(TopLabelCodeCalibrator<'a>),
+    /// Maps the scores of the first few of several classes.
+    TopK(TopKCalibrator<'a>),
+    /// Maps the scores of several classes to a probability for each.
+    Vector(VectorCalibrator<'a>),
+}
+
+impl<'a> Artifact<'a> {
+    /// Returns the calibrator of this artefact.
+    pub const fn calibrator(&self) -> Calibrator<'a> {
+        let tables = *self.tables();
+        let (classes, encoding) = (self.header().classes, self.header().encoding);
+        if let Some(joint) = self.joint() {
+            return Calibrator::Vector(VectorCalibrator::of_joint(joint));
+        }
+        match (self.header().reduction, encoding.is_quantized()) {
+            (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),
+            (Reduction::Binary, true) => Calibrator::BinaryCode(BinaryCodeCalibrator { tables, encoding }),
+            // Parsing refuses codes under any reduction but binary, top-label and confidence.
+            (_, true) => Calibrator::TopLabelCode(TopLabelCodeCalibrator { tables, classes, encoding }),
+            (Reduction::TopLabel | Reduction::Confidence, false) => {
+                Calibrator::TopLabel(TopLabelCalibrator { tables, classes })
+            }
+            (Reduction::ClassWise, false) => {
+                Calibrator::Vector(VectorCalibrator::ClassWise(ClassWiseCalibrator::new(tables)))
+            }
+            // `Joint` is never reached: parsing refuses it without a section of its own.
+            (Reduction::Normalized | Reduction::Joint, false) => {
+                Calibrator::Vector(VectorCalibrator::Normalized(NormalizedCalibrator::new(tables)))
+            }
+            (Reduction::TopKLabel { k }, false) => {
+                Calibrator::TopK(TopKCalibrator::new(tables, classes, k, true))
+            }
+            (Reduction::TopKConfidence { k }, false) => {
+                Calibrator::TopK(TopKCalibrator::new(tables, classes, k, false))
+            }
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! From a probability to an action.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Outcome;
+use crate::score::ONE_BITS;
+use crate::table::search::count_below;
+
+/// A rule that has an action for every calibrated probability, and one for outcomes without a probability.
+///
+/// The thresholds `t1 < t2 < ...` divide `[0, 1]` into the intervals `[0, t1]`, `(t1, t2]`, ..., each with an action. The
+/// intervals are closed at their upper ends (Gao et al. 2017, Claim 1): a probability that equals a threshold belongs to the
+/// interval below.
+///
+/// A rule borrows its numbers in place from a parsed artefact. A rule that exists is valid, so a decision has no error and no
+/// panic.
+///
+/// ```
+/// use calib_core::DecisionRule;
+///
+/// /// What a device shows for a probability.
+/// fn shown<'a>(rule: &DecisionRule<'a>, prob: f32) -> &'a str {
+///     rule.action(rule.action_at(prob)).map_or("", |action| action.name)
+/// }
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::with_decision();
+/// # let artifact = calib_core::Artifact::parse(bytes.as_bytes()).unwrap();
+/// let rule = artifact.decision().unwrap(); // treats from 0.5 up
+/// assert_eq!(shown(rule, 0.5), "wait");
+/// assert_eq!(shown(rule, 0.75), "treat");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DecisionRule<'a> {
+    thresholds: &'a [f32],
+    /// The action of every interval; one more than thresholds.
+    intervals: &'a [u8],
+    /// A byte of flags per action.
+    flags: &'a [u8],
+    /// For every action, the length of its name and its name.
+    names: &'a [u8],
+    uncalibrated: u8,
+}
+
+/// The parts of a rule, not yet checked, for [`ArtifactWriter::decision`](crate::artifact::ArtifactWriter::decision).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecisionParts<'a> {
+    /// The thresholds, strictly ascending in `[0, 1)`; at most 255.
+    pub thresholds: &'a [f32],
+    /// The action of every interval as an index of `actions`; one more than thresholds, adjacent ones different.
+    pub intervals: &'a [u8],
+    /// The action for outcomes without a calibrated probability, as an index of `actions`.
+    pub uncalibrated: u8,
+    /// The actions, at least one, at most [`DecisionRule::MAX_ACTIONS`].
+    pub actions: &'a [Action<'a>],
+}
+
+/// An action of a decision rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Action<'a> {
+    /// The name, of 1 to [`DecisionRule::MAX_NAME_BYTES`] bytes without control characters; no two actions share one.
+    pub name: &'a str,
+    /// Whether the action raises the alarm.
+    pub alarm: bool,
+    /// Whether the action leaves the decision to somebody else.
+    pub abstain: bool,
+}
+
+/// Why bytes or parts are not a decision rule. The payload is the index of what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum DecisionError {
+    /// There are too few or too many bytes, or the intervals are not one more than the thresholds.
+    Length,
+    /// There is no action, or there are more than [`DecisionRule::MAX_ACTIONS`].
+    Actions,
+    /// This threshold is NaN, `-0.0` or outside `[0, 1)`.
+    ThresholdRange(u8),
+    /// This threshold is not above the one before it.
+    ThresholdOrder(u8),
+    /// This interval has an action that does not exist, or the same action as the interval before it.
+    Interval(u8),
+    /// The action for outcomes without a calibrated probability does not exist.
+    Uncalibrated,
+    /// The flags of this action are unknown.
+    Flags(u8),
+    /// The name of this action is empty, too long, not plain text, or the name of another action.
+    Name(u8),
+    /// A reserved byte is not zero.
+    Reserved,
+}
+
+const ALARM: u8 = 1;
+const ABSTAIN: u8 = 2;
+
+impl<'a> DecisionRule<'a> {
+    /// The largest number of actions.
+    pub const MAX_ACTIONS: usize = 16;
+    /// The largest length of a name in bytes.
+    pub const MAX_NAME_BYTES: usize = 24;
+
+    /// Checks the payload of a decision section, which starts at a multiple of 4 in memory.
+    pub(crate) fn parse(payload: &'a [u8]) -> Result<Self, DecisionError> {
+        let fields = Fields::split(payload)?;
+        fields.check()?;
+        let Fields { thresholds, intervals, flags, names, uncalibrated } = fields;
+        let thresholds = bytemuck::try_cast_slice(thresholds).map_err(|_| DecisionError::Length)?;
+        Ok(Self { thresholds, intervals, flags, names, uncalibrated })
+    }
+
+    /// Checks a payload at any address.
+    pub(crate) fn check(payload: &[u8]) -> Result<(), DecisionError> {
+        Fields::split(payload)?.check()
+    }
+
+    /// Returns the action for an outcome, as an index: the action at its probability, or the action for outcomes without one.
+    #[inline]
+    pub fn decide(&self, outcome: &Outcome) -> u8 {
+        match outcome {
+            Outcome::Calibrated(calibrated) => self.action_at(calibrated.prob),
+            Outcome::Uncalibrated(_) => self.uncalibrated,
+        }
+    }
+
+    /// Returns the action at a probability, as an index, in O(log T) for T thresholds. A number that is no probability gets the
+    /// action for outcomes without one.
+    #[inline]
+    pub fn action_at(&self, prob: f32) -> u8 {
+        let bits = match prob.to_bits() {
+            // -0.0 is the probability 0.
+            0x8000_0000 => 0,
+            bits => bits,
+        };
+        if bits > ONE_BITS {
+            return self.uncalibrated;
+        }
+        let interval = count_below(bytemuck::must_cast_slice(self.thresholds), bits);
+        self.intervals.get(interval).copied().unwrap_or(self.uncalibrated)
+    }
+
+    /// Tells whether an outcome raises the alarm: its action does, or there is no calibrated probability.
+    #[inline]
+    pub fn is_raised_by(&self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Calibrated(calibrated) => self.has(self.action_at(calibrated.prob), ALARM),
+            Outcome::Uncalibrated(_) => true,
+        }
+    }
+
+    /// Tells whether a flag of an action is set. An action that does not exist has every flag.
+    fn has(&self, action: u8, flag: u8) -> bool {
+        self.flags.get(usize::from(action)).is_none_or(|flags| flags & flag != 0)
+    }
+
+    /// Returns the thresholds, strictly ascending in `[0, 1)`.
+    pub const fn thresholds(&self) -> &'a [f32] {
+        self.thresholds
+    }
+
+    /// Returns the action of every interval; one more than thresholds.
+    pub const fn intervals(&self) -> &'a [u8] {
+        self.intervals
+    }
+
+    /// Returns the action for outcomes without a calibrated probability.
+    pub const fn uncalibrated(&self) -> u8 {
+        self.uncalibrated
+    }
+
+    /// Returns the number of actions, at least 1.
+    pub const fn action_count(&self) -> usize {
+        self.flags.len()
+    }
+
+    /// Returns the actions in the order of their indices.
+    pub fn actions(&self) -> impl Iterator<Item = Action<'a>> + use<'a> {
+        Names(self.names).zip(self.flags).map(|(name, flags)| Action {
+            name: core::str::from_utf8(name).unwrap_or_default(),
+            alarm: flags & ALARM != 0,
+            abstain: flags & ABSTAIN != 0,
+        })
+    }
+
+    /// Returns the action with this index; `None` beyond the last action.
+    pub fn action(&self, index: u8) -> Option<Action<'a>> {
+        self.actions().nth(index.into())
+    }
+}
+
+impl DecisionParts<'_> {
+    /// Writes the payload at the start of `space`, and returns its length; `None` if the payload does not fit, or a number has no
+    /// place in the format.
+    pub(crate) fn write(&self, space: &mut [u8]) -> Option<usize> {
+        let head = [self.actions.len(), self.thresholds.len(), self.uncalibrated.into(), 0];
+        let thresholds = self.thresholds.iter().flat_map(|threshold| threshold.to_bits().to_le_bytes());
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let flags = self.actions.iter().map(|a| flag(a.alarm, ALARM) | flag(a.abstain, ABSTAIN));
+        let names = self.actions.iter().map(|action| action.name.as_bytes());
+        let lengths_fit = names.clone().all(|name| name.len() <= DecisionRule::MAX_NAME_BYTES);
+        if !lengths_fit || head.iter().any(|&number| number > u8::MAX.into()) {
+            return None;
+        }
+        let names = names.flat_map(|name| core::iter::once(name.len() as u8).chain(name.iter().copied()));
+        let head = head.into_iter().map(|number| number as u8);
+        let bytes = head.chain(thresholds).chain(self.intervals.iter().copied()).chain(flags).chain(names);
+        let mut len = 0;
+        let mut space = space.iter_mut();
+        for byte in bytes {
+            *space.next()? = byte;
+            len += 1;
+        }
+        Some(len)
+    }
+}
+
+/// The fields of a payload as bytes.
+struct Fields<'a> {
+    thresholds: &'a [u8],
+    intervals: &'a [u8],
+    flags: &'a [u8],
+    names: &'a [u8],
+    uncalibrated: u8,
+}
+
+impl<'a> Fields<'a> {
+    fn split(payload: &'a [u8]) -> Result<Self, DecisionError> {
+        let (&[actions, count, uncalibrated, reserved], rest) =
+            payload.split_first_chunk().ok_or(DecisionError::Length)?;
+        if reserved != 0 {
+            return Err(DecisionError::Reserved);
+        }
+        if actions == 0 || usize::from(actions) > DecisionRule::MAX_ACTIONS {
+            return Err(DecisionError::Actions);
+        }
+        let cut = |bytes: &'a [u8], len: usize| bytes.split_at_checked(len).ok_or(DecisionError::Length);
+        let (thresholds, rest) = cut(rest, 4 * usize::from(count))?;
+        let (intervals, rest) = cut(rest, usize::from(count) + 1)?;
+        let (flags, names) = cut(rest, actions.into())?;
+        Ok(Self { thresholds, intervals, flags, names, uncalibrated })
+    }
+
+    fn check(&self) -> Result<(), DecisionError> {
+        let mut below = None;
+        for (i, &threshold) in (0..=u8::MAX).zip(self.thresholds.as_chunks().0) {
+            // Bit patterns are ordered like the floats, with negative numbers above all others.
+            let bits = u32::from_le_bytes(threshold);
+            if bits >= ONE_BITS {
+                return Err(DecisionError::ThresholdRange(i));
+            }
+            if below.is_some_and(|below| bits <= below) {
+                return Err(DecisionError::ThresholdOrder(i));
+            }
+            below = Some(bits);
+        }
+        let is_there = |action: u8| usize::from(action) < self.flags.len();
+        let mut before = None;
+        for (i, &action) in (0..=u8::MAX).zip(self.intervals) {
+            if !is_there(action) || before == Some(action) {
+                return Err(DecisionError::Interval(i));
+            }
+            before = Some(action);
+        }
+        if !is_there(self.uncalibrated) {
+            return Err(DecisionError::Uncalibrated);
+        }
+        self.check_actions()
+    }
+
+    fn check_actions(&self) -> Result<(), DecisionError> {
+        let mut rest = self.names;
+        for (i, &flags) in (0..=u8::MAX).zip(self.flags) {
+            if flags & !(ALARM | ABSTAIN) != 0 {
+                return Err(DecisionError::Flags(i));
+            }
+            let (name, behind) = split_name(rest).ok_or(DecisionError::Length)?;
+            rest = behind;
+            let text = core::str::from_utf8(name).map_err(|_| DecisionError::Name(i))?;
+            let is_plain = !text.is_empty() && !text.chars().any(char::is_control);
+            let is_taken = Names(self.names).take(i.into()).any(|other| other == name);
+            if !is_plain || name.len() > DecisionRule::MAX_NAME_BYTES || is_taken {
+                return Err(DecisionError::Name(i));
+            }
+        }
+        if rest.is_empty() { Ok(()) } else { Err(DecisionError::Length) }
+    }
+}
+
+/// Splits off a name, which stands behind its length.
+fn split_name(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&len, rest) = bytes.split_first()?;
+    rest.split_at_checked(len.into())
+}
+
+/// Walks the names.
+struct Names<'a>(&'a [u8]);
+
+impl<'a> Iterator for Names<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (name, rest) = split_name(self.0)?;
+        self.0 = rest;
+        Some(name)
+    }
+}
+
+impl fmt::Display for DecisionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("its length is not that of its parts"),
+            Self::Actions => {
+                write!(f, "the number of actions is not from 1 to {}", DecisionRule::MAX_ACTIONS)
+            }
+            Self::ThresholdRange(i) => write!(f, "threshold {i} is outside [0, 1)"),
+            Self::ThresholdOrder(i) => write!(f, "threshold {i} is not above the one before it"),
+            Self::Interval(i) => write!(f, "interval {i} has no action, or that of the one before it"),
+            Self::Uncalibrated => f.write_str("the action for the uncalibrated is not there"),
+            Self::Flags(i) => write!(f, "the flags of action {i} are unknown"),
+            Self::Name(i) => write!(f, "the name of action {i} is empty, too long, not plain text, or taken"),
+            Self::Reserved => f.write_str("a reserved byte is not zero"),
+        }
+    }
+}
+
+impl core::error::Error for DecisionError {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::outcome::{BinFlags, Calibrated, Uncalibrated};
+
+    const WAIT: Action<'_> = Action { name: "wait", alarm: false, abstain: false };
+    const ASK: Action<'_> = Action { name: "ask", alarm: false, abstain: true };
+    const ACT: Action<'_> = Action { name: "act", alarm: true, abstain: false };
+    const PARTS: DecisionParts<'_> = DecisionParts {
+        thresholds: &[0.25, 0.75],
+        intervals: &[0, 1, 2],
+        uncalibrated: 1,
+        actions: &[WAIT, ASK, ACT],
+    };
+
+    /// A payload at a multiple of 4 in memory.
+    fn payload(parts: &DecisionParts<'_>) -> Vec<u32> {
+        let mut words = std::vec![0u32; 512];
+        let len = parts.write(bytemuck::cast_slice_mut(&mut words)).unwrap();
+        words.insert(0, len as u32);
+        words
+    }
+
+    fn bytes(words: &[u32]) -> &[u8] {
+        &bytemuck::cast_slice(&words[1..])[..words[0] as usize]
+    }
+
+    fn refusal(parts: DecisionParts<'_>) -> DecisionError {
+        DecisionRule::parse(bytes(&payload(&parts))).unwrap_err()
+    }
+
+    fn calibrated(prob: f32) -> Outcome {
+        Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon: None, flags: BinFlags::NONE, interval: None })
+    }
+
+    #[test]
+    fn a_threshold_belongs_below() {
+        let words = payload(&PARTS);
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        let at = |prob| rule.decide(&calibrated(prob));
+        assert_eq!([0.0, -0.0, 0.25f32.next_down(), 0.25].map(at), [0; 4]);
+        assert_eq!([0.25f32.next_up(), 0.5, 0.75].map(at), [1; 3]);
+        assert_eq!([0.75f32.next_up(), 1.0].map(at), [2; 2]);
+        assert!(rule.actions().eq([WAIT, ASK, ACT]));
+        assert_eq!((rule.action(2), rule.action(3)), (Some(ACT), None));
+        let raised = |prob| rule.is_raised_by(&calibrated(prob));
+        assert_eq!([0.1, 0.5, 0.9].map(raised), [false, false, true]);
+    }
+
+    #[test]
+    fn without_a_probability_it_is_the_stated_action_and_the_alarm() {
+        let words = payload(&PARTS);
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        let outcome = Outcome::Uncalibrated(Uncalibrated::Class);
+        assert_eq!((rule.decide(&outcome), rule.is_raised_by(&outcome)), (1, true));
+        for no_prob in [f32::NAN, -f32::NAN, f32::INFINITY, -1e-45, -1.0, 1.0f32.next_up()] {
+            assert_eq!(rule.action_at(no_prob), 1, "{no_prob}");
+        }
+    }
+
+    #[test]
+    fn a_single_action_needs_no_threshold() {
+        let words =
+            payload(&DecisionParts { thresholds: &[], intervals: &[0], uncalibrated: 0, actions: &[ACT] });
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        assert_eq!([0.0, 0.5, 1.0].map(|prob| rule.action_at(prob)), [0; 3]);
+    }
+
+    #[test]
+    fn refuses_what_is_no_rule() {
+        use DecisionError as E;
+        assert_eq!(refusal(DecisionParts { actions: &[], ..PARTS }), E::Actions);
+        assert_eq!(refusal(DecisionParts { actions: &[ACT; 17], ..PARTS }), E::Actions);
+        for bad in [1.0, 1.5, f32::NAN, f32::INFINITY, -0.0, -0.5] {
+            assert_eq!(refusal(DecisionParts { thresholds: &[0.25, bad], ..PARTS }), E::ThresholdRange(1));
+        }
+        assert_eq!(refusal(DecisionParts { thresholds: &[0.5, 0.5], ..PARTS }), E::ThresholdOrder(1));
+        assert_eq!(refusal(DecisionParts { thresholds: &[0.5, 0.25], ..PARTS }), E::ThresholdOrder(1));
+        assert_eq!(refusal(DecisionParts { intervals: &[0, 0, 2], ..PARTS }), E::Interval(1));
+        assert_eq!(refusal(DecisionParts { intervals: &[0, 1, 3], ..PARTS }), E::Interval(2));
+        assert_eq!(refusal(DecisionParts { uncalibrated: 3, ..PARTS }), E::Uncalibrated);
+        let long = [WAIT, ASK, Action { name: "more than twenty-four bytes", ..ACT }];
+        assert_eq!(DecisionParts { actions: &long, ..PARTS }.write(&mut [0; 256]), None);
+        let name = String::from_iter(['é'; 12]);
+        let longest = [WAIT, ASK, Action { name: &name, ..ACT }];
+        let words = payload(&DecisionParts { actions: &longest, ..PARTS });
+        assert!(DecisionRule::parse(bytes(&words)).is_ok());
+        for name in ["", "wait", "a\nb", "\u{7f}"] {
+            let parts = DecisionParts { actions: &[WAIT, ASK, Action { name, ..ACT }], ..PARTS };
+            assert_eq!(refusal(parts), E::Name(2), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn every_truncation_and_every_extension_is_refused() {
+        let words = payload(&PARTS);
+        let whole = bytes(&words);
+        for len in 0..whole.len() {
+            assert_eq!(DecisionRule::parse(&whole[..len]), Err(DecisionError::Length), "{len}");
+        }
+        let longer = &bytemuck::cast_slice::<u32, u8>(&words[1..])[..whole.len() + 1];
+        assert_eq!(DecisionRule::parse(longer), Err(DecisionError::Length));
+        assert_eq!(PARTS.write(&mut std::vec![0; whole.len() - 1]), None);
+    }
+
+    proptest! {
+        /// The action is the one of the linear scan "how many thresholds are below the probability".
+        #[test]
+        fn decides_as_a_scan_does(
+            thresholds in proptest::collection::btree_set(0u32..ONE_BITS, 0..40 / crate::test_size::step(5)),
+            actions in proptest::collection::vec(0u8..5, 40),
+            probe in 0u32..=ONE_BITS,
+        ) {
+            let thresholds: Vec<f32> = thresholds.into_iter().map(f32::from_bits).collect();
+            // Adjacent ones differ, as each is above the one before by 1 to 5 modulo 6.
+            let mut last = 0;
+            let intervals: Vec<u8> = actions.iter().take(thresholds.len() + 1)
+                .map(|step| { last = (last + 1 + step) % 6; last }).collect();
+            let names = ["a", "b", "c", "d", "e", "f"];
+            let actions = names.map(|name| Action { name, alarm: false, abstain: false });
+            let words = payload(&DecisionParts {
+                thresholds: &thresholds, intervals: &intervals, uncalibrated: 5, actions: &actions,
+            });
+            let rule = DecisionRule::parse(bytes(&words)).unwrap();
+            let mut probes = std::vec![f32::from_bits(probe), 0.0, 1.0];
+            for &t in &thresholds {
+                probes.extend([t.next_down().max(0.0), t, t.next_up()]);
+            }
+            for probe in probes {
+                let scan = thresholds.iter().filter(|&&t| t < probe).count();
+                prop_assert_eq!(rule.action_at(probe), intervals[scan]);
+            }
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u32>(), 0..40), head in 0u8..4, cut in 0usize..4) {
+            let mut bytes = bytes;
+            if let Some(first) = bytes.first_mut() {
+                *first = *first & 0x0003_0303 | u32::from(head);
+            }
+            let all: &[u8] = bytemuck::cast_slice(&bytes);
+            if let Ok(rule) = DecisionRule::parse(&all[..all.len().saturating_sub(cut)]) {
+                prop_assert!(rule.actions().count() == rule.action_count());
+                prop_assert!(usize::from(rule.action_at(0.5)) < rule.action_count());
+            }
+        }
+    }
+}

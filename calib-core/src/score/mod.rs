@@ -1,0 +1,35 @@
+//! What a classifier puts out: scores, checked once.
+//!
+//! A binary classifier gives a [`Score`], a float in `[0, 1]`, or a [`QuantizedScore`], an integer code of a
+//! [`ScoreEncoding`]. A classifier of several classes gives [`Logits`] or [`Probs`], either of them a [`ScoreVector`]; its
+//! [`TopLabel`] is the predicted class with its score. A quantised classifier of several classes gives a [`TopLabelCode`].
+//!
+//! A value of these types is valid: no calibrator has to check it again.
+//!
+//! This room imports no other.
+
+mod classes;
+mod encoding;
+mod float;
+mod logits;
+mod probs;
+mod ranking;
+mod score_vector;
+mod sigmoid;
+pub(crate) mod softmax;
+mod top_label;
+mod top_label_code;
+
+pub use classes::{ClassCountError, MAX_CLASSES, MAX_TOP_K};
+pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
+pub(crate) use float::ONE_BITS;
+pub use float::{Score, ScoreError};
+pub use logits::{Logits, LogitsError};
+pub use probs::{Probs, ProbsError};
+pub use score_vector::ScoreVector;
+pub use sigmoid::sigmoid;
+#[cfg(feature = "micromath")]
+#[cfg_attr(docsrs, doc(cfg(feature = "micromath")))]
+pub use sigmoid::sigmoid_fast;
+pub use top_label::TopLabel;
+pub use top_label_code::{CodeVectorError, TopLabelCode};

@@ -1,0 +1,159 @@
+//! Which artefacts a device accepts.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::{Artifact, ClassifierId, KeyId, ParseError};
+
+/// Decides whose artefacts are accepted.
+pub trait Trust {
+    /// Checks the signature of an artefact, or that the artefact needs none. `bytes` are all bytes of the artefact.
+    ///
+    /// # Errors
+    ///
+    /// If the artefact is not accepted.
+    fn check(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<(), SignatureError>;
+
+    /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
+    fn key(&self) -> Option<KeyId>;
+}
+
+/// Accepts artefacts of anybody, signed or not, without looking at the signature.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Anybody;
+
+/// The demands of a device: an artefact is undamaged, from somebody trusted, and for the device's classifier.
+///
+/// ```
+/// use calib_core::{Admission, Anybody, ClassifierId, ParseError};
+/// use calib_core::slot::Refused;
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::binary();
+/// let admission = Admission::new(Anybody, ClassifierId(*b"thermo01"));
+/// assert!(admission.admit(bytes.as_bytes()).is_ok());
+/// assert!(matches!(admission.admit(&[0; 64]), Err(Refused::Artifact(ParseError::Blank))));
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Admission<T> {
+    trust: T,
+    classifier: ClassifierId,
+}
+
+/// An artefact that a device accepts, with its bytes.
+///
+/// Only an [`Admission`] makes an `Admitted`, so no check can be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Admitted<'a> {
+    artifact: Artifact<'a>,
+    bytes: &'a [u8],
+}
+
+/// Why an artefact was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Refused {
+    /// The bytes are damaged, or not an artefact.
+    Artifact(ParseError),
+    /// The artefact is not from somebody trusted.
+    Signature(SignatureError),
+    /// The artefact was fitted for this classifier, not for the device's. `None` if it was fitted for another kind of classifier.
+    OtherClassifier(Option<ClassifierId>),
+}
+
+/// Why a signature is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// There is no signature.
+    Missing,
+    /// The signature names this key, which is not the trusted one.
+    OtherKey(KeyId),
+    /// The signature is not the trusted key's signature of this artefact.
+    Wrong,
+}
+
+impl Trust for Anybody {
+    fn check(&self, _: &Artifact<'_>, _: &[u8]) -> Result<(), SignatureError> {
+        Ok(())
+    }
+
+    fn key(&self) -> Option<KeyId> {
+        None
+    }
+}
+
+impl<T: Trust> Admission<T> {
+    /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
+    pub fn trusted_key(&self) -> Option<KeyId> {
+        self.trust.key()
+    }
+
+    /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity.
+    pub const fn new(trust: T, classifier: ClassifierId) -> Self {
+        Self { trust, classifier }
+    }
+
+    /// Checks an artefact that fills `bytes` exactly, and starts at a multiple of 4 in memory.
+    ///
+    /// An artefact that names no classifier is accepted for every classifier.
+    ///
+    /// # Errors
+    ///
+    /// The first demand that the artefact does not meet, in the order damage, signature, classifier.
+    pub fn admit<'a>(&self, bytes: &'a [u8]) -> Result<Admitted<'a>, Refused> {
+        let artifact = Artifact::parse(bytes).map_err(Refused::Artifact)?;
+        self.trust.check(&artifact, bytes).map_err(Refused::Signature)?;
+        if !artifact.is_for(self.classifier) {
+            return Err(Refused::OtherClassifier(artifact.header().provenance.classifier));
+        }
+        Ok(Admitted { artifact, bytes })
+    }
+}
+
+impl<'a> Admitted<'a> {
+    /// Returns the artefact in bytes that were admitted before.
+    pub(crate) fn again(bytes: &'a [u8]) -> Option<Self> {
+        Some(Self { artifact: Artifact::parse(bytes).ok()?, bytes })
+    }
+
+    /// Returns the artefact.
+    pub const fn artifact(&self) -> &Artifact<'a> {
+        &self.artifact
+    }
+
+    /// Returns the artefact's bytes.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Artifact(cause) => cause.fmt(f),
+            Self::Signature(cause) => cause.fmt(f),
+            Self::OtherClassifier(Some(id)) => write!(f, "the artefact is for another classifier, {id}"),
+            Self::OtherClassifier(None) => f.write_str("the artefact is for another kind of classifier"),
+        }
+    }
+}
+
+impl fmt::Display for SignatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("the artefact is not signed"),
+            Self::OtherKey(key) => write!(f, "the artefact is signed with another key, {key}"),
+            Self::Wrong => f.write_str("the signature does not match the artefact"),
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
+impl core::error::Error for SignatureError {}

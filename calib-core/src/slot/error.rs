@@ -1,0 +1,111 @@
+//! Why a slot holds no calibrator, or takes none.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::admission::Refused;
+
+/// Why a slot holds no valid calibrator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum SlotFault {
+    /// The slot is erased.
+    Blank,
+    /// No installation into the slot was completed.
+    Uncommitted,
+    /// The slot's bytes are not the installed ones: bytes of the artefact were altered, or its length is impossible.
+    Altered,
+    /// The rest of the slot is not erased.
+    Tail {
+        /// The offset in the slot of the first byte that is not erased.
+        offset: u32,
+    },
+    /// The artefact is longer than the device's buffer.
+    TooLarge {
+        /// The artefact's length.
+        len_bytes: u32,
+    },
+    /// The artefact is whole, but not accepted.
+    Refused(Refused),
+    /// The flash cannot be read.
+    Flash,
+}
+
+/// Why an artefact was not installed. The calibrator in force is the same as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum InstallError<E> {
+    /// The artefact is not accepted.
+    Refused(Refused),
+    /// The artefact's counter is lower than the counter of the calibrator in force.
+    Downgrade {
+        /// The counter in force.
+        held: u32,
+        /// The artefact's counter.
+        offered: u32,
+    },
+    /// The artefact does not fit a slot.
+    TooLarge {
+        /// The artefact's length.
+        len_bytes: u32,
+        /// The length of the longest artefact that fits.
+        max: u32,
+    },
+    /// The artefact is not the one that the installation began with.
+    OtherArtifact,
+    /// The device has had 2^32 - 1 installations, which is the limit.
+    SequenceExhausted,
+    /// The flash failed.
+    Flash(E),
+    /// The flash does not hold the bytes that were written.
+    ReadBack {
+        /// The offset in the slot of the first byte that differs.
+        offset: u32,
+    },
+}
+
+impl fmt::Display for SlotFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blank => f.write_str("the slot is blank"),
+            Self::Uncommitted => f.write_str("no installation into the slot was completed"),
+            Self::Altered => f.write_str("the slot's bytes were altered"),
+            Self::Tail { offset } => {
+                write!(f, "the slot is not erased at offset {offset}, behind the artefact")
+            }
+            Self::TooLarge { len_bytes } => {
+                write!(f, "the artefact of {len_bytes} bytes is larger than the device's buffer")
+            }
+            Self::Refused(cause) => cause.fmt(f),
+            Self::Flash => f.write_str("the flash cannot be read"),
+        }
+    }
+}
+
+impl<E: fmt::Debug> fmt::Display for InstallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(cause) => cause.fmt(f),
+            Self::Downgrade { held, offered } => {
+                write!(f, "the artefact's counter is {offered}, below {held} of the calibrator in force")
+            }
+            Self::TooLarge { len_bytes, max } => {
+                write!(f, "the artefact has {len_bytes} bytes, the slot holds {max}")
+            }
+            Self::OtherArtifact => f.write_str("the artefact changed while it was installed"),
+            Self::SequenceExhausted => {
+                f.write_str("nothing can be installed any more: the sequence has ended")
+            }
+            Self::Flash(cause) => write!(f, "the flash failed: {cause:?}"),
+            Self::ReadBack { offset } => {
+                write!(f, "the flash does not hold what was written, from offset {offset} of the slot on")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SlotFault {}
+impl<E: fmt::Debug> core::error::Error for InstallError<E> {}

@@ -1,0 +1,322 @@
+//! The store: which slot is in force.
+
+use embedded_storage::nor_flash::NorFlash;
+use serde::{Deserialize, Serialize};
+
+use super::admission::{Admission, Admitted, Trust};
+use super::buffer::ArtifactBuffer;
+use super::error::SlotFault;
+use super::layout::{LayoutError, SlotLayout, UNIT_LEN};
+use super::record::{MARK_LEN, RECORD_LEN, Record, TRAILER_LEN};
+use crate::artifact::{Artifact, CRC_32C, Identity};
+
+/// The offset of the identity in an artefact.
+const IDENTITY_AT: u32 = 16;
+
+/// Two slots in a flash, with the admission of artefacts to them.
+///
+/// ```
+/// use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
+/// use calib_core::slot::SlotFault;
+/// # use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
+/// # struct Blank;
+/// # impl ErrorType for Blank { type Error = NorFlashErrorKind; }
+/// # impl ReadNorFlash for Blank {
+/// #     const READ_SIZE: usize = 1;
+/// #     fn read(&mut self, _: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> { bytes.fill(0xFF); Ok(()) }
+/// #     fn capacity(&self) -> usize { 8192 }
+/// # }
+/// # impl NorFlash for Blank {
+/// #     const WRITE_SIZE: usize = 4;
+/// #     const ERASE_SIZE: usize = 4096;
+/// #     fn erase(&mut self, _: u32, _: u32) -> Result<(), NorFlashErrorKind> { Ok(()) }
+/// #     fn write(&mut self, _: u32, _: &[u8]) -> Result<(), NorFlashErrorKind> { Ok(()) }
+/// # }
+/// let layout = SlotLayout { offsets: [0, 4096], len_bytes: 4096, erased: Erased::Ones };
+/// let admission = Admission::new(Anybody, ClassifierId(*b"thermo01"));
+/// let mut buffer = ArtifactBuffer::<256>::new();
+/// # let flash = Blank;
+/// let (mut store, loaded) = SlotStore::open(flash, layout, admission, &mut buffer)?;
+/// assert_eq!(loaded.unwrap_err(), [SlotFault::Blank; 2]);
+/// # Ok::<(), calib_core::slot::LayoutError>(())
+/// ```
+#[derive(Debug)]
+pub struct SlotStore<F, T> {
+    pub(super) flash: F,
+    pub(super) layout: SlotLayout,
+    pub(super) admission: Admission<T>,
+    pub(super) current: Option<Current>,
+}
+
+/// The slot in force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Current {
+    pub(super) slot: usize,
+    pub(super) record: Record,
+    /// Whether the mark was written completely since the start.
+    pub(super) firm: bool,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SlotContent {
+    /// The artefact's identity.
+    pub identity: Identity,
+    /// The artefact's length in bytes.
+    pub len_bytes: u32,
+    /// The artefact's counter.
+    pub counter: u32,
+    /// The number of the installation on this device, from 1 on.
+    pub sequence: u32,
+}
+
+impl<F: NorFlash, T: Trust> SlotStore<F, T> {
+    /// Takes the flash, and [loads](SlotStore::load) the calibrator in force.
+    ///
+    /// # Errors
+    ///
+    /// If the slots do not fit the flash. A missing calibrator is the inner error; the store exists nevertheless.
+    pub fn open<const WORDS: usize>(
+        flash: F,
+        layout: SlotLayout,
+        admission: Admission<T>,
+        buffer: &mut ArtifactBuffer<WORDS>,
+    ) -> Result<(Self, Result<Admitted<'_>, [SlotFault; 2]>), LayoutError> {
+        layout.check(&flash)?;
+        let mut store = Self { flash, layout, admission, current: None };
+        let loaded = store.load(buffer);
+        Ok((store, loaded))
+    }
+
+    /// Copies the artefact in force to `buffer` and checks the copy. The whole slot is read.
+    ///
+    /// # Errors
+    ///
+    /// If neither slot is valid, with the fault of each.
+    pub fn load<'b, const WORDS: usize>(
+        &mut self,
+        buffer: &'b mut ArtifactBuffer<WORDS>,
+    ) -> Result<Admitted<'b>, [SlotFault; 2]> {
+        let before = self.current.take();
+        let records = [self.record(0), self.record(1)];
+        let rank = |slot: usize| records.get(slot).and_then(|record| record.ok()).map(|record| record.rank());
+        let order = if rank(0) >= rank(1) { [0, 1] } else { [1, 0] };
+        let mut faults = [SlotFault::Uncommitted; 2];
+        for (slot, record) in order.into_iter().filter_map(|slot| Some((slot, *records.get(slot)?))) {
+            match record.and_then(|record| self.load_slot(slot, record, buffer).map(|()| record)) {
+                Ok(record) => {
+                    let firm = before.is_some_and(|c| c.slot == slot && c.record == record && c.firm);
+                    self.current = Some(Current { slot, record, firm });
+                    break;
+                }
+                Err(fault) => {
+                    if let Some(at) = faults.get_mut(slot) {
+                        *at = fault;
+                    }
+                }
+            }
+        }
+        if self.current.is_none() {
+            buffer.clear();
+            return Err(faults);
+        }
+        // `load_slot` has admitted it, but cannot return a borrow of the buffer out of the loop.
+        Admitted::again(buffer.as_bytes()).ok_or(faults)
+    }
+
+    /// Reads both slots completely, and returns what they hold. Whether an artefact is admitted shows only when it is loaded.
+    pub fn survey(&mut self) -> [Result<SlotContent, SlotFault>; 2] {
+        [0, 1].map(|slot| {
+            let record = self.record(slot)?;
+            let mut identity = [0; 8];
+            self.scan(slot, record, |offset, bytes| {
+                if let Some(found) = IDENTITY_AT.checked_sub(offset).and_then(|at| bytes.get(at as usize..)) {
+                    identity.iter_mut().zip(found).for_each(|(to, from)| *to = *from);
+                }
+                Ok(())
+            })?;
+            let Record { sequence, counter, len_bytes, .. } = record;
+            Ok(SlotContent { identity: Identity(identity), len_bytes, counter, sequence })
+        })
+    }
+
+    /// Returns the slot in force, 0 or 1; `None` if neither is.
+    pub fn current_slot(&self) -> Option<usize> {
+        self.current.map(|current| current.slot)
+    }
+
+    /// Returns the counter of the calibrator in force; `None` if there is no calibrator.
+    pub fn current_counter(&self) -> Option<u32> {
+        self.current.map(|current| current.record.counter)
+    }
+
+    /// Returns the admission of artefacts.
+    pub const fn admission(&self) -> &Admission<T> {
+        &self.admission
+    }
+
+    /// Returns the place of the slots.
+    pub const fn layout(&self) -> &SlotLayout {
+        &self.layout
+    }
+
+    /// Returns the flash.
+    pub const fn flash(&self) -> &F {
+        &self.flash
+    }
+
+    /// Returns the flash, for other uses. After a change to the slots, open a new store.
+    pub const fn flash_mut(&mut self) -> &mut F {
+        &mut self.flash
+    }
+
+    /// Gives the flash back.
+    pub fn free(self) -> F {
+        self.flash
+    }
+
+    /// Returns the record of a slot whose mark is there.
+    fn record(&mut self, slot: usize) -> Result<Record, SlotFault> {
+        let record_at = self.layout.len_bytes - TRAILER_LEN;
+        let record: [u8; RECORD_LEN] = self.unit(slot, record_at)?;
+        let mark: [u8; MARK_LEN] = self.unit(slot, record_at + RECORD_LEN as u32)?;
+        if mark != self.mark() {
+            let blank = self.first_programmed(slot, 0, self.layout.len_bytes)?.is_none();
+            return Err(if blank { SlotFault::Blank } else { SlotFault::Uncommitted });
+        }
+        let record = Record::parse(&record).ok_or(SlotFault::Altered)?;
+        let max = self.layout.max_artifact_len_bytes();
+        if record.len_bytes > max { Err(SlotFault::Altered) } else { Ok(record) }
+    }
+
+    pub(super) fn mark(&self) -> [u8; MARK_LEN] {
+        [!self.layout.erased.byte(); MARK_LEN]
+    }
+
+    /// Copies the artefact of a slot to the buffer, and admits it there.
+    fn load_slot<const WORDS: usize>(
+        &mut self,
+        slot: usize,
+        record: Record,
+        buffer: &mut ArtifactBuffer<WORDS>,
+    ) -> Result<(), SlotFault> {
+        buffer.clear();
+        let len_bytes = record.len_bytes;
+        self.scan(slot, record, |_, bytes| {
+            buffer.extend_from_slice(bytes).map_err(|_| SlotFault::TooLarge { len_bytes })
+        })?;
+        let admitted = self.admission.admit(buffer.as_bytes()).map_err(SlotFault::Refused)?;
+        if admitted.artifact().counter() == record.counter { Ok(()) } else { Err(SlotFault::Altered) }
+    }
+
+    /// Reads a slot up to its record. Gives the artefact to `take` piece by piece, each with its offset, and checks that the artefact
+    /// is the record's and that the rest is erased.
+    fn scan(
+        &mut self,
+        slot: usize,
+        record: Record,
+        mut take: impl FnMut(u32, &[u8]) -> Result<(), SlotFault>,
+    ) -> Result<(), SlotFault> {
+        let mut digest = CRC_32C.digest();
+        let mut at = 0;
+        while at < record.len_bytes {
+            let unit: [u8; UNIT_LEN as usize] = self.unit(slot, at)?;
+            let len = (record.len_bytes - at).min(UNIT_LEN) as usize;
+            let (bytes, padding) = unit.split_at(len.min(unit.len()));
+            digest.update(bytes);
+            take(at, bytes)?;
+            let erased = self.layout.erased.byte();
+            if let Some(dirty) = padding.iter().position(|&byte| byte != erased) {
+                return Err(SlotFault::Tail { offset: record.len_bytes + dirty as u32 });
+            }
+            at += UNIT_LEN;
+        }
+        if digest.finalize() != record.crc {
+            return Err(SlotFault::Altered);
+        }
+        match self.first_programmed(slot, at, self.layout.max_artifact_len_bytes())? {
+            None => Ok(()),
+            Some(offset) => Err(SlotFault::Tail { offset }),
+        }
+    }
+
+    /// Returns the offset of the first byte in `from..to` of a slot that is not erased. Both are multiples of a unit.
+    pub(super) fn first_programmed(
+        &mut self,
+        slot: usize,
+        from: u32,
+        to: u32,
+    ) -> Result<Option<u32>, SlotFault> {
+        const CHUNK_LEN: usize = 8 * UNIT_LEN as usize;
+        let blank = [self.layout.erased.byte(); CHUNK_LEN];
+        let mut chunk = [0; CHUNK_LEN];
+        let mut at = from;
+        while at < to {
+            let len = ((to - at) as usize).min(CHUNK_LEN);
+            let (chunk, _) = chunk.split_at_mut(len);
+            let (blank, _) = blank.split_at(len);
+            self.read(slot, at, chunk).map_err(|_| SlotFault::Flash)?;
+            // A chunk is nearly always erased: comparing all of it is faster than searching it.
+            if chunk != blank {
+                let dirty = chunk.iter().zip(blank).position(|(byte, erased)| byte != erased);
+                return Ok(Some(at + dirty.unwrap_or_default() as u32));
+            }
+            at += len as u32;
+        }
+        Ok(None)
+    }
+
+    fn unit<const N: usize>(&mut self, slot: usize, offset: u32) -> Result<[u8; N], SlotFault> {
+        let mut unit = [0; N];
+        self.read(slot, offset, &mut unit).map_err(|_| SlotFault::Flash)?;
+        Ok(unit)
+    }
+
+    /// Reads a part of a slot.
+    pub(super) fn read(&mut self, slot: usize, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
+        self.flash.read(self.start(slot) + offset, bytes)
+    }
+
+    /// Returns the offset of slot 0, or of slot 1 for any other number.
+    pub(super) const fn start(&self, slot: usize) -> u32 {
+        let [first, second] = self.layout.offsets;
+        if slot == 0 { first } else { second }
+    }
+}
+
+/// Returns the last 64 bytes of a slot that holds this artefact as the installation with this number; `None` if the artefact does
+/// not fit the slot.
+///
+/// This is for tools that write a whole slot at once, such as through a debug probe. Between the artefact and these bytes the slot
+/// is erased.
+///
+/// ```
+/// use calib_core::{Artifact, Erased, SlotLayout};
+/// use calib_core::slot::slot_trailer;
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let buffer = sample::binary();
+/// # let bytes = buffer.as_bytes();
+/// let layout = SlotLayout { offsets: [0, 4096], len_bytes: 4096, erased: Erased::Ones };
+/// let artifact = Artifact::parse(bytes).unwrap();
+/// let trailer = slot_trailer(&artifact, bytes, 1, &layout).unwrap();
+/// assert_eq!(trailer[..4], *b"CSLT");
+/// assert_eq!(trailer[32..], [0; 32]); // the mark: every bit programmed
+/// ```
+pub fn slot_trailer(
+    artifact: &Artifact<'_>,
+    bytes: &[u8],
+    sequence: u32,
+    layout: &SlotLayout,
+) -> Option<[u8; 64]> {
+    let len_bytes = u32::try_from(bytes.len()).ok()?;
+    if len_bytes > layout.max_artifact_len_bytes() {
+        return None;
+    }
+    let crc = CRC_32C.checksum(bytes);
+    let record = Record { sequence, counter: artifact.counter(), len_bytes, crc };
+    let mut trailer = [!layout.erased.byte(); TRAILER_LEN as usize];
+    trailer.first_chunk_mut().map(|start| *start = record.to_bytes())?;
+    Some(trailer)
+}

@@ -1,0 +1,296 @@
+//! What host and device say to each other.
+
+use serde::{Deserialize, Serialize};
+
+use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
+use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Reduction};
+use crate::decision::AlarmRule;
+use crate::outcome::Outcome;
+use crate::score::{CodeError, LogitsError, MAX_TOP_K, ProbsError, Score, ScoreEncoding, ScoreError};
+use crate::slot::SlotFault;
+
+/// The largest number of features, logits, probabilities or codes in a request.
+pub const MAX_VALUES: usize = 128;
+
+/// Features, logits or probabilities.
+pub type Values = heapless::Vec<f32, MAX_VALUES>;
+/// The integer code of every class's score, as [keys](crate::score::QuantizedScore::key).
+pub type Keys = heapless::Vec<u16, MAX_VALUES>;
+/// A calibrated probability for every class, `None` for an uncalibrated class.
+pub type ClassProbList = heapless::Vec<Option<f32>, MAX_VALUES>;
+/// The first few classes.
+pub type RankedList = heapless::Vec<Ranked, MAX_TOP_K>;
+/// A short name.
+pub type Name = heapless::String<32>;
+
+/// What the host asks of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Request {
+    /// The number that the reply repeats.
+    pub id: u32,
+    /// The question.
+    pub body: RequestBody,
+}
+
+/// The kinds of request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum RequestBody {
+    /// State the device and its calibrator.
+    Status,
+    /// Classify these features and calibrate the result.
+    Classify(Values),
+    /// Calibrate the score of class 1 of a binary classifier.
+    Score(f32),
+    /// Calibrate the prediction in these logits.
+    Logits(Values),
+    /// Calibrate the prediction in these probabilities.
+    Probs(Values),
+    /// Classify these features and calibrate the result, `repeat` times each, and state how long it took.
+    Measure {
+        /// The features.
+        features: Values,
+        /// The number of repetitions, at least 1.
+        repeat: u16,
+    },
+    /// Calibrate the score of class 1 of a binary classifier with this random word, instead of a word that the device draws.
+    ScoreWithWord {
+        /// The score.
+        score: f32,
+        /// The word.
+        word: u32,
+    },
+    /// Calibrate the integer code of the score of class 1, given as a [key](crate::score::QuantizedScore::key) of the
+    /// calibrator's encoding.
+    Code(u16),
+    /// State what the slots hold, and how far an update is.
+    Slots,
+    /// Prepare for this artefact. If the same artefact was announced before, keep what was received.
+    Announce {
+        /// The artefact's length in bytes.
+        len_bytes: u32,
+        /// The CRC-32C of all its bytes.
+        crc: u32,
+    },
+    /// Take a part of the announced artefact.
+    Chunk {
+        /// The offset of the part in the artefact.
+        offset: u32,
+        /// The bytes of the part.
+        bytes: Chunk,
+    },
+    /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to 256 bytes.
+    /// The host repeats the request until the artefact is installed.
+    Install,
+    /// Calibrate the prediction in these integer codes of the calibrator's encoding.
+    Codes(Keys),
+}
+
+/// What a device answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Reply {
+    /// The request's number.
+    pub id: u32,
+    /// The answer.
+    pub body: ReplyBody,
+}
+
+/// The kinds of reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[expect(clippy::large_enum_variant, reason = "there is one reply at a time, and no allocator to box it")]
+#[non_exhaustive]
+pub enum ReplyBody {
+    /// To [`RequestBody::Status`].
+    Status(Status),
+    /// To every request for a calibrated result, from a calibrator of one probability, or without a calibrator.
+    Prediction(Prediction),
+    /// To [`RequestBody::Measure`].
+    Measurement(Measurement),
+    /// The request could not be met.
+    Refused(Refusal),
+    /// To [`RequestBody::Slots`].
+    Slots(Slots),
+    /// To [`RequestBody::Announce`], [`RequestBody::Chunk`] and [`RequestBody::Install`].
+    Update(UpdateStatus),
+    /// To every request for a calibrated result, from a calibrator of the first few classes.
+    TopK(TopKPrediction),
+    /// To every request for a calibrated result, from a calibrator of all classes.
+    Classes(ClassesPrediction),
+}
+
+/// A device and its calibrator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Status {
+    /// The firmware's version.
+    pub firmware: Name,
+    /// The classifier's name.
+    pub classifier: Name,
+    /// The classifier's identity.
+    pub classifier_id: ClassifierId,
+    /// The number of features that the classifier takes.
+    pub features: u16,
+    /// The number of classes that the classifier tells apart.
+    pub classes: u16,
+    /// The alarm's rule, unless the calibrator has a decision rule of its own.
+    pub alarm_rule: AlarmRule,
+    /// The most stack used since the start, in bytes.
+    pub stack_high_water_bytes: u32,
+    /// The calibrator, or why there is none.
+    pub calibrator: Result<CalibratorStatus, Missing>,
+}
+
+/// A device's calibrator.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct CalibratorStatus {
+    /// The artefact's identity.
+    pub identity: Identity,
+    /// The artefact's length in bytes.
+    pub len_bytes: u32,
+    /// The binary method.
+    pub method: Method,
+    /// The reduction.
+    pub reduction: Reduction,
+    /// The number of bins over all tables.
+    pub bins: u32,
+    /// The number of calibration points.
+    pub n: u64,
+    /// What is guaranteed.
+    pub guarantee: Option<Guarantee>,
+    /// The encoding of the scores that the calibrator takes.
+    pub encoding: ScoreEncoding,
+    /// The number of actions of the calibrator's decision rule, which then drives the alarm; 0 if there is no rule.
+    pub actions: u8,
+}
+
+/// Why a device is uncalibrated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Missing {
+    /// The slot does not hold a valid artefact.
+    Artifact(ParseError),
+    /// The artefact was fitted for this classifier, not for the device's.
+    OtherClassifier(Option<ClassifierId>),
+    /// Neither slot is valid.
+    Slots([SlotFault; 2]),
+}
+
+/// A prediction with its calibrated probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Prediction {
+    /// The class of the score and the probability: 1 for a binary classifier, otherwise the predicted class.
+    pub class: u16,
+    /// The classifier's score. Not a probability.
+    pub score: RawScore,
+    /// The calibrated probability, or why there is none.
+    pub outcome: Outcome,
+    /// Whether the alarm is raised.
+    pub alarm: bool,
+    /// The random word of the calibration, drawn by the device or given by the host. `None` if the calibrator is not randomised, or
+    /// the device has no source of words.
+    pub word: Option<u32>,
+    /// The action of the calibrator's decision rule, as an index. `None` if there is no rule or no calibrator.
+    pub action: Option<u8>,
+}
+
+/// The first few classes with their calibrated probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TopKPrediction {
+    /// The classes in descending order of score, as many as the calibrator has ranks.
+    pub ranked: RankedList,
+    /// Whether the alarm is raised by the probability of the first class.
+    pub alarm: bool,
+    /// The random word of all ranks, as in [`Prediction::word`].
+    pub word: Option<u32>,
+    /// The action for the first class, as in [`Prediction::action`].
+    pub action: Option<u8>,
+}
+
+/// A class with its calibrated probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Ranked {
+    /// The class.
+    pub class: u16,
+    /// The classifier's score for it. Not a probability.
+    pub score: RawScore,
+    /// The calibrated probability, or why there is none.
+    pub outcome: Outcome,
+}
+
+/// Every class's calibrated probability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ClassesPrediction {
+    /// The class that the classifier predicts, with the evidence of its probability. This probability decides about the alarm,
+    /// whether or not another class has a higher one. The random word is the same for all classes.
+    pub top: Prediction,
+    /// The probabilities in the order of the classes, `None` for an uncalibrated class. The calibrator's reduction says whether they
+    /// sum to one.
+    pub probs: ClassProbList,
+}
+
+/// A score in the form in which the calibrator took it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum RawScore {
+    /// A float.
+    F32(Score),
+    /// The key of an integer code.
+    Code(u16),
+}
+
+/// The time that classifying and calibrating took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Measurement {
+    /// The number of repetitions of each.
+    pub repeat: u16,
+    /// Timer ticks for an empty loop.
+    pub empty_ticks: u32,
+    /// Timer ticks for classifying.
+    pub classify_ticks: u32,
+    /// Timer ticks for calibrating the classifier's output.
+    pub calibrate_ticks: u32,
+}
+
+/// Why a request could not be met.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The classifier takes another number of features.
+    FeatureCount {
+        /// The number that the classifier takes.
+        expected: u16,
+        /// The number that was sent.
+        got: u16,
+    },
+    /// This feature is NaN or infinite.
+    Feature(u16),
+    /// The classifier's output, or the score sent, is not a score.
+    Score(ScoreError),
+    /// The numbers sent are not logits.
+    Logits(LogitsError),
+    /// The numbers sent are not probabilities.
+    Probs(ProbsError),
+    /// The calibrator takes another kind or number of scores.
+    Kind {
+        /// The number of classes that the calibrator takes; 2 stands for a binary score.
+        classes: u16,
+    },
+    /// A repeat count of zero, or a result too large for the timer.
+    Measure,
+    /// The calibrator takes scores in this encoding, not in the one sent.
+    Encoding(ScoreEncoding),
+    /// The number sent is not a code of the calibrator's encoding.
+    Code(CodeError),
+    /// The update does not go on, for this reason.
+    Update(UpdateRefusal),
+}

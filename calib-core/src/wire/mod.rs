@@ -1,0 +1,33 @@
+//! The device protocol: requests and replies as frames on a serial line.
+//!
+//! A frame is `COBS(postcard(message) ++ CRC-32C) ++ 0x00`. The CRC is needed because postcard checks nothing: a flipped bit in a
+//! probability would decode as another probability. A damaged frame is dropped; the zero byte at its end is where the next frame
+//! begins.
+//!
+//! ```
+//! use calib_core::wire::{FrameReader, MAX_FRAME, Request, RequestBody, encode};
+//!
+//! let request = Request { id: 7, body: RequestBody::Score(0.93) };
+//! let mut buf = [0; MAX_FRAME];
+//! let frame = encode(&request, &mut buf)?;
+//!
+//! let mut reader = FrameReader::new();
+//! let received = frame.iter().find_map(|&byte| reader.push::<Request>(byte));
+//! assert_eq!(received, Some(Ok(request)));
+//! # Ok::<(), calib_core::wire::FrameError>(())
+//! ```
+//!
+//! This is the last room: its messages are about everything that a device has, and no other room imports them.
+
+mod frame;
+mod message;
+mod stuffing;
+mod update;
+
+pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};
+pub use message::{
+    CalibratorStatus, ClassProbList, ClassesPrediction, Keys, MAX_VALUES, Measurement, Missing, Name,
+    Prediction, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
+    TopKPrediction, Values,
+};
+pub use update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};

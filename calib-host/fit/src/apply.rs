@@ -1,0 +1,317 @@
+//! Applying an artefact to scores, with the code and the arithmetic of the device.
+
+use calib_core::artifact::TableForm;
+use calib_core::score::EncodingError;
+use calib_core::{
+    Artifact, BinFlags, Calibrator, Outcome, QuantizedScore, Score, ScoreVector, StepTable, TopLabel,
+    Uncalibrated, VectorCalibrator,
+};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use crate::data::{CodeVectors, DataError, VectorKind, Vectors, check_device_scores, clamped_score};
+
+/// A calibrated row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Applied {
+    /// The class that the probability is of, and its score; of a code the score nearest to what it stands for.
+    pub top: TopLabel,
+    /// The probability, or why there is none.
+    pub outcome: Outcome,
+    /// The random word that stood in for the device's, if the artefact is randomised.
+    pub word: Option<u32>,
+}
+
+/// A calibrated vector: what it is depends on the artefact's reduction.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AppliedVector {
+    /// The probability of the predicted class.
+    TopLabel(Applied),
+    /// The probabilities of the first few classes, in their order.
+    TopK(Vec<Applied>),
+    /// The probabilities of all classes.
+    Classes(AppliedClasses),
+}
+
+/// Every class's probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppliedClasses {
+    /// The class that the classifier predicts, and its score.
+    pub top: TopLabel,
+    /// What is said of that class.
+    pub predicted: Outcome,
+    /// The probabilities, `None` for an uncalibrated class.
+    pub probs: Vec<Option<f32>>,
+    /// Their evidence, where each class has its own; otherwise nothing.
+    pub outcomes: Vec<Outcome>,
+    /// The bin of the vector as a whole, where it has one.
+    pub bin: Option<u16>,
+    /// What to know about that bin.
+    pub bin_flags: BinFlags,
+    /// The random word that stood in for the device's, if the artefact is randomised.
+    pub word: Option<u32>,
+}
+
+impl Applied {
+    /// What to know about the row: `uncalibrated-class`, `uncalibrated`, `empty-bin` or nothing.
+    pub fn flags(&self) -> &'static str {
+        flags(&self.outcome)
+    }
+}
+
+impl AppliedClasses {
+    /// What to know about the row: `uncalibrated-class` if a class has no probability, `empty-bin` or nothing.
+    pub fn flags(&self) -> &'static str {
+        if self.probs.contains(&None) {
+            "uncalibrated-class"
+        } else if self.bin_flags.contains(BinFlags::EMPTY) {
+            "empty-bin"
+        } else {
+            self.outcomes.iter().map(flags).find(|flags| !flags.is_empty()).unwrap_or_default()
+        }
+    }
+}
+
+fn flags(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Uncalibrated(Uncalibrated::Class) => "uncalibrated-class",
+        Outcome::Uncalibrated(_) => "uncalibrated",
+        Outcome::Calibrated(c) if c.flags.contains(BinFlags::EMPTY) => "empty-bin",
+        Outcome::Calibrated(_) => "",
+    }
+}
+
+/// Calibrates the scores of class 1 with a binary artefact; `None` if the artefact is not binary.
+///
+/// A randomised artefact gets a random word per row, drawn from `seed` in row order.
+///
+/// ```
+/// use calib_core::{Outcome, Score};
+/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, apply_scores, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?).unwrap();
+/// let applied = apply_scores(&stored.artifact(), &[Score::try_from(0.55)?], 0).unwrap();
+/// assert!(matches!(applied[0].outcome, Outcome::Calibrated(calibrated) if calibrated.prob == 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<Applied>> {
+    let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
+    let apply = |(&score, word): (&Score, Option<u32>)| {
+        let calibrated = match word {
+            Some(word) => calibrator.calibrate_with(score, word),
+            None => calibrator.calibrate(score),
+        };
+        Applied { top: TopLabel { class: 1, score }, outcome: Outcome::Calibrated(calibrated), word }
+    };
+    Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
+}
+
+/// The probabilities of scores of class 1, and nothing else, on all processors; those that [`apply_scores`] finds. `None` if
+/// the artefact is not binary.
+///
+/// # Errors
+///
+/// The first score that is not in `[0, 1]`.
+pub fn apply_probs(
+    artifact: &Artifact<'_>,
+    scores: &[f32],
+    seed: u64,
+) -> Result<Option<Vec<f32>>, DataError> {
+    check_device_scores(scores)?;
+    let Calibrator::Binary(calibrator) = artifact.calibrator() else { return Ok(None) };
+    let checked = |score| Score::new(score).unwrap_or(Score::ZERO);
+    if artifact.is_randomized() {
+        let prob = |(&score, word): (&f32, _)| calibrator.calibrate_with(checked(score), word).prob;
+        return Ok(Some(scores.iter().zip(words(artifact, seed)).map(prob).collect()));
+    }
+    let steps = match artifact.tables().get(0).map(|table| table.form) {
+        Some(TableForm::Steps(steps)) if steps.edges().len() <= FEW_EDGES => Some(steps),
+        _ => None,
+    };
+    let mut probs = vec![0.0; scores.len()];
+    let parts = scores.par_chunks(1 << 14).zip(probs.par_chunks_mut(1 << 14));
+    parts.for_each(|(scores, probs)| match steps {
+        Some(steps) => look_up(steps, scores, probs),
+        None => {
+            for (&score, prob) in scores.iter().zip(probs) {
+                *prob = calibrator.calibrate(checked(score)).prob;
+            }
+        }
+    });
+    Ok(Some(probs))
+}
+
+/// Up to so many edges are counted one by one, for several scores at once, before a search among them is quicker.
+const FEW_EDGES: usize = 32;
+
+/// What [`StepTable::lookup`] finds for many scores: a bin's number is that of the edges at or below the score.
+fn look_up(steps: StepTable<'_>, scores: &[f32], probs: &mut [f32]) {
+    let values: Vec<f32> = steps.values().collect();
+    for (scores, probs) in scores.chunks(256).zip(probs.chunks_mut(256)) {
+        let mut bins = [0u32; 256];
+        for &edge in steps.edges() {
+            for (bin, &score) in bins.iter_mut().zip(scores) {
+                *bin += u32::from(edge <= score);
+            }
+        }
+        for (prob, bin) in probs.iter_mut().zip(bins) {
+            *prob = values[bin as usize];
+        }
+    }
+}
+
+/// Calibrates the codes of class 1's scores with a binary artefact over codes; `None` if the artefact is not of that kind.
+///
+/// # Errors
+///
+/// If a code is of another encoding than the artefact.
+pub fn apply_codes(
+    artifact: &Artifact<'_>,
+    codes: &[QuantizedScore],
+) -> Option<Result<Vec<Applied>, EncodingError>> {
+    let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { return None };
+    let apply = |&code: &QuantizedScore| {
+        let outcome = Outcome::Calibrated(calibrator.calibrate(code)?);
+        Ok(Applied { top: TopLabel { class: 1, score: clamped_score(code) }, outcome, word: None })
+    };
+    Some(codes.iter().map(apply).collect())
+}
+
+/// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
+/// classes, or has another number of classes or another encoding.
+pub fn apply_code_vectors<'v>(
+    artifact: &Artifact<'v>,
+    codes: &'v CodeVectors,
+) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
+    let Calibrator::TopLabelCode(calibrator) = artifact.calibrator() else { return None };
+    if (calibrator.classes(), calibrator.encoding()) != (codes.classes(), codes.encoding()) {
+        return None;
+    }
+    let apply = move |row| {
+        let top = codes.top_label(row);
+        let outcome = calibrator.calibrate(top.class(), top.score()).expect("the encodings were compared");
+        let top = TopLabel { class: top.class(), score: clamped_score(top.score()) };
+        AppliedVector::TopLabel(Applied { top, outcome, word: None })
+    };
+    Some(codes.rows().map(apply))
+}
+
+/// Calibrates vectors with an artefact for several classes, row by row; `None` if the artefact is not of that kind or
+/// has another number of classes, or takes logits where the vectors are of probabilities.
+///
+/// A randomised artefact gets a random word per row, drawn from `seed` in row order.
+pub fn apply_vectors<'v>(
+    artifact: &Artifact<'v>,
+    vectors: &'v Vectors,
+    seed: u64,
+) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
+    let calibrator = artifact.calibrator();
+    let classes = match calibrator {
+        Calibrator::TopLabel(calibrator) => calibrator.classes(),
+        Calibrator::TopK(calibrator) => calibrator.classes(),
+        Calibrator::Vector(calibrator) => calibrator.classes(),
+        _ => return None,
+    };
+    if classes != vectors.classes() {
+        return None;
+    }
+    let mut space = vec![0.0; classes];
+    if let Calibrator::Vector(calibrator) = calibrator {
+        if calibrator.needs_logits() && vectors.kind() != VectorKind::Logits {
+            return None;
+        }
+        space.resize(calibrator.space(), 0.0);
+    }
+    let rows = vectors.vectors().zip(words(artifact, seed));
+    Some(rows.map(move |(vector, word)| apply_vector(&calibrator, vector, word, &mut space)))
+}
+
+/// Calibrates a vector of the calibrator's number of classes, which is one for several.
+fn apply_vector(
+    calibrator: &Calibrator<'_>,
+    vector: ScoreVector<'_>,
+    word: Option<u32>,
+    space: &mut [f32],
+) -> AppliedVector {
+    const SAME: &str = "the numbers of classes were compared";
+    match calibrator {
+        Calibrator::TopK(calibrator) => {
+            let pairs = calibrator.calibrate_all(vector, word).expect(SAME);
+            AppliedVector::TopK(pairs.map(|(top, outcome)| Applied { top, outcome, word }).collect())
+        }
+        Calibrator::Vector(calibrator) => {
+            let probs = calibrator.calibrate(vector, word, space).expect(SAME);
+            let outcomes = match calibrator {
+                VectorCalibrator::ClassWise(c) => c.calibrate_all(vector, word).expect(SAME).collect(),
+                _ => Vec::new(),
+            };
+            let top = vector.top_label();
+            AppliedVector::Classes(AppliedClasses {
+                top,
+                predicted: calibrator.outcome(top, word, probs),
+                probs: probs.iter().collect(),
+                outcomes,
+                bin: probs.bin(),
+                bin_flags: probs.flags(),
+                word,
+            })
+        }
+        Calibrator::TopLabel(calibrator) => {
+            let top = vector.top_label();
+            AppliedVector::TopLabel(Applied { top, outcome: calibrator.calibrate_with(top, word), word })
+        }
+        _ => unreachable!("apply_vectors takes no other"),
+    }
+}
+
+/// A word for every row if the artefact is randomised, otherwise none.
+fn words(artifact: &Artifact<'_>, seed: u64) -> impl Iterator<Item = Option<u32>> + use<> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    // Far from the numbers that a fit draws from the same seed.
+    rng.long_jump();
+    let randomized = artifact.is_randomized();
+    std::iter::repeat_with(move || randomized.then(|| rng.random()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes};
+    use crate::binary::{BinaryMethod, FixedWidth, ScalingMethod, Umd};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
+
+    #[test]
+    fn probabilities_alone_are_those_of_all_there_is() {
+        let scores: Vec<f32> = (0..40_000).map(|i| (i * 7919 % 4001) as f32 / 4000.0).collect();
+        let labels: Vec<bool> = (0..40_000).map(|i| i * 31 % 10 < i * 7919 % 4001 / 400).collect();
+        let data = BinaryData::from_device_scores(&scores, &labels).unwrap();
+        let checked: Vec<Score> = scores.iter().map(|&score| Score::new(score).unwrap()).collect();
+        for method in [
+            BinaryMethod::Umd(Umd::new(9)),
+            BinaryMethod::UmdRandomized(Umd::new(9), 1),
+            BinaryMethod::FixedWidth(FixedWidth { bins: 1 }),
+            BinaryMethod::FixedWidth(FixedWidth { bins: 33 }),
+            BinaryMethod::FixedWidth(FixedWidth { bins: 34 }),
+            BinaryMethod::Scaling(ScalingMethod::Beta),
+            BinaryMethod::VennAbers,
+        ] {
+            let fit = fit_binary(&data, &method, 0.1).unwrap();
+            let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
+            let stored = StoredArtifact::from_bytes(&bytes).unwrap();
+            let all = apply_scores(&stored.artifact(), &checked, 5).unwrap();
+            let prob = |row: &Applied| match row.outcome {
+                Outcome::Calibrated(calibrated) => calibrated.prob,
+                Outcome::Uncalibrated(_) => panic!("a binary artefact calibrates every score"),
+            };
+            let probs = apply_probs(&stored.artifact(), &scores, 5).unwrap().unwrap();
+            assert!(all.iter().map(prob).eq(probs));
+            let bad = apply_probs(&stored.artifact(), &[0.5, -0.0, 1.5, f32::NAN], 0);
+            let cause = calib_core::ScoreError::OutOfRange(1.5);
+            assert_eq!(bad, Err(DataError::Score { row: 2, cause }));
+        }
+    }
+}

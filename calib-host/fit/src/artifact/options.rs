@@ -1,0 +1,38 @@
+//! What goes into an artefact besides the fit, and what names it.
+
+use calib_core::artifact::Provenance;
+use calib_core::{ClassifierId, Identity};
+use sha2::{Digest, Sha256};
+
+/// What goes into an artefact besides the fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArtifactOptions {
+    /// The SHA-256 of the calibration data files, in the order they were given.
+    pub data_sha256: [u8; 32],
+    /// The classifier the scores come from.
+    pub classifier: Option<ClassifierId>,
+    /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any.
+    pub intervals: bool,
+    /// How new the artefact is: a device refuses one with a lower counter than its own.
+    pub counter: u32,
+    /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
+    pub direct_table: bool,
+}
+
+impl ArtifactOptions {
+    /// Where an artefact with these parameters comes from.
+    pub(crate) fn provenance<'a>(&self, parameters: &'a str) -> Provenance<'a> {
+        Provenance {
+            data_sha256: self.data_sha256,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            parameters,
+            classifier: self.classifier,
+        }
+    }
+}
+
+/// Returns the identity of an artefact with these sections: the first bytes of their SHA-256.
+pub fn identity(sections: &[u8]) -> Identity {
+    let hash = Sha256::digest(sections);
+    Identity(*hash.first_chunk().expect("a SHA-256 has 32 bytes"))
+}

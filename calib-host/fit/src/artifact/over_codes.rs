@@ -1,0 +1,78 @@
+//! From a fit to dequantised scores to a table over the codes themselves.
+
+use calib_core::{QuantizedScore, Score, ScoreEncoding};
+
+use super::error::{CodesError, CompileError, MAX_CODE_STEPS};
+use super::tables::prob_on_device;
+use crate::binary::{Bin, CodeModel, Model};
+use crate::data::clamped_score;
+use crate::fit::{Fit, FittedTable};
+
+impl Fit {
+    /// The same function of codes: every code gets the bin of the score that it stands for, or the probability that the
+    /// device's arithmetic gives for it. A code that stands for a score outside `[0, 1]` gets that of 0 or 1. Bins that
+    /// hold no code are left out, with their evidence; what is guaranteed for the others stays.
+    ///
+    /// Scores rise strictly with codes, so that a fit to the one is a fit to the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`CodesError`] says.
+    ///
+    /// # Panics
+    ///
+    /// If [there are none of codes](calib_core::artifact::Reduction::takes_codes) under the fit's reduction.
+    pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+        assert!(self.reduction.takes_codes(), "there is no {} calibrator of codes", self.reduction);
+        for table in self.tables.iter_mut().flatten() {
+            *table = table.over_codes(encoding)?;
+        }
+        Ok(self)
+    }
+}
+
+impl FittedTable {
+    fn over_codes(&self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+        let scores: Vec<Score> = keys(encoding)?.map(clamped_score).collect();
+        let steps = match &self.model {
+            Model::Steps(steps) => steps,
+            Model::Scaling(_) | Model::Interpolated(_) => return self.function_over_codes(encoding, &scores),
+            Model::Randomized(_) => return Err(CodesError::Method("umd-randomized").into()),
+            Model::VennAbers(_) => return Err(CodesError::Method("venn-abers").into()),
+            Model::Codes(_) => return Ok(self.clone()),
+        };
+        let bins: Vec<usize> = scores.iter().map(|score| steps.bin(score.get().into())).collect();
+        let (edges, kept) = runs(&bins);
+        let bins: Vec<Bin> = kept.iter().map(|&bin| steps.bins[bin]).collect();
+        let intervals = kept.iter().filter_map(|&bin| self.intervals.get(bin).copied()).collect();
+        let values = bins.iter().map(|bin| bin.value).collect();
+        let ties_merged = steps.ties_merged;
+        let model = Model::Codes(CodeModel { encoding, edges, values, bins, ties_merged });
+        Ok(Self { model, intervals, ..self.clone() })
+    }
+
+    fn function_over_codes(&self, encoding: ScoreEncoding, scores: &[Score]) -> Result<Self, CompileError> {
+        let probs = prob_on_device(&self.model, scores)?;
+        let (edges, values) = runs(&probs);
+        if values.len() > MAX_CODE_STEPS {
+            return Err(CodesError::TooManySteps(values.len()).into());
+        }
+        let values = values.into_iter().map(f64::from).collect();
+        let model = CodeModel { encoding, edges, values, bins: Vec::new(), ties_merged: false };
+        Ok(Self { model: Model::Codes(model), ..self.clone() })
+    }
+}
+
+/// All scores of an encoding, in the order of their keys.
+fn keys(encoding: ScoreEncoding) -> Result<impl Iterator<Item = QuantizedScore>, CodesError> {
+    let (lowest, highest) = encoding.code_range().ok_or(CodesError::Encoding)?;
+    QuantizedScore::new(encoding, lowest).map_err(|_| CodesError::Encoding)?;
+    Ok((lowest..=highest).filter_map(move |code| QuantizedScore::new(encoding, code).ok()))
+}
+
+/// The places where a sequence changes, and its values between them.
+fn runs<T: Copy + PartialEq>(values: &[T]) -> (Vec<u32>, Vec<T>) {
+    let changes = values.windows(2).zip(1..).filter(|(pair, _)| pair[0] != pair[1]);
+    let edges = changes.map(|(_, at)| at).collect();
+    (edges, values.chunk_by(|a, b| a == b).map(|run| run[0]).collect())
+}

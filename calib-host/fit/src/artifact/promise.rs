@@ -1,0 +1,173 @@
+//! What an artefact promises, in plain sentences.
+
+use calib_core::artifact::{HeaderFlags, Method, Reduction, Theorem};
+use calib_core::{Artifact, BinFlags};
+
+use crate::fit::table_name;
+use crate::guarantee::gr21_theorem3_smallest_n;
+
+/// Above this, a guarantee is called wide.
+const USEFUL_EPSILON: f64 = 0.1;
+
+/// States what an artefact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
+/// for none, why.
+///
+/// ```
+/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary, promise};
+///
+/// let data = BinaryData::new(vec![0.25, 0.75], vec![false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?).unwrap();
+/// let sentence = "Nothing is guaranteed: isotonic has no distribution-free guarantee.";
+/// assert_eq!(promise(&stored.artifact()), sentence);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn promise(artifact: &Artifact<'_>) -> String {
+    let header = artifact.header();
+    let Some(guarantee) = header.guarantee else { return why_nothing(artifact) };
+    let assumption = match guarantee.theorem {
+        Theorem::Gr21Theorem4 => {
+            "if new data come from the same distribution as these and the device is handed a fresh random word each time"
+        }
+        Theorem::SampleSplit => "if new data come from the same distribution as these",
+        _ => "if new data come from the same distribution as these and scores rarely repeat",
+    };
+    let mut text = format!(
+        "With probability {} % over the draw of the {} calibration points, every bin's probability is within {:.4} of \
+         the truth for {} ({}), {assumption}; nothing is promised within a bin, or once the data change.",
+        percent_of_success(guarantee.alpha),
+        header.n,
+        guarantee.epsilon,
+        meant(header.reduction),
+        guarantee.theorem,
+    );
+    if has_empty_bins(artifact) {
+        text += " Nothing is guaranteed for empty bins.";
+    }
+    let tables = artifact.tables();
+    let each = || (0..tables.count()).map(|table| (table, tables.get(table)));
+    // What is guaranteed of the others is not for a table whose equal scores straddle a boundary.
+    let tied: Vec<usize> = each()
+        .filter(|(_, table)| table.is_some_and(|table| table.epsilon.is_none()))
+        .map(|(i, _)| i)
+        .collect();
+    if !tied.is_empty() {
+        let names = names(artifact, &tied);
+        text += &format!(" Nothing is guaranteed for {names}: equal scores straddle a bin boundary.");
+    }
+    let uncalibrated: Vec<usize> = each().filter(|(_, table)| table.is_none()).map(|(i, _)| i).collect();
+    if !uncalibrated.is_empty() {
+        let (names, are) =
+            (names(artifact, &uncalibrated), if uncalibrated.len() == 1 { "is" } else { "are" });
+        text += &format!(" Nothing is guaranteed for {names}, which {are} uncalibrated.");
+    }
+    text
+}
+
+/// Says how many points a useful epsilon takes, if the artefact's is wide and the theorem gives the number.
+pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
+    let header = artifact.header();
+    let guarantee = header.guarantee?;
+    let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
+    let is_wide = f64::from(guarantee.epsilon) > USEFUL_EPSILON;
+    (is_wide && counts_points && header.reduction == Reduction::Binary).then(|| {
+        let bins = header.bins;
+        let needed = gr21_theorem3_smallest_n(bins.into(), as_written(guarantee.alpha), USEFUL_EPSILON);
+        format!(
+            "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
+        )
+    })
+}
+
+/// Says why nothing is guaranteed.
+fn why_nothing(artifact: &Artifact<'_>) -> String {
+    let header = artifact.header();
+    if header.flags.contains(HeaderFlags::WEIGHTED) {
+        return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
+    }
+    if header.reduction == Reduction::Normalized {
+        return "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
+            .into();
+    }
+    match header.method {
+        Method::Umd | Method::UmdOriginal => {
+            "Nothing is guaranteed: equal scores straddle a bin boundary, and without randomised ties the theorem does \
+             not hold for them."
+                .into()
+        }
+        Method::VennAbers => {
+            "Nothing is guaranteed for a single probability: of the two ends of the interval, the one for the label that \
+             comes true is calibrated."
+                .into()
+        }
+        method => format!("Nothing is guaranteed: {method} has no distribution-free guarantee."),
+    }
+}
+
+/// What a bin's probability is compared with.
+fn meant(reduction: Reduction) -> &'static str {
+    match reduction {
+        Reduction::TopLabel => "its class, when predicted with its scores",
+        Reduction::Confidence => {
+            "predictions with its scores, all classes taken together (for a single class it may be off)"
+        }
+        Reduction::ClassWise => "its class, at its scores",
+        Reduction::TopKLabel { .. } => "its class, when it has its rank with its scores",
+        Reduction::TopKConfidence { .. } => {
+            "the classes with its rank and its scores, taken together (for a single class it may be off)"
+        }
+        _ => "its scores",
+    }
+}
+
+/// Whether a bin of a table rests on no calibration point.
+fn has_empty_bins(artifact: &Artifact<'_>) -> bool {
+    let tables = artifact.tables();
+    let bins = |table: usize| tables.get(table).map_or(0, |table| table.form.bins());
+    let is_empty = |table: usize, bin: usize| tables.bin_flags(table, bin as u16).contains(BinFlags::EMPTY);
+    (0..tables.count()).any(|table| (0..bins(table)).any(|bin| is_empty(table, bin)))
+}
+
+/// The names of tables, the first few of them.
+fn names(artifact: &Artifact<'_>, tables: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let header = artifact.header();
+    let shown = tables.iter().take(SHOWN);
+    let mut names = match header.reduction {
+        Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized => {
+            let classes = shown.map(usize::to_string).collect::<Vec<_>>().join(", ");
+            format!("{} {classes}", if tables.len() == 1 { "class" } else { "classes" })
+        }
+        reduction => {
+            let name = |&table: &usize| table_name(reduction, header.classes.into(), table);
+            shown.map(name).collect::<Vec<_>>().join("; ")
+        }
+    };
+    if tables.len() > SHOWN {
+        names += &format!(" and {} more", tables.len() - SHOWN);
+    }
+    names
+}
+
+/// `1 - alpha` in percent, with as many digits as alpha has.
+fn percent_of_success(alpha: f32) -> String {
+    let decimals = alpha.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    format!("{:.*}", decimals.saturating_sub(2), 100.0 * (1.0 - as_written(alpha)))
+}
+
+/// An `f32` as the decimal number that a person wrote.
+fn as_written(value: f32) -> f64 {
+    value.to_string().parse().expect("a printed number is a number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_has_no_more_digits_than_alpha() {
+        for (alpha, percent) in [(0.1, "90"), (0.9, "10"), (0.07, "93"), (0.001, "99.9"), (0.25, "75")] {
+            assert_eq!(percent_of_success(alpha), percent);
+        }
+    }
+}

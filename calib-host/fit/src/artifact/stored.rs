@@ -1,0 +1,74 @@
+//! The bytes of an artefact.
+
+use std::fmt;
+
+use calib_core::artifact::PREFIX_LEN;
+use calib_core::{Artifact, ParseError};
+
+/// The length of a section's own head in bytes: kind, flags and length.
+pub const SECTION_HEAD_LEN: usize = 8;
+
+self_cell::self_cell!(
+    /// Words, and what was parsed from them.
+    struct Parsed {
+        owner: Vec<u32>,
+        #[covariant]
+        dependent: Artifact,
+    }
+);
+
+/// The bytes of an artefact, checked and parsed once, at an address that can be read in place.
+pub struct StoredArtifact {
+    parsed: Parsed,
+}
+
+impl StoredArtifact {
+    /// Checks an artefact.
+    ///
+    /// # Errors
+    ///
+    /// As [`Artifact::parse`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
+        let mut words = vec![0u32; bytes.len().div_ceil(4)];
+        bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        // Bytes that fill no word are a fault of the artefact: what is parsed has as many as there were.
+        let parsed =
+            Parsed::try_new(words, |words| Artifact::parse(&bytemuck::cast_slice(words)[..bytes.len()]))?;
+        Ok(Self { parsed })
+    }
+
+    /// The artefact.
+    pub fn artifact(&self) -> Artifact<'_> {
+        *self.parsed.borrow_dependent()
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self.parsed.borrow_owner())
+    }
+
+    /// The sections: kind, whether it is mandatory, payload.
+    pub fn sections(&self) -> impl Iterator<Item = (u16, bool, &[u8])> {
+        let mut rest = self.as_bytes().get(PREFIX_LEN..).unwrap_or_default();
+        std::iter::from_fn(move || {
+            let head: &[u8; SECTION_HEAD_LEN] = rest.first_chunk()?;
+            let kind = u16::from_le_bytes([head[0], head[1]]);
+            let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+            let payload = rest.get(SECTION_HEAD_LEN..SECTION_HEAD_LEN + len)?;
+            rest = rest.get((SECTION_HEAD_LEN + len).next_multiple_of(4)..)?;
+            Some((kind, head[2] & 1 == 1, payload))
+        })
+    }
+}
+
+impl Clone for StoredArtifact {
+    fn clone(&self) -> Self {
+        Self::from_bytes(self.as_bytes()).expect("it was parsed before")
+    }
+}
+
+impl fmt::Debug for StoredArtifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StoredArtifact").field(&self.artifact()).finish()
+    }
+}

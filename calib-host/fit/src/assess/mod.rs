@@ -1,0 +1,44 @@
+//! How good probabilities are, on data that nothing was fitted to.
+//!
+//! Everything here takes plain numbers: predictions of an event or of a class, or vectors of probabilities, with what came
+//! of them. Counts are integers and sums exact (in units of 2^-62), so that nothing depends on the order of the rows or on
+//! the number of threads.
+
+mod assessment;
+mod binning;
+mod bootstrap;
+mod c_emp;
+mod calibration_error;
+mod cells;
+mod column;
+mod convex_hull;
+mod figures;
+mod paired;
+mod prediction;
+mod proper;
+mod reliability;
+mod roc;
+mod roc_surface;
+mod surface_points;
+mod validity;
+mod vectors;
+
+pub use assessment::{
+    AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
+    LpEstimate, RocSummary, assess,
+};
+pub use binning::Binning;
+pub use bootstrap::{Bootstrap, IntervalKind};
+pub use c_emp::{c_emp, c_emp_interval};
+pub use calibration_error::{CalibrationError, calibration_error};
+pub use cells::Cell;
+pub(crate) use column::Column;
+pub use column::cells;
+pub use paired::{BeforeAfter, Change, assess_before_after};
+pub use prediction::{Prediction, PredictionKind};
+pub use proper::{BrierSplit, ProperScore};
+pub use reliability::{ReliabilityBin, reliability};
+pub use roc::{Roc, RocPoint};
+pub use roc_surface::{HullVolume, RocSurface, SurfaceVolume, roc_surface};
+pub use validity::{Validity, ValidityStep};
+pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};

@@ -1,0 +1,197 @@
+//! ROC curves and their convex hulls, in exact integers.
+
+use serde::Serialize;
+
+use crate::points::{Block, Group, group, isotonic_blocks};
+
+/// Twice the area under a ROC curve, in units of (one positive) x (one negative), while probabilities ascend.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TwiceArea {
+    positives: u64,
+    negatives: u64,
+    area: u128,
+}
+
+impl TwiceArea {
+    /// Goes on past all points of one probability.
+    pub(crate) fn pass(&mut self, positives: u64, negatives: u64) {
+        // A pair with equal probabilities counts half.
+        self.area += u128::from(positives) * (2 * u128::from(self.negatives) + u128::from(negatives));
+        self.positives += positives;
+        self.negatives += negatives;
+    }
+
+    /// The probability that a positive has a higher score than a negative, ties counting half; `None` without both.
+    pub(crate) fn auc(self) -> Option<f64> {
+        let pairs = u128::from(self.positives) * u128::from(self.negatives);
+        (pairs > 0).then(|| self.area as f64 / (2 * pairs) as f64)
+    }
+}
+
+/// How many negatives and positives have a score of at least some threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RocPoint {
+    /// False positives.
+    pub fp: u64,
+    /// True positives.
+    pub tp: u64,
+}
+
+/// The ROC curve of scores for a binary label, as counts. Its points are joined by straight lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Roc {
+    /// The points for the thresholds above all scores, and at every distinct score in descending order.
+    pub points: Vec<RocPoint>,
+    /// The corners of the curve's convex hull from the first point to the last.
+    pub hull: Vec<RocPoint>,
+    /// The corners of the ROC curve of the isotonic fit to the same points.
+    pub isotonic: Vec<RocPoint>,
+}
+
+impl Roc {
+    /// The curve of (score, label) pairs; `None` if the labels are all equal.
+    pub fn new(points: impl IntoIterator<Item = (f64, bool)>) -> Option<Self> {
+        Self::of_groups(&group(points.into_iter().map(|(score, label)| (score, 1, label.into())).collect()))
+    }
+
+    /// The curve of points grouped by score, in ascending order.
+    pub(crate) fn of_groups(groups: &[Group]) -> Option<Self> {
+        let curve = cumulative(groups.iter().rev().map(|group| (group.n, group.positives)));
+        let last = *curve.last()?;
+        if last.fp == 0 || last.tp == 0 {
+            return None;
+        }
+        let blocks = isotonic_blocks(groups);
+        let isotonic = cumulative(blocks.iter().rev().map(|block: &Block| (block.n, block.positives)));
+        Some(Self { hull: hull(&curve), points: curve, isotonic })
+    }
+
+    /// The number of negatives and of positives, at least 1 each.
+    pub fn totals(&self) -> RocPoint {
+        self.points[self.points.len() - 1]
+    }
+
+    /// The area under the curve.
+    pub fn auc(&self) -> f64 {
+        self.area(&self.points)
+    }
+
+    /// The area under the convex hull.
+    pub fn hull_auc(&self) -> f64 {
+        self.area(&self.hull)
+    }
+
+    /// Whether the ROC curve of the isotonic fit is the convex hull, corner by corner (Berta et al. 2024, Theorem 2.1). It
+    /// always is.
+    pub fn isotonic_is_hull(&self) -> bool {
+        self.isotonic == self.hull
+    }
+
+    fn area(&self, points: &[RocPoint]) -> f64 {
+        let twice: u128 = points
+            .windows(2)
+            .map(|pair| {
+                u128::from(pair[1].fp - pair[0].fp) * (u128::from(pair[0].tp) + u128::from(pair[1].tp))
+            })
+            .sum();
+        let totals = self.totals();
+        twice as f64 / (2 * u128::from(totals.fp) * u128::from(totals.tp)) as f64
+    }
+}
+
+/// The running counts of (points, positives), from (0, 0) on.
+fn cumulative(groups: impl Iterator<Item = (u64, u64)>) -> Vec<RocPoint> {
+    let mut here = RocPoint { fp: 0, tp: 0 };
+    std::iter::once(here)
+        .chain(groups.map(|(n, positives)| {
+            here = RocPoint { fp: here.fp + n - positives, tp: here.tp + positives };
+            here
+        }))
+        .collect()
+}
+
+/// The corners of the least concave curve above points that ascend in both coordinates.
+fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
+    let mut hull: Vec<RocPoint> = Vec::new();
+    for &point in points {
+        while let [.., before, last] = hull[..]
+            && !turns_right(before, last, point)
+        {
+            hull.pop();
+        }
+        hull.push(point);
+    }
+    hull
+}
+
+/// Whether the way from `a` over `b` to `c`, which all ascend, bends to the right at `b`.
+fn turns_right(a: RocPoint, b: RocPoint, c: RocPoint) -> bool {
+    let product = |fp: u64, tp: u64| u128::from(fp) * u128::from(tp);
+    product(c.fp - b.fp, b.tp - a.tp) > product(b.fp - a.fp, c.tp - b.tp)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn points(counts: &[(u64, u64)]) -> Vec<RocPoint> {
+        counts.iter().map(|&(fp, tp)| RocPoint { fp, tp }).collect()
+    }
+
+    #[test]
+    fn a_curve_by_hand() {
+        // Descending: .9 positive; .7 negative; .5 both; .1 negative.
+        let roc = Roc::new([(0.9, true), (0.7, false), (0.5, true), (0.5, false), (0.1, false)]).unwrap();
+        assert_eq!(roc.points, points(&[(0, 0), (0, 1), (1, 1), (2, 2), (3, 2)]));
+        assert_eq!(roc.hull, points(&[(0, 0), (0, 1), (2, 2), (3, 2)]));
+        assert!((roc.auc() - (1.0 + 1.5 + 2.0) / 6.0).abs() < 1e-15);
+        assert!((roc.hull_auc() - (3.0 + 2.0) / 6.0).abs() < 1e-15);
+        assert!(roc.isotonic_is_hull());
+        assert_eq!(Roc::new([(0.2, true), (0.3, true)]), None);
+        assert_eq!(Roc::new([]), None);
+    }
+
+    proptest! {
+        /// Theorem 2.1: the same corners, in integers.
+        #[test]
+        fn the_isotonic_fit_has_the_hull_as_its_curve(rows in proptest::collection::vec((0u32..30, any::<bool>()), 2..200)) {
+            let rows = rows.into_iter().map(|(s, y)| (f64::from(s), y));
+            if let Some(roc) = Roc::new(rows) {
+                prop_assert_eq!(&roc.isotonic, &roc.hull);
+                prop_assert!(roc.hull_auc() >= roc.auc());
+                prop_assert_eq!(roc.hull.last(), roc.points.last());
+                // No point of the curve is above the hull.
+                for pair in roc.hull.windows(2) {
+                    let between = roc.points.iter().filter(|p| p.fp >= pair[0].fp && p.fp <= pair[1].fp && p.tp >= pair[0].tp);
+                    for p in between.filter(|p| p.tp <= pair[1].tp) {
+                        let above = u128::from(p.tp - pair[0].tp) * u128::from(pair[1].fp - pair[0].fp);
+                        prop_assert!(above <= u128::from(pair[1].tp - pair[0].tp) * u128::from(p.fp - pair[0].fp));
+                    }
+                }
+            }
+        }
+
+        /// The area in one ascending pass is the area under the curve, and the share of pairs in the right order.
+        #[test]
+        fn the_areas_agree(rows in proptest::collection::vec((0u32..9, any::<bool>()), 1..40)) {
+            let mut area = TwiceArea::default();
+            for score in 0..9 {
+                let of = |label| rows.iter().filter(|row| **row == (score, label)).count() as u64;
+                area.pass(of(true), of(false));
+            }
+            let curve = Roc::new(rows.iter().map(|&(s, y)| (f64::from(s), y)));
+            prop_assert_eq!(area.auc(), curve.as_ref().map(Roc::auc));
+            let pairs = rows.iter().filter(|r| r.1).flat_map(|p| rows.iter().filter(|r| !r.1).map(move |n| (p.0, n.0)));
+            let won: Vec<f64> = pairs.map(|(p, n)| match p.cmp(&n) {
+                std::cmp::Ordering::Greater => 1.0,
+                std::cmp::Ordering::Equal => 0.5,
+                std::cmp::Ordering::Less => 0.0,
+            }).collect();
+            if let Some(auc) = area.auc() {
+                prop_assert!((auc - won.iter().sum::<f64>() / won.len() as f64).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Bins of equal width.
+
+use calib_core::artifact::{Method, Theorem};
+
+use super::facts::{Bound, Facts};
+use super::steps::BinnedModel;
+use super::umd::bins_of;
+use crate::error::FitError;
+use crate::points::Points;
+
+/// Bins of equal width, with edges at the multiples of `1 / B` as `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedWidth {
+    /// The number of bins, at least 1.
+    pub bins: usize,
+}
+
+impl FixedWidth {
+    pub(super) fn facts(&self) -> Facts {
+        Facts {
+            bins: Some(self.bins),
+            guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
+            counts_points: Some("fixed-width binning"),
+            ..Facts::new(Method::FixedWidth, format!("bins={}", self.bins))
+        }
+    }
+
+    /// Fits points. A bin without points is empty.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {
+            return Err(FitError::BinCount(self.bins));
+        }
+        let edges: Vec<f64> =
+            (1..self.bins).map(|b| f64::from((b as f64 / self.bins as f64) as f32)).collect();
+        Ok(BinnedModel { bins: bins_of(points, &edges)?, edges, ties_merged: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::points::{Group, group};
+
+    fn groups() -> impl Strategy<Value = Vec<Group>> {
+        proptest::collection::vec((0u32..=1000, any::<bool>()), 60..200).prop_map(|raw| {
+            group(raw.into_iter().map(|(s, y)| (f64::from(s) / 1000.0, 1, y.into())).collect())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn fixed_width_bins_hold_what_a_lookup_puts_there(groups in groups(), bins in 1usize..40) {
+            let model = FixedWidth { bins }.fit(&groups[..]).unwrap();
+            prop_assert_eq!(model.bins.len(), bins);
+            let mut counts = vec![(0, 0); bins];
+            for group in &groups {
+                let count = &mut counts[model.bin(group.score)];
+                *count = (count.0 + group.n, count.1 + group.positives);
+            }
+            for (i, (bin, (n, positives))) in model.bins.iter().zip(counts).enumerate() {
+                prop_assert_eq!((bin.n, bin.positives), (n, positives));
+                if n == 0 {
+                    prop_assert!((bin.value - (i as f64 + 0.5) / bins as f64).abs() < 1e-7);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Binary calibration methods: from the points of one binary problem to one function of the score.
+//!
+//! Each method has a file; [`BinaryMethod`] is the list of them and [`Model`] what they fit. Imports `stats`, `error`,
+//! `points` and `guarantee`.
+
+mod facts;
+mod fixed_width;
+mod irp;
+mod isotonic;
+mod least_squares;
+mod model;
+mod scaling;
+mod scaling_binning;
+mod steps;
+mod umd;
+mod ums;
+mod venn_abers;
+
+use calib_core::artifact::Method;
+use facts::Facts;
+
+use crate::error::FitError;
+use crate::points::Points;
+use crate::stats::Seed;
+
+pub use fixed_width::FixedWidth;
+pub use isotonic::{InterpolatedModel, Isotonic};
+pub use least_squares::Loss;
+pub use model::Model;
+pub(crate) use model::in_compact_table;
+pub use scaling::{ScalingMethod, ScalingModel};
+pub use scaling_binning::ScalingBinning;
+pub use steps::{Bin, BinnedModel, CodeModel, RandomizedModel};
+pub use umd::{Boundary, BoundaryPoints, Umd};
+pub use ums::Ums;
+pub use venn_abers::VennAbersModel;
+
+/// A binary calibration method with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BinaryMethod {
+    /// Uniform-mass binning, equal scores kept together.
+    Umd(Umd),
+    /// Uniform-mass binning, ties broken at random at fit and at prediction.
+    UmdRandomized(Umd, Seed),
+    /// Uniform-mass binning with sample splitting.
+    Ums(Ums),
+    /// Bins of equal width.
+    FixedWidth(FixedWidth),
+    /// Isotonic regression as a step function.
+    Isotonic(Isotonic),
+    /// Isotonic regression, interpolated.
+    IsotonicInterpolated(Isotonic),
+    /// Binned means of a scaling function.
+    ScalingBinning(ScalingBinning),
+    /// A scaling function, fitted to the log-loss.
+    Scaling(ScalingMethod),
+    /// A scaling function, fitted to the squared loss.
+    LeastSquares(ScalingMethod),
+    /// Venn-Abers prediction.
+    VennAbers,
+}
+
+impl BinaryMethod {
+    /// The method's name in the artefact.
+    pub fn method(&self) -> Method {
+        self.facts().method
+    }
+
+    /// What is known of the method, with its parameters, before it meets a point.
+    pub(crate) fn facts(&self) -> Facts {
+        match self {
+            Self::Umd(umd) => umd.facts(),
+            Self::UmdRandomized(umd, seed) => umd.randomized_facts(*seed),
+            Self::Ums(ums) => ums.facts(),
+            Self::FixedWidth(fixed_width) => fixed_width.facts(),
+            Self::Isotonic(isotonic) => isotonic.facts(),
+            Self::IsotonicInterpolated(isotonic) => isotonic.interpolated_facts(),
+            Self::ScalingBinning(scaling_binning) => scaling_binning.facts(),
+            Self::Scaling(scaling) => Loss::Log.facts(*scaling),
+            Self::LeastSquares(scaling) => Loss::Squared.facts(*scaling),
+            Self::VennAbers => VennAbersModel::facts(),
+        }
+    }
+
+    /// The same method with another number of bins, if it has one.
+    #[must_use]
+    pub(crate) fn with_bins(mut self, number: usize) -> Self {
+        match &mut self {
+            Self::Umd(Umd { bins, .. })
+            | Self::UmdRandomized(Umd { bins, .. }, _)
+            | Self::Ums(Ums { bins, .. })
+            | Self::FixedWidth(FixedWidth { bins })
+            | Self::ScalingBinning(ScalingBinning { bins, .. }) => *bins = number,
+            _ => {}
+        }
+        self
+    }
+
+    /// Fits points with both labels.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<Model, FitError> {
+        Ok(match self {
+            Self::Umd(umd) => Model::Steps(umd.fit(points)?),
+            Self::UmdRandomized(umd, seed) => Model::Randomized(umd.fit_randomized(points, *seed)?),
+            Self::Ums(ums) => Model::Steps(ums.fit(points)?),
+            Self::FixedWidth(fixed_width) => Model::Steps(fixed_width.fit(points)?),
+            Self::Isotonic(isotonic) => Model::Steps(isotonic.fit(points)?),
+            Self::IsotonicInterpolated(isotonic) => Model::Interpolated(isotonic.fit_interpolated(points)?),
+            Self::ScalingBinning(scaling_binning) => Model::Steps(scaling_binning.fit(points)?),
+            Self::Scaling(scaling) => Model::Scaling(Loss::Log.fit(*scaling, points)?),
+            Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
+            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?)),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! What a binary method fits.
+
+use calib_core::ScoreEncoding;
+
+use super::facts::{Bound, Facts};
+use super::isotonic::InterpolatedModel;
+use super::scaling::ScalingModel;
+use super::steps::{Bin, BinnedModel, CodeModel, RandomizedModel};
+use super::venn_abers::VennAbersModel;
+use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
+
+/// What a binary method fits.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Model {
+    /// A step function.
+    Steps(BinnedModel),
+    /// A step function with ties broken at random.
+    Randomized(RandomizedModel),
+    /// A piecewise linear function.
+    Interpolated(InterpolatedModel),
+    /// A smooth function.
+    Scaling(ScalingModel),
+    /// Two step functions, the ends of an interval.
+    VennAbers(VennAbersModel),
+    /// A step function of integer codes.
+    Codes(CodeModel),
+}
+
+impl Model {
+    /// The bins, if the function is a step function of the score (and a random word).
+    pub fn bins(&self) -> &[Bin] {
+        match self {
+            Self::Steps(model) => &model.bins,
+            Self::Randomized(model) => &model.bins,
+            Self::Codes(model) => &model.bins,
+            _ => &[],
+        }
+    }
+
+    /// The step function, if it is one.
+    pub fn steps(&self) -> Option<&BinnedModel> {
+        match self {
+            Self::Steps(model) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// The number of bins, knots or steps that the table on the device has; 0 for a scaling function.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Steps(model) => model.bins.len(),
+            Self::Randomized(model) => model.bins.len(),
+            Self::Interpolated(model) => model.scores.len(),
+            Self::Scaling(_) => 0,
+            Self::VennAbers(model) => model.p0.len(),
+            Self::Codes(model) => model.values.len(),
+        }
+    }
+
+    /// What kind of number the function takes.
+    pub fn encoding(&self) -> ScoreEncoding {
+        match self {
+            Self::Codes(model) => model.encoding,
+            _ => ScoreEncoding::F32,
+        }
+    }
+
+    /// Returns what is guaranteed of the fit, by a method with these facts, to `n` points, with a union bound over `all_bins`
+    /// bins; `None` if the theorem does not hold.
+    pub(crate) fn epsilon(&self, facts: &Facts, n: u64, all_bins: u64, alpha: f64) -> Option<f64> {
+        let (_, bound) = facts.guarantee?;
+        if self.ties_merged() {
+            return None;
+        }
+        let points_per_bin = n / facts.bins? as u64;
+        Some(match bound {
+            Bound::LeftOut => gr21_theorem3(points_per_bin, all_bins, alpha),
+            Bound::Kept => gr21_corollary1(points_per_bin, all_bins, alpha),
+            Bound::FewestPoints => {
+                let fewest = self.bins().iter().map(|bin| bin.n).filter(|&n| n > 0).min()?;
+                sample_split(fewest, all_bins, alpha)
+            }
+        })
+    }
+
+    /// Whether equal scores straddled a boundary and were merged.
+    pub(crate) fn ties_merged(&self) -> bool {
+        match self {
+            Self::Steps(model) => model.ties_merged,
+            Self::Codes(model) => model.ties_merged,
+            _ => false,
+        }
+    }
+}
+
+/// What kind of number a table of 16-bit numbers takes: codes as they are, a float rounded.
+pub(crate) fn in_compact_table(encoding: ScoreEncoding) -> ScoreEncoding {
+    if encoding == ScoreEncoding::F32 { ScoreEncoding::RoundedF32 } else { encoding }
+}

@@ -1,0 +1,396 @@
+//! Scaling calibrators: smooth functions with few parameters, fitted to the log-loss.
+
+use calib_core::artifact::Method;
+use nalgebra::{DMatrix, DVector, SMatrix, SVector};
+
+use super::facts::Facts;
+use crate::error::{FitError, ScalingError};
+use crate::points::{BUCKETS, Group, Points, packed};
+use crate::stats::{clip, ln_complement, logit, sigmoid};
+
+/// The norm of the gradient, per point, at which a fit has converged.
+const GRADIENT_NORM: f64 = 1e-10;
+
+const MAX_STEPS: usize = 200;
+
+/// The error of a mean as it is summed, and some more.
+const SUM_ERROR: f64 = 4e-12;
+
+/// A scaling method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalingMethod {
+    /// `sigmoid(a logit(s) + b)`.
+    PlattLogit,
+    /// `sigmoid(a s + b)`.
+    PlattProb,
+    /// `sigmoid(a ln s - b ln(1 - s) + c)` with `a, b >= 0` (Kull et al. 2017).
+    Beta,
+    /// `sigmoid(logit(s) / t)` with `t > 0`.
+    Temperature,
+}
+
+/// A fitted scaling function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScalingModel {
+    /// `sigmoid(a logit(s) + b)`.
+    PlattLogit {
+        /// The slope.
+        a: f64,
+        /// The intercept.
+        b: f64,
+    },
+    /// `sigmoid(a s + b)`.
+    PlattProb {
+        /// The slope.
+        a: f64,
+        /// The intercept.
+        b: f64,
+    },
+    /// `sigmoid(a ln s - b ln(1 - s) + c)`.
+    Beta {
+        /// The weight of `ln s`, at least 0.
+        a: f64,
+        /// The weight of `-ln(1 - s)`, at least 0.
+        b: f64,
+        /// The intercept.
+        c: f64,
+    },
+    /// `sigmoid(inverse_t logit(s))`.
+    Temperature {
+        /// One over the temperature, above 0.
+        inverse_t: f64,
+    },
+}
+
+impl ScalingMethod {
+    pub(super) fn facts(self) -> Facts {
+        let (method, name) = match self {
+            Self::PlattLogit => (Method::Platt, "platt-logit"),
+            Self::PlattProb => (Method::Platt, "platt-prob"),
+            Self::Beta => (Method::Beta, "beta"),
+            Self::Temperature => (Method::Temperature, "temperature"),
+        };
+        Facts::new(method, format!("scaling={name}"))
+    }
+
+    /// Fits points with both labels by Newton's method on the mean log-loss.
+    pub(crate) fn fit(self, points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
+        let [Some(negatives), Some(positives)] = points.ranges()? else {
+            // One label only: a part of a split, or the predictions of a class that is always right.
+            return Err(ScalingError::Separated.into());
+        };
+        if negatives == positives && negatives.0 == negatives.1 {
+            return Err(ScalingError::AllEqual.into());
+        }
+        // Where a threshold divides the labels, a steeper slope always fits better; points on it do not change that.
+        // Without an intercept only the threshold 1/2 can.
+        let separated = match self {
+            Self::Temperature => negatives.1 <= 0.5 && positives.0 >= 0.5,
+            _ => negatives.1 <= positives.0 || positives.1 <= negatives.0,
+        };
+        if separated {
+            return Err(ScalingError::Separated.into());
+        }
+        Ok(match self {
+            Self::PlattLogit => {
+                let [a, b] = minimise::<2, 6>(points, |s| [logit(s), 1.0])?;
+                ScalingModel::PlattLogit { a, b }
+            }
+            Self::PlattProb => {
+                let [a, b] = minimise::<2, 6>(points, |s| [s, 1.0])?;
+                ScalingModel::PlattProb { a, b }
+            }
+            Self::Beta => beta(points)?,
+            Self::Temperature => {
+                let [inverse_t] = minimise::<1, 3>(points, |s| [logit(s)])?;
+                if inverse_t <= 0.0 {
+                    return Err(ScalingError::Reversed.into());
+                }
+                ScalingModel::Temperature { inverse_t }
+            }
+        })
+    }
+}
+
+impl ScalingModel {
+    /// The calibrated probability of a score in `[0, 1]`.
+    pub fn prob(&self, score: f64) -> f64 {
+        sigmoid(match *self {
+            Self::PlattLogit { a, b } => a * logit(score) + b,
+            Self::PlattProb { a, b } => a * score + b,
+            Self::Beta { a, b, c } => a * clip(score).ln() - b * ln_complement(score) + c,
+            Self::Temperature { inverse_t } => inverse_t * logit(score),
+        })
+    }
+}
+
+/// Beta calibration: where a weight comes out negative, the optimum has it at 0.
+fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
+    let [a, b, c] = minimise::<3, 10>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
+    if a >= 0.0 && b >= 0.0 {
+        return Ok(ScalingModel::Beta { a, b, c });
+    }
+    // The objective is convex, so the constrained optimum lies on an edge of the feasible region; if not on the first,
+    // then on the other, or in the corner.
+    let without_a = minimise::<2, 6>(points, |s| [-ln_complement(s), 1.0])?;
+    let without_b = minimise::<2, 6>(points, |s| [clip(s).ln(), 1.0])?;
+    let (n, positives) = points.totals();
+    let rate = positives as f64 / n as f64;
+    let candidates = [
+        (without_a[0] >= 0.0).then_some(ScalingModel::Beta { a: 0.0, b: without_a[0], c: without_a[1] }),
+        (without_b[0] >= 0.0).then_some(ScalingModel::Beta { a: without_b[0], b: 0.0, c: without_b[1] }),
+        Some(ScalingModel::Beta { a: 0.0, b: 0.0, c: (rate / (1.0 - rate)).ln() }),
+    ];
+    let mut best = None;
+    for model in candidates.into_iter().flatten() {
+        let loss = log_loss(points, &model)?;
+        if best.is_none_or(|(lowest, _)| loss < lowest) {
+            best = Some((loss, model));
+        }
+    }
+    let (_, model) = best.expect("the corner is always feasible");
+    Ok(model)
+}
+
+/// The mean log-loss of a model.
+fn log_loss(points: &(impl Points + ?Sized), model: &ScalingModel) -> Result<f64, FitError> {
+    let [loss] = points.means(|score, label| {
+        let prob = model.prob(score).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0);
+        [-if label { prob } else { 1.0 - prob }.ln()]
+    })?;
+    Ok(loss)
+}
+
+/// The gradient of the mean log-loss and its Hessian at some weights.
+struct Slope<const C: usize> {
+    gradient: SVector<f64, C>,
+    hessian: SMatrix<f64, C, C>,
+    /// How much the Hessian can change: its change is at most this times that of the weights, anywhere.
+    lipschitz: f64,
+}
+
+/// Takes one pass over the points. `K` is `C` for the gradient, `C (C + 1) / 2` for one half of the Hessian, and
+/// 1 for its Lipschitz constant.
+fn slope<const C: usize, const K: usize>(
+    points: &(impl Points + ?Sized),
+    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    weights: &SVector<f64, C>,
+) -> Result<Slope<C>, FitError> {
+    const { assert!(K == C + C * (C + 1) / 2 + 1) }
+    let means: [f64; K] = points.means(|score, label| {
+        let row = features(score);
+        let z: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
+        let e = (-z.abs()).exp();
+        let higher = 1.0 / (1.0 + e);
+        let lower = e * higher;
+        let prob = if z >= 0.0 { higher } else { lower };
+        let mut terms = [0.0; K];
+        let residual = prob - f64::from(u8::from(label));
+        let curvature = higher * lower;
+        let mut next = C;
+        for i in 0..C {
+            terms[i] = residual * row[i];
+            for j in 0..=i {
+                terms[next] = curvature * row[i] * row[j];
+                next += 1;
+            }
+        }
+        let square: f64 = row.iter().map(|x| x * x).sum();
+        // Features reach ln 2^24, their cube's sum 4700.
+        terms[K - 1] = square * square.sqrt() / 8.0;
+        terms
+    })?;
+    // The second derivative of the sigmoid is at most 1 / (6 sqrt 3).
+    let lipschitz = means[K - 1] * 8.0 / (6.0 * 3f64.sqrt());
+    Ok(Slope {
+        lipschitz,
+        gradient: SVector::from_fn(|i, _| means[i]),
+        hessian: SMatrix::from_fn(|i, j| {
+            let (i, j) = (i.max(j), i.min(j));
+            means[C + i * (i + 1) / 2 + j]
+        }),
+    })
+}
+
+/// The mean log-loss at some weights.
+fn loss<const C: usize>(
+    points: &(impl Points + ?Sized),
+    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    weights: &SVector<f64, C>,
+) -> Result<f64, FitError> {
+    let [loss] = points.means(|score, label| {
+        let z: f64 = features(score).iter().zip(weights).map(|(x, w)| x * w).sum();
+        // -ln sigmoid(z) for positives, -ln sigmoid(-z) for negatives, without overflow.
+        [(if label { -z } else { z }).max(0.0) + (-z.abs()).exp().ln_1p()]
+    })?;
+    Ok(loss)
+}
+
+/// Minimises the mean log-loss of `sigmoid(weights . features(score))`.
+///
+/// The points may be many: the search starts where it ends for the same points with their scores made coarse, so that
+/// few passes over all of them are left.
+fn minimise<const C: usize, const K: usize>(
+    points: &(impl Points + ?Sized),
+    features: impl Fn(f64) -> [f64; C] + Sync,
+) -> Result<[f64; C], FitError> {
+    let coarse = coarse(points)?;
+    let start = newton::<C, K>(&coarse[..], &features, SVector::zeros());
+    let found = newton::<C, K>(points, &features, start.unwrap_or_else(|_| SVector::zeros()))?;
+    Ok(found.into())
+}
+
+/// Newton's method with halved steps.
+fn newton<const C: usize, const K: usize>(
+    points: &(impl Points + ?Sized),
+    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    start: SVector<f64, C>,
+) -> Result<SVector<f64, C>, FitError> {
+    let mut weights = start;
+    let mut current = slope::<C, K>(points, features, &weights)?;
+    for _ in 0..MAX_STEPS {
+        let norm = current.gradient.norm();
+        if norm <= GRADIENT_NORM {
+            return Ok(weights);
+        }
+        // Far from the optimum the curvature may vanish, and where fewer scores than weights are distinct it does; rounded,
+        // it may even be negative. A little more of it keeps the step finite.
+        let ridge = C as f64 * SUM_ERROR;
+        let damped = current.hessian + SMatrix::identity() * ridge;
+        let step = solve(damped, current.gradient).ok_or(ScalingError::NotConverged(norm))?;
+        // What is left of the gradient after a full step, by Taylor's theorem. A pass over many points may be saved.
+        let left = current.lipschitz / 2.0 * step.norm_squared() + ridge * step.norm();
+        if left <= GRADIENT_NORM {
+            return Ok(weights - step);
+        }
+        // Near the optimum the loss is flat to its last bits, and a full step that lessens the slope the right one.
+        let next = weights - step;
+        let there = slope::<C, K>(points, features, &next)?;
+        if there.gradient.norm() <= norm / 2.0 {
+            (weights, current) = (next, there);
+            continue;
+        }
+        let here = loss(points, features, &weights)?;
+        let mut length = 1.0;
+        while length > 1e-10
+            && loss(points, features, &(weights - step * length))? > here + SUM_ERROR * (1.0 + here)
+        {
+            length /= 2.0;
+        }
+        weights -= step * length;
+        current = slope::<C, K>(points, features, &weights)?;
+    }
+    Err(ScalingError::NotConverged(current.gradient.norm()).into())
+}
+
+/// Solves a system whose matrix is positive definite; `None` if it is not.
+fn solve<const C: usize>(matrix: SMatrix<f64, C, C>, right: SVector<f64, C>) -> Option<SVector<f64, C>> {
+    let matrix = DMatrix::from_column_slice(C, C, matrix.as_slice());
+    let solution = matrix.cholesky()?.solve(&DVector::from_column_slice(right.as_slice()));
+    Some(SVector::from_column_slice(solution.as_slice()))
+}
+
+/// The points with their scores rounded to the middle of some thousand cells.
+fn coarse(points: &(impl Points + ?Sized)) -> Result<Vec<Group>, FitError> {
+    // Cells that are counted anyway: buckets of packed points.
+    let edges: Vec<f64> = (1..BUCKETS).map(|bucket| packed::score(packed::bucket_start(bucket))).collect();
+    let below = points.below(&edges)?;
+    let highs = edges.into_iter().zip(below).chain([(1.0, points.totals())]);
+    let mut low = (0.0, (0, 0));
+    let group = |high: (f64, (u64, u64))| {
+        let (n, positives) = (high.1.0 - low.1.0, high.1.1 - low.1.1);
+        let score = (low.0 + high.0) / 2.0;
+        low = high;
+        Group { score, n, positives }
+    };
+    Ok(highs.map(group).filter(|group| group.n > 0).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Many points whose true probability is known at each score.
+    fn exact(truth: impl Fn(f64) -> f64) -> Vec<Group> {
+        (1..100)
+            .map(|i| {
+                let score = f64::from(i) / 100.0;
+                let n = 1_000_000_000;
+                Group { score, n, positives: (truth(score) * n as f64).round() as u64 }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn recovers_known_parameters() {
+        let Ok(ScalingModel::PlattLogit { a, b }) =
+            ScalingMethod::PlattLogit.fit(&exact(|s| sigmoid(0.7 * logit(s) - 0.3))[..])
+        else {
+            panic!()
+        };
+        assert!((a - 0.7).abs() < 1e-6 && (b + 0.3).abs() < 1e-6, "{a} {b}");
+        let Ok(ScalingModel::PlattProb { a, b }) =
+            ScalingMethod::PlattProb.fit(&exact(|s| sigmoid(6.0 * s - 2.5))[..])
+        else {
+            panic!()
+        };
+        assert!((a - 6.0).abs() < 1e-6 && (b + 2.5).abs() < 1e-6, "{a} {b}");
+        let Ok(ScalingModel::Beta { a, b, c }) =
+            ScalingMethod::Beta.fit(&exact(|s| sigmoid(0.5 * s.ln() - 1.5 * (1.0 - s).ln() + 0.2))[..])
+        else {
+            panic!()
+        };
+        assert!((a - 0.5).abs() < 1e-6 && (b - 1.5).abs() < 1e-6 && (c - 0.2).abs() < 1e-6, "{a} {b} {c}");
+        let Ok(ScalingModel::Temperature { inverse_t }) =
+            ScalingMethod::Temperature.fit(&exact(|s| sigmoid(logit(s) / 2.0))[..])
+        else {
+            panic!()
+        };
+        assert!((inverse_t - 0.5).abs() < 1e-7, "{inverse_t}");
+    }
+
+    #[test]
+    fn says_why_there_is_no_fit() {
+        let group = |score, n, positives| Group { score, n, positives };
+        let separated = [group(0.1, 3, 0), group(0.4, 2, 1), group(0.9, 3, 3)];
+        let reversed = [group(0.1, 3, 3), group(0.9, 3, 0)];
+        for method in [ScalingMethod::PlattLogit, ScalingMethod::Beta, ScalingMethod::Temperature] {
+            assert_eq!(method.fit(&[group(0.5, 4, 2)][..]), Err(ScalingError::AllEqual.into()));
+            if method != ScalingMethod::Temperature {
+                assert_eq!(method.fit(&separated[..]), Err(ScalingError::Separated.into()));
+                assert_eq!(method.fit(&reversed[..]), Err(ScalingError::Separated.into()));
+            }
+        }
+        // A temperature has no intercept: a threshold other than 1/2 leaves it finite.
+        assert!(ScalingMethod::Temperature.fit(&separated[..]).is_ok());
+        let at_half = [group(0.1, 3, 0), group(0.5, 2, 1), group(0.9, 3, 3)];
+        assert_eq!(ScalingMethod::Temperature.fit(&at_half[..]), Err(ScalingError::Separated.into()));
+        let anti = [group(0.1, 10, 9), group(0.9, 10, 1)];
+        assert_eq!(ScalingMethod::Temperature.fit(&anti[..]), Err(ScalingError::Reversed.into()));
+        let Ok(ScalingModel::Beta { a, b, .. }) = ScalingMethod::Beta.fit(&anti[..]) else { panic!() };
+        assert_eq!((a, b), (0.0, 0.0));
+    }
+
+    proptest! {
+        /// No small change of a parameter lowers the loss: the gradient is stationary.
+        #[test]
+        fn the_fit_is_a_minimum(raw in proptest::collection::vec((1u32..99, any::<bool>()), 20..80)) {
+            let points = raw.into_iter().map(|(s, y)| (f64::from(s) / 100.0, 1, u64::from(y))).collect();
+            let groups = crate::points::group(points);
+            let Ok(ScalingModel::PlattLogit { a, b }) = ScalingMethod::PlattLogit.fit(&groups[..]) else {
+                return Ok(());
+            };
+            let (n, _) = crate::points::totals(&groups);
+            let mut gradient = [0.0; 2];
+            for group in &groups {
+                let z = a * logit(group.score) + b;
+                let residual = (group.n as f64 * sigmoid(z) - group.positives as f64) / n as f64;
+                gradient[0] += residual * logit(group.score);
+                gradient[1] += residual;
+            }
+            prop_assert!(gradient.iter().all(|g| g.abs() < 1e-9), "{gradient:?}");
+        }
+    }
+}

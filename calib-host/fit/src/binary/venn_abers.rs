@@ -1,0 +1,202 @@
+//! Inductive Venn-Abers prediction.
+
+use calib_core::artifact::Method;
+
+use super::facts::Facts;
+use crate::points::Group;
+
+/// A Venn-Abers predictor (Vovk, Petej and Fedorova 2015), tabulated: the isotonic fits with the test point added with
+/// label 0 and with label 1, at the test point, as step functions of its score.
+///
+/// One of the two probabilities, the one for the label that comes true, is perfectly calibrated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VennAbersModel {
+    /// The inner edges, strictly ascending, each an `f32`.
+    pub edges: Vec<f64>,
+    /// The probability with the test point taken as 0, per bin, non-decreasing.
+    pub p0: Vec<f64>,
+    /// The probability with the test point taken as 1, per bin, non-decreasing and not below `p0`.
+    pub p1: Vec<f64>,
+}
+
+/// The blocks of the isotonic fits of all first (or all last) groups, as stacks that share their lower parts.
+struct Stacks {
+    /// A block (points, positives) and the one below it.
+    nodes: Vec<((u64, u64), Option<usize>)>,
+    /// The top block after each number of groups, from 0 on.
+    tops: Vec<Option<usize>>,
+}
+
+impl VennAbersModel {
+    pub(super) fn facts() -> Facts {
+        Facts { counts_points: Some("venn-abers"), ..Facts::new(Method::VennAbers, String::new()) }
+    }
+
+    /// Tabulates both fits for groups in ascending order of score, whose scores are `f32`.
+    ///
+    /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is
+    /// constant from one score up to the next; by the same reasoning the fit with label 1 is constant right above a
+    /// score up to and including the next.
+    pub(crate) fn fit(groups: &[Group]) -> Self {
+        let before = Stacks::new(groups.iter(), |below, new| !mean_is_below(below, new));
+        let after = Stacks::new(groups.iter().rev(), |above, new| !mean_is_below(new, above));
+        let fitted = |index: usize, label: u64| {
+            let group = groups[index];
+            let point = (group.n + 1, group.positives + label);
+            pooled(point, &before, index, &after, groups.len() - 1 - index)
+        };
+
+        let mut table = Self { edges: Vec::new(), p0: vec![0.0], p1: vec![fitted(0, 1)] };
+        for (index, group) in groups.iter().enumerate() {
+            let p1 = table.p1[table.p1.len() - 1];
+            table.begin(group.score, fitted(index, 0), p1);
+            let above = f64::from((group.score as f32).next_up());
+            if above <= 1.0 {
+                let p1 = if index + 1 < groups.len() { fitted(index + 1, 1) } else { 1.0 };
+                table.begin(above, table.p0[table.p0.len() - 1], p1);
+            }
+        }
+        table
+    }
+
+    /// Begins a bin at `edge`, unless nothing changes there; replaces the bin that begins there already.
+    fn begin(&mut self, edge: f64, p0: f64, p1: f64) {
+        let last = self.p0.len() - 1;
+        if self.edges.last().copied().unwrap_or(0.0) >= edge {
+            (self.p0[last], self.p1[last]) = (p0, p1);
+        } else if (self.p0[last], self.p1[last]) != (p0, p1) {
+            self.edges.push(edge);
+            self.p0.push(p0);
+            self.p1.push(p1);
+        }
+    }
+}
+
+impl Stacks {
+    /// Pushes groups one by one, pooling the new block with the top one while they `violate` the order.
+    fn new<'g>(
+        groups: impl Iterator<Item = &'g Group>,
+        violate: impl Fn((u64, u64), (u64, u64)) -> bool,
+    ) -> Self {
+        let mut stacks = Self { nodes: Vec::new(), tops: vec![None] };
+        let mut top: Option<usize> = None;
+        for group in groups {
+            let mut block = (group.n, group.positives);
+            while let Some((below, next)) = top.map(|top| stacks.nodes[top])
+                && violate(below, block)
+            {
+                block = pool(block, below);
+                top = next;
+            }
+            stacks.nodes.push((block, top));
+            top = Some(stacks.nodes.len() - 1);
+            stacks.tops.push(top);
+        }
+        stacks
+    }
+
+    fn top(&self, top: Option<usize>) -> Option<((u64, u64), Option<usize>)> {
+        top.map(|top| self.nodes[top])
+    }
+}
+
+/// The fitted value of `block` between the fits of the first `below` and the last `above` groups.
+fn pooled(mut block: (u64, u64), before: &Stacks, below: usize, after: &Stacks, above: usize) -> f64 {
+    let (mut left, mut right) = (before.tops[below], after.tops[above]);
+    loop {
+        match (before.top(left), after.top(right)) {
+            (Some((neighbour, next)), _) if !mean_is_below(neighbour, block) => {
+                block = pool(block, neighbour);
+                left = next;
+            }
+            (_, Some((neighbour, next))) if !mean_is_below(block, neighbour) => {
+                block = pool(block, neighbour);
+                right = next;
+            }
+            _ => return block.1 as f64 / block.0 as f64,
+        }
+    }
+}
+
+fn pool(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+fn mean_is_below(a: (u64, u64), b: (u64, u64)) -> bool {
+    u128::from(a.1) * u128::from(b.0) < u128::from(b.1) * u128::from(a.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::points::{group, isotonic_blocks};
+
+    /// The definition: add the test point, fit, look.
+    fn by_definition(groups: &[Group], score: f64, label: u64) -> f64 {
+        let mut points: Vec<_> = groups.iter().map(|g| (g.score, g.n, g.positives)).collect();
+        points.push((score, 1, label));
+        let blocks = isotonic_blocks(&group(points));
+        let block = blocks.iter().find(|b| b.lo <= score && score <= b.hi).unwrap();
+        block.positives as f64 / block.n as f64
+    }
+
+    /// Of the two probabilities, the one for the label that comes true is perfectly calibrated, whatever the score's
+    /// distribution: among the test points for which it is about `p`, a share of about `p` has label 1. The other one is
+    /// not.
+    #[test]
+    fn the_probability_for_the_true_label_is_calibrated() {
+        const DRAWS: usize = 40_000;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        // The sums over draws of the label minus the probability, and its variance, by the probability's fifth.
+        let mut right = [(0.0, 0.0); 5];
+        let mut wrong = [(0.0, 0.0); 5];
+        for _ in 0..DRAWS {
+            let mut draw = || {
+                let score = f64::from(rng.random_range(0u8..30)) / 32.0;
+                (score, rng.random_bool(0.2 + 0.6 * score * score))
+            };
+            let points = (0..25).map(|_| draw()).map(|(score, label)| (score, 1, label.into())).collect();
+            let (score, label) = draw();
+            let model = VennAbersModel::fit(&group(points));
+            let bin = model.edges.partition_point(|&edge| edge <= score);
+            let ends = if label { [model.p1[bin], model.p0[bin]] } else { [model.p0[bin], model.p1[bin]] };
+            for (sums, prob) in [&mut right, &mut wrong].into_iter().zip(ends) {
+                let sum = &mut sums[((5.0 * prob) as usize).min(4)];
+                *sum = (sum.0 + f64::from(u8::from(label)) - prob, sum.1 + prob * (1.0 - prob));
+            }
+        }
+        let deviations =
+            |sums: [(f64, f64); 5]| sums.map(|(sum, variance)| sum.abs() / variance.max(1.0).sqrt());
+        assert!(deviations(right).into_iter().all(|deviation| deviation < 4.0), "{:?}", deviations(right));
+        assert!(deviations(wrong).into_iter().any(|deviation| deviation > 10.0), "{:?}", deviations(wrong));
+    }
+
+    proptest! {
+        #[test]
+        fn tabulates_the_definition(
+            raw in proptest::collection::vec((0u32..12, 1u64..4, any::<bool>()), 1..40),
+            probe in 0.0f32..=1.0,
+        ) {
+            let at = |i: u32| f64::from(i as f32 / 11.0);
+            let groups = group(raw.into_iter().map(|(s, n, y)| (at(s), n, if y { n } else { 0 })).collect());
+            let model = VennAbersModel::fit(&groups);
+            let mut probes = vec![f64::from(probe), 0.0, 1.0];
+            for i in 0..12 {
+                let s = at(i) as f32;
+                probes.extend([s.next_down().max(0.0), s, s.next_up().min(1.0)].map(f64::from));
+            }
+            for probe in probes {
+                let bin = model.edges.partition_point(|&edge| edge <= probe);
+                prop_assert_eq!(model.p0[bin], by_definition(&groups, probe, 0), "p0 at {}", probe);
+                prop_assert_eq!(model.p1[bin], by_definition(&groups, probe, 1), "p1 at {}", probe);
+            }
+            prop_assert!(model.edges.windows(2).all(|e| e[0] < e[1]));
+            prop_assert!(model.p0.is_sorted() && model.p1.is_sorted());
+            prop_assert!(model.p0.iter().zip(&model.p1).all(|(p0, p1)| p0 <= p1));
+        }
+    }
+}

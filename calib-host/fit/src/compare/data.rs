@@ -1,0 +1,235 @@
+//! What methods are compared on: fits to some of the points, losses of others.
+
+use calib_core::artifact::Reduction;
+use calib_core::{Outcome, Score};
+
+use crate::apply::{AppliedVector, apply_scores, apply_vectors};
+use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes, joint_artifact_bytes};
+use crate::assess::ProperScore;
+use crate::binary::BinaryMethod;
+use crate::data::{BinaryData, DataError, VectorData, VectorKind, Vectors};
+use crate::fit::fit_binary;
+use crate::joint::{JointMethod, fit_joint};
+use crate::reduction::{Problems, ReductionOptions, fit_reduction};
+use crate::stats::Seed;
+
+/// A method with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Contender {
+    /// For scores of class 1.
+    Binary(BinaryMethod),
+    /// For vectors, class by class or rank by rank.
+    Reduced(Reduction, ReductionOptions),
+    /// For vectors as a whole.
+    Joint(JointMethod),
+}
+
+/// Which probabilities of a vector count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// That of the predicted class, for the prediction being right.
+    TopLabel,
+    /// Those of all classes. The log-loss is that of the true class, the Brier score the sum over classes.
+    AllClasses,
+}
+
+/// Points to compare methods on, in an order of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompareData(Points);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Points {
+    Binary(Vec<(Score, bool)>),
+    Vectors { vectors: Vectors, labels: Vec<i64>, claim: Claim },
+}
+
+/// A fit, as the device has it.
+pub(super) struct Fitted {
+    pub(super) stored: StoredArtifact,
+    pub(super) epsilon: Option<f64>,
+    pub(super) uncalibrated_tables: usize,
+}
+
+impl CompareData {
+    /// Scores of class 1, rounded to f32 as the device has them, and labels.
+    ///
+    /// # Panics
+    ///
+    /// If a score is not in `[0, 1]`.
+    pub fn binary(points: impl IntoIterator<Item = (f64, bool)>) -> Self {
+        let score = |score: f64| Score::new(score as f32).expect("a score is in [0, 1]");
+        let mut points: Vec<_> = points.into_iter().map(|(s, label)| (score(s), label)).collect();
+        points.sort_unstable_by(|a, b| a.0.get().total_cmp(&b.0.get()).then(a.1.cmp(&b.1)));
+        Self(Points::Binary(points))
+    }
+
+    /// Vectors and their true classes.
+    ///
+    /// # Errors
+    ///
+    /// Different numbers of rows, or a label that is no class.
+    pub fn vectors(vectors: &Vectors, labels: &[i64], claim: Claim) -> Result<Self, DataError> {
+        let data = VectorData::new(vectors, labels)?;
+        let labels = data.labels().iter().map(|&label| label.into()).collect();
+        let vectors = Vectors::new(data.values().to_vec(), data.classes(), data.kind())?;
+        Ok(Self(Points::Vectors { vectors, labels, claim }))
+    }
+
+    /// The number of points.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Points::Binary(points) => points.len(),
+            Points::Vectors { labels, .. } => labels.len(),
+        }
+    }
+
+    /// Whether there are no points.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Which probabilities count, of vectors.
+    pub(super) fn claim(&self) -> Option<Claim> {
+        match self.0 {
+            Points::Binary(_) => None,
+            Points::Vectors { claim, .. } => Some(claim),
+        }
+    }
+
+    /// What a device is given.
+    pub(super) fn input(&self) -> CallInput {
+        match &self.0 {
+            Points::Binary(_) => CallInput::Score,
+            Points::Vectors { vectors, .. } => match vectors.kind() {
+                VectorKind::Logits => CallInput::Logits,
+                VectorKind::Probs => CallInput::Probs,
+            },
+        }
+    }
+
+    /// The points with these indices, which ascend.
+    pub(super) fn part(&self, some: &[usize]) -> Self {
+        Self(match &self.0 {
+            Points::Binary(points) => Points::Binary(some.iter().map(|&i| points[i]).collect()),
+            Points::Vectors { vectors, labels, claim } => {
+                let rows: Vec<&[f32]> = vectors.rows().collect();
+                let values = some.iter().flat_map(|&i| rows[i]).copied().collect();
+                let vectors = Vectors::new(values, vectors.classes(), vectors.kind()).expect("checked");
+                Points::Vectors { vectors, labels: some.iter().map(|&i| labels[i]).collect(), claim: *claim }
+            }
+        })
+    }
+
+    /// Fits and compiles.
+    pub(super) fn fit(&self, contender: &Contender, alpha: f64) -> Result<Fitted, String> {
+        let words = |cause: &dyn std::fmt::Display| cause.to_string();
+        let options = ArtifactOptions::default();
+        let fit = match (&self.0, contender) {
+            (Points::Binary(points), Contender::Binary(method)) => {
+                let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s.get()), label)).unzip();
+                let data = BinaryData::new(scores, labels).map_err(|cause| words(&cause))?;
+                fit_binary(&data, method, alpha)
+            }
+            (Points::Vectors { vectors, labels, .. }, Contender::Reduced(reduction, method)) => {
+                let problems = Problems::new(vectors, labels, *reduction).map_err(|cause| words(&cause))?;
+                fit_reduction(&problems, method, alpha)
+            }
+            (Points::Vectors { vectors, labels, .. }, Contender::Joint(method)) => {
+                let data = VectorData::new(vectors, labels).map_err(|cause| words(&cause))?;
+                let fit = fit_joint(&data, method).map_err(|cause| words(&cause))?;
+                let bytes = joint_artifact_bytes(&fit, &options).map_err(|cause| words(&cause))?;
+                let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| words(&cause))?;
+                return Ok(Fitted { stored, epsilon: None, uncalibrated_tables: 0 });
+            }
+            (Points::Binary(_), _) => return Err("it is for vectors of several classes".into()),
+            (Points::Vectors { .. }, _) => return Err("it is for binary scores".into()),
+        };
+        let fit = fit.map_err(|cause| words(&cause))?;
+        let bytes = artifact_bytes(&fit, &options).map_err(|cause| words(&cause))?;
+        Ok(Fitted {
+            stored: StoredArtifact::from_bytes(&bytes).map_err(|cause| words(&cause))?,
+            epsilon: fit.guarantee.map(|guarantee| guarantee.epsilon),
+            uncalibrated_tables: fit.unfitted.len(),
+        })
+    }
+
+    /// The loss of every point as it is.
+    pub(super) fn losses_as_they_are(&self, score: ProperScore) -> Vec<f64> {
+        match &self.0 {
+            Points::Binary(points) => {
+                points.iter().map(|&(s, label)| score.loss(s.get().into(), label)).collect()
+            }
+            Points::Vectors { vectors, labels, claim } => vectors
+                .vectors()
+                .zip(labels)
+                .map(|(vector, &label)| match claim {
+                    Claim::TopLabel => {
+                        let top = vector.top_label();
+                        score.loss(top.score.get().into(), i64::from(top.class) == label)
+                    }
+                    Claim::AllClasses => {
+                        vector_loss(score, vector.scores().map(|score| f64::from(score.get())), label)
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    /// The loss of every point after an artefact. What that leaves uncalibrated keeps its score.
+    pub(super) fn losses(
+        &self,
+        stored: &StoredArtifact,
+        score: ProperScore,
+        seed: Seed,
+    ) -> Result<Vec<f64>, String> {
+        let artifact = stored.artifact();
+        let unfit = || "the artefact does not fit the points".to_owned();
+        let prob = |outcome: &Outcome, uncalibrated: Score| match outcome {
+            Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
+            _ => f64::from(uncalibrated.get()),
+        };
+        match &self.0 {
+            Points::Binary(points) => {
+                let scores: Vec<Score> = points.iter().map(|point| point.0).collect();
+                let applied = apply_scores(&artifact, &scores, seed).ok_or_else(unfit)?;
+                let rows = applied.iter().zip(points);
+                Ok(rows.map(|(row, &(s, label))| score.loss(prob(&row.outcome, s), label)).collect())
+            }
+            Points::Vectors { vectors, labels, claim } => {
+                let applied = apply_vectors(&artifact, vectors, seed).ok_or_else(unfit)?;
+                let rows = applied.zip(vectors.vectors()).zip(labels);
+                rows.map(|((row, vector), &label)| {
+                    let (top, outcome) = match (claim, &row) {
+                        (Claim::AllClasses, AppliedVector::Classes(row)) => {
+                            let own = vector.scores().map(|score| f64::from(score.get()));
+                            let probs = row.probs.iter().zip(own);
+                            let probs = probs.map(|(prob, own)| prob.map_or(own, f64::from));
+                            return Ok(vector_loss(score, probs, label));
+                        }
+                        (Claim::AllClasses, _) => {
+                            return Err("it gives no probability for every class".into());
+                        }
+                        (Claim::TopLabel, AppliedVector::TopLabel(row)) => (row.top, row.outcome),
+                        (Claim::TopLabel, AppliedVector::Classes(row)) => (row.top, row.predicted),
+                        (Claim::TopLabel, AppliedVector::TopK(pairs)) => (pairs[0].top, pairs[0].outcome),
+                    };
+                    Ok(score.loss(prob(&outcome, top.score), i64::from(top.class) == label))
+                })
+                .collect()
+            }
+        }
+    }
+}
+
+/// The loss of a vector of probabilities.
+fn vector_loss(score: ProperScore, probs: impl Iterator<Item = f64>, label: i64) -> f64 {
+    let classes = (0i64..).zip(probs);
+    match score {
+        ProperScore::Brier => classes.map(|(class, prob)| score.loss(prob, class == label)).sum(),
+        ProperScore::LogLoss => {
+            classes.filter(|&(class, _)| class == label).map(|(_, prob)| score.loss(prob, true)).sum()
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! Comparing calibration methods by repeated cross-validation, or on points of their own.
+
+use calib_core::artifact::Reduction;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::data::{Claim, CompareData, Contender, Fitted};
+use crate::artifact::{DeviceCost, device_costs};
+use crate::assess::{Bootstrap, EstimateWithInterval, ProperScore};
+use crate::stats::deal;
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompareOptions {
+    /// How held-out points come about.
+    pub split: Split,
+    /// What methods are ranked by.
+    pub score: ProperScore,
+    /// The failure probability of guarantees.
+    pub alpha: f64,
+    /// The widest guarantee that will do; `None` if none is needed.
+    pub epsilon: Option<f64>,
+    /// How to resample for intervals. Its seed is also that of the parts.
+    pub bootstrap: Bootstrap,
+}
+
+/// How held-out points come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Split {
+    /// The points are dealt out into parts, each of which is calibrated by a fit to the others.
+    CrossValidation {
+        /// The number of parts, at least 2.
+        folds: usize,
+        /// How often the points are dealt out anew, at least 1.
+        repeats: usize,
+    },
+    /// There are points for this alone.
+    Test {
+        /// How many.
+        n: usize,
+    },
+}
+
+/// A method that was compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedMethod {
+    /// The method's name, as it was given.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: String,
+    /// How many classes or ranks stay uncalibrated in a fit to all points: their points keep their scores.
+    pub uncalibrated_tables: usize,
+    /// The mean loss of held-out points.
+    pub loss: EstimateWithInterval,
+    /// The mean loss less that of the scores as they are, on the same points: below 0 is better.
+    pub change: EstimateWithInterval,
+    /// The epsilon that a fit to all points guarantees; `None` for no guarantee.
+    pub epsilon: Option<f64>,
+    /// Whether that is narrow enough; `None` if nothing was asked for.
+    pub meets_epsilon: Option<bool>,
+    /// The length of the artefact of a fit to all points.
+    pub len_bytes: usize,
+    /// What a call costs on a device, given what was compared; `None` for forms that were not measured.
+    pub cost: Option<DeviceCost>,
+}
+
+/// A method that could not be fitted to these points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedMethod {
+    /// The method's name, as it was given.
+    pub name: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MethodComparison {
+    /// The number of points.
+    pub n: usize,
+    /// How held-out points came about.
+    pub split: Split,
+    /// Which probabilities of vectors are judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+    /// What methods are ranked by.
+    pub score: ProperScore,
+    /// The mean loss of the scores as they are.
+    pub uncalibrated: EstimateWithInterval,
+    /// The methods, the lowest loss first.
+    pub methods: Vec<ComparedMethod>,
+    /// The methods that could not be fitted.
+    pub failed: Vec<FailedMethod>,
+    /// The name of the method to take; `None` to leave the scores uncalibrated.
+    pub recommendation: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// The held-out losses of a method, and what a fit to all points is like.
+struct Candidate {
+    losses: Vec<f64>,
+    compared: ComparedMethod,
+}
+
+/// Compares methods, each with a name: every point that is judged is calibrated, with the device's arithmetic, by fits to
+/// other points only. These are the points of the other parts, or, if there are test points, all. The result depends neither
+/// on the order of the points nor on the number of threads. `progress` is called after each of [`fits`] fits.
+///
+/// The intervals tell the noise of the points that are judged, not that of the fits.
+///
+/// # Panics
+///
+/// If there are fewer points than folds, or no test points although the split is such.
+pub fn compare_methods(
+    points: &CompareData,
+    test: Option<&CompareData>,
+    contenders: &[(String, Contender)],
+    options: &CompareOptions,
+    progress: &(dyn Fn() + Sync),
+) -> MethodComparison {
+    let held_out = match options.split {
+        Split::CrossValidation { folds, repeats } => {
+            assert!(folds >= 2 && points.len() >= folds, "too few points for the folds");
+            HeldOut::Parts(deal(points.len(), folds, repeats, options.bootstrap.seed))
+        }
+        Split::Test { .. } => HeldOut::Test(test.expect("test points are given")),
+    };
+    let judge = Judge { points, held_out, options, progress };
+    let fitted: Vec<Result<Candidate, FailedMethod>> = contenders
+        .par_iter()
+        .map(|(name, contender)| {
+            judge.candidate(name, contender).map_err(|reason| FailedMethod { name: name.clone(), reason })
+        })
+        .collect();
+    let (mut candidates, mut failed) = (Vec::new(), Vec::new());
+    for fitted in fitted {
+        match fitted {
+            Ok(candidate) => candidates.push(candidate),
+            Err(failure) => failed.push(failure),
+        }
+    }
+    let as_they_are = test.unwrap_or(points).losses_as_they_are(options.score);
+    let uncalibrated = with_intervals(&as_they_are, &mut candidates, &options.bootstrap);
+    let mut methods: Vec<ComparedMethod> = candidates.into_iter().map(|c| c.compared).collect();
+    methods.sort_by(|a, b| a.loss.value.total_cmp(&b.loss.value).then_with(|| a.name.cmp(&b.name)));
+    let (recommendation, reason) = recommend(&methods, options);
+    MethodComparison {
+        n: points.len(),
+        split: options.split,
+        claim: points.claim(),
+        score: options.score,
+        uncalibrated,
+        methods,
+        failed,
+        recommendation,
+        reason,
+    }
+}
+
+/// How many fits each method takes.
+pub fn fits(split: Split) -> usize {
+    match split {
+        Split::CrossValidation { folds, repeats } => 1 + folds * repeats,
+        Split::Test { .. } => 1,
+    }
+}
+
+/// The points that a fit leaves out.
+enum HeldOut<'a> {
+    /// Repeat by repeat, part by part: the indices of the points outside and inside.
+    Parts(Vec<Vec<(Vec<usize>, Vec<usize>)>>),
+    Test(&'a CompareData),
+}
+
+/// What tells the seed of random words from that of everything else.
+const WORDS: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// All that a method is judged by.
+struct Judge<'a> {
+    points: &'a CompareData,
+    held_out: HeldOut<'a>,
+    options: &'a CompareOptions,
+    progress: &'a (dyn Fn() + Sync),
+}
+
+impl Judge<'_> {
+    fn candidate(&self, name: &str, contender: &Contender) -> Result<Candidate, String> {
+        if self.options.score == ProperScore::LogLoss
+            && self.points.claim() == Some(Claim::AllClasses)
+            && matches!(contender, Contender::Reduced(Reduction::ClassWise, _))
+        {
+            return Err(
+                "its probabilities need not sum to one, and the log-loss is proper only if they do".into()
+            );
+        }
+        let whole = self.fit(self.points, contender)?;
+        let losses = match &self.held_out {
+            HeldOut::Test(test) => self.losses(test, &whole, 0)?,
+            HeldOut::Parts(repeats) => {
+                let mut losses = vec![0.0; self.points.len()];
+                for (repeat, parts) in repeats.iter().enumerate() {
+                    let of_parts: Vec<Vec<f64>> = parts
+                        .par_iter()
+                        .enumerate()
+                        .map(|(part, (outside, inside))| {
+                            let fitted = self.fit(&self.points.part(outside), contender)?;
+                            let place = repeat * parts.len() + part;
+                            self.losses(&self.points.part(inside), &fitted, place as u64)
+                        })
+                        .collect::<Result<_, String>>()?;
+                    for ((_, inside), part) in parts.iter().zip(of_parts) {
+                        for (&i, loss) in inside.iter().zip(part) {
+                            losses[i] += loss / repeats.len() as f64;
+                        }
+                    }
+                }
+                losses
+            }
+        };
+        Ok(Candidate { losses, compared: self.compared(name, &whole) })
+    }
+
+    fn fit(&self, points: &CompareData, contender: &Contender) -> Result<Fitted, String> {
+        let fitted = points.fit(contender, self.options.alpha);
+        (self.progress)();
+        fitted
+    }
+
+    /// The losses of the part in this place.
+    fn losses(&self, points: &CompareData, fitted: &Fitted, place: u64) -> Result<Vec<f64>, String> {
+        // Words that a randomised method breaks ties with now must have nothing to do with those of its fit, or of other
+        // parts.
+        let seed = (self.options.bootstrap.seed ^ WORDS).wrapping_add(place);
+        points.losses(&fitted.stored, self.options.score, seed)
+    }
+
+    /// What a fit to all points is like, without its losses.
+    fn compared(&self, name: &str, whole: &Fitted) -> ComparedMethod {
+        let artifact = whole.stored.artifact();
+        let unknown = EstimateWithInterval { value: f64::NAN, interval: None };
+        let narrow_enough = |wanted| whole.epsilon.is_some_and(|epsilon| epsilon <= wanted);
+        ComparedMethod {
+            name: name.into(),
+            parameters: artifact.header().provenance.parameters.into(),
+            uncalibrated_tables: whole.uncalibrated_tables,
+            loss: unknown,
+            change: unknown,
+            epsilon: whole.epsilon,
+            meets_epsilon: self.options.epsilon.map(narrow_enough),
+            len_bytes: artifact.len_bytes(),
+            cost: device_costs(&artifact).into_iter().find(|cost| cost.input == self.points.input()),
+        }
+    }
+}
+
+/// Fills in the losses and their changes; gives the loss of the scores as they are. All from the same resamples.
+fn with_intervals(
+    as_they_are: &[f64],
+    candidates: &mut [Candidate],
+    bootstrap: &Bootstrap,
+) -> EstimateWithInterval {
+    let n = as_they_are.len();
+    let columns: Vec<&[f64]> =
+        std::iter::once(as_they_are).chain(candidates.iter().map(|c| &c.losses[..])).collect();
+    let means = |counts: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        let mean = |column: &&[f64]| {
+            column.iter().enumerate().map(|(i, loss)| counts(i) * loss).sum::<f64>() / n as f64
+        };
+        columns.iter().map(mean).collect()
+    };
+    let with_changes = |means: Vec<f64>| {
+        let changes: Vec<f64> = means.iter().map(|mean| mean - means[0]).collect();
+        [means, changes].concat()
+    };
+    let values = with_changes(means(&|_| 1.0));
+    let intervals =
+        bootstrap.intervals(n, |counts| with_changes(means(&|i| f64::from(counts[i]))), |_| false);
+    let estimates: Vec<EstimateWithInterval> = values
+        .into_iter()
+        .zip(intervals)
+        .map(|(value, interval)| EstimateWithInterval { value, interval })
+        .collect();
+    let (losses, changes) = estimates.split_at(estimates.len() / 2);
+    for (candidate, (loss, change)) in candidates.iter_mut().zip(losses.iter().zip(changes).skip(1)) {
+        (candidate.compared.loss, candidate.compared.change) = (*loss, *change);
+    }
+    losses[0]
+}
+
+/// The best of the methods that will do, if it is better than nothing, and why.
+fn recommend(ranked: &[ComparedMethod], options: &CompareOptions) -> (Option<String>, String) {
+    let score = options.score.name();
+    if ranked.is_empty() {
+        return (None, "no method could be fitted".into());
+    }
+    let Some(best) = ranked.iter().find(|method| method.meets_epsilon != Some(false)) else {
+        let wanted = options.epsilon.map_or(String::new(), |epsilon| format!(" of {epsilon}"));
+        return (None, format!("no method guarantees an epsilon{wanted} with so few points"));
+    };
+    let interval = best.change.interval.map_or(String::new(), |i| format!(" [{:+.6}, {:+.6}]", i.lo, i.hi));
+    let change = format!("{score} changes by {:+.6}{interval}", best.change.value);
+    let is_better = best.change.interval.map_or(best.change.value < 0.0, |interval| interval.hi < 0.0);
+    if is_better {
+        let among = if options.epsilon.is_some() { " of those whose guarantee is narrow enough" } else { "" };
+        return (Some(best.name.clone()), format!("it has the lowest {score}{among}, and {change}"));
+    }
+    (None, format!("not even {}, the best of those that will do, is surely better: {change}", best.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assess::{AssessOptions, IntervalKind, ProbMatrix, assess_vectors};
+    use crate::binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
+    use crate::data::{BinaryData, VectorKind, Vectors};
+    use crate::fit::fit_binary;
+    use crate::joint::{JointMethod, VectorScalingMethod};
+    use crate::reduction::ReductionOptions;
+
+    const OPTIONS: CompareOptions = CompareOptions {
+        split: Split::CrossValidation { folds: 5, repeats: 2 },
+        score: ProperScore::Brier,
+        alpha: 0.1,
+        epsilon: None,
+        bootstrap: Bootstrap { kind: IntervalKind::Percentile, resamples: 200, seed: 1, alpha: 0.05 },
+    };
+
+    fn methods() -> Vec<(String, Contender)> {
+        let methods = [
+            ("umd", BinaryMethod::Umd(Umd::new(8))),
+            ("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
+            ("platt", BinaryMethod::Scaling(ScalingMethod::PlattLogit)),
+            ("too-many", BinaryMethod::Umd(Umd::new(1000))),
+        ];
+        methods.map(|(name, method)| (name.into(), Contender::Binary(method))).into()
+    }
+
+    fn noise(i: u32) -> f64 {
+        f64::from(i.wrapping_mul(2_654_435_769) >> 8) / f64::from(1 << 24)
+    }
+
+    /// Points whose labels are true with probability `truth(score)`.
+    fn points(truth: fn(f64) -> f64) -> Vec<(f64, bool)> {
+        let score = |i: u32| (f64::from(i * 7919 % 1000) + 0.5) / 1000.0;
+        (0..1000).map(|i| (score(i), noise(i) < truth(score(i)))).collect()
+    }
+
+    fn compare(points: &[(f64, bool)], options: &CompareOptions) -> MethodComparison {
+        compare_methods(&CompareData::binary(points.iter().copied()), None, &methods(), options, &|| ())
+    }
+
+    /// Logits of three classes, twice as large as they should be.
+    fn vectors(rows: std::ops::Range<u32>) -> (Vectors, Vec<i64>) {
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        for i in rows {
+            let logits: [f64; 3] = std::array::from_fn(|k| 3.0 * noise(7 * i + k as u32));
+            let exps = logits.map(f64::exp);
+            let mut below = noise(31 * i + 11) * exps.iter().sum::<f64>();
+            let label = exps.iter().position(|exp| {
+                below -= exp;
+                below < 0.0
+            });
+            values.extend(logits.map(|logit| 2.0 * logit as f32));
+            labels.push(label.unwrap_or(2) as i64);
+        }
+        (Vectors::new(values, 3, VectorKind::Logits).unwrap(), labels)
+    }
+
+    fn vector_methods() -> Vec<(String, Contender)> {
+        let umd = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(50) };
+        let joint = |method| {
+            Contender::Joint(JointMethod::Scaling { method, log_probs: false, cross_validation: None })
+        };
+        vec![
+            ("top-label/umd".into(), Contender::Reduced(Reduction::TopLabel, umd)),
+            ("normalized/umd".into(), Contender::Reduced(Reduction::Normalized, umd)),
+            ("class-wise/umd".into(), Contender::Reduced(Reduction::ClassWise, umd)),
+            ("temperature".into(), joint(VectorScalingMethod::Temperature)),
+            ("binary".into(), Contender::Binary(BinaryMethod::VennAbers)),
+        ]
+    }
+
+    #[test]
+    fn what_is_off_is_calibrated_and_the_order_of_the_points_does_not_matter() {
+        let mut points = points(|s| s * s * s);
+        let got = compare(&points, &OPTIONS);
+        assert!(got.recommendation.is_some(), "{}", got.reason);
+        assert!(got.methods.windows(2).all(|pair| pair[0].loss.value <= pair[1].loss.value));
+        let best = &got.methods[0];
+        assert!((best.loss.value - got.uncalibrated.value - best.change.value).abs() < 1e-12);
+        assert_eq!(got.failed.iter().map(|failed| &*failed.name).collect::<Vec<_>>(), ["too-many"]);
+        points.reverse();
+        assert_eq!(compare(&points, &OPTIONS), got);
+    }
+
+    #[test]
+    fn vectors_are_judged_by_all_classes_or_by_the_predicted_one() {
+        let (rows, labels) = vectors(0..1000);
+        let run = |claim, score| {
+            let data = CompareData::vectors(&rows, &labels, claim).unwrap();
+            let options = CompareOptions { score, ..OPTIONS };
+            compare_methods(&data, None, &vector_methods(), &options, &|| ())
+        };
+        let all = run(Claim::AllClasses, ProperScore::LogLoss);
+        assert_eq!(
+            (all.recommendation.as_deref(), all.claim),
+            (Some("temperature"), Some(Claim::AllClasses))
+        );
+        let failed: Vec<_> = all.failed.iter().map(|failed| (&*failed.name, &*failed.reason)).collect();
+        assert_eq!(
+            failed,
+            [
+                ("top-label/umd", "it gives no probability for every class"),
+                (
+                    "class-wise/umd",
+                    "its probabilities need not sum to one, and the log-loss is proper only if they do",
+                ),
+                ("binary", "it is for binary scores"),
+            ]
+        );
+        // As an assessment of the scores has it.
+        let labels_u16 = labels.iter().map(|&label| label as u16).collect();
+        let matrix = ProbMatrix::new(rows.probs_f64(), labels_u16, 3);
+        let assessment = assess_vectors(&matrix, &AssessOptions::default());
+        assert!((all.uncalibrated.value - assessment.log_loss.value).abs() < 1e-6);
+        let brier = run(Claim::AllClasses, ProperScore::Brier);
+        assert!((brier.uncalibrated.value - assessment.brier.value).abs() < 1e-6);
+        let top = run(Claim::TopLabel, ProperScore::Brier);
+        assert!((top.uncalibrated.value - assessment.top_label.brier.value).abs() < 1e-6);
+        assert_eq!((brier.methods.len(), top.methods.len(), top.failed.len()), (3, 4, 1));
+        let umd = top.methods.iter().find(|method| method.name == "top-label/umd").unwrap();
+        assert!(umd.change.value < 0.0, "{umd:?}");
+    }
+
+    #[test]
+    fn points_of_their_own_judge_one_fit_to_all() {
+        let all = points(|s| s * s * s);
+        let (calibration, test) = all.split_at(600);
+        let data = |points: &[(f64, bool)]| CompareData::binary(points.iter().copied());
+        let options = CompareOptions { split: Split::Test { n: 400 }, ..OPTIONS };
+        let calls = std::sync::atomic::AtomicUsize::new(0);
+        let count = || {
+            calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        };
+        let got = compare_methods(&data(calibration), Some(&data(test)), &methods(), &options, &count);
+        assert_eq!(calls.into_inner(), 4 * fits(options.split));
+        // By hand: the same fit, applied to the test points.
+        let (scores, labels) = calibration.iter().copied().unzip();
+        let fit = fit_binary(
+            &BinaryData::new(scores, labels).unwrap().on_device(),
+            &BinaryMethod::Umd(Umd::new(8)),
+            0.1,
+        );
+        let model = fit.unwrap().tables.remove(0).unwrap().model;
+        let model = model.steps().unwrap();
+        let loss = |&(score, label): &(f64, bool)| {
+            let value = model.bins[model.bin(f64::from(score as f32))].value;
+            (value - f64::from(u8::from(label))).powi(2)
+        };
+        let expected = test.iter().map(loss).sum::<f64>() / 400.0;
+        let umd = got.methods.iter().find(|method| method.name == "umd").unwrap();
+        assert!((umd.loss.value - expected).abs() < 1e-6, "{umd:?} {expected}");
+        assert_eq!(got.n, 600);
+    }
+
+    /// Where all scores are equal nothing is better than the share of positives, whose Brier score is 0.1875, but by chance.
+    #[test]
+    fn random_ties_do_not_look_ahead() {
+        let points: Vec<(f64, bool)> = (0..400).map(|i| (0.5, i % 4 == 0)).collect();
+        let umd = Contender::Binary(BinaryMethod::UmdRandomized(Umd::new(4), OPTIONS.bootstrap.seed));
+        let data = CompareData::binary(points);
+        let got = compare_methods(&data, None, &[("umd-randomized".into(), umd)], &OPTIONS, &|| ());
+        assert!(got.methods[0].loss.value > 0.18, "{:?}", got.methods);
+    }
+
+    #[test]
+    fn the_number_of_threads_does_not_matter() {
+        let (rows, labels) = vectors(0..400);
+        let data = CompareData::vectors(&rows, &labels, Claim::TopLabel).unwrap();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| compare_methods(&data, None, &vector_methods(), &OPTIONS, &|| ()))
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn what_is_calibrated_is_left_alone() {
+        let got = compare(&points(|s| s), &OPTIONS);
+        assert_eq!(got.recommendation, None, "{}", got.reason);
+    }
+
+    #[test]
+    fn only_a_guarantee_that_is_narrow_enough_will_do() {
+        let wide = CompareOptions { epsilon: Some(0.2), ..OPTIONS };
+        let got = compare(&points(|s| s * s * s), &wide);
+        assert_eq!(got.recommendation.as_deref(), Some("umd"), "{}", got.reason);
+        let narrow = CompareOptions { epsilon: Some(0.01), ..OPTIONS };
+        let got = compare(&points(|s| s * s * s), &narrow);
+        assert_eq!(got.recommendation, None);
+        assert!(got.reason.contains("0.01"));
+    }
+}

@@ -1,0 +1,173 @@
+//! Scores and binary labels, checked once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use calib_core::Score;
+use rayon::prelude::*;
+
+use super::checks::{check_device_scores, check_lengths};
+use super::error::DataError;
+use super::rounding::rounded;
+use crate::points::{Collected, Packed, Passes, Spill, packed};
+
+/// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
+///
+/// One point a row with its score in the device's `f32` takes 4 bytes; other rows take 24.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BinaryData {
+    form: Form,
+}
+
+/// What the points are kept as.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// One point a row, its score an `f32`.
+    Packed(Vec<Packed>),
+    /// The same, as many as do not fit into memory.
+    Spilled(Arc<Spill>),
+    /// (score, number of points, number of them with label 1).
+    Rows(Vec<(f64, u64, u64)>),
+}
+
+/// Counts up to here are exact in an `f64`.
+const MAX_POINTS: u64 = 1 << 53;
+
+impl BinaryData {
+    /// Checks scores and labels. The scores are used as they are; see [`BinaryData::on_device`].
+    ///
+    /// # Errors
+    ///
+    /// No rows, different lengths, or a score that is not in `[0, 1]`.
+    pub fn new(scores: Vec<f64>, labels: Vec<bool>) -> Result<Self, DataError> {
+        check_lengths(scores.len(), labels.len())?;
+        Self::from_counts(
+            scores.into_iter().zip(labels).map(|(score, label)| (score, 1, label.into())).collect(),
+        )
+    }
+
+    /// Checks rows of a score, the number `n` of points that the row stands for, and the number of those with label 1: a
+    /// table aggregated by score. The same as so many rows of one point each.
+    ///
+    /// # Errors
+    ///
+    /// No points, a score that is not in `[0, 1]`, more positives than points, or more than 2^53 points.
+    pub fn from_counts(rows: Vec<(f64, u64, u64)>) -> Result<Self, DataError> {
+        let mut total = 0u64;
+        for (row, &(score, n, positives)) in rows.iter().enumerate() {
+            Score::try_from(score).map_err(|cause| DataError::Score { row, cause })?;
+            if positives > n {
+                return Err(DataError::Positives { row, positives, n });
+            }
+            total = total.checked_add(n).filter(|&total| total <= MAX_POINTS).ok_or(DataError::TooMany)?;
+        }
+        if total == 0 { Err(DataError::Empty) } else { Ok(Self { form: Form::Rows(rows) }) }
+    }
+
+    /// Checks scores as the device sees them, and labels: the same as [`BinaryData::new`] for these scores, and quicker.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryData::new`].
+    pub fn from_device_scores(scores: &[f32], labels: &[bool]) -> Result<Self, DataError> {
+        check_lengths(scores.len(), labels.len())?;
+        check_device_scores(scores)?;
+        let pack = |(&score, &label)| packed::pack(Score::new(score).unwrap_or(Score::ZERO), label);
+        Ok(Self::from_packed(scores.par_iter().zip(labels).with_min_len(1 << 14).map(pack).collect()))
+    }
+
+    /// At least one packed point.
+    pub(crate) fn from_packed(points: Vec<Packed>) -> Self {
+        Self { form: Form::Packed(points) }
+    }
+
+    /// The same data as the device sees it: every score rounded to the nearest `f32`. What is fitted for a
+    /// device must be fitted on this, so that no score changes its bin on the way.
+    #[must_use]
+    pub fn on_device(mut self) -> Self {
+        let Form::Rows(rows) = &mut self.form else { return self };
+        for row in rows.iter_mut() {
+            row.0 = f64::from(row.0 as f32);
+        }
+        if rows.iter().all(|row| row.1 == 1) {
+            let pack = |&(score, _, positives): &(f64, u64, u64)| {
+                packed::pack(Score::try_from(score).expect("checked before"), positives == 1)
+            };
+            self.form = Form::Packed(rows.iter().map(pack).collect());
+        }
+        self
+    }
+
+    /// The same data as a device with a table of 16-bit numbers sees it: every score rounded to the nearest `k / 65535`.
+    ///
+    /// # Panics
+    ///
+    /// If points that do not fit into memory cannot be read back from their temporary file.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let rows = match self.form {
+            Form::Packed(points) => {
+                let row = |point| (rounded(packed::score(point)), 1, packed::label(point).into());
+                points.into_iter().map(row).collect()
+            }
+            Form::Spilled(points) => {
+                let add = |counts: &mut HashMap<u64, (u64, u64)>, part: &[Packed]| {
+                    for &point in part {
+                        let count = counts.entry(rounded(packed::score(point)).to_bits()).or_default();
+                        *count = (count.0 + 1, count.1 + u64::from(packed::label(point)));
+                    }
+                };
+                let counts = points.fold(HashMap::new, add, |_, _| ()).expect("the temporary file is there");
+                counts.into_iter().map(|(bits, (n, k))| (f64::from_bits(bits), n, k)).collect()
+            }
+            Form::Rows(rows) => rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect(),
+        };
+        Self { form: Form::Rows(rows) }
+    }
+
+    /// At least one packed point.
+    pub(crate) fn from_collected(points: Collected) -> Self {
+        Self {
+            form: match points {
+                Collected::Memory(points) => Form::Packed(points),
+                Collected::Spill(spill) => Form::Spilled(spill.into()),
+            },
+        }
+    }
+
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// The number of points, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> u64 {
+        match &self.form {
+            Form::Packed(points) => points.len() as u64,
+            Form::Spilled(points) => points.len(),
+            Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_checked_and_stand_for_rows() {
+        let counts = BinaryData::from_counts(vec![(0.5, 3, 1), (0.1, 0, 0), (0.9, 2, 2)]).unwrap();
+        let rows = [(0.5, true), (0.5, false), (0.5, false), (0.9, true), (0.9, true)];
+        let rows =
+            BinaryData::new(rows.iter().map(|r| r.0).collect(), rows.iter().map(|r| r.1).collect()).unwrap();
+        let groups = |data: &BinaryData| match data.form() {
+            Form::Rows(rows) => crate::points::group(rows.clone()),
+            Form::Packed(_) | Form::Spilled(_) => panic!("only scores for the device are packed"),
+        };
+        assert_eq!((counts.len(), groups(&counts)), (rows.len(), groups(&rows)));
+        let refused = |row| BinaryData::from_counts(vec![row]);
+        assert_eq!(refused((0.5, 1, 2)), Err(DataError::Positives { row: 0, positives: 2, n: 1 }));
+        assert_eq!(refused((0.5, 0, 0)), Err(DataError::Empty));
+        assert_eq!(refused((0.5, MAX_POINTS + 1, 0)), Err(DataError::TooMany));
+    }
+}

@@ -1,0 +1,135 @@
+//! Why data are refused.
+
+use calib_core::ScoreError;
+use calib_core::artifact::Reduction;
+use calib_core::score::{CodeError, LogitsError, MAX_CLASSES, MAX_TOP_K, ProbsError};
+
+/// Why data were refused; `row` is the 0-based index of the data row.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// There are no rows.
+    #[error("there are no rows")]
+    Empty,
+    /// Scores and labels differ in number.
+    #[error("{scores} rows of scores but {labels} labels")]
+    LabelCount {
+        /// The number of scores.
+        scores: usize,
+        /// The number of labels.
+        labels: usize,
+    },
+    /// A row has more positives than points.
+    #[error("row {row}: {positives} positives of {n} points")]
+    Positives {
+        /// The row.
+        row: usize,
+        /// The number of positives.
+        positives: u64,
+        /// The number of points.
+        n: u64,
+    },
+    /// A weight is not a number from 0 on.
+    #[error("row {row}: the weight {weight} is not a number from 0 on")]
+    Weight {
+        /// The row.
+        row: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// All weights are 0.
+    #[error("all weights are 0")]
+    NoWeight,
+    /// There are more than 2^53 points.
+    #[error("more than 2^53 points")]
+    TooMany,
+    /// A score is not in `[0, 1]`.
+    #[error("row {row}: {cause}")]
+    Score {
+        /// The row.
+        row: usize,
+        /// What is wrong.
+        cause: ScoreError,
+    },
+    /// A row is not a logit vector.
+    #[error("row {row}: {cause}")]
+    Logits {
+        /// The row.
+        row: usize,
+        /// What is wrong.
+        cause: LogitsError,
+    },
+    /// A row is not a probability vector.
+    #[error("row {row}: {cause}")]
+    Probs {
+        /// The row.
+        row: usize,
+        /// What is wrong.
+        cause: ProbsError,
+    },
+    /// An entry is not a code of the encoding.
+    #[error("row {row}, class {class}: {code} is not a code ({cause})")]
+    Code {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: usize,
+        /// The entry.
+        code: i64,
+        /// What is wrong.
+        cause: CodeError,
+    },
+    /// A code stands for a score that is not in `[0, 1]`.
+    #[error(
+        "row {row}, class {class}: the code {code} stands for the score {score}, which is outside [0, 1]"
+    )]
+    CodeScore {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: usize,
+        /// The code.
+        code: i32,
+        /// The score.
+        score: f32,
+    },
+    /// The scores that the codes of a row stand for do not sum to one.
+    #[error("row {row}: the codes stand for scores that sum to {sum}, not to 1")]
+    CodeSum {
+        /// The row.
+        row: usize,
+        /// The sum.
+        sum: f32,
+    },
+    /// There are no calibrators of integer codes under the reduction.
+    #[error("there is no {0} calibrator of integer codes")]
+    CodeReduction(Reduction),
+    /// A class, predicted or true, is not below the number of classes.
+    #[error("row {row}: class {class} is out of range, there are {classes} classes, from 0 on")]
+    Class {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: i64,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// The number of classes is below 2 or above 65 535.
+    #[error("{0} classes: a classifier has 2 to {MAX_CLASSES}")]
+    ClassCount(usize),
+    /// The reduction is for another number of classes, or its number of ranks is out of range.
+    #[error("{}", reduction_fault(*reduction, *classes))]
+    Reduction {
+        /// The reduction.
+        reduction: Reduction,
+        /// The number of classes.
+        classes: usize,
+    },
+}
+
+fn reduction_fault(reduction: Reduction, classes: usize) -> String {
+    match reduction.top_k() {
+        Some(k) => format!("{k} ranks: with {classes} classes there are 1 to {}", classes.min(MAX_TOP_K)),
+        None => format!("the reduction {reduction} does not go with {classes} classes"),
+    }
+}

@@ -1,0 +1,29 @@
+//! Calibration data, checked once: what is here can be fitted to.
+//!
+//! Binary scores ([`BinaryData`], [`WeightedData`]), predictions ([`TopLabelData`]), vectors of probabilities, logits or
+//! codes ([`Vectors`], [`CodeVectors`]) and those with labels ([`VectorData`]). Imports `points`.
+
+mod binary;
+mod checks;
+mod code_vectors;
+mod codes;
+mod collector;
+mod error;
+mod labelled_vectors;
+mod predictions;
+mod rounding;
+mod vectors;
+mod weighted;
+
+pub use binary::BinaryData;
+pub(crate) use binary::Form;
+pub(crate) use checks::{check_device_scores, check_labels, check_lengths};
+pub use code_vectors::CodeVectors;
+pub(crate) use codes::clamped_score;
+pub use collector::BinaryCollector;
+pub use error::DataError;
+pub use labelled_vectors::VectorData;
+pub use predictions::TopLabelData;
+pub(crate) use rounding::{STEPS, rounded};
+pub use vectors::{VectorKind, Vectors};
+pub use weighted::WeightedData;

@@ -1,0 +1,12 @@
+//! Scores as a device with a table of 16-bit numbers sees them.
+
+use calib_core::Score;
+
+/// The number of steps between the scores 0 and 1.
+pub(crate) const STEPS: f64 = u16::MAX as f64;
+
+/// A score as a device with a compact table sees it: rounded to the nearest `k / 65535`, as calib-core does it.
+pub(crate) fn rounded(score: f64) -> f64 {
+    let single = Score::new(score as f32).expect("scores were checked");
+    f64::from(single.rounded_key()) / STEPS
+}

@@ -1,0 +1,158 @@
+//! Vectors of scores, one entry per class, checked once.
+
+use calib_core::score::MAX_CLASSES;
+use calib_core::{Logits, Probs, ScoreVector, TopLabel};
+
+use super::error::DataError;
+
+/// What a vector's entries are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorKind {
+    /// Logits: any finite numbers.
+    Logits,
+    /// Probabilities: in `[0, 1]`, summing to one.
+    Probs,
+}
+
+/// `n >= 1` checked vectors of `L >= 2` entries in the device's `f32`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vectors {
+    values: Vec<f32>,
+    classes: usize,
+    kind: VectorKind,
+}
+
+impl Vectors {
+    /// Checks row-major values, `classes` to a row.
+    ///
+    /// # Errors
+    ///
+    /// No rows, a number of classes out of range, or the first row that is no vector of its kind.
+    ///
+    /// # Panics
+    ///
+    /// If the number of values is not a multiple of `classes`.
+    pub fn new(values: Vec<f32>, classes: usize, kind: VectorKind) -> Result<Self, DataError> {
+        if !(2..=MAX_CLASSES).contains(&classes) {
+            return Err(DataError::ClassCount(classes));
+        }
+        assert!(values.len().is_multiple_of(classes), "{} values in rows of {classes}", values.len());
+        if values.is_empty() {
+            return Err(DataError::Empty);
+        }
+        for (row, vector) in values.chunks_exact(classes).enumerate() {
+            match kind {
+                VectorKind::Logits => {
+                    Logits::new(vector).map_err(|cause| DataError::Logits { row, cause })?;
+                }
+                VectorKind::Probs => {
+                    Probs::new(vector).map_err(|cause| DataError::Probs { row, cause })?;
+                }
+            }
+        }
+        Ok(Self { values, classes, kind })
+    }
+
+    /// The number of classes, at least 2.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// What the entries are.
+    pub fn kind(&self) -> VectorKind {
+        self.kind
+    }
+
+    /// The number of rows, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.values.len() / self.classes
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = &[f32]> + ExactSizeIterator {
+        self.values.chunks_exact(self.classes)
+    }
+
+    /// A row, as the device sees it.
+    pub(crate) fn vector<'r>(&self, row: &'r [f32]) -> ScoreVector<'r> {
+        match self.kind {
+            VectorKind::Logits => Logits::new(row).expect("checked in new").into(),
+            VectorKind::Probs => Probs::new(row).expect("checked in new").into(),
+        }
+    }
+
+    /// The rows, as the device sees them.
+    pub fn vectors(&self) -> impl ExactSizeIterator<Item = ScoreVector<'_>> {
+        self.rows().map(|row| self.vector(row))
+    }
+
+    /// Every row's predicted class and score, computed as the device does.
+    pub fn top_labels(&self) -> impl Iterator<Item = TopLabel> {
+        self.vectors().map(|vector| vector.top_label())
+    }
+
+    /// The probabilities of all rows and classes, row-major, with the softmax computed in `f64`.
+    pub fn probs_f64(&self) -> Vec<f64> {
+        let mut probs = Vec::with_capacity(self.values.len());
+        for row in self.rows() {
+            let max = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+            let start = probs.len();
+            match self.kind {
+                // An f32 softmax may be off [0, 1] in its last bits.
+                VectorKind::Probs => probs.extend(row.iter().map(|&prob| f64::from(prob).clamp(0.0, 1.0))),
+                VectorKind::Logits => {
+                    probs.extend(row.iter().map(|&logit| (f64::from(logit) - max).exp()));
+                    let sum: f64 = probs[start..].iter().sum();
+                    probs[start..].iter_mut().for_each(|prob| *prob /= sum);
+                }
+            }
+        }
+        probs
+    }
+
+    /// Every row's predicted class and score, with the softmax computed in `f64`: the reference for what
+    /// `f32` costs. Ties go to the lowest class.
+    pub fn top_labels_f64(&self) -> impl Iterator<Item = (u16, f64)> {
+        self.rows().map(|row| {
+            let class = (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+            let max = f64::from(row[class]);
+            let score = match self.kind {
+                VectorKind::Logits => 1.0 / row.iter().map(|&z| (f64::from(z) - max).exp()).sum::<f64>(),
+                VectorKind::Probs => max,
+            };
+            (class as u16, score)
+        })
+    }
+
+    /// A row's scores, with the softmax computed in `f64`.
+    pub(crate) fn scores_f64<'r>(&self, row: &'r [f32]) -> impl Iterator<Item = f64> + use<'r> {
+        let max = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let logits = self.kind == VectorKind::Logits;
+        let exp = move |&value: &f32| match logits {
+            true => (f64::from(value) - max).exp(),
+            false => f64::from(value).clamp(0.0, 1.0),
+        };
+        let sum = if logits { row.iter().map(exp).sum::<f64>() } else { 1.0 };
+        row.iter().map(move |value| exp(value) / sum)
+    }
+
+    /// Whether every row is a probability vector, whatever the entries were said to be.
+    pub fn all_look_like_probs(&self) -> bool {
+        self.rows().all(|row| Probs::new(row).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f64_and_f32_softmax_agree_to_f32_precision() {
+        let vectors = Vectors::new(vec![0.5, -1.0, 3.0, 1.0, 1.0, 0.0], 3, VectorKind::Logits).unwrap();
+        for (device, reference) in vectors.top_labels().zip(vectors.top_labels_f64()) {
+            assert_eq!(device.class, reference.0);
+            assert!((f64::from(device.score.get()) - reference.1).abs() < 1e-7);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Putting a rule into an artefact.
+
+use calib_core::artifact::{SectionKind, WriteError};
+
+use super::actions::Actions;
+use super::rule::Rule;
+use crate::artifact::{StoredArtifact, written};
+
+/// The artefact with this decision rule, in place of its own if it has one. The calibrator is the same; the identity, which
+/// is a hash of everything, is another.
+///
+/// # Errors
+///
+/// If the artefact would be larger than the format allows.
+pub fn with_decision(
+    artifact: &StoredArtifact,
+    actions: &Actions,
+    rule: &Rule,
+) -> Result<Vec<u8>, WriteError> {
+    written(|writer| {
+        for (kind, mandatory, payload) in artifact.sections() {
+            if kind != SectionKind::Decision as u16 {
+                writer.section(kind, mandatory, payload)?;
+            }
+        }
+        rule.with_parts(actions, |parts| writer.decision(parts))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::artifact::PREFIX_LEN;
+
+    use super::super::actions::tests::actions;
+    use super::super::envelope::Envelope;
+    use super::*;
+    use crate::artifact::{ArtifactOptions, artifact_bytes, identity};
+    use crate::binary::{BinaryMethod, Umd};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
+
+    #[test]
+    fn the_rule_is_added_or_replaced_and_nothing_else_changes() {
+        let data = BinaryData::new(
+            (0..100).map(|i| f64::from(i) / 128.0).collect(),
+            (0..100).map(|i| i % 3 == 0).collect(),
+        );
+        let fit = fit_binary(&data.unwrap(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let options = ArtifactOptions { intervals: true, ..Default::default() };
+        let plain = StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap();
+        let decide = |artifact: &StoredArtifact, costs: &[(u32, u32, u32)]| {
+            let actions = actions(costs);
+            let rule = Rule::bayes(&Envelope::new(&actions, |_| true));
+            StoredArtifact::from_bytes(&with_decision(artifact, &actions, &rule).unwrap()).unwrap()
+        };
+        let first = decide(&plain, &[(0, 1, 0), (9, 0, 0)]);
+        let second = decide(&first, &[(0, 1, 0), (3, 0, 0), (2, 2, 0)]);
+        let rules = [&first, &second].map(|stored| {
+            let artifact = stored.artifact();
+            let rule = artifact.decision().unwrap();
+            (rule.thresholds().to_vec(), rule.intervals().to_vec(), rule.action_count(), rule.uncalibrated())
+        });
+        assert_eq!(rules[0], (vec![0.1f32.next_down()], vec![1, 0], 2, 0));
+        assert_eq!(rules[1], (vec![0.25], vec![1, 0], 3, 0));
+        for stored in [&first, &second] {
+            let (artifact, before) = (stored.artifact(), plain.artifact());
+            assert_eq!((artifact.header(), artifact.tables()), (before.header(), before.tables()));
+            assert_eq!(identity(&stored.as_bytes()[PREFIX_LEN..]), artifact.identity());
+        }
+        // The same rule gives the same bytes, whatever was there before.
+        assert_eq!(decide(&second, &[(0, 1, 0), (9, 0, 0)]).as_bytes(), first.as_bytes());
+    }
+}

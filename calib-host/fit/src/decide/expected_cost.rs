@@ -1,0 +1,223 @@
+//! What a rule costs: expected, from unlabelled probabilities, and actual.
+
+use serde::Serialize;
+
+use super::actions::Actions;
+use super::distribution::ProbDistribution;
+use super::rule::Rule;
+use crate::assess::{Prediction, c_emp, c_emp_interval};
+use crate::stats::Interval;
+
+/// How well calibrated the probabilities were on labelled data that the calibrator was not fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Validation {
+    /// The number of labelled points.
+    pub n: u64,
+    /// The empirical calibration measure.
+    pub c_emp: f64,
+    /// The probability with which a bound may fail.
+    pub delta: f64,
+    /// At least this is the true calibration measure, with probability `1 - delta`; at 0 it is vacuous.
+    pub c_lower: f64,
+    /// At most this is the true calibration measure, with probability `1 - delta`.
+    pub c_upper: f64,
+}
+
+/// What the cost of a decision may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CostInterval {
+    /// The estimate, give or take `c_emp` times the sum of `|a - b|` over the intervals of the rule (Gao et al. 2017,
+    /// eq. 2). Sure if `c_emp` is that of these very points, otherwise what deviation to expect.
+    pub deviation: Interval,
+    /// The expected cost of a new case is in here with probability `1 - delta`: half of delta for the calibration measure
+    /// (Claims 1 and 4), half for these points being a sample (Hoeffding).
+    pub guaranteed: Interval,
+    /// Whether the interval says no more than the costs of the rule do.
+    pub vacuous: bool,
+}
+
+impl Validation {
+    /// Measures the calibration of labelled predictions. `delta` is in `(0, 1)`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no predictions.
+    pub fn new(predictions: &[Prediction], delta: f64) -> Self {
+        let (n, c_emp) = (predictions.len() as u64, c_emp(predictions));
+        let Interval { lo, hi } = c_emp_interval(c_emp, n, delta);
+        Self { n, c_emp, delta, c_lower: lo, c_upper: hi }
+    }
+}
+
+/// The mean cost of a decision if the probabilities are right: `1/n` of the estimate of Gao et al. 2017, section 3.3.4.
+/// Without start-up costs.
+pub fn expected_cost(actions: &Actions, rule: &Rule, probs: &ProbDistribution) -> f64 {
+    let of_piece = |(action, above, up_to): (usize, Option<f32>, f32)| {
+        let (count, positives) = probs.within(above, up_to);
+        let costs = &actions.all()[action];
+        costs.positive.get() * positives + costs.negative.get() * (count as f64 - positives)
+    };
+    rule.pieces().map(of_piece).sum::<f64>() / probs.len() as f64
+}
+
+/// The mean cost of the decisions on labelled predictions, without start-up costs.
+///
+/// # Panics
+///
+/// If there are no predictions.
+pub fn actual_cost(actions: &Actions, rule: &Rule, predictions: &[Prediction]) -> f64 {
+    assert!(!predictions.is_empty(), "nothing was decided");
+    // Counted first, so that the order of the rows does not matter.
+    let mut counts = vec![[0u64; 2]; actions.all().len()];
+    for prediction in predictions {
+        counts[rule.action_at(prediction.prob as f32)][usize::from(prediction.hit)] += 1;
+    }
+    let total = |(action, [negatives, positives]): (&super::CostedAction, [u64; 2])| {
+        action.positive.get() * positives as f64 + action.negative.get() * negatives as f64
+    };
+    actions.all().iter().zip(counts).map(total).sum::<f64>() / predictions.len() as f64
+}
+
+/// Where the mean cost may be, given how well calibrated the probabilities are. `candidates` is the number of rules among
+/// which this one was chosen by its cost on the same probabilities: 1 for Bayes' rule and for a stated one.
+pub fn cost_interval(
+    actions: &Actions,
+    rule: &Rule,
+    probs: &ProbDistribution,
+    validation: &Validation,
+    candidates: u64,
+) -> CostInterval {
+    let estimate = expected_cost(actions, rule, probs);
+    let weight: f64 = rule.intervals().iter().map(|&action| spread(actions, action)).sum();
+    let (least, most) = cost_range(actions, rule);
+    let around =
+        |margin: f64| Interval { lo: (estimate - margin).max(least), hi: (estimate + margin).min(most) };
+
+    let half = validation.delta / 2.0;
+    let c_upper = c_emp_interval(validation.c_emp, validation.n, half).hi;
+    // The rule's cost at a probability is between its extremes over all probabilities.
+    let (low, high) = mean_range(actions, rule);
+    let sampling = (high - low) * ((2.0 * candidates as f64 / half).ln() / (2.0 * probs.len() as f64)).sqrt();
+    let guaranteed = around(c_upper * weight + sampling);
+    CostInterval {
+        deviation: around(validation.c_emp * weight),
+        guaranteed,
+        vacuous: guaranteed.lo <= least && guaranteed.hi >= most,
+    }
+}
+
+/// `|a - b|`: by how much a label changes the cost of an action.
+fn spread(actions: &Actions, action: usize) -> f64 {
+    let costs = &actions.all()[action];
+    (costs.positive.get() - costs.negative.get()).abs()
+}
+
+/// The lowest and the highest cost that a case can have under a rule.
+fn cost_range(actions: &Actions, rule: &Rule) -> (f64, f64) {
+    range(rule.intervals().iter().flat_map(|&action| {
+        let costs = &actions.all()[action];
+        [costs.positive.get(), costs.negative.get()]
+    }))
+}
+
+/// The lowest and the highest mean cost that a rule has at a probability: lines have their extremes at the ends.
+fn mean_range(actions: &Actions, rule: &Rule) -> (f64, f64) {
+    range(rule.pieces().flat_map(|(action, above, up_to)| {
+        let costs = &actions.all()[action];
+        let at = |prob: f32| {
+            let prob = f64::from(prob);
+            costs.positive.get() * prob + costs.negative.get() * (1.0 - prob)
+        };
+        [at(above.unwrap_or(0.0)), at(up_to)]
+    }))
+}
+
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| (lo.min(value), hi.max(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::Score;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::super::actions::tests::actions;
+    use super::super::envelope::Envelope;
+    use super::*;
+
+    fn bayes(actions: &Actions) -> Rule {
+        Rule::bayes(&Envelope::new(actions, |_| true))
+    }
+
+    fn distribution(predictions: &[Prediction]) -> ProbDistribution {
+        ProbDistribution::new(predictions.iter().map(|p| Score::new(p.prob as f32).unwrap())).unwrap()
+    }
+
+    fn predictions(rows: &[(u32, u32, bool)]) -> Vec<Prediction> {
+        rows.iter()
+            .map(|&(k, n, hit)| Prediction { class: 1, prob: f64::from(k as f32 / n as f32), bin: 0, hit })
+            .collect()
+    }
+
+    #[test]
+    fn a_fixture_by_hand() {
+        // A false negative costs 9, a false positive 1; the threshold is 0.1.
+        let all = actions(&[(0, 1, 0), (9, 0, 0)]);
+        let rule = bayes(&all);
+        let rows = predictions(&[(0, 4, false), (1, 16, true), (1, 4, false), (3, 4, true)]);
+        // 0 and 1/16 below: 9 (0 + 1/16); 1/4 and 3/4 above: 1 (3/4 + 1/4).
+        assert_eq!(expected_cost(&all, &rule, &distribution(&rows)), (9.0 / 16.0 + 1.0) / 4.0);
+        // The positive below costs 9, the negative above 1.
+        assert_eq!(actual_cost(&all, &rule, &rows), 10.0 / 4.0);
+    }
+
+    #[test]
+    fn the_guarantee_is_wider_than_the_deviation_and_says_when_it_says_nothing() {
+        let all = actions(&[(0, 1, 0), (9, 0, 0)]);
+        let rule = bayes(&all);
+        let rows: Vec<_> = (0..20_000).map(|i| (i % 100, 100, (i / 100) % 100 < i % 100)).collect();
+        let rows = predictions(&rows);
+        let validation = Validation::new(&rows, 0.1);
+        let CostInterval { deviation, guaranteed, vacuous } =
+            cost_interval(&all, &rule, &distribution(&rows), &validation, 1);
+        assert!(!vacuous && guaranteed.lo < deviation.lo && deviation.hi < guaranteed.hi);
+        let few = Validation::new(&rows[..20], 0.1);
+        assert!(cost_interval(&all, &rule, &distribution(&rows[..20]), &few, 1).vacuous);
+    }
+
+    proptest! {
+        /// If at every probability the share of positives is that probability, the expected cost is the actual one.
+        #[test]
+        fn is_the_actual_cost_of_perfectly_calibrated_points(
+            counts in vec((0u32..=64, 1usize..5), 1..20),
+            costs in vec((0u32..100, 0u32..100, Just(0)), 2..6),
+        ) {
+            let all = actions(&costs);
+            let rule = bayes(&all);
+            let rows: Vec<_> = counts.iter()
+                .flat_map(|&(k, times)| (0..64 * times as u32).map(move |i| (k, 64, i % 64 < k))).collect();
+            let rows = predictions(&rows);
+            let (expected, actual) =
+                (expected_cost(&all, &rule, &distribution(&rows)), actual_cost(&all, &rule, &rows));
+            prop_assert!((expected - actual).abs() <= 1e-12 * actual.max(1.0), "{} {}", expected, actual);
+            prop_assert!(c_emp(&rows) < 1e-12);
+        }
+
+        /// Equation (2): with the points' own c_emp the deviation is never exceeded, whatever the labels.
+        #[test]
+        fn the_deviation_holds_the_actual_cost(
+            rows in vec((0u32..=30, Just(30), any::<bool>()), 1..60),
+            costs in vec((0u32..100, 0u32..100, Just(0)), 2..6),
+        ) {
+            let all = actions(&costs);
+            let rule = bayes(&all);
+            let rows = predictions(&rows);
+            let validation = Validation::new(&rows, 0.1);
+            let interval = cost_interval(&all, &rule, &distribution(&rows), &validation, 1);
+            let actual = actual_cost(&all, &rule, &rows);
+            let Interval { lo, hi } = interval.deviation;
+            prop_assert!(lo - 1e-9 <= actual && actual <= hi + 1e-9, "{} not in [{}, {}]", actual, lo, hi);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Why nothing was fitted, or not all.
+
+use std::io;
+
+use calib_core::vector::MAX_CELLS;
+
+/// Why a binary problem of a reduction stays uncalibrated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnfittedReason {
+    /// It has too few points.
+    #[error("{n} of {needed} points")]
+    TooFewPoints {
+        /// How many it has.
+        n: usize,
+        /// How many it needs.
+        needed: usize,
+    },
+    /// No row is of the class, or every row is.
+    #[error("{}", if *.0 { "every label is of it" } else { "no label is of it" })]
+    OneLabel(bool),
+    /// Its scaling function has no finite optimum.
+    #[error(transparent)]
+    Scaling(ScalingError),
+}
+
+/// Why nothing was fitted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// All labels are the same.
+    #[error("all {n} labels are {label}: nothing can be learned about the other class")]
+    OneClass {
+        /// The label.
+        label: u8,
+        /// The number of points.
+        n: u64,
+    },
+    /// All points are of one of several classes.
+    #[error("all {n} labels are {class}: nothing can be learned about the other classes")]
+    OneOfSeveral {
+        /// The class.
+        class: usize,
+        /// The number of points.
+        n: u64,
+    },
+    /// There are fewer than two points a bin.
+    #[error("{n} calibration points are too few for {bins} bins: at least {} are needed", 2 * bins)]
+    TooFewPoints {
+        /// The number of points.
+        n: u64,
+        /// The number of bins.
+        bins: usize,
+    },
+    /// The number of bins is 0, or more than a table holds.
+    #[error("{0} bins: a table has 1 to 65536")]
+    BinCount(usize),
+    /// The points per bin are below 2.
+    #[error("{0} points per bin: at least 2 are needed")]
+    PointsPerBin(usize),
+    /// The failure probability is not in `(0, 1)`.
+    #[error("alpha is {_0:?}: {}", alpha_fault(*_0))]
+    Alpha(f64),
+    /// No class has enough points.
+    #[error(
+        "no class was predicted often enough: the most frequent has {most} calibration points, {needed} are needed"
+    )]
+    NoClass {
+        /// The number of points of the most frequent class.
+        most: u64,
+        /// How many would do.
+        needed: usize,
+    },
+    /// There are fewer points than a bin needs.
+    #[error("{n} calibration points are too few: {needed} are needed")]
+    FewerThanABin {
+        /// The number of points.
+        n: u64,
+        /// How many would do.
+        needed: usize,
+    },
+    /// The method counts points, or does not know what a real weight would mean.
+    #[error("{0} counts points, and real weights are no counts")]
+    RealWeights(&'static str),
+    /// The temporary file of points that do not fit into memory cannot be read.
+    #[error("the temporary file of points cannot be read: {0}")]
+    Spill(std::io::ErrorKind),
+    /// A scaling function has no finite optimum.
+    #[error(transparent)]
+    Scaling(#[from] ScalingError),
+    /// A scaling function of vectors was not fitted.
+    #[error(transparent)]
+    VectorScaling(#[from] VectorScalingError),
+    /// The simplex was not divided.
+    #[error(transparent)]
+    Canonical(#[from] CanonicalError),
+}
+
+impl FitError {
+    /// Whether an option alone is wrong, whatever the data.
+    pub fn is_about_options(&self) -> bool {
+        matches!(
+            self,
+            Self::BinCount(_)
+                | Self::PointsPerBin(_)
+                | Self::Alpha(_)
+                | Self::RealWeights(_)
+                | Self::VectorScaling(VectorScalingError::Penalty(_))
+                | Self::Canonical(CanonicalError::Parameter(_))
+        )
+    }
+}
+
+fn alpha_fault(alpha: f64) -> &'static str {
+    if alpha > 0.0 && alpha < 1.0 { "too near 0 or 1 for an f32" } else { "it must lie between 0 and 1" }
+}
+
+impl From<io::Error> for FitError {
+    fn from(cause: io::Error) -> Self {
+        Self::Spill(cause.kind())
+    }
+}
+
+/// Why a scaling function was not fitted.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScalingError {
+    /// Some threshold separates the labels, or all scores are equal.
+    #[error("a threshold on the score separates the labels: the best slope is infinite")]
+    Separated,
+    /// Higher scores go with label 0.
+    #[error("higher scores go with label 0: no temperature above 0 fits")]
+    Reversed,
+    /// All scores are equal.
+    #[error("all scores are equal: no slope can be fitted")]
+    AllEqual,
+    /// Ever steeper slopes lower the squared loss.
+    #[error("the squared loss falls for ever steeper slopes, which the labels hardly contradict")]
+    NoLeastSquares,
+    /// The search did not converge.
+    #[error("the fit did not converge: the gradient's norm is {0:e}")]
+    NotConverged(f64),
+}
+
+/// Why no scaling function of vectors was fitted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VectorScalingError {
+    /// A class has no calibration point.
+    #[error("no calibration point has class {0}: its best intercept is minus infinity")]
+    AbsentClass(usize),
+    /// All labels are the same.
+    #[error("all {0} labels are the same: nothing can be learned")]
+    OneClass(usize),
+    /// Every vector has equal entries.
+    #[error("every vector has equal entries: no temperature can be fitted")]
+    AllEqual,
+    /// The features separate the labels.
+    #[error("the classes can be separated: the best weights are infinite")]
+    Separated,
+    /// Higher entries go with other classes.
+    #[error("higher entries go with other classes: no temperature above 0 fits")]
+    Reversed,
+    /// A penalty is negative, infinite or NaN.
+    #[error("a penalty of {0}: it is a number from 0 on")]
+    Penalty(f64),
+    /// The number of parts for cross-validation is below 2 or above the number of points.
+    #[error("{folds} parts of {n} points: cross-validation takes at least 2, with a point each")]
+    Folds {
+        /// The number of parts.
+        folds: usize,
+        /// The number of points.
+        n: usize,
+    },
+    /// The minimisation did not converge.
+    #[error("the fit did not converge: the gradient's norm is {0:e}")]
+    NotConverged(f64),
+}
+
+/// Why no partition was fitted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CanonicalError {
+    /// There would be too many cells.
+    #[error("{classes} classes make more than {MAX_CELLS} cells: canonical binning is for few classes")]
+    TooManyCells {
+        /// The number of classes.
+        classes: usize,
+    },
+    /// A parameter is out of range.
+    #[error("{0}")]
+    Parameter(&'static str),
+    /// There are fewer than two points a cell.
+    #[error("{n} calibration points are too few for {bins} cells: at least {} are needed", 2 * bins)]
+    TooFewPoints {
+        /// The number of points.
+        n: usize,
+        /// The number of cells.
+        bins: usize,
+    },
+    /// All labels are the same.
+    #[error("all {0} labels are the same: nothing can be learned")]
+    OneClass(usize),
+    /// There are too many classes for recursive partitioning.
+    #[error("{classes} classes: recursive partitioning takes up to {max}")]
+    TooManyClasses {
+        /// The number of classes.
+        classes: usize,
+        /// The most that it takes.
+        max: usize,
+    },
+}

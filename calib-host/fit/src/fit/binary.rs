@@ -1,0 +1,178 @@
+//! Fitting a binary method.
+
+use calib_core::artifact::Reduction;
+
+use super::fitted::{Fit, FittedTable};
+use crate::binary::BinaryMethod;
+use crate::data::{BinaryData, DataError, Form, check_device_scores, check_lengths};
+use crate::error::FitError;
+use crate::guarantee::Guarantee;
+use crate::points::{Arrays, Counted, Points, group};
+
+/// Fits a binary calibrator; `alpha` in `(0, 1)` is the failure probability of its guarantee.
+///
+/// The result does not depend on the order of the rows.
+///
+/// ```
+/// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+///
+/// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
+/// let fit = fit_binary(&BinaryData::new(scores, labels)?, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+///
+/// // 100 points a bin: Theorem 3 of Gupta and Ramdas (2021) with 4 bins.
+/// assert_eq!(fit.tables[0].as_ref().unwrap().model.bins().len(), 4);
+/// assert!((fit.guarantee.unwrap().epsilon - 0.1488).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// One class only, too few points, or a parameter out of range.
+pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
+    check_alpha(alpha)?;
+    match data.form() {
+        Form::Packed(points) => fit_points(&Counted::new(&points[..])?, method, alpha),
+        Form::Spilled(points) => fit_points(&Counted::new(&**points)?, method, alpha),
+        Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
+    }
+}
+
+/// [`fit_binary`] for scores as the device sees them and labels that are in memory anyway: they are not copied.
+///
+/// # Errors
+///
+/// The data's fault as [`BinaryData::from_device_scores`] has it, or the fit's.
+pub fn fit_device_scores(
+    scores: &[f32],
+    labels: &[bool],
+    method: &BinaryMethod,
+    alpha: f64,
+) -> Result<Result<Fit, FitError>, DataError> {
+    check_lengths(scores.len(), labels.len())?;
+    check_device_scores(scores)?;
+    let fit = || {
+        check_alpha(alpha)?;
+        fit_points(&Counted::new(&Arrays { scores, labels })?, method, alpha)
+    };
+    Ok(fit())
+}
+
+fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
+    let (n, positives) = points.totals();
+    if positives == 0 || positives == n {
+        return Err(FitError::OneClass { label: (positives > 0).into(), n });
+    }
+    let model = method.fit(points)?;
+    let facts = method.facts();
+    let bins = facts.bins.unwrap_or(0) as u64;
+    let epsilon = model.epsilon(&facts, n, bins, alpha);
+    let table = FittedTable::new(model, n, epsilon, bins, alpha);
+    Ok(Fit {
+        method: facts.method,
+        reduction: Reduction::Binary,
+        classes: 2,
+        n,
+        tables: vec![Some(table)],
+        unfitted: Vec::new(),
+        guarantee: facts.guarantee.zip(epsilon).map(|((theorem, _), epsilon)| Guarantee {
+            theorem,
+            alpha,
+            epsilon,
+        }),
+        parameters: format!("alpha={alpha} {}", facts.parameters).trim_end().into(),
+        compact: false,
+        weighted: false,
+    })
+}
+
+pub(crate) fn check_alpha(alpha: f64) -> Result<(), FitError> {
+    // An artefact holds it as an f32.
+    let single = alpha as f32;
+    if single > 0.0 && single < 1.0 { Ok(()) } else { Err(FitError::Alpha(alpha)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::artifact::Theorem;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::binary::{
+        BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd, Ums,
+    };
+    use crate::guarantee::gr21_theorem3;
+
+    fn umd(bins: usize) -> BinaryMethod {
+        BinaryMethod::Umd(Umd::new(bins))
+    }
+
+    #[test]
+    fn refuses_one_class_and_a_bad_alpha() {
+        let data = BinaryData::new(vec![0.1, 0.2, 0.3, 0.4], vec![true; 4]).unwrap();
+        assert_eq!(fit_binary(&data, &umd(2), 0.1), Err(FitError::OneClass { label: 1, n: 4 }));
+        for alpha in [0.0, 1.0, -0.1, f64::NAN, 1e-60, 1.0 - 1e-12] {
+            assert!(matches!(fit_binary(&data, &umd(2), alpha), Err(FitError::Alpha(_))));
+        }
+    }
+
+    #[test]
+    fn ties_void_the_guarantee_unless_they_are_broken_at_random() {
+        let scores: Vec<f64> = (0..100).map(|i| f64::from(i / 4) / 25.0).collect();
+        let data = BinaryData::new(scores, (0..100).map(|i| i % 3 == 0).collect()).unwrap();
+        let fit = fit_binary(&data, &umd(5), 0.1).unwrap();
+        assert!(fit.guarantee.is_none() && fit.tied_tables().eq([0]));
+        assert!(fit.tables[0].as_ref().unwrap().intervals.is_empty());
+        let fit = fit_binary(&data, &BinaryMethod::UmdRandomized(Umd::new(5), 1), 0.1).unwrap();
+        assert_eq!(fit.guarantee.unwrap().theorem, Theorem::Gr21Theorem4);
+        assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(20, 5, 0.1));
+    }
+
+    proptest! {
+        /// Neither the order of the rows nor repeating them as a weighted row changes any fit.
+        #[test]
+        fn the_order_of_rows_does_not_matter(
+            rows in proptest::collection::vec((1u32..40, any::<bool>()), 40..80).prop_shuffle(), bins in 1usize..8,
+            seed in any::<u64>(),
+        ) {
+            let original = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(bins) };
+            let (scaling, loss) = (ScalingMethod::PlattLogit, Loss::Squared);
+            let methods = [
+                umd(bins),
+                BinaryMethod::Umd(original),
+                BinaryMethod::UmdRandomized(Umd::new(bins), seed),
+                BinaryMethod::Ums(Ums { bins, seed }),
+                BinaryMethod::FixedWidth(FixedWidth { bins }),
+                BinaryMethod::Isotonic(Isotonic::default()),
+                BinaryMethod::Isotonic(Isotonic { max_bins: Some(bins), smoothing: 0.5 }),
+                BinaryMethod::IsotonicInterpolated(Isotonic::default()),
+                BinaryMethod::ScalingBinning(ScalingBinning { scaling, loss, bins, split_seed: Some(seed) }),
+                BinaryMethod::Scaling(scaling),
+                BinaryMethod::Scaling(ScalingMethod::PlattProb),
+                BinaryMethod::Scaling(ScalingMethod::Beta),
+                BinaryMethod::Scaling(ScalingMethod::Temperature),
+                BinaryMethod::LeastSquares(ScalingMethod::Beta),
+                BinaryMethod::VennAbers,
+            ];
+            let data = |rows: &[(u32, bool)]| {
+                let scores = rows.iter().map(|r| f64::from(r.0 as f32 / 40.0)).collect();
+                BinaryData::new(scores, rows.iter().map(|r| r.1).collect()).unwrap()
+            };
+            let mut reordered = rows.clone();
+            reordered.sort();
+            reordered.reverse();
+            let mut counts: Vec<_> = rows.iter().map(|r| (f64::from(r.0 as f32 / 40.0), 1, r.1.into())).collect();
+            counts.push((0.5, 0, 0));
+            let counts = BinaryData::from_counts(counts).unwrap();
+            for method in methods {
+                let fit = fit_binary(&data(&rows), &method, 0.1);
+                prop_assert_eq!(&fit, &fit_binary(&data(&reordered), &method, 0.1));
+                // Packed, and not.
+                prop_assert_eq!(&fit, &fit_binary(&data(&rows).on_device(), &method, 0.1));
+                prop_assert_eq!(&fit, &fit_binary(&counts, &method, 0.1));
+                let (scores, labels): (Vec<_>, Vec<_>) = rows.iter().map(|r| (r.0 as f32 / 40.0, r.1)).unzip();
+                prop_assert_eq!(&Ok(fit), &fit_device_scores(&scores, &labels, &method, 0.1));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What was fitted.
+
+use calib_core::ScoreEncoding;
+use calib_core::artifact::{Method, Reduction};
+
+use crate::binary::{Model, in_compact_table};
+use crate::error::UnfittedReason;
+use crate::guarantee::Guarantee;
+use crate::stats::{Interval, clopper_pearson};
+
+/// What was fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The binary method.
+    pub method: Method,
+    /// The reduction it was applied under.
+    pub reduction: Reduction,
+    /// The number of classes: 2 without a reduction.
+    pub classes: usize,
+    /// The number of calibration points.
+    pub n: u64,
+    /// The binary models, one per problem of the reduction, in the order of [`Reduction`]; `None` for one that stays
+    /// uncalibrated.
+    pub tables: Vec<Option<FittedTable>>,
+    /// Why those stay uncalibrated.
+    pub unfitted: Vec<Unfitted>,
+    /// What is guaranteed, if anything; its epsilon is the largest of the tables'.
+    pub guarantee: Option<Guarantee>,
+    /// The parameters, as `name=value` separated by spaces.
+    pub parameters: String,
+    /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
+    pub compact: bool,
+    /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
+    /// points, and nothing is guaranteed.
+    pub weighted: bool,
+}
+
+/// A binary model and what is guaranteed for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedTable {
+    /// The function.
+    pub model: Model,
+    /// The number of calibration points of this table, boundary points included.
+    pub n: u64,
+    /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
+    pub epsilon: Option<f64>,
+    /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
+    /// does; empty where it does not.
+    pub intervals: Vec<Interval>,
+}
+
+/// A binary problem that stays uncalibrated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfitted {
+    /// The index of its table.
+    pub table: usize,
+    /// Why.
+    pub reason: UnfittedReason,
+}
+
+impl FittedTable {
+    pub(crate) fn new(model: Model, n: u64, epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
+        let intervals = match epsilon {
+            Some(_) => {
+                let exact =
+                    |bin: &crate::binary::Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
+                model.bins().iter().map(exact).collect()
+            }
+            None => Vec::new(),
+        };
+        Self { model, n, epsilon, intervals }
+    }
+}
+
+impl Fit {
+    /// What kind of number the tables take.
+    pub fn encoding(&self) -> ScoreEncoding {
+        let of_table = self.tables.iter().flatten().next().map_or(ScoreEncoding::F32, |t| t.model.encoding());
+        if self.compact { in_compact_table(of_table) } else { of_table }
+    }
+
+    /// The number of bins over all tables.
+    pub fn bins(&self) -> usize {
+        self.tables.iter().flatten().map(|table| table.model.len()).sum()
+    }
+
+    /// What a table is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on.
+    pub fn table_name(&self, table: usize) -> String {
+        table_name(self.reduction, self.classes, table)
+    }
+
+    /// The tables in which equal scores straddled a boundary.
+    pub fn tied_tables(&self) -> impl Iterator<Item = usize> {
+        let tied = |table: &Option<FittedTable>| table.as_ref().is_some_and(|t| t.model.ties_merged());
+        self.tables.iter().enumerate().filter(move |(_, table)| tied(table)).map(|(index, _)| index)
+    }
+}
+
+/// What a table of a reduction is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; `the table` if there is
+/// one only.
+pub fn table_name(reduction: Reduction, classes: usize, table: usize) -> String {
+    match reduction {
+        Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized => format!("class {table}"),
+        Reduction::TopKLabel { .. } => format!("rank {}, class {}", table / classes + 1, table % classes),
+        Reduction::TopKConfidence { .. } => format!("rank {}", table + 1),
+        _ => "the table".into(),
+    }
+}

@@ -1,0 +1,12 @@
+//! Fitting a binary method, and what comes of it.
+//!
+//! Imports `stats`, `error`, `points`, `data`, `guarantee` and `binary`.
+
+mod binary;
+mod fitted;
+mod weighted;
+
+pub(crate) use binary::check_alpha;
+pub use binary::{fit_binary, fit_device_scores};
+pub use fitted::{Fit, FittedTable, Unfitted, table_name};
+pub use weighted::fit_weighted;

@@ -1,0 +1,12 @@
+//! What theorems guarantee, as numbers: epsilon for so many points and bins, and the other way round.
+//!
+//! Imports nothing of this crate.
+
+mod plan;
+mod theorems;
+
+pub use plan::Plan;
+pub use theorems::{
+    Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
+    gr22_theorem1, gr22_theorem2, sample_split,
+};

@@ -1,0 +1,119 @@
+//! Planning: how many points, how many bins, how wide an epsilon.
+
+use calib_core::StepTable;
+
+use super::theorems::{gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal};
+
+/// What a table on the device holds.
+const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
+
+/// A choice of bins for so many points, and what the theorems then guarantee.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Plan {
+    /// The number of calibration points.
+    pub n: u64,
+    /// The number of bins.
+    pub bins: u64,
+    /// `floor(n / bins)`, at least 2.
+    pub points_per_bin: u64,
+    /// The failure probability.
+    pub alpha: f64,
+    /// Theorem 3, for `umd`: every bin is within epsilon of the truth. The conditional part of Theorem 4, for
+    /// `umd-randomized`, is the same.
+    pub epsilon: f64,
+    /// Corollary 1, for `umd-original`.
+    pub epsilon_original: f64,
+    /// The marginal part of Theorem 4, for `umd-randomized`: the bin of a random score is within epsilon of the truth.
+    pub epsilon_marginal: f64,
+}
+
+impl Plan {
+    /// The guarantees with `n` points in so many bins; `None` for fewer than two points a bin, or no bins.
+    ///
+    /// # Panics
+    ///
+    /// If alpha is not in `(0, 1)`.
+    pub fn new(n: u64, bins: u64, alpha: f64) -> Option<Self> {
+        assert!(alpha > 0.0 && alpha < 1.0, "alpha is {alpha}");
+        let points_per_bin = n.checked_div(bins).filter(|&k| k >= 2)?;
+        Some(Self {
+            n,
+            bins,
+            points_per_bin,
+            alpha,
+            epsilon: gr21_theorem3(points_per_bin, bins, alpha),
+            epsilon_original: gr21_corollary1(points_per_bin, bins, alpha),
+            epsilon_marginal: gr21_theorem4_marginal(points_per_bin, alpha),
+        })
+    }
+
+    /// The most bins that `n` points allow with Theorem 3's epsilon at most this; `None` if not even one does.
+    pub fn most_bins(n: u64, alpha: f64, epsilon: f64) -> Option<Self> {
+        // Epsilon grows with the number of bins: there are more of them, and fewer points in each.
+        let meets = |bins: u64| Self::new(n, bins, alpha).is_some_and(|plan| plan.epsilon <= epsilon);
+        Self::new(n, last((n / 2).min(MAX_BINS), meets), alpha)
+    }
+
+    /// The most bins of so many points each that have Theorem 3's epsilon at most this; `None` if not even one does.
+    pub fn most_bins_of(points_per_bin: u64, alpha: f64, epsilon: f64) -> Option<Self> {
+        let plan = |bins: u64| Self::new(bins.checked_mul(points_per_bin)?, bins, alpha);
+        // The union bound is over more bins.
+        let meets = |bins: u64| plan(bins).is_some_and(|plan| plan.epsilon <= epsilon);
+        plan(last(MAX_BINS, meets))
+    }
+
+    /// The fewest points with which so many bins have Theorem 3's epsilon at most this.
+    pub fn fewest_points(bins: u64, alpha: f64, epsilon: f64) -> Option<Self> {
+        Self::new(gr21_theorem3_smallest_n(bins, alpha, epsilon), bins, alpha)
+    }
+}
+
+/// The last of `1..=most` that meets a condition, which then all before it do; 0 if none does.
+fn last(most: u64, meets: impl Fn(u64) -> bool) -> u64 {
+    let (mut lo, mut hi) = (0, most + 1);
+    while hi - lo > 1 {
+        let middle = lo + (hi - lo) / 2;
+        if meets(middle) { lo = middle } else { hi = middle }
+    }
+    lo
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suggestions_of_figure_2() {
+        // GR21, figure 2: n = 1K, B = 5 gives epsilon <= 0.12; 5K and 10: 0.08; 20K and 22: 0.06.
+        for (n, bins, epsilon) in [(1000, 5, 0.12), (5000, 10, 0.08), (20_000, 22, 0.06)] {
+            let plan = Plan::new(n, bins, 0.1).unwrap();
+            assert!(plan.epsilon <= epsilon && plan.epsilon_marginal < plan.epsilon);
+            assert!(Plan::most_bins(n, 0.1, epsilon).unwrap().bins >= bins);
+        }
+    }
+
+    #[test]
+    fn the_searches_find_the_ends() {
+        for n in [2, 10, 999, 5000] {
+            for epsilon in [0.05, 0.1, 0.5, 3.0] {
+                let most = Plan::most_bins(n, 0.1, epsilon);
+                let brute =
+                    (1..=n).filter_map(|b| Plan::new(n, b, 0.1)).rfind(|plan| plan.epsilon <= epsilon);
+                assert_eq!(most, brute, "{n} {epsilon}");
+            }
+        }
+        for (points_per_bin, epsilon) in
+            [(2, 0.5), (100, 0.12), (100, 0.2), (250, 0.1), (500, 0.1), (9000, 0.3)]
+        {
+            let plan = |bins| Plan::new(points_per_bin * bins, bins, 0.1);
+            let brute = (1..=MAX_BINS).filter_map(plan).rfind(|plan| plan.epsilon <= epsilon);
+            assert_eq!(Plan::most_bins_of(points_per_bin, 0.1, epsilon), brute, "{points_per_bin} {epsilon}");
+        }
+        assert_eq!(Plan::most_bins_of(u64::MAX, 0.1, 0.1).unwrap().bins, 1);
+        let fewest = Plan::fewest_points(10, 0.1, 0.1).unwrap();
+        assert_eq!(fewest.n, 2660);
+        assert!(Plan::new(2659, 10, 0.1).unwrap().epsilon > 0.1);
+        assert_eq!(Plan::new(1, 1, 0.1), None);
+        assert_eq!(Plan::new(10, 0, 0.1), None);
+    }
+}

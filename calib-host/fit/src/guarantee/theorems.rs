@@ -1,0 +1,90 @@
+//! Distribution-free guarantees and the sentences that state them.
+
+use calib_core::artifact::Theorem;
+
+/// A conditional calibration guarantee: with probability at least `1 - alpha` over the draw of the calibration
+/// data, every bin's value is within `epsilon` of the true probability for scores in that bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guarantee {
+    /// The theorem it follows from.
+    pub theorem: Theorem,
+    /// The failure probability, in `(0, 1)`.
+    pub alpha: f64,
+    /// The largest deviation over all tables that have a guarantee; from 1 on it says nothing.
+    pub epsilon: f64,
+}
+
+/// Gupta and Ramdas 2021, Theorem 3 (conditional): `sqrt(ln(2 B / alpha) / (2 (floor(n / B) - 1)))`.
+///
+/// With `bins` the number of bins over which the union bound is taken and `points_per_bin = floor(n / B) >= 2`.
+///
+/// ```
+/// // 1000 points in 5 bins, at alpha = 0.1: figure 2 of the paper says 0.12.
+/// assert!((calib_fit::guarantee::gr21_theorem3(200, 5, 0.1) - 0.10757).abs() < 1e-5);
+/// ```
+pub fn gr21_theorem3(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 * bins as f64 / alpha, points_per_bin)
+}
+
+/// Gupta and Ramdas 2021, Corollary 1 (conditional), for boundary points that are kept: Theorem 3 plus
+/// `1 / floor(n / B)`.
+pub fn gr21_corollary1(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
+    gr21_theorem3(points_per_bin, bins, alpha) + 1.0 / points_per_bin as f64
+}
+
+/// Gupta and Ramdas 2021, Theorem 4 (marginal), for ties broken at random, up to an arbitrarily small delta:
+/// `sqrt(ln(2 / alpha) / (2 (floor(n / B) - 1)))`. Its conditional part is Theorem 3.
+pub fn gr21_theorem4_marginal(points_per_bin: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 / alpha, points_per_bin)
+}
+
+/// Hoeffding's bound with a union bound over `bins` bins whose edges do not depend on the labels, for a bin with `n >= 1`
+/// points: `sqrt(ln(2 B / alpha) / (2 n))`.
+pub fn sample_split(n: u64, bins: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 * bins as f64 / alpha, n + 1)
+}
+
+/// The smallest `n` for which Theorem 3 gives `epsilon` with `bins` bins, at `0 < epsilon`.
+pub fn gr21_theorem3_smallest_n(bins: u64, alpha: f64, epsilon: f64) -> u64 {
+    let per_bin = ((2.0 * bins as f64 / alpha).ln() / (2.0 * epsilon * epsilon)).ceil() as u64;
+    bins * (per_bin.max(1) + 1)
+}
+
+/// Gupta and Ramdas 2022, Theorem 1 (conditional): `sqrt(ln(2 n / (k alpha)) / (2 (k - 1)))` for `k >= 2`
+/// points per bin and `n` points in all.
+pub fn gr22_theorem1(n: u64, k: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 * n as f64 / (k as f64 * alpha), k)
+}
+
+/// Gupta and Ramdas 2022, Theorem 2 (conditional), for all classes together: [`gr22_theorem1`] at `alpha / classes`.
+pub fn gr22_theorem2(n: u64, k: u64, classes: u64, alpha: f64) -> f64 {
+    gr22_theorem1(n, k, alpha / classes as f64)
+}
+
+fn hoeffding(inverse_level: f64, points_per_bin: u64) -> f64 {
+    (inverse_level.ln() / (2.0 * (points_per_bin as f64 - 1.0))).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_examples() {
+        // Figure 2 of GR21: n = 1000, B = 5 gives epsilon <= 0.12, in full 0.10757; n = 5000, B = 10: 0.07286.
+        assert!((gr21_theorem3(200, 5, 0.1) - 0.107_567_557_199_088_27).abs() < 1e-15);
+        assert!((gr21_theorem3(500, 10, 0.1) - 0.072_862_440_509_648_6).abs() < 1e-15);
+        // GR22: n = 500, k = 20, alpha = 0.1.
+        assert!((gr22_theorem1(500, 20, 0.1) - 0.404_403_657_722_740_34).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_smallest_n_is_the_smallest() {
+        assert_eq!(gr21_theorem3_smallest_n(10, 0.1, 0.1), 2660);
+        for (bins, epsilon) in [(1, 0.05), (5, 0.1), (22, 0.02), (100, 0.3)] {
+            let n = gr21_theorem3_smallest_n(bins, 0.1, epsilon);
+            assert!(gr21_theorem3(n / bins, bins, 0.1) <= epsilon);
+            assert!(gr21_theorem3((n - 1) / bins, bins, 0.1) > epsilon);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! One calibrator of whole vectors: a scaling function of them, or a partition of the simplex. Nothing is guaranteed.
+//!
+//! Imports `stats`, `error` and `data`.
+
+mod cross_validated;
+mod fit;
+mod log_loss;
+mod scaling;
+mod simplex;
+
+pub use fit::{JointFit, JointMethod, JointModel, fit_joint};
+pub use log_loss::Odir;
+pub use scaling::{VectorScalingMethod, VectorScalingModel};
+pub use simplex::{
+    CanonicalMethod, CanonicalModel, Directions, HeldOutLoss, MulticlassIrp, Partition, ProjectionBinning,
+    RegionValues, SimplexCell, SplitTreeModel, Splits,
+};

@@ -1,0 +1,392 @@
+//! Scaling calibrators of a whole vector, fitted to the log-loss.
+
+use calib_core::vector::{ScalingInput, VectorScaling};
+
+use super::log_loss::{LogLoss, Odir, Shape};
+use crate::data::{VectorData, VectorKind};
+use crate::error::VectorScalingError;
+use crate::stats::{CLIP, End, minimise, softmax};
+
+/// A scaling method of a vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum VectorScalingMethod {
+    /// `softmax(x / T)` (Guo et al. 2017).
+    Temperature,
+    /// `softmax(w x + b)`, entry by entry (Guo et al. 2017).
+    Vector,
+    /// `softmax(W x + b)` (Guo et al. 2017).
+    Matrix(Odir),
+    /// `softmax(W ln p + b)` (Kull et al. 2019).
+    Dirichlet(Odir),
+}
+
+/// A fitted scaling function of vectors of `L` classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorScalingModel {
+    /// What the features are.
+    pub input: ScalingInput,
+    /// The weights: one over the temperature, or the `L` of a diagonal, or the `L` rows of a matrix.
+    pub weights: Vec<f64>,
+    /// The `L` intercepts; none of a temperature.
+    pub intercepts: Vec<f64>,
+    classes: usize,
+}
+
+impl VectorScalingMethod {
+    /// Fits vectors as the device sees them, by Newton's method on the mean log-loss in f64, to a gradient norm of 1e-10.
+    ///
+    /// Logits are the features if the vectors hold them, the logarithms of the scores if not, or if `log_probs` is set,
+    /// or for Dirichlet calibration. Sums go over the rows in an order of their own: the result does not depend on that
+    /// of the data.
+    ///
+    /// Where the features do not vary, or by the rounding of an `f32` alone, an unregularised `W` stays the identity. It is
+    /// otherwise unique up to the same row added to all of its rows and the same number to all
+    /// intercepts, which no probability depends on: the fit has columns that sum to one, and intercepts that sum to zero.
+    ///
+    /// # Errors
+    ///
+    /// If there is no finite optimum, and for a penalty out of range.
+    pub fn fit(&self, data: &VectorData, log_probs: bool) -> Result<VectorScalingModel, VectorScalingError> {
+        self.check(data)?;
+        let input = self.input(data, log_probs);
+        let features = features(data, input);
+        let all: Vec<usize> = (0..data.len()).collect();
+        self.fit_rows(data, input, &features, &all)
+    }
+
+    pub(crate) fn input(&self, data: &VectorData, log_probs: bool) -> ScalingInput {
+        let dirichlet = matches!(self, Self::Dirichlet(_));
+        if dirichlet || log_probs || data.kind() == VectorKind::Probs {
+            ScalingInput::LogProbs { clip: CLIP as f32 }
+        } else {
+            ScalingInput::Logits
+        }
+    }
+
+    fn check(&self, data: &VectorData) -> Result<(), VectorScalingError> {
+        let Odir { lambda, mu } = self.odir();
+        for penalty in [lambda, mu] {
+            if !(penalty >= 0.0 && penalty.is_finite()) {
+                return Err(VectorScalingError::Penalty(penalty));
+            }
+        }
+        let counts = data.class_counts();
+        if counts.iter().filter(|&&count| count > 0).count() == 1 {
+            return Err(VectorScalingError::OneClass(data.len()));
+        }
+        match counts.iter().position(|&count| count == 0) {
+            Some(class) if self.shape() != Shape::Temperature => Err(VectorScalingError::AbsentClass(class)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fits some of the rows.
+    pub(crate) fn fit_rows(
+        &self,
+        data: &VectorData,
+        input: ScalingInput,
+        features: &[f64],
+        rows: &[usize],
+    ) -> Result<VectorScalingModel, VectorScalingError> {
+        let classes = data.classes();
+        let mut loss = LogLoss::new(self.shape(), self.odir(), data, features, rows);
+        if self.shape() == Shape::Temperature && loss.no_row_differs() {
+            return Err(VectorScalingError::AllEqual);
+        }
+        let mut parameters = self.shape().identity(classes);
+        match minimise(&mut loss, &mut parameters) {
+            End::Minimum => {}
+            End::AtInfinity => return Err(VectorScalingError::Separated),
+            End::NotConverged(norm) => return Err(VectorScalingError::NotConverged(norm)),
+        }
+        if self.shape() == Shape::Temperature && parameters[0] <= 0.0 {
+            return Err(VectorScalingError::Reversed);
+        }
+        let mut intercepts = parameters.split_off(self.shape().weights(classes));
+        let Odir { lambda, mu } = self.odir();
+        if self.shape() == Shape::Full && lambda == 0.0 {
+            centre_columns(&mut parameters, classes);
+        }
+        if mu == 0.0 {
+            let mean = intercepts.iter().sum::<f64>() / classes as f64;
+            intercepts.iter_mut().for_each(|intercept| *intercept -= mean);
+        }
+        Ok(VectorScalingModel { input, weights: parameters, intercepts, classes })
+    }
+
+    fn shape(&self) -> Shape {
+        match self {
+            Self::Temperature => Shape::Temperature,
+            Self::Vector => Shape::Diagonal,
+            Self::Matrix(_) | Self::Dirichlet(_) => Shape::Full,
+        }
+    }
+
+    pub(crate) fn odir(&self) -> Odir {
+        match self {
+            Self::Matrix(odir) | Self::Dirichlet(odir) => *odir,
+            _ => Odir::default(),
+        }
+    }
+}
+
+impl VectorScalingModel {
+    /// The number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The probabilities of a vector of features, one per class.
+    pub fn probs(&self, features: &[f64]) -> Vec<f64> {
+        let shape = match self.weights.len() {
+            1 => Shape::Temperature,
+            len if len == self.classes => Shape::Diagonal,
+            _ => Shape::Full,
+        };
+        let parameters: Vec<f64> = self.weights.iter().chain(&self.intercepts).copied().collect();
+        let mut scaled = vec![0.0; self.classes];
+        shape.scale(&parameters, features, &mut scaled);
+        softmax(&mut scaled);
+        scaled
+    }
+
+    /// The log-loss on some of the rows, summed.
+    pub(crate) fn log_loss(&self, data: &VectorData, features: &[f64], rows: &[usize]) -> f64 {
+        let loss = |&row: &usize| {
+            let probs = self.probs(&features[row * self.classes..][..self.classes]);
+            -probs[usize::from(data.labels()[row])].max(f64::MIN_POSITIVE).ln()
+        };
+        rows.iter().map(loss).sum()
+    }
+
+    /// The features that the probabilities of data are computed from, row-major.
+    pub fn features(&self, data: &VectorData) -> Vec<f64> {
+        features(data, self.input)
+    }
+}
+
+/// Features as the device has them, row-major.
+pub(crate) fn features(data: &VectorData, input: ScalingInput) -> Vec<f64> {
+    match input {
+        ScalingInput::Logits => data.values().iter().map(|&logit| logit.into()).collect(),
+        ScalingInput::LogProbs { clip } => {
+            data.scores().iter().map(|&score| VectorScaling::log_prob(score, clip).into()).collect()
+        }
+    }
+}
+
+/// Adds the same row to all rows of a matrix, so that every column sums to one.
+fn centre_columns(weights: &mut [f64], classes: usize) {
+    for column in 0..classes {
+        let sum: f64 = weights.iter().skip(column).step_by(classes).sum();
+        let excess = (sum - 1.0) / classes as f64;
+        weights.iter_mut().skip(column).step_by(classes).for_each(|weight| *weight -= excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::data::Vectors;
+
+    const METHODS: [VectorScalingMethod; 5] = [
+        VectorScalingMethod::Temperature,
+        VectorScalingMethod::Vector,
+        VectorScalingMethod::Matrix(Odir { lambda: 0.0, mu: 0.0 }),
+        VectorScalingMethod::Matrix(Odir { lambda: 0.1, mu: 0.2 }),
+        VectorScalingMethod::Dirichlet(Odir { lambda: 0.01, mu: 0.02 }),
+    ];
+
+    /// Logits drawn at random, with labels drawn from what `probs` makes of them.
+    fn draw(classes: usize, n: usize, seed: u64, probs: impl Fn(&[f64]) -> Vec<f64>) -> (Vectors, Vec<i64>) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let logits: Vec<f32> = (0..classes).map(|_| rng.random::<f32>() * 6.0 - 3.0).collect();
+            let mut left: f64 = rng.random();
+            let probs = probs(&logits.iter().map(|&z| f64::from(z)).collect::<Vec<_>>());
+            let drawn = probs.iter().position(|prob| {
+                left -= prob;
+                left < 0.0
+            });
+            labels.push(drawn.unwrap_or(classes - 1) as i64);
+            values.extend(logits);
+        }
+        (Vectors::new(values, classes, VectorKind::Logits).unwrap(), labels)
+    }
+
+    /// The mean log-loss and its penalties, by their definitions.
+    fn loss(model: &VectorScalingModel, odir: Odir, data: &VectorData) -> f64 {
+        let l = data.classes();
+        let rows = model.features(data);
+        let mean = rows
+            .chunks(l)
+            .zip(data.labels())
+            .map(|(row, &label)| -model.probs(row)[usize::from(label)].ln())
+            .sum::<f64>()
+            / data.len() as f64;
+        if model.weights.len() < l * l {
+            return mean;
+        }
+        let off = (0..l * l).filter(|i| i % (l + 1) != 0).map(|i| model.weights[i].powi(2)).sum::<f64>();
+        let intercepts = model.intercepts.iter().map(|b| b * b).sum::<f64>();
+        mean + odir.lambda * off / (l * (l - 1)) as f64 + odir.mu * intercepts / l as f64
+    }
+
+    #[test]
+    fn recovers_known_parameters() {
+        let softmaxed = |mut z: Vec<f64>| {
+            softmax(&mut z);
+            z
+        };
+        let data = |truth: &dyn Fn(&[f64]) -> Vec<f64>| {
+            let (vectors, labels) = draw(3, 100_000, 1, truth);
+            VectorData::new(&vectors, &labels).unwrap()
+        };
+        let cooled = data(&|z| softmaxed(z.iter().map(|z| z / 1.6).collect()));
+        let temperature = VectorScalingMethod::Temperature.fit(&cooled, false).unwrap();
+        assert!((temperature.weights[0] - 1.0 / 1.6).abs() < 0.01, "{temperature:?}");
+        // Log-probabilities are logits but for a constant in each row, on which no temperature depends.
+        let on_probs = VectorScalingMethod::Temperature.fit(&cooled, true).unwrap();
+        assert!((on_probs.weights[0] - temperature.weights[0]).abs() < 1e-5);
+
+        let (w, b) = ([0.5, 1.0, 1.5], [0.4, -0.3, -0.1]);
+        let skewed = data(&|z| softmaxed((0..3).map(|k| w[k] * z[k] + b[k]).collect()));
+        let vector = VectorScalingMethod::Vector.fit(&skewed, false).unwrap();
+        assert!(vector.weights.iter().zip(w).all(|(got, w)| (got - w).abs() < 0.02), "{vector:?}");
+        assert!(vector.intercepts.iter().zip(b).all(|(got, b)| (got - b).abs() < 0.03), "{vector:?}");
+
+        // Every column sums to one, as the fit's do.
+        let w = [[1.2, 0.3, -0.2], [-0.4, 0.5, 0.4], [0.2, 0.2, 0.8]];
+        let mixed = data(&|z| {
+            softmaxed((0..3).map(|k| (0..3).map(|j| w[k][j] * z[j]).sum::<f64>() + b[k]).collect())
+        });
+        let matrix = VectorScalingMethod::Matrix(Odir::default()).fit(&mixed, false).unwrap();
+        assert!(matrix.weights.iter().zip(w.concat()).all(|(got, w)| (got - w).abs() < 0.03), "{matrix:?}");
+    }
+
+    #[test]
+    fn says_why_there_is_no_fit() {
+        let data = |rows: &[([f32; 3], i64)]| {
+            let values = rows.iter().flat_map(|row| row.0).collect();
+            let vectors = Vectors::new(values, 3, VectorKind::Logits).unwrap();
+            VectorData::new(&vectors, &rows.iter().map(|row| row.1).collect::<Vec<_>>()).unwrap()
+        };
+        use VectorScalingMethod::{Dirichlet, Matrix, Temperature, Vector};
+        let none = Odir::default();
+        let one = data(&[([1.0, 0.0, 0.0], 0), ([2.0, 0.0, 0.0], 0)]);
+        let two = data(&[([1.0, 0.0, 0.0], 0), ([2.0, 0.0, 0.0], 1), ([0.5, 1.0, 0.0], 0)]);
+        for method in [Vector, Matrix(none), Dirichlet(none)] {
+            assert_eq!(method.fit(&one, false), Err(VectorScalingError::OneClass(2)));
+            assert_eq!(method.fit(&two, false), Err(VectorScalingError::AbsentClass(2)));
+        }
+        assert_eq!(Temperature.fit(&one, false), Err(VectorScalingError::OneClass(2)));
+        assert!(
+            Temperature
+                .fit(
+                    &data(&[
+                        ([1.0, 0.0, 0.0], 0),
+                        ([2.0, 0.0, 0.0], 1),
+                        ([1.0, 0.0, 0.0], 0),
+                        ([1.0, 0.0, 0.0], 0)
+                    ]),
+                    false
+                )
+                .is_ok()
+        );
+        let equal = data(&[([1.0; 3], 0), ([2.0; 3], 1), ([0.0; 3], 2)]);
+        assert_eq!(Temperature.fit(&equal, false), Err(VectorScalingError::AllEqual));
+        let right = data(&[([4.0, 0.0, 0.0], 0), ([0.0, 3.0, 0.0], 1), ([0.0, 0.0, 2.0], 2)]);
+        for method in [Temperature, Vector, Matrix(none)] {
+            assert_eq!(method.fit(&right, false), Err(VectorScalingError::Separated), "{method:?}");
+        }
+        let wrong =
+            data(&[([4.0, 0.0, 0.0], 1), ([0.0, 3.0, 0.0], 2), ([0.0, 0.0, 2.0], 0), ([3.0, 0.0, 0.0], 0)]);
+        assert_eq!(Temperature.fit(&wrong, false), Err(VectorScalingError::Reversed));
+        let bad = Matrix(Odir { lambda: -1.0, mu: 0.0 });
+        assert_eq!(bad.fit(&right, false), Err(VectorScalingError::Penalty(-1.0)));
+    }
+
+    /// Logits that sum to zero but for the rounding of an `f32`, as trained classifiers have them, do not lead to weights
+    /// that magnify the rounding.
+    #[test]
+    fn rounding_is_not_magnified() {
+        let (vectors, labels) = draw(4, 2000, 5, |z| {
+            let mut z: Vec<f64> = z.iter().map(|z| z * 0.5).collect();
+            softmax(&mut z);
+            z
+        });
+        let centred = vectors.rows().flat_map(|row| {
+            let mean = row.iter().sum::<f32>() / 4.0;
+            row.iter().map(move |z| z - mean).collect::<Vec<_>>()
+        });
+        let vectors = Vectors::new(centred.collect(), 4, VectorKind::Logits).unwrap();
+        let data = VectorData::new(&vectors, &labels).unwrap();
+        let model = VectorScalingMethod::Matrix(Odir::default()).fit(&data, false).unwrap();
+        assert!(model.weights.iter().all(|weight| weight.abs() < 2.0), "{model:?}");
+    }
+
+    /// Constant logits leave the frequencies of the classes, whatever weights they come from.
+    #[test]
+    fn constant_logits_give_the_frequencies() {
+        let vectors = Vectors::new([1.5, -0.5, 0.25].repeat(10), 3, VectorKind::Logits).unwrap();
+        let data = VectorData::new(&vectors, &[0, 0, 0, 0, 0, 0, 1, 1, 1, 2]).unwrap();
+        for method in [VectorScalingMethod::Vector, VectorScalingMethod::Matrix(Odir::default())] {
+            let model = method.fit(&data, false).unwrap();
+            let probs = model.probs(&[1.5, -0.5, 0.25]);
+            assert!(probs.iter().zip([0.6, 0.3, 0.1]).all(|(p, f)| (p - f).abs() < 1e-9), "{probs:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// The gradient of the loss, taken apart by differences, vanishes; no order of rows matters; probabilities sum
+        /// to one.
+        #[test]
+        fn the_fit_is_a_minimum(classes in 2usize..5, seed in any::<u64>(), log_probs in any::<bool>()) {
+            let (vectors, labels) = draw(classes, 60 * classes, seed, |z| {
+                let mut z: Vec<f64> = z.iter().map(|z| z * 0.5).collect();
+                softmax(&mut z);
+                z
+            });
+            let data = VectorData::new(&vectors, &labels).unwrap();
+            let reversed: Vec<f32> = vectors.rows().rev().flatten().copied().collect();
+            let reversed = Vectors::new(reversed, classes, VectorKind::Logits).unwrap();
+            let reversed = VectorData::new(&reversed, &labels.iter().rev().copied().collect::<Vec<_>>()).unwrap();
+            for method in METHODS {
+                let model = match method.fit(&data, log_probs) {
+                    Err(VectorScalingError::Separated | VectorScalingError::AbsentClass(_) | VectorScalingError::Reversed) => continue,
+                    fit => fit.unwrap(),
+                };
+                prop_assert_eq!(&model, &method.fit(&reversed, log_probs).unwrap());
+                let (odir, h) = (method.odir(), 1e-4);
+                let parameters = model.weights.len() + model.intercepts.len();
+                for parameter in 0..parameters {
+                    let moved = |by: f64| {
+                        let mut model = model.clone();
+                        match parameter.checked_sub(model.weights.len()) {
+                            None => model.weights[parameter] += by,
+                            Some(intercept) => model.intercepts[intercept] += by,
+                        }
+                        loss(&model, odir, &data)
+                    };
+                    // Central differences are off by h^2 / 6 times a third derivative.
+                    let slope = (moved(h) - moved(-h)) / (2.0 * h);
+                    prop_assert!(slope.abs() < 2e-7, "{:?} {} {}", method, parameter, slope);
+                }
+                let shifted: Vec<f64> = model.features(&data)[..classes].iter().map(|x| x + 2.0).collect();
+                let (probs, after) = (model.probs(&model.features(&data)[..classes]), model.probs(&shifted));
+                prop_assert!((probs.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                // A temperature, and a matrix whose columns sum to the same, see no constant.
+                if method == VectorScalingMethod::Temperature {
+                    prop_assert!(probs.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-12));
+                }
+            }
+        }
+    }
+}

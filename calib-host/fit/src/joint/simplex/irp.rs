@@ -1,0 +1,558 @@
+//! Multi-class isotonic recursive partitioning.
+
+use calib_core::vector::{MAX_CELLS, SplitTree};
+
+use super::held_out_loss::{HeldOutLoss, loss};
+use super::model::{CanonicalModel, Partition, SimplexCell};
+use super::order::Bounds;
+use super::split_search::{Candidate, SteppedPoints, grid};
+use super::split_tree::SplitTreeModel;
+use crate::data::VectorData;
+use crate::error::CanonicalError;
+use crate::stats::CrossValidation;
+
+/// Multi-class isotonic recursive partitioning (Berta, Bach and Jordan 2024, Algorithm 2): starts with the whole simplex
+/// and keeps splitting the region whose best split gains most, as long as the values keep the order of every split.
+/// With two classes it ends at the isotonic fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MulticlassIrp {
+    /// The largest number of regions; `None` for as many as keep the order. A split makes one per class out of one.
+    pub max_regions: Option<usize>,
+    /// If given, the number of splits is the one with the least cross-validated log-loss.
+    pub cross_validation: Option<CrossValidation>,
+    /// Where splits may be.
+    pub splits: Splits,
+    /// Whether all classes together must keep the order of a split, instead of each pair.
+    pub strict: bool,
+    /// The values of a region.
+    pub values: RegionValues,
+}
+
+/// Where splits may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Splits {
+    /// Next to calibration points: each class is told from class 0 midway between a point's difference of the two and the
+    /// next larger one. Among more than 3 classes about a thousand of the points are tried.
+    Midpoints,
+    /// At the points of the simplex whose entries are multiples of one over this.
+    Grid(u16),
+}
+
+/// The values of a region with `n` points, `n_k` of them of class `k`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RegionValues {
+    /// `(n_k + a) / (n + L a)`, with `a` at least 0: they sum to one.
+    Smoothed(f64),
+    /// `(n_k / n + 0.05) / 1.05`, as the authors' code has it: they sum to more than one, and log-loss comes out too
+    /// small.
+    PaperCompatible,
+}
+
+/// What grew: regions in the order in which they were made, the whole simplex first. The split with number `t` has made
+/// regions `1 + t L` and so on, one for each class.
+struct Growth {
+    classes: usize,
+    cells: Vec<SimplexCell>,
+    splits: Vec<(usize, Vec<i32>)>,
+}
+
+/// A region that may be split.
+struct Region {
+    index: usize,
+    points: Vec<usize>,
+    grid: Vec<usize>,
+    /// The splits that gain, the best first.
+    candidates: Vec<Candidate>,
+}
+
+impl Default for MulticlassIrp {
+    fn default() -> Self {
+        Self {
+            max_regions: None,
+            cross_validation: None,
+            splits: Splits::Midpoints,
+            strict: false,
+            values: RegionValues::Smoothed(1.0),
+        }
+    }
+}
+
+impl MulticlassIrp {
+    /// The largest number of classes.
+    pub const MAX_CLASSES: usize = 16;
+
+    pub(crate) fn fit(&self, data: &VectorData) -> Result<CanonicalModel, CanonicalError> {
+        let classes = data.classes();
+        if classes > Self::MAX_CLASSES {
+            return Err(CanonicalError::TooManyClasses { classes, max: Self::MAX_CLASSES });
+        }
+        self.check(data.len())?;
+        let steps: Vec<i32> = data.scores().iter().map(|&score| SplitTree::steps(score)).collect();
+        let points = SteppedPoints { classes, steps: &steps, labels: data.labels() };
+        let all: Vec<usize> = (0..data.len()).collect();
+        let most = self.max_regions.unwrap_or(MAX_CELLS).min(MAX_CELLS);
+        let most = (most - 1) / (classes - 1);
+        let (splits, held_out) = match self.cross_validation {
+            Some(parts) => {
+                let (splits, held_out) = self.best_splits(&points, &data.scores(), most, parts)?;
+                (splits, Some(held_out))
+            }
+            None => (most, None),
+        };
+        let growth = self.grow(&points, all, splits)?;
+        let (tree, leaves) = growth.tree();
+        let cells = leaves.into_iter().map(|leaf| growth.cells[leaf].clone()).collect();
+        let mut model = CanonicalModel::new(Partition::SplitTree(tree), cells, data);
+        model.held_out = held_out;
+        Ok(model)
+    }
+
+    fn check(&self, n: usize) -> Result<(), CanonicalError> {
+        let refuse = |text| Err(CanonicalError::Parameter(text));
+        match *self {
+            Self { max_regions: Some(0), .. } => refuse("the number of regions is from 1 on"),
+            Self { values: RegionValues::Smoothed(a), .. } if !(a >= 0.0 && a.is_finite()) => {
+                refuse("smoothing is a number from 0 on")
+            }
+            Self { cross_validation: Some(parts), .. } if !parts.is_possible(n) => {
+                refuse("cross-validation takes at least 2 folds, and a point for each")
+            }
+            Self { splits: Splits::Grid(0), .. } => refuse("the grid has at least 1 step"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of splits with the least log-loss on points that were left out, and how that compares with the scores as
+    /// they are; the fewest among equals. No split at all is among them: one region with the shares of the classes.
+    fn best_splits(
+        &self,
+        points: &SteppedPoints<'_>,
+        scores: &[f32],
+        most: usize,
+        parts: CrossValidation,
+    ) -> Result<(usize, HeldOutLoss), CanonicalError> {
+        // The loss after each number of splits; where a part allows no more, it stays as it is.
+        let mut losses: Vec<f64> = Vec::new();
+        let mut growths = Vec::new();
+        for (kept, left_out) in parts.parts(points.labels.len()) {
+            let growth = self.grow(points, kept, most)?;
+            let of_fold = growth.losses(points, &left_out);
+            let last = of_fold.len().max(losses.len());
+            losses.resize(last, losses.last().copied().unwrap_or_default());
+            for (splits, loss) in losses.iter_mut().enumerate() {
+                *loss += of_fold[splits.min(of_fold.len() - 1)];
+            }
+            growths.push((growth, left_out));
+        }
+        let best = (0..losses.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b]));
+        let best = best.expect("no split is a number of splits");
+        let pairs = growths.iter().flat_map(|(growth, left_out)| {
+            left_out.iter().map(|&point| {
+                let own = scores[point * points.classes + usize::from(points.labels[point])];
+                (growth.loss_after(points, point, best), loss(own.into()))
+            })
+        });
+        Ok((best, HeldOutLoss::new(pairs)))
+    }
+
+    /// Splits until there are so many splits or none is left.
+    fn grow(
+        &self,
+        points: &SteppedPoints<'_>,
+        all: Vec<usize>,
+        most: usize,
+    ) -> Result<Growth, CanonicalError> {
+        let classes = points.classes;
+        let grid = match self.splits {
+            Splits::Grid(resolution) => grid(classes, resolution)
+                .ok_or(CanonicalError::Parameter("a grid of splits has at most a million points"))?,
+            Splits::Midpoints => Vec::new(),
+        };
+        let cell = self.cell(points.class_counts(&all));
+        let mut growth = Growth { classes, cells: vec![cell], splits: Vec::new() };
+        let root = self.region(points, &grid, 0, all, (0..grid.len()).collect());
+        let mut regions = vec![root];
+        while growth.splits.len() < most {
+            let gains = regions
+                .iter()
+                .enumerate()
+                .filter_map(|(i, region)| Some((i, region.candidates.first()?.gain)));
+            let best = gains.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            let Some((place, _)) = best else { break };
+            let region = regions.remove(place);
+            let bounds = growth.bounds_beside(region.index);
+            let Some(candidate) = region.candidates.iter().find(|c| self.keeps_order(c, &bounds)) else {
+                continue;
+            };
+            let mut children: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); classes];
+            for &point in &region.points {
+                children[points.child(&candidate.gamma, point)].0.push(point);
+            }
+            for &point in &region.grid {
+                let child = SplitTree::child(candidate.gamma.iter().copied(), grid[point].iter().copied());
+                children[child].1.push(point);
+            }
+            growth.splits.push((region.index, candidate.gamma.clone()));
+            for (counts, (inside, grid_inside)) in candidate.counts.chunks_exact(classes).zip(children) {
+                growth.cells.push(self.cell(counts.to_vec()));
+                regions.push(self.region(points, &grid, growth.cells.len() - 1, inside, grid_inside));
+            }
+        }
+        Ok(growth)
+    }
+
+    /// A region with the splits that gain.
+    fn region(
+        &self,
+        points: &SteppedPoints<'_>,
+        all_grid: &[Vec<i32>],
+        index: usize,
+        inside: Vec<usize>,
+        grid: Vec<usize>,
+    ) -> Region {
+        let gammas = match self.splits {
+            Splits::Midpoints => points.midpoints(&inside),
+            Splits::Grid(_) => grid.iter().map(|&point| all_grid[point].clone()).collect(),
+        };
+        let candidates = points.gaining(&inside, gammas);
+        Region { index, points: inside, grid, candidates }
+    }
+
+    /// Whether the values after a split keep the order of that split and of those above, whose bounds, without the
+    /// region that is split, are given with the child that it is under.
+    fn keeps_order(&self, candidate: &Candidate, above: &[(usize, Bounds)]) -> bool {
+        let classes = candidate.gamma.len();
+        let cells: Vec<Option<SimplexCell>> = candidate
+            .counts
+            .chunks_exact(classes)
+            .map(|counts| counts.iter().any(|&count| count > 0).then(|| self.cell(counts.to_vec())))
+            .collect();
+        let is_feasible = |bounds: &Bounds| match self.strict {
+            true => bounds.is_jointly_feasible(),
+            false => bounds.is_pairwise_feasible(),
+        };
+        let mut own = Bounds::new(classes);
+        for (child, cell) in cells.iter().enumerate() {
+            if let Some(cell) = cell {
+                own.add(child, &cell.probs);
+            }
+        }
+        is_feasible(&own)
+            && above.iter().all(|(child, bounds)| {
+                let mut bounds = bounds.clone();
+                cells.iter().flatten().for_each(|cell| bounds.add(*child, &cell.probs));
+                is_feasible(&bounds)
+            })
+    }
+
+    fn cell(&self, counts: Vec<u64>) -> SimplexCell {
+        match self.values {
+            RegionValues::Smoothed(a) => SimplexCell::smoothed(counts, a),
+            RegionValues::PaperCompatible => {
+                let SimplexCell { probs, counts } = SimplexCell::smoothed(counts, 0.0);
+                SimplexCell { probs: probs.iter().map(|prob| (prob + 0.05) / 1.05).collect(), counts }
+            }
+        }
+    }
+}
+
+impl Growth {
+    /// The split and the child that made a region; `None` for the whole simplex.
+    fn parent(&self, region: usize) -> Option<(usize, usize)> {
+        region.checked_sub(1).map(|index| (index / self.classes, index % self.classes))
+    }
+
+    /// The splits above a region from the lowest on, each with the child that the region is under.
+    fn above(&self, region: usize) -> impl Iterator<Item = (usize, usize)> {
+        std::iter::successors(self.parent(region), |&(split, _)| self.parent(self.splits[split].0))
+    }
+
+    /// For every split above a region, the child that the region is under, and the bounds from all other regions.
+    fn bounds_beside(&self, region: usize) -> Vec<(usize, Bounds)> {
+        let mut bounds: Vec<(usize, usize, Bounds)> =
+            self.above(region).map(|(split, child)| (split, child, Bounds::new(self.classes))).collect();
+        let mut is_split = vec![false; self.cells.len()];
+        self.splits.iter().for_each(|split| is_split[split.0] = true);
+        for (other, cell) in self.cells.iter().enumerate() {
+            if other == region || is_split[other] || cell.n() == 0 {
+                continue;
+            }
+            for (split, child) in self.above(other) {
+                if let Some(shared) = bounds.iter_mut().find(|bounds| bounds.0 == split) {
+                    shared.2.add(child, &cell.probs);
+                }
+            }
+        }
+        bounds.into_iter().map(|(_, child, bounds)| (child, bounds)).collect()
+    }
+
+    /// The log-loss of points, summed, after each number of splits.
+    fn losses(&self, points: &SteppedPoints<'_>, some: &[usize]) -> Vec<f64> {
+        let mut losses = vec![0.0; self.splits.len() + 1];
+        for &point in some {
+            let mut region = 0;
+            losses[0] += self.loss_in(region, points, point);
+            for split in 0..self.splits.len() {
+                region = self.region_after(split, region, points, point);
+                losses[split + 1] += self.loss_in(region, points, point);
+            }
+        }
+        losses
+    }
+
+    /// The log-loss of a point after so many splits, or all if there are fewer.
+    fn loss_after(&self, points: &SteppedPoints<'_>, point: usize, splits: usize) -> f64 {
+        let splits = 0..splits.min(self.splits.len());
+        let region = splits.fold(0, |region, split| self.region_after(split, region, points, point));
+        self.loss_in(region, points, point)
+    }
+
+    /// Where a split leaves a point of a region.
+    fn region_after(&self, split: usize, region: usize, points: &SteppedPoints<'_>, point: usize) -> usize {
+        let (split_region, gamma) = &self.splits[split];
+        if *split_region == region { 1 + split * self.classes + points.child(gamma, point) } else { region }
+    }
+
+    fn loss_in(&self, region: usize, points: &SteppedPoints<'_>, point: usize) -> f64 {
+        loss(self.cells[region].probs[usize::from(points.labels[point])])
+    }
+
+    /// The tree as the device reads it, and the regions that are its leaves, in their order.
+    fn tree(&self) -> (SplitTreeModel, Vec<usize>) {
+        let mut split_of = vec![None; self.cells.len()];
+        for (split, (region, _)) in self.splits.iter().enumerate() {
+            split_of[*region] = Some(split);
+        }
+        let (mut words, mut leaves) = (Vec::new(), Vec::new());
+        let mut nodes: Vec<usize> = split_of[0].into_iter().collect();
+        let mut node = 0;
+        while let Some(&split) = nodes.get(node) {
+            words.extend(self.splits[split].1.iter().map(|&entry| entry as u32));
+            for child in 0..self.classes {
+                let region = 1 + split * self.classes + child;
+                words.push(match split_of[region] {
+                    Some(split) => {
+                        nodes.push(split);
+                        nodes.len() as u32 - 1
+                    }
+                    None => {
+                        leaves.push(region);
+                        (leaves.len() as u32 - 1) | SplitTree::LEAF
+                    }
+                });
+            }
+            node += 1;
+        }
+        if leaves.is_empty() {
+            leaves.push(0);
+        }
+        (SplitTreeModel::new(self.classes as u16, words), leaves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::data::{VectorKind, Vectors};
+    use crate::joint::simplex::method::CanonicalMethod;
+    use crate::points::{group, isotonic_blocks};
+
+    fn data(classes: usize, values: Vec<f32>, labels: &[i64]) -> VectorData {
+        VectorData::new(&Vectors::new(values, classes, VectorKind::Probs).unwrap(), labels).unwrap()
+    }
+
+    fn fit(irp: MulticlassIrp, data: &VectorData) -> CanonicalModel {
+        CanonicalMethod::MulticlassIrp(irp).fit(data).unwrap()
+    }
+
+    /// The set of the paper's supplement: points uniform on the simplex, each labelled with the largest of its entries
+    /// after noise.
+    fn noisy(n: usize, noise: f64, seed: u64) -> VectorData {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let raw: [f64; 3] = std::array::from_fn(|_| -(1.0 - rng.random::<f64>()).ln());
+            let sum: f64 = raw.iter().sum();
+            let noisy = raw.map(|x| {
+                x / sum
+                    + noise * {
+                        let z: f64 = StandardNormal.sample(&mut rng);
+                        z
+                    }
+            });
+            labels.push((0..3).max_by(|&a, &b| noisy[a].total_cmp(&noisy[b])).unwrap() as i64);
+            values.extend(raw.map(|x| (x / sum) as f32));
+        }
+        data(3, values, &labels)
+    }
+
+    fn log_loss(probs: impl Fn(&[f32], usize) -> f64, data: &VectorData) -> f64 {
+        let scores = data.scores();
+        let rows = scores.chunks_exact(data.classes()).zip(data.labels());
+        rows.map(|(row, &label)| -probs(row, label.into()).max(1e-15).ln()).sum::<f64>() / data.len() as f64
+    }
+
+    /// Scores that are calibrated as they are, and scores that are all turned by a class.
+    #[test]
+    fn cross_validation_says_whether_calibrating_helps() {
+        let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_769) >> 8) / f64::from(1 << 24);
+        let fit_turned = |turn: i64| {
+            let (mut values, mut labels) = (Vec::new(), Vec::new());
+            for i in 0..600 {
+                let raw: [f64; 3] = std::array::from_fn(|k| 0.05 + noise(5 * i + k as u32));
+                let sum: f64 = raw.iter().sum();
+                let mut below = noise(41 * i + 7) * sum;
+                let label = raw.iter().position(|entry| {
+                    below -= entry;
+                    below < 0.0
+                });
+                values.extend(raw.map(|entry| (entry / sum) as f32));
+                labels.push((label.unwrap_or(2) as i64 + turn) % 3);
+            }
+            let vectors = Vectors::new(values, 3, VectorKind::Probs).unwrap();
+            let cross_validation = Some(CrossValidation { folds: 4, seed: 1 });
+            let irp = MulticlassIrp { cross_validation, ..MulticlassIrp::default() };
+            fit(irp, &VectorData::new(&vectors, &labels).unwrap()).held_out.unwrap()
+        };
+        let calibrated = fit_turned(0);
+        assert!(!calibrated.is_better() && calibrated.standard_error > 0.0, "{calibrated:?}");
+        let turned = fit_turned(1);
+        assert!(turned.is_better() && turned.change() < -0.1, "{turned:?}");
+        let by_hand = HeldOutLoss::new([(1.0, 2.0), (2.0, 2.0)].into_iter());
+        let expected =
+            HeldOutLoss { log_loss: 1.5, uncalibrated: 2.0, standard_error: (0.25f64 / 2.0).sqrt() };
+        assert_eq!(by_hand, expected);
+    }
+
+    #[test]
+    fn stopping_early_by_cross_validation_does_not_lose() {
+        let cross_validation = Some(CrossValidation { folds: 5, seed: 1 });
+        for noise in [0.1, 0.2] {
+            let (train, test) = (noisy(1500, noise, 1), noisy(5000, noise, 2));
+            let model = fit(MulticlassIrp { cross_validation, ..MulticlassIrp::default() }, &train);
+            let before = log_loss(|row, label| row[label].into(), &test);
+            let after = log_loss(|row, label| model.cell(row).probs[label], &test);
+            assert!(after <= before, "{noise} {after} {before}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_do() {
+        let set = noisy(20, 0.2, 1);
+        let refused = |irp| match CanonicalMethod::MulticlassIrp(irp).fit(&set) {
+            Err(CanonicalError::Parameter(_)) => true,
+            other => panic!("{other:?}"),
+        };
+        let default = MulticlassIrp::default();
+        assert!(refused(MulticlassIrp { max_regions: Some(0), ..default }));
+        assert!(refused(MulticlassIrp { values: RegionValues::Smoothed(-1.0), ..default }));
+        assert!(refused(MulticlassIrp { splits: Splits::Grid(0), ..default }));
+        assert!(refused(MulticlassIrp { splits: Splits::Grid(60_000), ..default }));
+        let folds = |folds| Some(CrossValidation { folds, seed: 0 });
+        assert!(refused(MulticlassIrp { cross_validation: folds(1), ..default }));
+        assert!(refused(MulticlassIrp { cross_validation: folds(21), ..default }));
+        let wide = data(17, [vec![1.0], vec![0.0; 17], vec![1.0], vec![0.0; 15]].concat(), &[0, 1]);
+        assert_eq!(
+            CanonicalMethod::MulticlassIrp(default).fit(&wide),
+            Err(CanonicalError::TooManyClasses { classes: 17, max: 16 })
+        );
+    }
+
+    #[test]
+    fn the_authors_values_sum_to_more_than_one() {
+        let model = fit(
+            MulticlassIrp { values: RegionValues::PaperCompatible, ..MulticlassIrp::default() },
+            &noisy(300, 0.2, 3),
+        );
+        for cell in model.cells.iter().filter(|cell| cell.n() > 0) {
+            assert!((cell.probs.iter().sum::<f64>() - 1.15 / 1.05).abs() < 1e-12);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// With two classes and no smoothing the values are those of isotonic regression.
+        #[test]
+        fn two_classes_give_the_isotonic_fit(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..80), strict in any::<bool>()) {
+            prop_assume!(rows.iter().any(|row| row.1 != rows[0].1));
+            let score = |row: &(u32, bool)| row.0 as f32 / 64.0;
+            let values = rows.iter().flat_map(|row| [1.0 - score(row), score(row)]).collect();
+            let labels: Vec<i64> = rows.iter().map(|row| row.1.into()).collect();
+            let irp = MulticlassIrp { values: RegionValues::Smoothed(0.0), strict, ..MulticlassIrp::default() };
+            let model = fit(irp, &data(2, values, &labels));
+            let blocks = isotonic_blocks(&group(rows.iter().map(|row| (score(row).into(), 1, row.1.into())).collect()));
+            prop_assert_eq!(model.cells.len(), blocks.len());
+            for block in &blocks {
+                for end in [block.lo, block.hi] {
+                    let cell = model.cell(&[1.0 - end as f32, end as f32]);
+                    prop_assert_eq!(&cell.counts, &[block.n - block.positives, block.positives]);
+                }
+            }
+            // The edges are the midpoints.
+            for pair in blocks.windows(2) {
+                let middle = ((pair[0].hi + pair[1].lo) / 2.0) as f32;
+                prop_assert_eq!(&model.cell(&[1.0 - middle, middle]).counts[1], &pair[0].positives);
+                let above = middle + 1e-6;
+                prop_assert_eq!(&model.cell(&[1.0 - above, above]).counts[1], &pair[1].positives);
+            }
+        }
+
+        /// Every split's order is kept by the values below it, taken from the tree itself; probabilities sum to one; no
+        /// order of rows, and no more regions than asked for.
+        #[test]
+        fn every_split_keeps_its_order(
+            classes in 3usize..5, raw in proptest::collection::vec((proptest::collection::vec(1u32..30, 4), 0i64..4), 10..60),
+            strict in any::<bool>(), by_grid in any::<bool>(), max_regions in proptest::option::of(1usize..12),
+        ) {
+            let rows: Vec<(Vec<f32>, i64)> = raw.iter().map(|(entries, label)| {
+                let sum: u32 = entries[..classes].iter().sum();
+                (entries[..classes].iter().map(|&e| e as f32 / sum as f32).collect(), label % classes as i64)
+            }).collect();
+            prop_assume!(rows.iter().any(|row| row.1 != rows[0].1));
+            let set = |rows: &[(Vec<f32>, i64)]| {
+                data(classes, rows.iter().flat_map(|row| row.0.clone()).collect(), &rows.iter().map(|row| row.1).collect::<Vec<_>>())
+            };
+            let splits = if by_grid { Splits::Grid(7) } else { Splits::Midpoints };
+            let irp = MulticlassIrp { max_regions, strict, splits, ..MulticlassIrp::default() };
+            let model = fit(irp, &set(&rows));
+            let mut reversed = rows.clone();
+            reversed.reverse();
+            prop_assert_eq!(&model, &fit(irp, &set(&reversed)));
+            prop_assert!(max_regions.is_none_or(|max| model.cells.len() <= max));
+            prop_assert!(model.cells.iter().all(|cell| (cell.probs.iter().sum::<f64>() - 1.0).abs() < 1e-12));
+            let mut counted = vec![vec![0; classes]; model.cells.len()];
+            for (row, label) in &rows {
+                counted[model.partition.cell(row)][*label as usize] += 1;
+            }
+            prop_assert_eq!(model.cells.iter().map(|cell| cell.counts.clone()).collect::<Vec<_>>(), counted);
+
+            let Partition::SplitTree(tree) = &model.partition else { panic!() };
+            let nodes: Vec<&[u32]> = tree.words().chunks(2 * classes).map(|node| &node[classes..]).collect();
+            fn leaves(nodes: &[&[u32]], child: u32) -> Vec<usize> {
+                if child & SplitTree::LEAF != 0 { return vec![(child & !SplitTree::LEAF) as usize] }
+                nodes[child as usize].iter().flat_map(|&child| leaves(nodes, child)).collect()
+            }
+            for node in &nodes {
+                let least = |k: usize, l: usize| {
+                    let below = leaves(&nodes, node[k]).into_iter().map(|leaf| &model.cells[leaf]);
+                    below.filter(|cell| cell.n() > 0).map(|cell| cell.probs[k] - cell.probs[l]).fold(f64::INFINITY, f64::min)
+                };
+                for k in 0..classes {
+                    for l in 0..classes {
+                        prop_assert!(k == l || least(k, l) + least(l, k) >= -1e-9);
+                        for m in 0..classes {
+                            let cycle = least(k, l) + least(l, m) + least(m, k);
+                            prop_assert!(!strict || k == l || l == m || m == k || cycle >= -1e-9);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What splits of a region of the simplex would do.
+
+use calib_core::vector::SplitTree;
+
+use crate::stats::CountTree;
+
+/// Points of the simplex in the steps of [`SplitTree`], with their classes.
+pub(crate) struct SteppedPoints<'a> {
+    pub(crate) classes: usize,
+    /// Row-major.
+    pub(crate) steps: &'a [i32],
+    pub(crate) labels: &'a [u16],
+}
+
+/// A split that could be made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    pub(crate) gamma: Vec<i32>,
+    /// The score: `sum over children of points times |mean label of the region - mean label of the child|`, the
+    /// distance of two means being the sum of their entries' absolute differences.
+    pub(crate) gain: f64,
+    /// How many points of each class are in each child, row-major.
+    pub(crate) counts: Vec<u64>,
+}
+
+/// Beyond this many classes counting takes a step per pair of point and candidate, and not all points are candidates.
+const SWEPT_CLASSES: usize = 3;
+
+/// How many are then.
+const CANDIDATES: usize = 1024;
+
+impl SteppedPoints<'_> {
+    pub(crate) fn row(&self, point: usize) -> &[i32] {
+        &self.steps[point * self.classes..][..self.classes]
+    }
+
+    /// The child of a split that a point belongs to.
+    pub(crate) fn child(&self, gamma: &[i32], point: usize) -> usize {
+        SplitTree::child(gamma.iter().copied(), self.row(point).iter().copied())
+    }
+
+    /// How many of the points have each class.
+    pub(crate) fn class_counts(&self, points: &[usize]) -> Vec<u64> {
+        let mut counts = vec![0; self.classes];
+        for &point in points {
+            counts[usize::from(self.labels[point])] += 1;
+        }
+        counts
+    }
+
+    /// A split for every point: each class is told from class 0 midway between the point's difference of the two and the
+    /// next larger one. With two classes these are all splits there are.
+    pub(crate) fn midpoints(&self, points: &[usize]) -> Vec<Vec<i32>> {
+        let (first, others) = (0, 1..self.classes);
+        let stride = if self.classes > SWEPT_CLASSES { points.len().div_ceil(CANDIDATES).max(1) } else { 1 };
+        let mut splits: Vec<Vec<i64>> =
+            points.iter().step_by(stride).map(|_| vec![0; self.classes]).collect();
+        for other in others {
+            let difference = |point: usize| {
+                let row = self.row(point);
+                i64::from(row[other]) - i64::from(row[first])
+            };
+            let mut differences: Vec<i64> = points.iter().map(|&point| difference(point)).collect();
+            differences.sort_unstable();
+            for (split, &point) in splits.iter_mut().zip(points.iter().step_by(stride)) {
+                let here = difference(point);
+                let above = differences[differences.partition_point(|&other| other <= here)..].first();
+                split[other] = above.map_or(here, |above| here + (above - here) / 2);
+            }
+        }
+        let mut splits: Vec<Vec<i32>> = splits.into_iter().map(|split| in_affine_plane(&split)).collect();
+        // Neighbours in the order of the data are often equal.
+        splits.dedup();
+        splits
+    }
+
+    /// The splits that gain, the best first and the earlier first among equals.
+    pub(crate) fn gaining(&self, points: &[usize], gammas: Vec<Vec<i32>>) -> Vec<Candidate> {
+        let totals = self.class_counts(points);
+        let counts = self.child_counts(points, &gammas);
+        let mut candidates: Vec<Candidate> = gammas
+            .into_iter()
+            .zip(counts.chunks_exact(self.classes * self.classes))
+            .map(|(gamma, counts)| Candidate { gamma, gain: gain(&totals, counts), counts: counts.to_vec() })
+            .filter(|candidate| candidate.gain > 0.0)
+            .collect();
+        candidates.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+        candidates
+    }
+
+    /// For every split, how many points of each class are in each child.
+    fn child_counts(&self, points: &[usize], gammas: &[Vec<i32>]) -> Vec<u64> {
+        if self.classes > SWEPT_CLASSES {
+            return self.counted_one_by_one(points, gammas);
+        }
+        let width = self.classes * self.classes;
+        let mut counts = vec![0; width * gammas.len()];
+        for child in 0..self.classes - 1 {
+            self.sweep(child, points, gammas, &mut counts);
+        }
+        let totals = self.class_counts(points);
+        for counts in counts.chunks_exact_mut(width) {
+            let (others, last) = counts.split_at_mut(width - self.classes);
+            last.copy_from_slice(&totals);
+            for other in others.chunks_exact(self.classes) {
+                last.iter_mut().zip(other).for_each(|(last, other)| *last -= other);
+            }
+        }
+        counts
+    }
+
+    fn counted_one_by_one(&self, points: &[usize], gammas: &[Vec<i32>]) -> Vec<u64> {
+        let width = self.classes * self.classes;
+        let mut counts = vec![0; width * gammas.len()];
+        for (gamma, counts) in gammas.iter().zip(counts.chunks_exact_mut(width)) {
+            for &point in points {
+                counts[self.child(gamma, point) * self.classes + usize::from(self.labels[point])] += 1;
+            }
+        }
+        counts
+    }
+
+    /// Counts one child of every split among two or three classes in O(n log n): a point is in it if one or two
+    /// differences of its entries are not below those of gamma, which a sweep over the first difference and a tree of
+    /// counts over the second tell.
+    fn sweep(&self, child: usize, points: &[usize], gammas: &[Vec<i32>], counts: &mut [u64]) {
+        let mut others = (0..self.classes).filter(|&class| class != child);
+        let (first, second) = (others.next().expect("two classes"), others.next());
+        // Class 0 wins ties.
+        let difference = |row: &[i32], other: usize| i64::from(row[child]) - i64::from(row[other]);
+        let needed = |row: &[i32], other: usize| difference(row, other) + i64::from(other < child);
+        let both = |row: &[i32], of: &dyn Fn(&[i32], usize) -> i64| {
+            (of(row, first), second.map_or(0, |second| of(row, second)))
+        };
+        let mut rows: Vec<((i64, i64), u16)> =
+            points.iter().map(|&point| (both(self.row(point), &difference), self.labels[point])).collect();
+        rows.sort_unstable_by(|a, b| b.cmp(a));
+        let mut queries: Vec<((i64, i64), usize)> =
+            gammas.iter().enumerate().map(|(i, gamma)| (both(gamma, &needed), i)).collect();
+        queries.sort_unstable_by(|a, b| b.cmp(a));
+        let mut seconds: Vec<i64> = rows.iter().map(|row| row.0.1).collect();
+        seconds.sort_unstable();
+        seconds.dedup();
+
+        let mut tree = CountTree::new(seconds.len(), self.classes);
+        let mut rows = rows.into_iter().peekable();
+        for ((first, second), query) in queries {
+            while let Some(((_, place), label)) = rows.next_if(|row| row.0.0 >= first) {
+                // From the top, so that a prefix holds what is not below.
+                let rank = seconds.len() - 1 - seconds.partition_point(|&other| other < place);
+                tree.add(rank, label.into());
+            }
+            let not_below = seconds.len() - seconds.partition_point(|&other| other < second);
+            let place = (query * self.classes + child) * self.classes;
+            tree.add_prefix(not_below, &mut counts[place..place + self.classes]);
+        }
+    }
+}
+
+/// The score of a split, from the class counts of the region and of the children. Exact up to the last division.
+fn gain(totals: &[u64], counts: &[u64]) -> f64 {
+    let n: u64 = totals.iter().sum();
+    let of_child = |counts: &[u64]| -> u128 {
+        let here: u64 = counts.iter().sum();
+        let products = counts.iter().zip(totals).map(|(&count, &total)| {
+            (u128::from(here) * u128::from(total), u128::from(n) * u128::from(count))
+        });
+        products.map(|(expected, got)| expected.abs_diff(got)).sum()
+    };
+    counts.chunks_exact(totals.len()).map(of_child).sum::<u128>() as f64 / n as f64
+}
+
+/// Adds the same number to all entries, so that they sum to about one: no difference changes.
+fn in_affine_plane(gamma: &[i64]) -> Vec<i32> {
+    let one = (1.0 / SplitTree::STEP) as i64;
+    let shift = (one - gamma.iter().sum::<i64>()).div_euclid(gamma.len() as i64);
+    gamma.iter().map(|entry| i32::try_from(entry + shift).expect("below 2 in size")).collect()
+}
+
+/// The points of the simplex whose entries are multiples of `1 / resolution`; `None` if there are more than a million.
+pub(crate) fn grid(classes: usize, resolution: u16) -> Option<Vec<Vec<i32>>> {
+    let mut points: Vec<Vec<u16>> = vec![Vec::new()];
+    for class in 0..classes {
+        points = points
+            .into_iter()
+            .flat_map(|point| {
+                let left = resolution - point.iter().sum::<u16>();
+                let from = if class + 1 == classes { left } else { 0 };
+                (from..=left).map(move |entry| [&point[..], &[entry]].concat())
+            })
+            .take(MAX_GRID + 1)
+            .collect();
+        if points.len() > MAX_GRID {
+            return None;
+        }
+    }
+    let one = 1.0 / SplitTree::STEP;
+    let steps = |entry: u16| (f64::from(one) * f64::from(entry) / f64::from(resolution)) as i32;
+    Some(points.iter().map(|point| point.iter().map(|&entry| steps(entry)).collect()).collect())
+}
+
+const MAX_GRID: usize = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_grid_is_the_simplex() {
+        let points = grid(3, 4).unwrap();
+        assert_eq!(points.len(), 15);
+        assert!(points.iter().all(|point| point.iter().sum::<i32>() == 1 << 30));
+        assert_eq!(grid(10, 1000), None);
+        assert_eq!(grid(2, 2).unwrap(), [[0, 1 << 30], [1 << 29, 1 << 29], [1 << 30, 0]]);
+    }
+
+    proptest! {
+        /// The sweep counts what one-by-one counting does, ties included.
+        #[test]
+        fn sweeps_count_every_point(
+            classes in 2usize..4,
+            raw in proptest::collection::vec((0i32..6, 0i32..6, 0i32..6, 0u16..3), 1..40),
+            gammas in proptest::collection::vec(proptest::collection::vec(-6i32..6, 3), 1..20),
+        ) {
+            let steps: Vec<i32> = raw.iter().flat_map(|r| [r.0, r.1, r.2][..classes].to_vec()).collect();
+            let labels: Vec<u16> = raw.iter().map(|r| r.3 % classes as u16).collect();
+            let points = SteppedPoints { classes, steps: &steps, labels: &labels };
+            let some: Vec<usize> = (0..raw.len()).filter(|i| i % 3 != 1).collect();
+            let gammas: Vec<Vec<i32>> = gammas.iter().map(|gamma| gamma[..classes].to_vec()).collect();
+            prop_assert_eq!(points.child_counts(&some, &gammas), points.counted_one_by_one(&some, &gammas));
+        }
+
+        /// The gain is the printed formula.
+        #[test]
+        fn the_gain_is_the_formula(counts in proptest::collection::vec(0u64..50, 9)) {
+            let totals: Vec<u64> = (0..3).map(|c| counts[c] + counts[3 + c] + counts[6 + c]).collect();
+            let n: u64 = totals.iter().sum();
+            prop_assume!(n > 0);
+            let mut expected = 0.0;
+            for child in counts.chunks(3) {
+                let here = child.iter().sum::<u64>() as f64;
+                for (count, total) in child.iter().zip(&totals) {
+                    if here > 0.0 {
+                        expected += here * (*total as f64 / n as f64 - *count as f64 / here).abs();
+                    }
+                }
+            }
+            prop_assert!((gain(&totals, &counts) - expected).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Fit calibrators to held-out scores and labels, with distribution-free guarantees; assess them; write them as bytes for a
+//! device.
+//!
+//! Numbers come in and bytes go out: nothing here reads a file, knows an option of a command, or draws.
+//!
+//! ```
+//! use calib_fit::{BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
+//!
+//! // 400 held-out scores; the classifier is overconfident: a score of s is right in s / 2 of the cases.
+//! let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+//! let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
+//! let data = BinaryData::new(scores, labels)?;
+//!
+//! let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+//! let bytes = artifact_bytes(&fit, &Default::default())?;
+//! assert!(fit.guarantee.unwrap().epsilon < 0.17 && bytes.len() < 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Rooms
+//!
+//! Every module is a room, and imports rooms to its left only:
+//! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`artifact`] < [`apply`] < [`assess`] < [`decide`] < [`compare`].
+//!
+//! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
+//! The rest is plumbing (`stats`, `points`, `data`) or use (`artifact`, `apply`, `assess`, `decide`, `compare`).
+#![forbid(unsafe_code)]
+
+pub mod apply;
+pub mod artifact;
+pub mod assess;
+pub mod binary;
+pub mod compare;
+pub mod data;
+pub mod decide;
+pub mod error;
+pub mod fit;
+pub mod guarantee;
+pub mod joint;
+pub mod points;
+pub mod reduction;
+pub mod stats;
+
+pub use apply::{apply_codes, apply_probs, apply_scores, apply_vectors};
+pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
+pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
+pub use data::{BinaryData, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};
+pub use error::FitError;
+pub use fit::{Fit, fit_binary, fit_weighted};
+pub use guarantee::{Guarantee, Plan};
+pub use joint::{JointFit, JointMethod, fit_joint};
+pub use reduction::{Problems, ReductionOptions, fit_reduction, fit_top_label};

@@ -1,0 +1,151 @@
+//! Binary points: scores with labels, grouped, packed, counted, split, on a disk if they are many.
+//!
+//! What a binary method asks of points is the trait `Points`; how they are kept is nobody else's business. Imports `stats` and
+//! `error`.
+
+mod blocks;
+mod counted;
+mod group;
+pub(crate) mod packed;
+mod passes;
+mod spill;
+mod split;
+
+use crate::error::FitError;
+use crate::stats::{Sums, mean};
+
+pub use blocks::{Block, isotonic_blocks};
+pub(crate) use blocks::{mean_is_below, pool, pool_groups};
+pub(crate) use counted::Counted;
+pub use group::Group;
+pub(crate) use group::{group, totals};
+pub(crate) use packed::{BUCKETS, Packed};
+pub(crate) use passes::{Arrays, Passes};
+pub(crate) use spill::{Collected, Collector, Spill};
+pub(crate) use split::split;
+
+/// Calibration points, at least one.
+///
+/// Every binary fit is written in these questions, so that one text serves points in memory, counts aggregated by score,
+/// and points on a disk. All answers are exact: none depends on the order of the points or on the number of threads.
+pub(crate) trait Points: Sync {
+    /// The number of points and of those with label 1.
+    fn totals(&self) -> (u64, u64);
+
+    /// The groups that hold the points of these 1-based, ascending ranks in the order of scores.
+    fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError>;
+
+    /// How many points and positives have a score below each of these ascending edges.
+    fn below(&self, edges: &[f64]) -> Result<Vec<(u64, u64)>, FitError>;
+
+    /// The lowest and the highest score of each label.
+    fn ranges(&self) -> Result<[Option<(f64, f64)>; 2], FitError>;
+
+    /// The mean over points of the terms of (score, label), each rounded to a multiple of 2^-40 and summed exactly.
+    fn means<const K: usize>(
+        &self,
+        terms: impl Fn(f64, bool) -> [f64; K] + Sync,
+    ) -> Result<[f64; K], FitError>;
+
+    /// Maps runs of groups, which follow each other in ascending order of score. Where runs are cut is left open, and
+    /// must not matter for what is done with the results.
+    fn map_runs<T: Send>(
+        &self,
+        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError>;
+
+    /// All groups in ascending order of score.
+    fn groups(&self) -> Result<Vec<Group>, FitError> {
+        Ok(self.map_runs(|groups| groups.collect::<Vec<_>>())?.concat())
+    }
+}
+
+/// A group and what is below it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ranked {
+    pub(crate) group: Group,
+    /// The points and positives with lower scores.
+    pub(crate) below: (u64, u64),
+}
+
+impl Ranked {
+    /// The points and positives up to and with the group.
+    pub(crate) fn through(&self) -> (u64, u64) {
+        (self.below.0 + self.group.n, self.below.1 + self.group.positives)
+    }
+}
+
+impl Points for [Group] {
+    fn totals(&self) -> (u64, u64) {
+        crate::points::group::totals(self)
+    }
+
+    fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
+        let mut walk = Walk::default();
+        let mut rest = self.iter();
+        let Some(&first) = rest.next() else { return Ok(Vec::new()) };
+        let mut group = first;
+        let at_rank = |&rank: &u64| {
+            while walk.n + group.n < rank {
+                walk.pass(group);
+                group = *rest.next().expect("a rank is at most the number of points");
+            }
+            Ranked { group, below: (walk.n, walk.positives) }
+        };
+        Ok(ranks.iter().map(at_rank).collect())
+    }
+
+    fn below(&self, edges: &[f64]) -> Result<Vec<(u64, u64)>, FitError> {
+        let mut walk = Walk::default();
+        let mut rest = self.iter().peekable();
+        let below = |&edge: &f64| {
+            while let Some(&group) = rest.next_if(|group| group.score < edge) {
+                walk.pass(group);
+            }
+            (walk.n, walk.positives)
+        };
+        Ok(edges.iter().map(below).collect())
+    }
+
+    fn ranges(&self) -> Result<[Option<(f64, f64)>; 2], FitError> {
+        let range = |has: fn(&&Group) -> bool| {
+            let lowest = self.iter().find(has)?;
+            let highest = self.iter().rfind(has)?;
+            Some((lowest.score, highest.score))
+        };
+        Ok([range(|group| group.positives < group.n), range(|group| group.positives > 0)])
+    }
+
+    fn means<const K: usize>(
+        &self,
+        terms: impl Fn(f64, bool) -> [f64; K] + Sync,
+    ) -> Result<[f64; K], FitError> {
+        let mut sums = Sums::default();
+        for group in self {
+            sums.add(terms(group.score, true), group.positives);
+            sums.add(terms(group.score, false), group.n - group.positives);
+        }
+        Ok(mean(sums, self.totals().0))
+    }
+
+    fn map_runs<T: Send>(
+        &self,
+        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError> {
+        Ok(vec![map(&mut self.iter().copied())])
+    }
+}
+
+/// The points and positives passed in a walk over groups.
+#[derive(Default)]
+pub(crate) struct Walk {
+    pub(crate) n: u64,
+    pub(crate) positives: u64,
+}
+
+impl Walk {
+    pub(crate) fn pass(&mut self, group: Group) {
+        self.n += group.n;
+        self.positives += group.positives;
+    }
+}

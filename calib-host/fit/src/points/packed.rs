@@ -1,0 +1,76 @@
+//! A point in four bytes: a score in `f32` and a label.
+
+use calib_core::Score;
+
+use super::group::Group;
+
+/// The bit pattern of a score, which is below 2^30 and ordered like the scores, and the label in the lowest bit: packed
+/// points are ordered by score, then label.
+pub(crate) type Packed = u32;
+
+/// How many of a packed point's low bits do not matter for its bucket.
+const BUCKET_SHIFT: u32 = 16;
+
+/// The number of different packed points in a bucket.
+pub(crate) const BUCKET_LEN: usize = 1 << BUCKET_SHIFT;
+
+/// The number of buckets: runs of 2^15 neighbouring scores.
+pub(crate) const BUCKETS: usize = (Score::ONE.to_bits() << 1 >> BUCKET_SHIFT) as usize + 1;
+
+/// A bound of the numbers of buckets that the compiler knows.
+pub(crate) const BUCKET_NUMBERS: usize = 1 << (u32::BITS - BUCKET_SHIFT);
+
+pub(crate) fn pack(score: Score, label: bool) -> Packed {
+    score.to_bits() << 1 | u32::from(label)
+}
+
+/// The score of a packed point.
+pub(crate) fn score(packed: Packed) -> f64 {
+    f32::from_bits(packed >> 1).into()
+}
+
+/// The label of a packed point.
+pub(crate) fn label(packed: Packed) -> bool {
+    packed & 1 == 1
+}
+
+/// The bucket of a packed point, below [`BUCKETS`].
+pub(crate) fn bucket(packed: Packed) -> usize {
+    (packed >> BUCKET_SHIFT) as usize
+}
+
+/// The lowest packed point of a bucket.
+pub(crate) fn bucket_start(bucket: usize) -> Packed {
+    (bucket as u32) << BUCKET_SHIFT
+}
+
+/// The lowest packed point whose score is at or above an edge, or one above all of them; scores are below the edge exactly
+/// if they are below this.
+pub(crate) fn first_at_or_above(edge: f64) -> Packed {
+    if edge <= 0.0 {
+        return 0;
+    }
+    let nearest = edge as f32;
+    let at_or_above = if f64::from(nearest) < edge { nearest.next_up() } else { nearest };
+    if at_or_above > 1.0 { pack(Score::ONE, true) + 1 } else { at_or_above.to_bits() << 1 }
+}
+
+/// Groups of sorted packed points.
+pub(crate) fn sorted_groups(sorted: &[Packed]) -> impl Iterator<Item = Group> {
+    let mut rest = sorted;
+    std::iter::from_fn(move || {
+        let &first = rest.first()?;
+        let negatives = rest.iter().take_while(|&&point| point == first & !1).count();
+        let positives = rest[negatives..].iter().take_while(|&&point| point == first | 1).count();
+        rest = &rest[negatives + positives..];
+        Some(Group { score: score(first), n: (negatives + positives) as u64, positives: positives as u64 })
+    })
+}
+
+/// Groups of counts, by packed point from `start` on.
+pub(crate) fn counted_groups(start: Packed, counts: &[u64]) -> impl Iterator<Item = Group> {
+    counts.chunks_exact(2).zip((start..).step_by(2)).filter_map(|(counts, packed)| {
+        let n = counts[0] + counts[1];
+        (n > 0).then(|| Group { score: score(packed), n, positives: counts[1] })
+    })
+}

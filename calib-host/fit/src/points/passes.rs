@@ -1,0 +1,86 @@
+//! Passes over packed points.
+
+use calib_core::Score;
+use rayon::prelude::*;
+
+use super::packed::{Packed, pack};
+use crate::error::FitError;
+
+/// Packed points in no order, which can be passed over again and again.
+pub(crate) trait Passes: Sync {
+    /// How many bytes may be gathered in a pass.
+    const BUDGET_LEN_BYTES: u64;
+
+    /// Adds all points up, in parts of any size and order, each part from a `new` sum on. What is summed must not depend
+    /// on how the points are divided.
+    fn fold<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        add: impl Fn(&mut T, &[Packed]) + Sync,
+        merge: impl Fn(&mut T, T) + Sync,
+    ) -> Result<T, FitError>;
+}
+
+/// Scores, all of them checked, and labels, packed as they are passed over.
+pub(crate) struct Arrays<'a> {
+    pub(crate) scores: &'a [f32],
+    pub(crate) labels: &'a [bool],
+}
+
+impl Passes for Arrays<'_> {
+    const BUDGET_LEN_BYTES: u64 = u64::MAX;
+
+    fn fold<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        add: impl Fn(&mut T, &[Packed]) + Sync,
+        merge: impl Fn(&mut T, T) + Sync,
+    ) -> Result<T, FitError> {
+        let part_len = part_len(self.scores.len());
+        let parts = self.scores.par_chunks(part_len).zip(self.labels.par_chunks(part_len));
+        let sum_part = |(scores, labels): (&[f32], &[bool])| {
+            let mut sum = new();
+            let mut packed = [0; 1 << 12];
+            for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
+                for ((packed, &score), &label) in packed.iter_mut().zip(scores).zip(labels) {
+                    *packed = pack(Score::new(score).unwrap_or(Score::ZERO), label);
+                }
+                add(&mut sum, &packed[..scores.len()]);
+            }
+            sum
+        };
+        Ok(merged(parts.map(sum_part), merge).unwrap_or_else(new))
+    }
+}
+
+/// One part a thread: a new sum may be large.
+fn part_len(len: usize) -> usize {
+    len.div_ceil(rayon::current_num_threads()).max(1 << 14)
+}
+
+fn merged<T: Send>(sums: impl ParallelIterator<Item = T>, merge: impl Fn(&mut T, T) + Sync) -> Option<T> {
+    sums.reduce_with(|mut sum, other| {
+        merge(&mut sum, other);
+        sum
+    })
+}
+
+impl Passes for [Packed] {
+    /// As much as there is: the points themselves are in memory.
+    const BUDGET_LEN_BYTES: u64 = u64::MAX;
+
+    fn fold<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync,
+        add: impl Fn(&mut T, &[Packed]) + Sync,
+        merge: impl Fn(&mut T, T) + Sync,
+    ) -> Result<T, FitError> {
+        let sum_part = |part: &[Packed]| {
+            let mut sum = new();
+            add(&mut sum, part);
+            sum
+        };
+        let parts = self.par_chunks(part_len(self.len()));
+        Ok(merged(parts.map(sum_part), merge).unwrap_or_else(new))
+    }
+}

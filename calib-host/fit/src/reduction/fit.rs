@@ -1,0 +1,220 @@
+//! Fitting a binary method to each problem of a reduction.
+
+use calib_core::artifact::{Reduction, Theorem};
+
+use super::options::ReductionOptions;
+use super::problems::Problems;
+use crate::binary::{BinaryMethod, Model};
+use crate::data::TopLabelData;
+use crate::error::{FitError, UnfittedReason};
+use crate::fit::{Fit, FittedTable, Unfitted, check_alpha};
+use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
+use crate::points::totals;
+
+/// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
+/// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
+///
+/// ```
+/// use calib_fit::{BinaryMethod, ReductionOptions, TopLabelData, Umd, fit_top_label};
+///
+/// // Class 0 is predicted 60 times and right with every second score, class 1 only 5 times.
+/// let predicted: Vec<u16> = (0..65).map(|row| u16::from(row >= 60)).collect();
+/// let scores: Vec<f64> = (0..65).map(|row| 0.5 + f64::from(row) / 200.0).collect();
+/// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
+/// let data = TopLabelData::new(predicted, scores, &labels, 2)?;
+///
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(20) };
+/// let fit = fit_top_label(&data, &options, 0.1)?;
+/// assert_eq!(fit.bins(), 3);
+/// assert_eq!(fit.unfitted[0].reason.to_string(), "5 of 20 points");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`fit_reduction`].
+pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64) -> Result<Fit, FitError> {
+    fit_reduction(&data.into(), options, alpha)
+}
+
+/// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5); `alpha` in
+/// `(0, 1)` is the failure probability of the guarantee over all of them.
+///
+/// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
+/// function has no finite optimum stays uncalibrated. The result does not depend on the order of the rows.
+///
+/// ```
+/// use calib_core::artifact::Reduction;
+/// use calib_fit::{BinaryMethod, Problems, ReductionOptions, Umd, VectorKind, Vectors, fit_reduction};
+///
+/// let rows = (0..90u8).map(|row| [f32::from(row) / 90.0, f32::from(row % 7) / 7.0, 0.5]);
+/// let logits = Vectors::new(rows.flatten().collect(), 3, VectorKind::Logits)?;
+/// let labels: Vec<i64> = (0..90).map(|row| row % 3).collect();
+///
+/// let problems = Problems::new(&logits, &labels, Reduction::ClassWise)?;
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+/// let fit = fit_reduction(&problems, &options, 0.1)?;
+/// assert_eq!((fit.tables.len(), fit.table_name(2)), (3, "class 2".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// No problem that can be fitted, or a parameter out of range.
+pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Result<Fit, FitError> {
+    check_alpha(alpha)?;
+    options.check()?;
+    let methods: Vec<_> =
+        (0..problems.tables()).map(|table| options.method_for(problems.table_len(table))).collect();
+    // Decided by the scores alone, so that the labels do not choose which bins the union bound is over.
+    let all_bins = methods.iter().flatten().filter_map(|method| method.facts().bins).sum::<usize>() as u64;
+    let promise = Promise::of(problems, options, alpha);
+    let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
+    for (table, method) in methods.iter().enumerate() {
+        match fit_table(problems, table, method.as_ref(), options)? {
+            Ok((method, model)) => {
+                let n = problems.table_len(table) as u64;
+                let epsilon = promise.and_then(|promise| {
+                    let own = model.epsilon(&method.facts(), n, all_bins, alpha)?;
+                    Some(promise.uniform.unwrap_or(own))
+                });
+                tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, alpha)));
+            }
+            Err(reason) => {
+                tables.push(None);
+                unfitted.push(Unfitted { table, reason });
+            }
+        }
+    }
+    if tables.iter().all(Option::is_none) {
+        return Err(nothing_fitted(problems, options, unfitted));
+    }
+    let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
+    Ok(Fit {
+        method: options.method.method(),
+        reduction: problems.reduction(),
+        classes: problems.classes(),
+        n: problems.len() as u64,
+        tables,
+        unfitted,
+        guarantee: promise.zip(epsilon).map(|(promise, epsilon)| Guarantee {
+            theorem: promise.theorem,
+            alpha,
+            epsilon,
+        }),
+        parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
+        compact: false,
+        weighted: false,
+    })
+}
+
+/// What may be guaranteed for the tables of a reduction.
+#[derive(Clone, Copy)]
+struct Promise {
+    theorem: Theorem,
+    /// The epsilon of every table that the theorem holds for; without it each table has its own.
+    uniform: Option<f64>,
+}
+
+impl Promise {
+    /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin; otherwise the binary theorem holds for each table,
+    /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
+    fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
+        let theorem = options.method.facts().guarantee?.0;
+        let (n, classes) = (problems.len() as u64, problems.classes() as u64);
+        let k = options.points_per_bin.filter(|_| theorem == Theorem::Gr21Theorem3).map(|k| k as u64);
+        Some(match (problems.reduction(), k) {
+            (Reduction::Normalized, _) => return None,
+            (Reduction::TopLabel, Some(k)) => {
+                Self { theorem: Theorem::Gr22Theorem1, uniform: Some(gr22_theorem1(n, k, alpha)) }
+            }
+            (Reduction::ClassWise, Some(k)) => {
+                Self { theorem: Theorem::Gr22Theorem2, uniform: Some(gr22_theorem2(n, k, classes, alpha)) }
+            }
+            _ => Self { theorem, uniform: None },
+        })
+    }
+}
+
+/// Fits one problem, with the method that its number of points allows.
+fn fit_table<'m>(
+    problems: &Problems,
+    table: usize,
+    method: Option<&'m BinaryMethod>,
+    options: &ReductionOptions,
+) -> Result<Result<(&'m BinaryMethod, Model), UnfittedReason>, FitError> {
+    let Some(method) = method else {
+        let (n, needed) = (problems.table_len(table), options.fewest_points());
+        return Ok(Err(UnfittedReason::TooFewPoints { n, needed }));
+    };
+    let groups = problems.groups(table);
+    let (n, positives) = totals(&groups);
+    // One class against the rest is a problem with two labels; a prediction may well always be right.
+    let against_the_rest = matches!(problems.reduction(), Reduction::ClassWise | Reduction::Normalized);
+    if against_the_rest && (positives == 0 || positives == n) {
+        return Ok(Err(UnfittedReason::OneLabel(positives == n)));
+    }
+    match method.fit(&groups[..]) {
+        Ok(model) => Ok(Ok((method, model))),
+        Err(FitError::Scaling(cause)) => Ok(Err(UnfittedReason::Scaling(cause))),
+        Err(other) => Err(other),
+    }
+}
+
+/// Why no problem could be fitted.
+fn nothing_fitted(problems: &Problems, options: &ReductionOptions, unfitted: Vec<Unfitted>) -> FitError {
+    let n = problems.len() as u64;
+    for Unfitted { table, reason } in unfitted {
+        match reason {
+            UnfittedReason::Scaling(cause) => return FitError::Scaling(cause),
+            UnfittedReason::OneLabel(true) => return FitError::OneOfSeveral { class: table, n },
+            _ => {}
+        }
+    }
+    let needed = options.fewest_points();
+    match problems.reduction() {
+        Reduction::TopLabel | Reduction::TopKLabel { .. } => {
+            let most = (0..problems.tables()).map(|table| problems.table_len(table)).max().unwrap_or(0);
+            FitError::NoClass { most: most as u64, needed }
+        }
+        _ => FitError::FewerThanABin { n, needed },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binary::{Isotonic, Umd};
+    use crate::guarantee::gr21_theorem3;
+
+    fn umd(bins: usize) -> BinaryMethod {
+        BinaryMethod::Umd(Umd::new(bins))
+    }
+
+    #[test]
+    fn bins_adapt_to_the_class_and_rare_classes_stay_uncalibrated() {
+        // Class 0 predicted 100 times, class 1 30 times, class 2 9 times, class 3 never.
+        let predicted: Vec<u16> = [vec![0; 100], vec![1; 30], vec![2; 9]].concat();
+        let scores: Vec<f64> = (0..139).map(|i| 0.3 + f64::from(i) / 200.0).collect();
+        let labels: Vec<i64> = predicted.iter().map(|&c| i64::from(c)).collect();
+        let data = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
+        let options = ReductionOptions { method: umd(1), points_per_bin: Some(10) };
+        let fit = fit_top_label(&data, &options, 0.1).unwrap();
+        let bins: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.model.len())).collect();
+        assert_eq!(bins, [Some(10), Some(3), None, None]);
+        let unfitted = |table, n| Unfitted { table, reason: UnfittedReason::TooFewPoints { n, needed: 10 } };
+        assert_eq!(fit.unfitted, [unfitted(2, 9), unfitted(3, 0)]);
+        assert_eq!(fit.guarantee.unwrap().epsilon, gr22_theorem1(139, 10, 0.1));
+        assert_eq!(fit.parameters, "alpha=0.1 points-per-bin=10 boundary=ceil");
+
+        let fixed = ReductionOptions { method: umd(5), points_per_bin: None };
+        let fit = fit_top_label(&data, &fixed, 0.1).unwrap();
+        let epsilons: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.epsilon.unwrap())).collect();
+        assert_eq!(epsilons, [Some(gr21_theorem3(20, 10, 0.1)), Some(gr21_theorem3(6, 10, 0.1)), None, None]);
+        assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(6, 10, 0.1));
+
+        let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+        let none = ReductionOptions { method: isotonic, points_per_bin: Some(1000) };
+        assert_eq!(fit_top_label(&data, &none, 0.1), Err(FitError::NoClass { most: 100, needed: 1000 }));
+    }
+}

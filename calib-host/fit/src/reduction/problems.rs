@@ -1,0 +1,314 @@
+//! What a reduction makes of a multi-class problem: binary ones (Gupta and Ramdas 2022, Algorithm 5).
+
+use calib_core::TopLabel;
+use calib_core::artifact::Reduction;
+use calib_core::score::MAX_TOP_K;
+
+use crate::data::{CodeVectors, DataError, TopLabelData, Vectors, check_labels, clamped_score, rounded};
+use crate::points::{Group, group};
+
+/// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
+///
+/// Table by table, in the order of [`Reduction`]: the score of a class, and whether that class is the true one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problems {
+    reduction: Reduction,
+    classes: usize,
+    n: usize,
+    points: Points,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Points {
+    /// A list for each table. Where the reduction conditions on a predicted class, a row is a point of that class's
+    /// problem alone.
+    Listed(Vec<Vec<(f64, bool)>>),
+    /// Every row is a point of every class's problem: the scores, row-major, and the true classes.
+    Columns { scores: Vec<f64>, labels: Vec<u16> },
+}
+
+impl Problems {
+    /// Divides vectors, whose scores are computed as the device does, with labels.
+    ///
+    /// # Errors
+    ///
+    /// If labels and vectors differ in number, a label is out of range, or the reduction does not go with the number of
+    /// classes.
+    pub fn new(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
+        let mut top = [TopLabel::default(); MAX_TOP_K];
+        let score = |top: &TopLabel| (top.class, f64::from(top.score.get()));
+        Self::divide(
+            (vectors.rows(), vectors.classes()),
+            labels,
+            reduction,
+            |row, k, first| {
+                first.extend(vectors.vector(row).top_k(&mut top[..k]).iter().map(score));
+            },
+            |row, all| all.extend(vectors.vector(row).scores().map(|score| f64::from(score.get()))),
+        )
+    }
+
+    /// The same with the softmax computed in `f64`: the reference for what `f32` costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Problems::new`].
+    pub fn in_f64(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
+        let mut order = Vec::new();
+        Self::divide(
+            (vectors.rows(), vectors.classes()),
+            labels,
+            reduction,
+            |row, k, first| {
+                let scores: Vec<f64> = vectors.scores_f64(row).collect();
+                order.clear();
+                order.extend(0..row.len());
+                // Stable: ties keep the order of the classes.
+                order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+                first.extend(order[..k].iter().map(|&class| (class as u16, scores[class])));
+            },
+            |row, all| all.extend(vectors.scores_f64(row)),
+        )
+    }
+
+    /// The problems of vectors of integer codes: a class is predicted by its code, and has the score that the code stands
+    /// for. What is fitted to them becomes a calibrator of codes by [`Fit::over_codes`](crate::fit::Fit::over_codes).
+    ///
+    /// # Errors
+    ///
+    /// As [`Problems::new`], and if there are no calibrators of codes under the reduction.
+    pub fn of_codes(codes: &CodeVectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
+        if !reduction.takes_codes() {
+            return Err(DataError::CodeReduction(reduction));
+        }
+        Self::divide(
+            (codes.rows(), codes.classes()),
+            labels,
+            reduction,
+            |row, _, first| {
+                let top = codes.top_label(row);
+                first.push((top.class(), clamped_score(top.score()).get().into()));
+            },
+            |_, _| unreachable!("no calibrator of codes takes those of all classes"),
+        )
+    }
+
+    /// `first` appends the first `k` classes of a row with their scores, `all` the scores of all classes.
+    fn divide<'r, T: 'r>(
+        (rows, classes): (impl ExactSizeIterator<Item = &'r [T]>, usize),
+        labels: &[i64],
+        reduction: Reduction,
+        mut first: impl FnMut(&'r [T], usize, &mut Vec<(u16, f64)>),
+        mut all: impl FnMut(&'r [T], &mut Vec<f64>),
+    ) -> Result<Self, DataError> {
+        let n = rows.len();
+        let labels = check_labels(labels, n, classes)?;
+        let tables = u16::try_from(classes).ok().and_then(|classes| reduction.tables(classes));
+        let tables = tables.ok_or(DataError::Reduction { reduction, classes })?;
+        let points = match reduction {
+            Reduction::ClassWise | Reduction::Normalized => {
+                let mut scores = Vec::with_capacity(n * classes);
+                rows.for_each(|row| all(row, &mut scores));
+                Points::Columns { scores, labels }
+            }
+            _ => {
+                let k = reduction.top_k().unwrap_or(1);
+                let mut listed = vec![Vec::new(); tables];
+                let mut ranked = Vec::with_capacity(k);
+                for (row, label) in rows.zip(labels) {
+                    ranked.clear();
+                    first(row, k, &mut ranked);
+                    for (rank, &(class, score)) in ranked.iter().enumerate() {
+                        let table = table_of(reduction, classes, rank, class);
+                        listed[table].push((score, class == label));
+                    }
+                }
+                Points::Listed(listed)
+            }
+        };
+        Ok(Self { reduction, classes, n, points })
+    }
+
+    /// The same problems as a device with a table of 16-bit numbers sees them: every score rounded to the nearest
+    /// `k / 65535`. Which class is first is decided before.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        let scores: &mut dyn Iterator<Item = &mut f64> = match &mut self.points {
+            Points::Listed(listed) => &mut listed.iter_mut().flatten().map(|point| &mut point.0),
+            Points::Columns { scores, .. } => &mut scores.iter_mut(),
+        };
+        scores.for_each(|score| *score = rounded(*score));
+        self
+    }
+
+    /// The reduction.
+    pub fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    /// The number of classes, at least 2.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The number of vectors, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// The number of problems.
+    pub fn tables(&self) -> usize {
+        match &self.points {
+            Points::Listed(listed) => listed.len(),
+            Points::Columns { .. } => self.classes,
+        }
+    }
+
+    /// The number of points of a problem.
+    pub(crate) fn table_len(&self, table: usize) -> usize {
+        match &self.points {
+            Points::Listed(listed) => listed[table].len(),
+            Points::Columns { .. } => self.n,
+        }
+    }
+
+    /// The points of a problem as (score, whether the class is right), in row order.
+    pub fn points(&self, table: usize) -> Vec<(f64, bool)> {
+        match &self.points {
+            Points::Listed(listed) => listed[table].clone(),
+            Points::Columns { scores, labels } => {
+                let column = scores.iter().skip(table).step_by(self.classes);
+                column.zip(labels).map(|(&score, &label)| (score, usize::from(label) == table)).collect()
+            }
+        }
+    }
+
+    /// The points of a problem grouped by score, in ascending order.
+    pub(crate) fn groups(&self, table: usize) -> Vec<Group> {
+        group(self.points(table).into_iter().map(|(score, hit)| (score, 1, hit.into())).collect())
+    }
+}
+
+impl From<&TopLabelData> for Problems {
+    /// The problems of top-label: the predictions by predicted class.
+    fn from(data: &TopLabelData) -> Self {
+        let mut listed = vec![Vec::new(); data.classes()];
+        for (predicted, score, label) in data.rows() {
+            listed[usize::from(predicted)].push((score, predicted == label));
+        }
+        Self {
+            reduction: Reduction::TopLabel,
+            classes: data.classes(),
+            n: data.len(),
+            points: Points::Listed(listed),
+        }
+    }
+}
+
+/// The index of the table for a class with a rank, both 0-based.
+fn table_of(reduction: Reduction, classes: usize, rank: usize, class: u16) -> usize {
+    match reduction {
+        Reduction::TopLabel => class.into(),
+        Reduction::TopKLabel { .. } => rank * classes + usize::from(class),
+        Reduction::TopKConfidence { .. } => rank,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::VectorKind;
+
+    /// Six points of four classes, as in appendix A.2 of Gupta and Ramdas 2022.
+    fn six() -> (Vectors, Vec<i64>) {
+        let rows = [
+            [0.1, 0.2, 0.6, 0.1],
+            [0.4, 0.1, 0.1, 0.4],
+            [0.2, 0.6, 0.1, 0.1],
+            [0.5, 0.2, 0.2, 0.1],
+            [0.1, 0.1, 0.6, 0.2],
+            [0.3, 0.3, 0.2, 0.2],
+        ];
+        let values = rows.iter().flatten().copied().collect();
+        (Vectors::new(values, 4, VectorKind::Probs).unwrap(), vec![2, 3, 1, 1, 0, 0])
+    }
+
+    fn points(reduction: Reduction) -> Vec<Vec<(f32, bool)>> {
+        let (vectors, labels) = six();
+        let problems = Problems::new(&vectors, &labels, reduction).unwrap();
+        let single = |points: Vec<(f64, bool)>| points.into_iter().map(|(s, hit)| (s as f32, hit)).collect();
+        (0..problems.tables()).map(|table| single(problems.points(table))).collect()
+    }
+
+    #[test]
+    fn each_claim_has_its_own_points() {
+        let confidence = [(0.6, true), (0.4, false), (0.6, true), (0.5, false), (0.6, false), (0.3, true)];
+        assert_eq!(points(Reduction::Confidence), [confidence.to_vec()]);
+        assert_eq!(
+            points(Reduction::TopLabel),
+            [
+                vec![(0.4, false), (0.5, false), (0.3, true)],
+                vec![(0.6, true)],
+                vec![(0.6, true), (0.6, false)],
+                vec![]
+            ]
+        );
+        let class_wise = points(Reduction::ClassWise);
+        let class_0 = [(0.1, false), (0.4, false), (0.2, false), (0.5, false), (0.1, true), (0.3, true)];
+        assert_eq!(class_wise[0], class_0);
+        assert_eq!(class_wise.iter().map(Vec::len).collect::<Vec<_>>(), [6; 4]);
+        assert_eq!(points(Reduction::Normalized), class_wise);
+
+        // The second class of each row; of equals the lowest.
+        let second = [(0.2, false), (0.4, true), (0.2, false), (0.2, true), (0.2, false), (0.3, false)];
+        assert_eq!(points(Reduction::TopKConfidence { k: 2 }), [confidence.to_vec(), second.to_vec()]);
+        let by_class = points(Reduction::TopKLabel { k: 2 });
+        assert_eq!(by_class[..4], points(Reduction::TopLabel));
+        assert_eq!(by_class[4], [(0.2, false)]);
+        assert_eq!(by_class[5], [(0.2, false), (0.2, true), (0.3, false)]);
+        assert_eq!(by_class[6], []);
+        assert_eq!(by_class[7], [(0.4, true), (0.2, false)]);
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let (vectors, labels) = six();
+        for reduction in
+            [Reduction::Binary, Reduction::TopKLabel { k: 0 }, Reduction::TopKConfidence { k: 5 }]
+        {
+            let refused = Problems::new(&vectors, &labels, reduction);
+            assert_eq!(refused, Err(DataError::Reduction { reduction, classes: 4 }));
+        }
+        let refused = Problems::new(&vectors, &labels[1..], Reduction::ClassWise);
+        assert_eq!(refused, Err(DataError::LabelCount { scores: 6, labels: 5 }));
+        let refused = Problems::new(&vectors, &[0, 1, 2, 3, 4, 0], Reduction::ClassWise);
+        assert_eq!(refused, Err(DataError::Class { row: 4, class: 4, classes: 4 }));
+    }
+
+    #[test]
+    fn f32_and_f64_divide_alike() {
+        let values = (0..120).map(|i| ((i * 37) % 101) as f32 / 10.0).collect();
+        let vectors = Vectors::new(values, 6, VectorKind::Logits).unwrap();
+        let labels: Vec<i64> = (0..20).map(|i| i % 6).collect();
+        for reduction in
+            [Reduction::ClassWise, Reduction::TopKLabel { k: 3 }, Reduction::TopLabel, Reduction::Confidence]
+        {
+            let single = Problems::new(&vectors, &labels, reduction).unwrap();
+            let double = Problems::in_f64(&vectors, &labels, reduction).unwrap();
+            for table in 0..single.tables() {
+                let (single, double) = (single.points(table), double.points(table));
+                assert_eq!(single.len(), double.len());
+                for (a, b) in single.iter().zip(&double) {
+                    assert!(a.1 == b.1 && (a.0 - b.0).abs() < 1e-6, "{a:?} {b:?}");
+                }
+            }
+        }
+        let top_label = TopLabelData::from_vectors(&vectors, &labels).unwrap();
+        assert_eq!(
+            Problems::from(&top_label),
+            Problems::new(&vectors, &labels, Reduction::TopLabel).unwrap()
+        );
+    }
+}

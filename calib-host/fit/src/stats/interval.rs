@@ -1,0 +1,28 @@
+//! Intervals of numbers.
+
+use serde::Serialize;
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub lo: f64,
+    /// The upper end.
+    pub hi: f64,
+}
+
+impl Interval {
+    /// The percentile interval of a plugin or debiased estimate of calibration error, moved to where the estimate is.
+    ///
+    /// In the world of the resamples the truth is the plugin estimate, around which their debiased estimates lie, and their
+    /// plugin estimates have the same bias once more: both are too high by the difference of the two estimates.
+    pub(crate) fn less_bias(self, plugin: f64, debiased: f64) -> Self {
+        Self { lo: self.lo + debiased - plugin, hi: self.hi + debiased - plugin }
+    }
+
+    /// The interval of a true mean absolute deviation, from that of the plugin estimate. The plugin estimate is too high on
+    /// average, by at most `noise`. Debiasing takes away a part of that, but never surely all: no estimate does.
+    pub(crate) fn of_absolute_error(self, noise: f64) -> Self {
+        Self { lo: (self.lo - noise).max(0.0), hi: self.hi.max(0.0) }
+    }
+}

@@ -1,0 +1,23 @@
+//! Numbers: exact sums, intervals, folds, and the functions that fitting is made of.
+//!
+//! The ground: knows nothing of calibration, and imports nothing of this crate.
+
+mod clopper_pearson;
+mod exact_sum;
+mod fenwick;
+mod fixed_point;
+mod folds;
+mod interval;
+mod logistic;
+mod newton;
+
+pub use clopper_pearson::clopper_pearson;
+pub(crate) use exact_sum::ExactSum;
+pub(crate) use fenwick::CountTree;
+pub(crate) use fixed_point::{Sums, mean};
+pub(crate) use folds::deal;
+pub use folds::{CrossValidation, Seed};
+pub use interval::Interval;
+pub use logistic::CLIP;
+pub(crate) use logistic::{clip, ln_complement, logit, sigmoid, softmax};
+pub(crate) use newton::{Convex, End, minimise};

@@ -1,0 +1,186 @@
+//! `calib apply`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use calib_core::Artifact;
+use calib_core::artifact::Reduction;
+use calib_host::VectorKind;
+use calib_host::apply::AppliedVector;
+use calib_host::files::write_file;
+use calib_host::input::{Shown, Source, Table};
+use clap::Args;
+
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::{SCORE_COLUMN, ScoreSource};
+use crate::cli::read::{
+    NamedArtifact, applied_codes, codes_of_classes, question_kind, read_code_vectors, read_vectors,
+};
+use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, WORD};
+
+/// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
+#[derive(Args)]
+pub(crate) struct Apply {
+    /// The artefact.
+    artifact: PathBuf,
+    #[command(flatten)]
+    source: ScoreSource,
+    /// The column of scores in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
+    /// logits or probabilities. For codes of several classes in a table the columns of all, separated by commas.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
+    /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
+    /// prob_0 to the last class's, and flags, as the artefact's reduction says. Columns of a table of
+    /// scores that a CSV table cannot hold (lists, objects, arrays of another length or of more than one dimension) are left
+    /// out, and standard error names them. What is uncalibrated is empty, and flags
+    /// says so. An artefact with intervals adds lo and hi, a randomised one the word that was drawn,
+    /// one with a decision rule the action, of the predicted class where there are several.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
+    #[arg(long)]
+    evidence: bool,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// The seed of the random words that a randomised artefact needs, one a row.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+}
+
+impl Apply {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let named = NamedArtifact::read(&self.artifact, self.seed)?;
+        let artifact = named.stored.artifact();
+        if self.evidence && artifact.header().reduction != Reduction::ClassWise {
+            return Err(Error::Usage("--evidence goes with a class-wise artefact: leave it out".into()));
+        }
+        let (path, vectors) = match self.source.vectors() {
+            Some((path, kind)) => (path, Some(kind)),
+            None => (self.source.scores.as_deref().expect("clap asks for one of the sources"), None),
+        };
+        let source = Source::read(path, &reading(quiet))?;
+        match vectors {
+            Some(kind) => match codes_of_classes(&artifact) {
+                Some(_) if kind == VectorKind::Logits => Err(named.mismatch("logits")),
+                Some(encoding) => {
+                    let codes = read_code_vectors(&source, encoding, &self.score_column)?;
+                    let applied = applied_codes(&self.artifact, &artifact, &codes)?;
+                    self.write(|writer| self.vectors(&artifact, applied, writer))
+                }
+                None => {
+                    let vectors = read_vectors(&source, kind, &self.score_column)?;
+                    let applied = named.apply(&vectors)?;
+                    question_kind(&source, &vectors)?;
+                    self.write(|writer| self.vectors(&artifact, applied, writer))
+                }
+            },
+            None => self.scores(&named, &source, quiet),
+        }
+    }
+
+    /// The columns of a table of scores, and what is added to them.
+    fn scores(&self, artifact: &NamedArtifact<'_>, source: &Source, quiet: bool) -> Result<(), Error> {
+        let table = Table::read(source)?;
+        table.check_absent(&ADDED)?;
+        table.check_absent(&INTERVAL)?;
+        table.check_absent(&[WORD, ACTION])?;
+        let applied = artifact.apply_scores(&table, &self.score_column)?;
+        let shown = table.shown(applied.len());
+        if !quiet {
+            self.name_left_out(&shown)?;
+        }
+        let columns = AppliedColumns::of(&artifact.stored.artifact());
+        self.write(|writer| {
+            shown.header().try_for_each(|name| writer.write_field(name))?;
+            columns.write_header("", writer)?;
+            columns.write_end_header(writer)?;
+            for (i, row) in applied.iter().enumerate() {
+                shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?;
+                columns.write(row, writer)?;
+                columns.write_end(row.word, &row.outcome, writer)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The columns that the artefact's reduction asks for.
+    fn vectors(
+        &self,
+        artifact: &Artifact<'_>,
+        applied: impl Iterator<Item = AppliedVector>,
+        writer: &mut csv::Writer<&mut dyn Write>,
+    ) -> csv::Result<()> {
+        let columns = AppliedColumns::of(artifact);
+        let header = artifact.header();
+        match header.reduction {
+            Reduction::TopLabel | Reduction::Confidence => {
+                writer.write_field("class")?;
+                columns.write_header("", writer)?;
+            }
+            Reduction::TopKLabel { k } | Reduction::TopKConfidence { k } => {
+                for rank in 1..=k {
+                    writer.write_field(format!("class_{rank}"))?;
+                    columns.write_header(&format!("_{rank}"), writer)?;
+                }
+            }
+            _ => columns.write_classes_header(header.classes, self.evidence, writer)?,
+        }
+        columns.write_end_header(writer)?;
+        for row in applied {
+            match row {
+                AppliedVector::TopLabel(row) => {
+                    writer.write_field(row.top.class.to_string())?;
+                    columns.write(&row, writer)?;
+                    columns.write_end(row.word, &row.outcome, writer)?;
+                }
+                AppliedVector::TopK(pairs) => {
+                    for row in &pairs {
+                        writer.write_field(row.top.class.to_string())?;
+                        columns.write(row, writer)?;
+                    }
+                    let first = pairs.first().expect("there is at least one rank");
+                    columns.write_end(first.word, &first.outcome, writer)?;
+                }
+                AppliedVector::Classes(row) => {
+                    columns.write_classes(&row, self.evidence, writer)?;
+                    columns.write_end(row.word, &row.predicted, writer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// No column goes missing unsaid.
+    fn name_left_out(&self, shown: &Shown<'_>) -> io::Result<()> {
+        let names: Vec<&str> = shown.left_out().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let output = self.output.display();
+        let names = names.join(", ");
+        writeln!(io::stderr(), "left out of {output}, which has one value a row and column: {names}")
+    }
+
+    fn write(
+        &self,
+        rows: impl FnOnce(&mut csv::Writer<&mut dyn Write>) -> csv::Result<()>,
+    ) -> Result<(), Error> {
+        write_file(&self.output, self.force, |out| {
+            let mut writer = csv::Writer::from_writer(out);
+            rows(&mut writer).map_err(io_cause)?;
+            writer.flush()
+        })?;
+        Ok(())
+    }
+}
+
+/// The operating system's reason, which tells a full disk from other failures.
+fn io_cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(cause) => cause,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,199 @@
+//! `calib assess`
+
+use calib_host::assess::{
+    AssessOptions, Binning, Bootstrap, IntervalKind, ProbMatrix, assess, assess_before_after, assess_top_k,
+    assess_vectors, roc_surface,
+};
+use calib_host::report::{CalibratedRows, ClassProbRows};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::cli::error::Error;
+use crate::cli::options::{AssessedOptions, parse_alpha};
+use crate::cli::out::print_json;
+use crate::cli::read::{Assessed, Subject};
+use crate::cli::show;
+
+/// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
+/// as it is, or of a model before and after an artefact.
+#[derive(Args)]
+pub(crate) struct Assess {
+    #[command(flatten)]
+    assessed: AssessedOptions,
+    /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
+    /// known to be binned.
+    #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
+    binning: BinningName,
+    /// The number of bins of equal width or mass.
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    bins: u32,
+    /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"])]
+    bin_column: Option<String>,
+    /// The norm of lp_ce, at least 1.
+    #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm)]
+    norm: f64,
+    /// Assess the K most probable classes of every row, too: for a matrix.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    top_k: Option<u16>,
+    /// Give bootstrap intervals from this many resamples.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    bootstrap: Option<u32>,
+    /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
+    /// percentiles, moved to where the estimate is: their bias is too large for this correction.
+    #[arg(long, requires = "bootstrap")]
+    bca: bool,
+    /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// One minus the coverage of the intervals.
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum BinningName {
+    /// Bins of equal width.
+    EqualWidth,
+    /// Bins of about equal numbers of predictions; ties are never split.
+    EqualMass,
+    /// Equal probabilities together.
+    ByValue,
+    /// The bins of the artefact.
+    ByBin,
+}
+
+impl Assess {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let by_bin = self.binning == BinningName::ByBin;
+        if by_bin && self.assessed.artifact.is_none() {
+            return Err(Error::Usage(
+                "--binning by-bin needs an artefact; for a table name its column with --bin-column".into(),
+            ));
+        }
+        let asked = Assessed {
+            options: &self.assessed,
+            bin_column: self.bin_column.as_deref(),
+            by_bin,
+            seed: self.seed,
+        };
+        let subject = asked.read(quiet)?;
+        if self.top_k.is_some() && !matches!(subject, Subject::Vectors(_)) {
+            return Err(Error::Usage(
+                "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
+            ));
+        }
+        let options = self.options();
+        let (value, binning) = match subject {
+            Subject::Predictions { rows, kind, uncalibrated } => {
+                let assessment = assess(&rows, kind, &options);
+                if !self.json {
+                    return Ok(show::assessment(&assessment, uncalibrated)?);
+                }
+                (with_uncalibrated(json!(assessment), uncalibrated), assessment.bins.len())
+            }
+            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated }) => {
+                let both = assess_before_after(&before, &after, kind, &options, &options);
+                if !self.json {
+                    return Ok(show::before_after(&both, uncalibrated)?);
+                }
+                (with_uncalibrated(json!(both), uncalibrated), both.after.bins.len())
+            }
+            Subject::ClassProbs(rows) => return self.class_probs(&rows, &options),
+            Subject::Ranks { before, after, uncalibrated } => {
+                let [before, after] = [before, after].map(|ranks| assess_top_k(&ranks, &options));
+                if !self.json {
+                    return Ok(show::each(uncalibrated, [&before, &after], show::top_k)?);
+                }
+                let both = json!({"before": before, "after": after});
+                (with_uncalibrated(both, uncalibrated), after.ranks[0].bins.len())
+            }
+            Subject::Vectors(matrix) => return self.vectors(&matrix, &options),
+        };
+        print_value(value, binning, &options)
+    }
+
+    /// Vectors of probabilities before and after an artefact.
+    fn class_probs(&self, rows: &ClassProbRows, options: &AssessOptions) -> Result<(), Error> {
+        let [before, after] = [&rows.before, &rows.after]
+            .map(|matrix| (assess_vectors(matrix, options), roc_surface(matrix, self.seed)));
+        if !self.json {
+            return Ok(show::each(rows.uncalibrated, [&before, &after], |(one, surface)| {
+                show::vectors(one, surface.as_ref(), None)
+            })?);
+        }
+        let occupied = after.0.top_label.bins.len();
+        let [before, after] =
+            [before, after].map(|(one, surface)| show::vectors_json(&one, surface.as_ref()));
+        let both = json!({"before": before, "after": after});
+        print_value(with_uncalibrated(both, rows.uncalibrated), occupied, options)
+    }
+
+    /// Vectors of probabilities, and if asked for their first ranks.
+    fn vectors(&self, matrix: &ProbMatrix, options: &AssessOptions) -> Result<(), Error> {
+        let assessment = assess_vectors(matrix, options);
+        let surface = roc_surface(matrix, self.seed);
+        let top_k = self.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), options));
+        if !self.json {
+            return Ok(show::vectors(&assessment, surface.as_ref(), top_k.as_ref())?);
+        }
+        let mut value = show::vectors_json(&assessment, surface.as_ref());
+        let occupied = assessment.top_label.bins.len();
+        value["binning"] = binning_json(options.binning, occupied);
+        if let Some(top_k) = top_k {
+            value["top_k"] = json!(top_k);
+        }
+        print_value(value, occupied, options)
+    }
+
+    fn options(&self) -> AssessOptions {
+        let bins = self.bins as usize;
+        let binning = match self.binning {
+            _ if self.bin_column.is_some() => Binning::ByBin,
+            BinningName::EqualWidth => Binning::EqualWidth(bins),
+            BinningName::EqualMass => Binning::EqualMass(bins),
+            BinningName::ByValue => Binning::ByValue,
+            BinningName::ByBin => Binning::ByBin,
+        };
+        let bootstrap = self.bootstrap.map(|resamples| Bootstrap {
+            kind: if self.bca { IntervalKind::Bca } else { IntervalKind::Percentile },
+            resamples: resamples as usize,
+            seed: self.seed,
+            alpha: self.alpha,
+        });
+        AssessOptions { binning, norm: self.norm, alpha: self.alpha, bootstrap }
+    }
+}
+
+fn with_uncalibrated(mut value: Value, uncalibrated: u64) -> Value {
+    value["uncalibrated"] = uncalibrated.into();
+    value
+}
+
+/// Prints an assessment with how it was made.
+fn print_value(mut value: Value, occupied: usize, options: &AssessOptions) -> Result<(), Error> {
+    value["binning"] = binning_json(options.binning, occupied);
+    if let Some(bootstrap) = options.bootstrap {
+        value["bootstrap"] = json!(bootstrap);
+    }
+    print_json(&value)
+}
+
+/// The binning and its number of bins: those asked for, or those that hold predictions.
+fn binning_json(binning: Binning, occupied: usize) -> Value {
+    let mut value = json!(binning);
+    if value.get("bins").is_none() {
+        value["bins"] = occupied.into();
+    }
+    value
+}
+
+fn parse_norm(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(p) if p >= 1.0 && p.is_finite() => Ok(p),
+        _ => Err("the norm is a number from 1 on, such as 2".into()),
+    }
+}

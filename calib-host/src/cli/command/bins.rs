@@ -1,0 +1,222 @@
+//! `calib bins`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calib_host::BinaryData;
+use calib_host::assess::{Bootstrap, IntervalKind};
+use calib_host::compare::{BinsTried, choose_bins, halves};
+use calib_host::draw::{Axis, Chart, Mark};
+use calib_host::files::{Place, write_file};
+use calib_host::input::{self, Source};
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::{SCORE_COLUMN, parse_alpha};
+use crate::cli::out::print_json;
+use crate::cli::read::{ColumnNames, score_columns};
+
+/// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
+/// figure 17).
+///
+/// Fits uniform-mass binning with each number of bins and judges it on test data: the Brier score, and the upper end of the
+/// one-sided interval of the calibration error (the root of the mean squared deviation), from the plugin estimate and from the
+/// debiased one. Each bound holds for itself, not for the best of many.
+#[derive(Args)]
+pub(crate) struct Bins {
+    /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
+    #[arg(long, value_name = "FILE")]
+    scores: PathBuf,
+    /// Labels, if not in the table: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Test data, in the same columns; without it a random half of the points, and fits are to the other half.
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+    /// The labels of the test data, if not in its table.
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_labels: Option<PathBuf>,
+    /// The column of scores in a table.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label_column: String,
+    /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
+    #[arg(long, value_delimiter = ',', value_name = "B", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    bins: Vec<u32>,
+    /// The largest calibration error that will do: names the number of bins with the least squared error whose bound is not
+    /// above it.
+    #[arg(long, value_name = "E", value_parser = parse_error)]
+    at_most: Option<f64>,
+    /// The probability with which a bound may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// The number of bootstrap resamples.
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    bootstrap: u32,
+    /// The seed of everything random.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// Draw both bounds against the Brier score into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Replace an existing SVG file.
+    #[arg(long)]
+    force: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The numbers of bins that are tried by default.
+const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
+
+impl Bins {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let (calibration, test) = self.read(quiet)?;
+        let bins: Vec<usize> = if self.bins.is_empty() {
+            let fits = |bins: &usize| 2 * *bins as u64 <= calibration.len();
+            DEFAULT_BINS.into_iter().filter(fits).collect()
+        } else {
+            self.bins.iter().map(|&bins| bins as usize).collect()
+        };
+        let bootstrap = Bootstrap {
+            kind: IntervalKind::Percentile,
+            resamples: self.bootstrap as usize,
+            seed: self.seed,
+            alpha: self.alpha,
+        };
+        let tried = choose_bins(&calibration, &test, &bins, bootstrap)
+            .map_err(|cause| Error::fit(Place::file(&self.scores), cause))?;
+        if let Some(path) = &self.svg {
+            let svg = draw(&tried, self.alpha, self.at_most);
+            write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
+        }
+        let chosen = self
+            .at_most
+            .map(|most| [best(&tried, most, |t| t.upper_plugin), best(&tried, most, |t| t.upper_debiased)]);
+        if self.json {
+            return print_json(&json!({
+                "n": calibration.len(),
+                "n_test": test.len(),
+                "tried": tried,
+                "at_most": self.at_most,
+                "chosen": chosen.map(|[plugin, debiased]| json!({"plugin": plugin, "debiased": debiased})),
+                "bootstrap": bootstrap,
+            }));
+        }
+        self.print(calibration.len(), test.len(), &tried, chosen)
+    }
+
+    /// Points to fit to, and points to judge with.
+    fn read(&self, quiet: bool) -> Result<(BinaryData, Vec<(f64, bool)>), Error> {
+        let columns = ColumnNames { score: &self.score_column, label: &self.label_column };
+        let points = |path: &Path, labels: Option<&Path>| {
+            let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
+            let sources = Source::read_all(&paths, &reading(quiet))?;
+            let (scores, labels) = score_columns(&sources, columns)?;
+            // Checks the range, too.
+            let data = input::binary_data(&scores, &labels)?;
+            let score = |score: f64| f64::from(score as f32);
+            let points = scores.values.iter().zip(&labels.values);
+            let points: Vec<_> = points.map(|(&s, &label)| (score(s), label == 1)).collect();
+            Ok::<_, Error>((data, points))
+        };
+        let (data, own) = points(&self.scores, self.labels.as_deref())?;
+        match &self.test {
+            Some(test) => Ok((data, points(test, self.test_labels.as_deref())?.1)),
+            None => halves(own, self.seed).map_err(|_| {
+                Error::Usage(format!(
+                    "{} has one point: two are needed to fit to the one and judge with the other",
+                    self.scores.display()
+                ))
+            }),
+        }
+    }
+
+    fn print(
+        &self,
+        n: u64,
+        n_test: usize,
+        tried: &[BinsTried],
+        chosen: Option<[Option<usize>; 2]>,
+    ) -> Result<(), Error> {
+        let mut out = std::io::stdout().lock();
+        writeln!(
+            out,
+            "{n} points, {n_test} test points; bounds of the calibration error that fail with probability {}",
+            self.alpha
+        )?;
+        writeln!(out, "{:>6} {:>10} {:>14} {:>16}", "bins", "brier", "bound, plugin", "bound, debiased")?;
+        for BinsTried { bins, brier, upper_plugin, upper_debiased } in tried {
+            writeln!(out, "{bins:>6} {brier:>10.6} {upper_plugin:>14.6} {upper_debiased:>16.6}")?;
+        }
+        if let (Some(most), Some(chosen)) = (self.at_most, chosen) {
+            for (estimate, bins) in ["plugin", "debiased"].iter().zip(chosen) {
+                match bins {
+                    Some(bins) => writeln!(out, "at most {most} by the {estimate} bound: {bins} bins")?,
+                    None => writeln!(out, "at most {most} by the {estimate} bound: none of these")?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of bins with the least squared error among those whose bound will do; the fewest among equals.
+fn best(tried: &[BinsTried], most: f64, upper: impl Fn(&BinsTried) -> f64) -> Option<usize> {
+    let will_do = tried.iter().filter(|tried| upper(tried) <= most);
+    will_do.min_by(|a, b| a.brier.total_cmp(&b.brier).then(a.bins.cmp(&b.bins))).map(|tried| tried.bins)
+}
+
+/// A bound's name, style and value.
+type Bound = (&'static str, &'static str, fn(&BinsTried) -> f64);
+
+/// Both bounds against the squared error, with the number of bins at every point, as an SVG file.
+fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
+    let briers = range(tried.iter().map(|tried| tried.brier));
+    let uppers = tried.iter().flat_map(|tried| [tried.upper_plugin, tried.upper_debiased]);
+    let (lowest, highest) = range(uppers.chain(at_most));
+    let mut chart = Chart::wide(
+        Axis::new("mean squared error (Brier score)", briers.0, briers.1),
+        Axis::new(format!("upper bound of the calibration error, alpha = {alpha}"), lowest.max(0.0), highest),
+    );
+    let mut legend = Vec::new();
+    if let Some(most) = at_most {
+        chart.line("limit", [(briers.0, most), (briers.1, most)]);
+        legend.push(("limit", format!("the largest that will do: {most}")));
+    }
+    let estimates: [Bound; 2] = [
+        ("from the plugin estimate, with the number of bins", "before", |tried| tried.upper_plugin),
+        ("from the debiased estimate, with the number of bins", "after", |tried| tried.upper_debiased),
+    ];
+    let mut labels = Vec::new();
+    for (name, style, upper) in estimates {
+        let points = || tried.iter().map(|tried| (tried.brier, upper(tried)));
+        chart.line(style, points());
+        points().for_each(|(x, y)| chart.mark(style, Mark::Circle, x, y));
+        labels.extend(points().zip(tried).map(|(at, tried)| (at, tried.bins.to_string())));
+        legend.push((style, name.to_owned()));
+    }
+    chart.labels(&labels);
+    let description =
+        "Of the bounds that will do, the one furthest to the left has the number of bins to take.";
+    chart.file("calibration error against squared error, by number of bins", description, &legend)
+}
+
+/// A little more than from the least of the values to the largest.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
+    let margin = (0.08 * (hi - lo)).max(1e-6);
+    (lo - margin, hi + margin)
+}
+
+fn parse_error(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(error) if error > 0.0 && error <= 1.0 => Ok(error),
+        _ => Err("a calibration error is a number above 0, such as 0.02".into()),
+    }
+}

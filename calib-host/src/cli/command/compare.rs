@@ -1,0 +1,207 @@
+//! `calib compare`
+
+use std::path::{Path, PathBuf};
+
+use calib_host::VectorKind;
+use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
+use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_methods, fits};
+use calib_host::input::{self, Source};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, ScoreSource, parse_alpha};
+use crate::cli::out::print_json;
+use crate::cli::read::{ColumnNames, matrix_labels, question_kind, read_vectors, score_columns};
+use crate::cli::show;
+
+/// Compare calibration methods by repeated cross-validation or on test data, and recommend one, or none.
+///
+/// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
+/// fit to all calibration points.
+#[derive(Args)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    source: ScoreSource,
+    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label_column: String,
+    /// Judge the methods on this file, of the same kind, in place of cross-validation.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"])]
+    test: Option<PathBuf>,
+    /// The labels of the test file, if not in its table.
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    choice: MethodChoice,
+    /// Of a matrix, which probabilities are judged.
+    #[arg(long, value_enum, value_name = "CLAIM")]
+    claim: Option<ClaimName>,
+    /// The proper scoring rule to rank by. For all classes the log-loss is that of the true class, and the Brier score the
+    /// sum over classes. Class-wise probabilities need not sum to one, so that their log-loss is not proper: they are left
+    /// out there.
+    #[arg(long, value_enum, default_value_t = Metric::Brier)]
+    metric: Metric,
+    /// The widest guarantee that will do: others are ranked, but not recommended.
+    #[arg(long, value_name = "E")]
+    epsilon: Option<f64>,
+    /// The failure probability of guarantees.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// The number of parts of the data; each is calibrated by fits to the others.
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    folds: u16,
+    /// How often the points are dealt out anew.
+    #[arg(long, default_value_t = 3, value_name = "R", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    repeats: u16,
+    /// The number of bootstrap resamples for the 95 % intervals.
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    bootstrap: u32,
+    /// The seed of everything random.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Metric {
+    /// The Brier score.
+    Brier,
+    /// The log-loss.
+    LogLoss,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ClaimName {
+    /// Those of all classes.
+    AllClasses,
+    /// That of the predicted class, for the prediction being right.
+    TopLabel,
+}
+
+impl Compare {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        if self.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon <= 0.0) {
+            return Err(Error::Usage("epsilon is a number above 0, such as 0.05".into()));
+        }
+        let ((contenders, left_out), data, test) = match self.source.vectors() {
+            None => {
+                if self.claim.is_some() {
+                    return Err(Error::Usage(
+                        "--claim needs a matrix: --logits or --probs instead of --scores".into(),
+                    ));
+                }
+                let contenders = self.choice.binary(self.seed)?;
+                let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
+                let data = self.binary(path, self.labels.as_deref(), quiet)?;
+                let test = self.test.as_deref();
+                let test =
+                    test.map(|test| self.binary(test, self.test_labels.as_deref(), quiet)).transpose()?;
+                (contenders, data, test)
+            }
+            Some((path, kind)) => self.matrices(path, kind, quiet)?,
+        };
+        let split = match &test {
+            Some(test) => Split::Test { n: test.len() },
+            None => Split::CrossValidation { folds: self.folds.into(), repeats: self.repeats.into() },
+        };
+        if test.is_none() && data.len() < usize::from(self.folds) {
+            return Err(Error::Usage(format!(
+                "{} points are fewer than the {} folds: choose fewer with --folds",
+                data.len(),
+                self.folds
+            )));
+        }
+        let bar = self.progress_bar(contenders.len() * fits(split), quiet);
+        let options = self.options(split);
+        let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &|| bar.inc(1));
+        bar.finish_and_clear();
+        comparison.failed.extend(left_out);
+        if self.json { print_json(&comparison) } else { Ok(show::comparison(&comparison)?) }
+    }
+
+    fn options(&self, split: Split) -> CompareOptions {
+        CompareOptions {
+            split,
+            score: match self.metric {
+                Metric::Brier => ProperScore::Brier,
+                Metric::LogLoss => ProperScore::LogLoss,
+            },
+            alpha: self.alpha,
+            epsilon: self.epsilon,
+            bootstrap: Bootstrap {
+                kind: IntervalKind::Percentile,
+                resamples: self.bootstrap as usize,
+                seed: self.seed,
+                alpha: 0.05,
+            },
+        }
+    }
+
+    /// indicatif draws nothing when standard error is not a terminal.
+    fn progress_bar(&self, fits: usize, quiet: bool) -> ProgressBar {
+        if quiet {
+            return ProgressBar::hidden();
+        }
+        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {eta} left");
+        ProgressBar::new(fits as u64).with_style(style.expect("a valid template"))
+    }
+
+    fn columns(&self) -> ColumnNames<'_> {
+        ColumnNames { score: &self.score_column, label: &self.label_column }
+    }
+
+    fn binary(&self, path: &Path, labels: Option<&Path>, quiet: bool) -> Result<CompareData, Error> {
+        let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
+        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let (scores, labels) = score_columns(&sources, self.columns())?;
+        // Checks the range, too.
+        input::binary_data(&scores, &labels)?;
+        let labels = labels.values.iter().map(|&label| label == 1);
+        Ok(CompareData::binary(scores.values.iter().copied().zip(labels)))
+    }
+
+    fn matrices(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        quiet: bool,
+    ) -> Result<(Contenders, CompareData, Option<CompareData>), Error> {
+        let claim = match self.claim {
+            None | Some(ClaimName::AllClasses) => Claim::AllClasses,
+            Some(ClaimName::TopLabel) => Claim::TopLabel,
+        };
+        let read = |path: &Path, labels: Option<&Path>| {
+            let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
+            let sources = Source::read_all(&paths, &reading(quiet))?;
+            let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
+            question_kind(&sources[0], &vectors)?;
+            let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
+            let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
+            let data = CompareData::vectors(&vectors, &labels, claim).expect("the rows were checked");
+            Ok::<_, Error>((vectors.classes(), data))
+        };
+        let (classes, data) = read(path, self.labels.as_deref())?;
+        let test = self.test.as_deref().map(|test| read(test, self.test_labels.as_deref())).transpose()?;
+        if let (Some((others, _)), Some(test)) = (&test, &self.test)
+            && *others != classes
+        {
+            return Err(Error::Mismatch(format!(
+                "the test data are of another classifier\n  {}: {classes} classes\n  {}: {others} classes",
+                path.display(),
+                test.display()
+            )));
+        }
+        let contenders = self.choice.vectors(classes, claim, self.seed);
+        Ok((contenders, data, test.map(|test| test.1)))
+    }
+}

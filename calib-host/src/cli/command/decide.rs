@@ -1,0 +1,280 @@
+//! `calib decide`
+
+use std::path::{Path, PathBuf};
+
+use calib_core::{Outcome, Score};
+use calib_host::artifact::CompileError;
+use calib_host::assess::Prediction;
+use calib_host::decide::{
+    Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
+    choose_actions, cost_interval, expected_cost, with_decision,
+};
+use calib_host::files::{Place, Problem, read_artifact, write_file};
+use calib_host::input::{self, Costs, Source, Table, read_costs};
+use calib_host::{StoredArtifact, apply_scores};
+use clap::Args;
+
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::{SCORE_COLUMN, parse_alpha};
+use crate::cli::out::print_json;
+use crate::cli::read::labels_of;
+use crate::cli::show::{Decided, print};
+
+/// Find the cheapest action for every probability, and what it costs.
+///
+/// The costs file is TOML: a table `[[action]]` with name, positive (what it costs if the event happens), negative
+/// (if not), alarm (true or false), and if wanted abstain, start_up (the cost of using it at all), above and up_to (an
+/// interval of probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take
+/// without a probability, and cases the number of decisions over which start-up costs are spread.
+///
+/// Without --probs or --scores only the thresholds are printed. With them, also the expected cost and the ROC curve:
+/// labels are not needed. How far they may be off follows from labelled data that the calibrator was not fitted to
+/// (--validation).
+#[derive(Args)]
+pub(crate) struct Decide {
+    /// An artefact to calibrate --scores with, and to put the rule into.
+    artifact: Option<PathBuf>,
+    /// The costs file.
+    #[arg(long, value_name = "FILE")]
+    actions: PathBuf,
+    /// A table of calibrated probabilities, such as `calib apply` writes; empty ones are uncalibrated.
+    #[arg(long, value_name = "FILE", conflicts_with = "scores")]
+    probs: Option<PathBuf>,
+    /// Scores of class 1, to be calibrated with the artefact.
+    #[arg(long, value_name = "FILE", requires = "artifact")]
+    scores: Option<PathBuf>,
+    /// The column of probabilities.
+    #[arg(long, default_value = "prob", value_name = "NAME")]
+    prob_column: String,
+    /// The column of scores.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The rows are labelled, in this column: print the actual cost, too. The labels of --validation are called the same, or
+    /// label.
+    #[arg(long, value_name = "NAME")]
+    label_column: Option<String>,
+    /// The rows are labelled, in this file: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Labelled rows, in columns called as those of the others, to tell how well calibrated the probabilities are. Not those
+    /// that the calibrator was fitted to. Without it the rows themselves are used, if they are labelled.
+    #[arg(long, value_name = "FILE")]
+    validation: Option<PathBuf>,
+    /// The probability with which the interval of the expected cost may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "DELTA", value_parser = parse_alpha)]
+    delta: f64,
+    /// The seed of the random words that a randomised artefact needs, one a row.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// Where to write the artefact with the rule.
+    #[arg(short, long, value_name = "FILE", requires = "artifact")]
+    output: Option<PathBuf>,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Calibrated rows of a file.
+struct DecidedRows {
+    /// `None` for an uncalibrated row.
+    probs: Vec<Option<Score>>,
+    labels: Option<Vec<bool>>,
+    /// Whether the calibrator was fitted to this file.
+    is_calibration: bool,
+}
+
+impl Decide {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let costs = read_costs(&self.actions)?;
+        let stored = self.artifact.as_deref().map(read_artifact).transpose()?;
+        let path = self.probs.as_deref().or(self.scores.as_deref());
+        if path.is_none()
+            && (self.labels.is_some() || self.label_column.is_some() || self.validation.is_some())
+        {
+            return Err(Error::Usage("labels and --validation go with --probs or --scores".into()));
+        }
+        let rows = path
+            .map(|path| self.read(path, self.labels.as_deref(), false, stored.as_ref(), quiet))
+            .transpose()?;
+        let validation_rows = self
+            .validation
+            .as_deref()
+            .map(|path| self.read(path, None, true, stored.as_ref(), quiet))
+            .transpose()?;
+
+        let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
+        if let (Some(output), Some(stored)) = (&self.output, &stored) {
+            let bytes = with_decision(stored, &costs.actions, &decided.rule)
+                .map_err(|cause| Error::from(CompileError::from(cause)))?;
+            write_file(output, self.force, |out| out.write_all(&bytes))?;
+        }
+        if self.json {
+            print_json(&decided.to_json(self.output.as_deref()))
+        } else {
+            Ok(print(&decided, &mut std::io::stdout().lock())?)
+        }
+    }
+
+    fn decide<'c>(
+        &self,
+        costs: &'c Costs,
+        rows: Option<&DecidedRows>,
+        validation_rows: Option<&DecidedRows>,
+    ) -> Result<Decided<'c>, Error> {
+        let actions = &costs.actions;
+        let envelope = Envelope::new(actions, |_| true);
+        let probs = rows.map(|rows| self.distribution(rows)).transpose()?;
+        let (rule, chosen) = choose(costs, &envelope, probs.as_ref())?;
+        let labelled = rows.and_then(DecidedRows::predictions);
+        // On the points that it was fitted to a calibrator always looks good.
+        let fair = |rows: &&DecidedRows| !rows.is_calibration;
+        let (validation, own) = match validation_rows {
+            Some(rows) => (Some(rows).filter(fair).and_then(DecidedRows::predictions), false),
+            None => (rows.filter(fair).and_then(DecidedRows::predictions), true),
+        };
+        let validation = validation.filter(|labelled| !labelled.is_empty());
+        let validation = validation.map(|labelled| Validation::new(&labelled, self.delta));
+        let candidates = chosen.as_ref().map_or(1, |chosen| chosen.candidates);
+        let interval: Option<CostInterval> = probs
+            .as_ref()
+            .zip(validation.as_ref())
+            .map(|(probs, validation)| cost_interval(actions, &rule, probs, validation, candidates));
+        let is_stated = costs.stated.is_some();
+        Ok(Decided {
+            actions,
+            left_out: if is_stated { Vec::new() } else { envelope.left_out(actions) },
+            is_stated,
+            uncalibrated_rows: rows.map_or(0, |rows| rows.probs.iter().filter(|prob| prob.is_none()).count()),
+            expected: probs.as_ref().map(|probs| expected_cost(actions, &rule, probs)),
+            bayes: probs
+                .as_ref()
+                .filter(|_| is_stated)
+                .map(|p| expected_cost(actions, &Rule::bayes(&envelope), p)),
+            counts: probs
+                .as_ref()
+                .map(|probs| rule.pieces().map(|(_, above, up_to)| probs.within(above, up_to).0).collect()),
+            actual: labelled.map(|labelled| actual_cost(actions, &rule, &labelled)),
+            roc: probs
+                .as_ref()
+                .and_then(|probs| EstimatedRoc::new(probs, validation.map(|validation| validation.c_emp))),
+            fitted_to: rows
+                .into_iter()
+                .chain(validation_rows)
+                .any(|rows| rows.is_calibration && rows.labels.is_some()),
+            cases: costs.cases.or(probs.as_ref().map(|probs| probs.len() as u64)),
+            n: probs.as_ref().map(ProbDistribution::len),
+            own_validation: own,
+            validation,
+            interval,
+            chosen,
+            rule,
+        })
+    }
+
+    fn distribution(&self, rows: &DecidedRows) -> Result<ProbDistribution, Error> {
+        let place =
+            || Place::file(self.probs.as_deref().or(self.scores.as_deref()).unwrap_or(Path::new("-")));
+        ProbDistribution::new(rows.probs.iter().flatten().copied())
+            .ok_or_else(|| Error::input(place(), Problem::AllUncalibrated))
+    }
+
+    /// Reads a file like the main input. `needs_labels` if it is of no use without.
+    fn read(
+        &self,
+        path: &Path,
+        labels: Option<&Path>,
+        needs_labels: bool,
+        stored: Option<&StoredArtifact>,
+        quiet: bool,
+    ) -> Result<DecidedRows, Error> {
+        let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
+        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let column = if self.scores.is_some() { &self.score_column } else { &self.prob_column };
+        let default = needs_labels.then_some("label");
+        let label_column = self.label_column.as_deref().or(default);
+        let columns: Vec<&str> =
+            std::iter::once(&**column).chain(label_column.filter(|_| labels.is_none())).collect();
+        let table = Table::read_only(&sources[0], &columns)?;
+        let probs = match stored.filter(|_| self.scores.is_some()) {
+            Some(stored) => self.calibrate(stored, &table)?,
+            None => probs(&table, column)?,
+        };
+        let labels = match label_column.or(labels.map(|_| "label")) {
+            Some(column) => Some(labels_of(&sources, &table, column)?),
+            None => None,
+        };
+        if let Some(labels) = &labels {
+            input::check_rows(labels, probs.len(), path)?;
+            labels.check_classes(2)?;
+        }
+        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        Ok(DecidedRows {
+            probs,
+            labels: labels.map(|labels| labels.values.iter().map(|&label| label == 1).collect()),
+            is_calibration: stored.is_some_and(|s| s.artifact().header().provenance.data_sha256 == sha256),
+        })
+    }
+
+    fn calibrate(&self, stored: &StoredArtifact, table: &Table) -> Result<Vec<Option<Score>>, Error> {
+        let artifact = stored.artifact();
+        let scores = table.numbers(&self.score_column)?.scores()?;
+        let applied = apply_scores(&artifact, &scores, self.seed).ok_or_else(|| {
+            Error::Mismatch(
+                "the artefact does not take binary scores: calibrate with `calib apply`, and use --probs"
+                    .into(),
+            )
+        })?;
+        let prob = |outcome: &Outcome| match outcome {
+            Outcome::Calibrated(calibrated) => Score::new(calibrated.prob).ok(),
+            Outcome::Uncalibrated(_) => None,
+        };
+        Ok(applied.iter().map(|row| prob(&row.outcome)).collect())
+    }
+}
+
+impl DecidedRows {
+    /// The calibrated rows with their labels, if there are labels.
+    fn predictions(&self) -> Option<Vec<Prediction>> {
+        let rows = self.probs.iter().zip(self.labels.as_ref()?);
+        let prediction = |(prob, &hit): (&Option<Score>, &bool)| {
+            prob.map(|prob| Prediction { class: 1, prob: prob.get().into(), bin: 0, hit })
+        };
+        Some(rows.filter_map(prediction).collect())
+    }
+}
+
+/// The rule, and how it was chosen if start-up costs had a say.
+fn choose(
+    costs: &Costs,
+    envelope: &Envelope,
+    probs: Option<&ProbDistribution>,
+) -> Result<(Rule, Option<Chosen>), Error> {
+    let actions: &Actions = &costs.actions;
+    match (&costs.stated, probs) {
+        (Some(stated), _) => Ok((stated.clone(), None)),
+        (None, _) if !actions.have_start_up() => Ok((Rule::bayes(envelope), None)),
+        (None, Some(probs)) => {
+            let chosen = choose_actions(actions, probs, costs.cases.unwrap_or(probs.len() as u64));
+            Ok((chosen.rule.clone(), Some(chosen)))
+        }
+        (None, None) => Err(Error::Usage(
+            "whether a start-up cost is worth it depends on the probabilities: give them with --probs or --scores".into(),
+        )),
+    }
+}
+
+/// A column of probabilities, empty where there is none.
+fn probs(table: &Table, column: &str) -> Result<Vec<Option<Score>>, Error> {
+    let column = table.optional_numbers(column)?;
+    let check = |(row, prob): (usize, &Option<f64>)| match *prob {
+        None => Ok(None),
+        Some(prob) if (0.0..=1.0).contains(&prob) => Ok(Score::new(prob as f32).ok()),
+        Some(prob) if prob.is_nan() => Err(Error::input(column.at(row), Problem::NaN)),
+        Some(prob) => Err(Error::input(column.at(row), Problem::ProbOutOfRange(prob))),
+    };
+    column.values.iter().enumerate().map(check).collect()
+}

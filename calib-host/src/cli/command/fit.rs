@@ -1,0 +1,435 @@
+//! `calib fit`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use calib_core::artifact::Reduction;
+use calib_core::{ClassifierId, ScoreEncoding};
+use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
+use calib_host::binary::{Model, ScalingModel};
+use calib_host::data::DataError;
+use calib_host::decide::{Actions, Envelope, Rule, with_decision};
+use calib_host::files::{Place, write_file};
+use calib_host::fit::{FittedTable, fit_weighted};
+use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
+use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::{
+    ArtifactOptions, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary,
+    fit_joint, joint_artifact_bytes,
+};
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::{
+    CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN, ScoreSource,
+};
+use crate::cli::out::print_json;
+use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
+use crate::cli::show::{joint_json, joint_summary};
+
+/// Fit a calibrator to held-out scores and labels, and write it as an artefact.
+#[derive(Args)]
+pub(crate) struct FitCommand {
+    #[command(flatten)]
+    method: MethodOptions,
+    #[command(flatten)]
+    reduction: ReductionOption,
+    #[command(flatten)]
+    source: ScoreSource,
+    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities. For codes of several
+    /// classes in a table the columns of all, in their order, separated by commas.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label_column: String,
+    #[command(flatten)]
+    points: PointOptions,
+    #[command(flatten)]
+    codes: CodeOptions,
+    /// The probability with which the guarantee may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
+    alpha: f64,
+    /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
+    #[arg(long)]
+    intervals: bool,
+    /// The numbers in the artefact's tables: u16 takes half the room, and the device then rounds scores to the nearest
+    /// 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do.
+    /// For methods that fit steps.
+    #[arg(long, value_enum, default_value_t = TableWidth::F32)]
+    table: TableWidth,
+    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier)]
+    classifier_id: Option<ClassifierId>,
+    /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
+    /// calibrators must not come back.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    counter: u32,
+    /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
+    /// Where to write the artefact.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// Print the summary as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The numbers in a table.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum TableWidth {
+    F32,
+    U16,
+}
+
+impl FitCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let compact = self.table == TableWidth::U16;
+        if compact && self.codes.direct_table {
+            return Err(usage("--direct-table goes with --table f32: leave one of them out"));
+        }
+        // Over codes every function is one of steps.
+        if compact && self.codes.encoding()?.is_none() {
+            self.method.check_steps("--table u16")?;
+        }
+        let reduction = self.reduction.get()?;
+        if let Some((_, kind)) = self.source.vectors() {
+            self.points.check_no_matrix()?;
+            self.codes.check_matrix(kind, reduction)?;
+        }
+        // A mistake there is found before a long fit.
+        let decision = self.actions.as_deref().map(Decision::read).transpose()?;
+        let decision = decision.as_ref();
+        let (fit, data_sha256) = match (self.source.vectors(), reduction) {
+            (None, None) => self.binary(quiet)?,
+            (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
+            (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
+            (None, Some(_)) => {
+                return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
+            }
+        };
+        let fit = if compact { fit.compacted()? } else { fit };
+        let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
+        self.report(&fit, &stored, quiet)
+    }
+
+    /// Fits a matrix under a reduction, and gives the hash of its files.
+    fn reduced(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        reduction: Reduction,
+        quiet: bool,
+    ) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+        let encoding = self.codes.encoding()?;
+        let sources = self.matrix_sources(path, quiet)?;
+        let problems = match encoding {
+            Some(encoding) => {
+                let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
+                let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
+                Problems::of_codes(&codes, &labels.values, reduction)
+            }
+            None => {
+                let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+                question_kind(&sources[0], &vectors)?;
+                Problems::new(&vectors, &labels.values, reduction)
+            }
+        };
+        let problems = problems.map_err(|cause| match cause {
+            DataError::Reduction { .. } => Error::Data(cause),
+            other => unreachable!("the rows were checked: {other}"),
+        })?;
+        let compact = encoding.is_none() && self.table == TableWidth::U16;
+        let problems = if compact { problems.rounded() } else { problems };
+        let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
+            .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
+        let fit = over_codes(fit, encoding)?;
+        Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())))
+    }
+
+    /// Fits one calibrator of whole vectors.
+    fn joint(
+        &self,
+        path: &Path,
+        kind: VectorKind,
+        decision: Option<&Decision>,
+        quiet: bool,
+    ) -> Result<(), Error> {
+        let method = self.method.joint()?;
+        if self.intervals {
+            return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
+        }
+        let sources = self.matrix_sources(path, quiet)?;
+        let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+        question_kind(&sources[0], &vectors)?;
+        let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
+        // indicatif draws nothing when standard error is not a terminal.
+        let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        let spinner = spinner.with_message(format!("fitting {}", method.method()));
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        let fit =
+            fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
+        spinner.finish_and_clear();
+        let fit = fit?;
+        let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let bytes = decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        if self.json {
+            return print_json(&joint_json(&fit, &self.output, bytes.len()));
+        }
+        if !quiet {
+            let output = self.output.display();
+            writeln!(std::io::stderr(), "{}", joint_summary(&fit, &output.to_string(), bytes.len()))?;
+        }
+        Ok(())
+    }
+
+    /// The files of a matrix and its labels.
+    fn matrix_sources(&self, path: &Path, quiet: bool) -> Result<Vec<Source>, Error> {
+        let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
+        Ok(Source::read_all(&paths, &reading(quiet))?)
+    }
+
+    /// A matrix with its labels, checked against each other.
+    fn labelled_vectors(
+        &self,
+        sources: &[Source],
+        kind: VectorKind,
+    ) -> Result<(Vectors, Column<i64>), Error> {
+        let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
+        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
+        Ok((vectors, labels))
+    }
+
+    fn options(&self, data_sha256: [u8; 32]) -> ArtifactOptions {
+        ArtifactOptions {
+            data_sha256,
+            classifier: self.classifier_id,
+            intervals: self.intervals,
+            counter: self.counter,
+            direct_table: self.codes.direct_table,
+        }
+    }
+
+    /// Fits scores and labels, and gives the hash of their files.
+    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+        // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
+        let encoding = self.codes.encoding()?;
+        if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
+            let (fit, sources) = self.aggregated(encoding, quiet)?;
+            return Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())));
+        }
+        let files = BinaryFiles {
+            scores: self.source.scores.as_deref().expect("clap asks for one of the sources"),
+            labels: self.labels.as_deref(),
+            score_column: &self.score_column,
+            label_column: &self.label_column,
+        };
+        let input = files.read(&reading(quiet))?;
+        let method = self.method.binary(input.data.len(), &input.scores)?;
+        let fit = fit_binary(&input.data, &method, self.alpha).map_err(|cause| {
+            let one_class = matches!(cause, FitError::OneClass { .. });
+            Error::fit(if one_class { input.labels } else { input.scores }, cause)
+        })?;
+        Ok((fit, input.sha256))
+    }
+
+    /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
+    fn aggregated(
+        &self,
+        encoding: Option<ScoreEncoding>,
+        quiet: bool,
+    ) -> Result<(calib_host::Fit, Vec<Source>), Error> {
+        let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
+        let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
+        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let names: Vec<&str> =
+            [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
+        let table = Table::read_only(&sources[0], &names)?;
+        let labels = match self.points.counts_positives() {
+            true => None,
+            false => Some(labels_of(&sources, &table, &self.label_column)?),
+        };
+        let scores = match encoding {
+            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
+            None => table.numbers(&self.score_column)?,
+        };
+        let sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        let sample =
+            if encoding.is_none() && self.table == TableWidth::U16 { sample.rounded() } else { sample };
+        let fit_error = |cause| {
+            let one_class = matches!(cause, FitError::OneClass { .. });
+            let file = Place::file(sources[0].path());
+            let labels = labels.as_ref().map(|labels| labels.place().clone());
+            Error::fit(labels.filter(|_| one_class).unwrap_or(file), cause)
+        };
+        let place = Place::file(sources[0].path());
+        let fit = match &sample {
+            Sample::Points(data) => fit_binary(data, &self.method.binary(data.len(), &place)?, self.alpha),
+            Sample::Weighted(data) => {
+                fit_weighted(data, &self.method.binary(data.len(), &place)?, self.alpha)
+            }
+        }
+        .map_err(fit_error)?;
+        Ok((over_codes(fit, encoding)?, sources))
+    }
+
+    fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+        let artifact = stored.artifact();
+        let len_bytes = artifact.len_bytes();
+        let advice = points_for_a_useful_epsilon(&artifact);
+        let promise = [Some(promise(&artifact)), advice].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        if self.json {
+            return print_json(&json!({
+                "output": self.output,
+                "len_bytes": len_bytes,
+                "method": fit.method.to_string(),
+                "reduction": fit.reduction.to_string(),
+                "n": fit.n,
+                "encoding": fit.encoding().to_string(),
+                "weighted": fit.weighted,
+                "bins": fit.bins(),
+                "guarantee": fit.guarantee.map(|g| json!({
+                    "theorem": g.theorem.to_string(),
+                    "alpha": g.alpha,
+                    "epsilon": g.epsilon,
+                })),
+                "promise": promise,
+                "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
+                    "table": unfitted.table,
+                    "name": fit.table_name(unfitted.table),
+                    "reason": unfitted.reason.to_string(),
+                })).collect::<Vec<_>>(),
+                "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
+            }));
+        }
+        if quiet {
+            return Ok(());
+        }
+        let mut err = std::io::stderr().lock();
+        writeln!(
+            err,
+            "{} points, {} ({}), {} bins, {len_bytes} bytes: {}",
+            fit.n,
+            fit.method,
+            fit.reduction,
+            fit.bins(),
+            self.output.display()
+        )?;
+        let unfitted = fit
+            .unfitted
+            .iter()
+            .take(SHOWN)
+            .map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
+        let shown = unfitted.collect::<Vec<_>>().join("; ");
+        match fit.unfitted.len() {
+            0 => {}
+            1..=SHOWN => writeln!(err, "uncalibrated: {shown}")?,
+            more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
+        }
+        writeln!(err, "{promise}")?;
+        Ok(())
+    }
+}
+
+/// The fit as one of codes, if scores are such.
+fn over_codes(
+    fit: calib_host::Fit,
+    encoding: Option<ScoreEncoding>,
+) -> Result<calib_host::Fit, CompileError> {
+    match encoding {
+        Some(encoding) => fit.over_codes(encoding),
+        None => Ok(fit),
+    }
+}
+
+/// How many uncalibrated tables are told one by one.
+const SHOWN: usize = 8;
+
+/// A table's numbers, by their names.
+fn table_json(table: &FittedTable, weighted: bool) -> Value {
+    let bins = table.model.bins();
+    let values = || bins.iter().map(|bin| bin.value).collect::<Vec<_>>();
+    let mut value = match &table.model {
+        Model::Steps(steps) => {
+            json!({"edges": steps.edges, "values": values(), "ties_merged": steps.ties_merged})
+        }
+        Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
+        Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
+        Model::Codes(codes) => {
+            json!({"edges": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
+        }
+        Model::VennAbers(table) => json!({"edges": table.edges, "p0": table.p0, "p1": table.p1}),
+        Model::Scaling(ScalingModel::PlattLogit { a, b } | ScalingModel::PlattProb { a, b }) => {
+            json!({"a": a, "b": b})
+        }
+        Model::Scaling(ScalingModel::Beta { a, b, c }) => json!({"a": a, "b": b, "c": c}),
+        Model::Scaling(ScalingModel::Temperature { inverse_t }) => json!({"temperature": 1.0 / inverse_t}),
+        _ => json!({}),
+    };
+    value["n"] = table.n.into();
+    value["epsilon"] = table.epsilon.into();
+    if weighted {
+        let total = bins.iter().map(|bin| bin.n).sum::<u64>() as f64;
+        value["weight_shares"] = bins.iter().map(|bin| bin.n as f64 / total).collect();
+    } else if !bins.is_empty() {
+        value["counts"] = bins.iter().map(|bin| bin.n).collect();
+        value["positives"] = bins.iter().map(|bin| bin.positives).collect();
+    }
+    if !table.intervals.is_empty() {
+        value["intervals"] = json!(table.intervals);
+    }
+    value
+}
+
+/// The actions of a costs file and their rule.
+struct Decision {
+    actions: Actions,
+    rule: Rule,
+}
+
+impl Decision {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let Costs { actions, stated, .. } = read_costs(path)?;
+        let rule = match stated {
+            Some(stated) => stated,
+            None if actions.have_start_up() => {
+                return Err(usage(
+                    "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
+                ));
+            }
+            None => Rule::bayes(&Envelope::new(&actions, |_| true)),
+        };
+        Ok(Self { actions, rule })
+    }
+}
+
+/// An artefact with its decision rule, if there is one.
+fn decided(artifact: Vec<u8>, decision: Option<&Decision>) -> Result<Vec<u8>, Error> {
+    let Some(Decision { actions, rule }) = decision else { return Ok(artifact) };
+    let stored = StoredArtifact::from_bytes(&artifact).expect("just written");
+    Ok(with_decision(&stored, actions, rule).map_err(CompileError::from)?)
+}
+
+fn usage(text: &str) -> Error {
+    Error::Usage(text.into())
+}
+
+fn parse_classifier(text: &str) -> Result<ClassifierId, String> {
+    let mut id = [0; 8];
+    hex::decode_to_slice(text, &mut id).map_err(|_| "a classifier id has 16 hex digits".to_owned())?;
+    Ok(ClassifierId(id))
+}

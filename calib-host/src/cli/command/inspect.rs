@@ -1,0 +1,32 @@
+//! `calib inspect`
+
+use std::io;
+use std::path::PathBuf;
+
+use calib_host::files::read_artifact;
+use clap::Args;
+
+use crate::cli::error::Error;
+use crate::cli::out::print_json;
+use crate::cli::show::{artifact_json, print_artifact};
+
+/// Check an artefact and show what it holds.
+#[derive(Args)]
+pub(crate) struct Inspect {
+    /// The artefact.
+    artifact: PathBuf,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let stored = read_artifact(&self.artifact)?;
+        let artifact = stored.artifact();
+        if self.json {
+            return print_json(&artifact_json(&artifact));
+        }
+        Ok(print_artifact(&self.artifact, &artifact, &mut io::stdout().lock())?)
+    }
+}

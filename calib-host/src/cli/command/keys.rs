@@ -1,0 +1,140 @@
+//! `calib keygen`, `calib sign` and `calib verify`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_host::files::{Place, PrivateKey, Problem, PublicKey, read_artifact, write_file};
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::error::Error;
+use crate::cli::out::print_json;
+
+/// Make a pair of keys: a private one to sign artefacts with, a public one to build into devices.
+///
+/// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
+/// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
+#[derive(Args)]
+pub(crate) struct Keygen {
+    /// Where to write the private key.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace existing keys. Devices that trust the old one accept nothing signed with the new one.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Sign an artefact.
+///
+/// The signature covers every byte of the artefact: header, tables, counter and identity. A device that was built with the
+/// public key accepts no other artefacts.
+#[derive(Args)]
+pub(crate) struct Sign {
+    /// The artefact.
+    artifact: PathBuf,
+    /// The private key.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Where to write the signed artefact.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Verify an artefact's signature, as a device does. Exits with 1 if a device would refuse it.
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// The artefact.
+    artifact: PathBuf,
+    /// The public key.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Keygen {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let mut public_path = self.output.clone().into_os_string();
+        public_path.push(".pub");
+        let public_path = PathBuf::from(public_path);
+        let key = PrivateKey::generate()?;
+        // The public one first: if it cannot be written, there is no private key without it.
+        key.public().write(&public_path, self.force)?;
+        key.write(&self.output, self.force)?;
+        if !quiet {
+            let mut err = std::io::stderr().lock();
+            writeln!(
+                err,
+                "key {}: {} (keep it secret), {}",
+                key.public().id(),
+                self.output.display(),
+                public_path.display()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Sign {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let key = PrivateKey::read(&self.key)?;
+        let stored = read_artifact(&self.artifact)?;
+        let signed =
+            key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
+        write_file(&self.output, self.force, |out| out.write_all(&signed))?;
+        if !quiet {
+            let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
+            let mut err = std::io::stderr().lock();
+            writeln!(
+                err,
+                "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
+                self.output.display(),
+                key.public().id(),
+                signed.len()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Verify {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let key = PublicKey::read(&self.key)?;
+        let stored = read_artifact(&self.artifact)?;
+        let verdict = key.verify(&stored);
+        let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
+        if self.json {
+            print_json(&json!({
+                "artifact": self.artifact,
+                "identity": id.to_string(),
+                "counter": counter,
+                "key": key.id().to_string(),
+                "valid": verdict.is_ok(),
+                "reason": verdict.err().map(|cause| cause.to_string()),
+            }))?;
+        }
+        match verdict {
+            Ok(()) if self.json => Ok(()),
+            Ok(()) => {
+                let mut out = std::io::stdout().lock();
+                writeln!(
+                    out,
+                    "{}: id {id}, counter {counter}, signed with key {}",
+                    self.artifact.display(),
+                    key.id()
+                )?;
+                Ok(())
+            }
+            Err(cause) => Err(Error::Mismatch(format!(
+                "{}: {cause}\n  key  {} ({})",
+                self.artifact.display(),
+                key.id(),
+                self.key.display()
+            ))),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The commands, one a file: what each is asked, and how it is done.
+
+mod apply;
+mod assess;
+mod bins;
+mod compare;
+mod decide;
+mod doctor;
+mod export;
+mod fit;
+#[cfg(feature = "probe")]
+mod flash;
+mod inspect;
+mod keys;
+#[cfg(feature = "serial")]
+mod monitor;
+mod plan;
+mod plot;
+#[cfg(feature = "serial")]
+mod push;
+mod report;
+#[cfg(any(feature = "serial", feature = "probe"))]
+mod status;
+
+use clap::Subcommand;
+
+use crate::cli::error::Error;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Fit(Box<fit::FitCommand>),
+    Apply(apply::Apply),
+    Assess(assess::Assess),
+    Decide(Box<decide::Decide>),
+    Inspect(inspect::Inspect),
+    Plan(plan::PlanCommand),
+    #[cfg(feature = "serial")]
+    Push(push::Push),
+    #[cfg(any(feature = "serial", feature = "probe"))]
+    Status(status::Status),
+    #[cfg(feature = "probe")]
+    Flash(flash::Flash),
+    #[cfg(feature = "serial")]
+    Monitor(monitor::Monitor),
+    Keygen(keys::Keygen),
+    Sign(keys::Sign),
+    Verify(keys::Verify),
+    Bins(bins::Bins),
+    Compare(Box<compare::Compare>),
+    Report(report::ReportCommand),
+    Plot(plot::PlotCommand),
+    Export(export::Export),
+    Doctor(doctor::Doctor),
+}
+
+impl Command {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        match self {
+            Self::Fit(fit) => fit.run(quiet),
+            Self::Apply(apply) => apply.run(quiet),
+            Self::Assess(assess) => assess.run(quiet),
+            Self::Decide(decide) => decide.run(quiet),
+            Self::Inspect(inspect) => inspect.run(),
+            Self::Plan(plan) => plan.run(),
+            #[cfg(feature = "serial")]
+            Self::Push(push) => push.run(quiet),
+            #[cfg(any(feature = "serial", feature = "probe"))]
+            Self::Status(status) => status.run(),
+            #[cfg(feature = "probe")]
+            Self::Flash(flash) => flash.run(quiet),
+            #[cfg(feature = "serial")]
+            Self::Monitor(monitor) => monitor.run(quiet),
+            Self::Keygen(keygen) => keygen.run(quiet),
+            Self::Sign(sign) => sign.run(quiet),
+            Self::Verify(verify) => verify.run(),
+            Self::Bins(bins) => bins.run(quiet),
+            Self::Compare(compare) => compare.run(quiet),
+            Self::Report(report) => report.run(quiet),
+            Self::Plot(plot) => plot.run(quiet),
+            Self::Export(export) => export.run(),
+            Self::Doctor(doctor) => doctor.run(),
+        }
+    }
+}

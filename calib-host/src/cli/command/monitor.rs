@@ -1,0 +1,284 @@
+//! `calib monitor`
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use calib_core::Outcome;
+use calib_core::wire::{Prediction, RawScore, Reply, ReplyBody};
+#[cfg(feature = "probe")]
+use calib_host::device::probe::{Chip, log_addr};
+use calib_host::device::serial::{DeviceError, LogLine, LogTable, open_port};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::cli::error::Error;
+use crate::cli::options::SerialLine;
+use crate::cli::show::{device_json, slots_json};
+
+/// How long a look at the log waits for bytes.
+const LOG_PAUSE: Duration = Duration::from_millis(50);
+
+/// Show what a device sends and logs, a line each, until it is interrupted.
+///
+/// Results go to standard output. With --elf the device's log is decoded and shown, too: in JSON lines on standard output,
+/// beside CSV on standard error.
+#[derive(Args)]
+pub(crate) struct Monitor {
+    #[command(flatten)]
+    line: SerialLine,
+    /// The form of the lines.
+    #[arg(long, value_enum, default_value_t = LineForm::Csv)]
+    format: LineForm,
+    /// End after so many lines on standard output.
+    #[arg(long, value_name = "N")]
+    lines: Option<u64>,
+    /// The device's program, an ELF file, to decode its log with.
+    #[arg(long, value_name = "ELF")]
+    elf: Option<PathBuf>,
+    /// The serial port that carries the log.
+    #[arg(long, value_name = "PORT", requires = "elf")]
+    log_port: Option<String>,
+    /// Read the log through the debug probe of this chip, over RTT.
+    #[cfg(feature = "probe")]
+    #[arg(long, value_name = "NAME", requires = "elf", conflicts_with = "log_port")]
+    log_chip: Option<String>,
+    /// The probe, if there are several: vendor:product:serial number.
+    #[cfg(feature = "probe")]
+    #[arg(long, value_name = "PROBE", requires = "log_chip")]
+    probe: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum LineForm {
+    /// A header, then a line for each prediction.
+    Csv,
+    /// A JSON object for everything that comes.
+    Json,
+}
+
+/// What happens while a device is watched.
+enum Event {
+    Reply(Box<Reply>),
+    /// So many damaged frames came since the start.
+    Damaged(u64),
+    Log(LogLine),
+    /// So many lines of the log were damaged since the start.
+    DamagedLog(u64),
+    Failed(Error),
+    Interrupted,
+}
+
+impl Monitor {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let (events, incoming) = mpsc::channel();
+        let interrupted = events.clone();
+        ctrlc::set_handler(move || {
+            // The receiver is gone only when all is over.
+            let _ = interrupted.send(Event::Interrupted);
+        })?;
+        self.watch_line(events.clone())?;
+        self.watch_log(events)?;
+
+        let mut out = std::io::stdout().lock();
+        if self.format == LineForm::Csv {
+            writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm")?;
+            out.flush()?;
+        }
+        let mut lines = 0;
+        let say = |text: &str| {
+            // Nothing is left to be told when standard error is closed.
+            let _ = writeln!(std::io::stderr(), "{text}");
+        };
+        while self.lines.is_none_or(|wanted| lines < wanted) {
+            // What waits for an interrupt keeps a sender for good.
+            let Ok(event) = incoming.recv() else { break };
+            let shown = match (event, self.format) {
+                (Event::Interrupted, _) => break,
+                (Event::Failed(error), _) => return Err(error),
+                (Event::Damaged(count), _) => {
+                    say(&format!("{count} damaged frames so far"));
+                    continue;
+                }
+                (Event::DamagedLog(count), _) => {
+                    say(&format!("{count} damaged lines of the log so far"));
+                    continue;
+                }
+                (Event::Reply(reply), LineForm::Csv) => csv_lines(&reply),
+                (Event::Reply(reply), LineForm::Json) => vec![json_line(&reply).to_string()],
+                (Event::Log(line), LineForm::Csv) => {
+                    say(&log_text(&line));
+                    continue;
+                }
+                (Event::Log(line), LineForm::Json) => vec![log_json(&line).to_string()],
+            };
+            for line in shown {
+                writeln!(out, "{line}")?;
+                lines += 1;
+            }
+            // Whoever reads along sees it at once.
+            out.flush()?;
+        }
+        if !quiet {
+            say(&format!("{lines} lines"));
+        }
+        Ok(())
+    }
+
+    /// Watches the line for replies.
+    fn watch_line(&self, events: Sender<Event>) -> Result<(), Error> {
+        let mut link = self.line.link()?;
+        thread::spawn(move || {
+            let mut damaged = 0;
+            loop {
+                let sent = match link.receive(None) {
+                    Ok(Some(reply)) => events.send(Event::Reply(Box::new(reply))),
+                    Ok(None) => Ok(()),
+                    Err(error) => {
+                        let _ = events.send(Event::Failed(error.into()));
+                        return;
+                    }
+                };
+                if sent.is_err() {
+                    return;
+                }
+                if link.damaged() > damaged {
+                    damaged = link.damaged();
+                    let _ = events.send(Event::Damaged(damaged));
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Watches what carries the log, if anything does.
+    fn watch_log(&self, events: Sender<Event>) -> Result<(), Error> {
+        let Some(elf) = &self.elf else { return Ok(()) };
+        let table = LogTable::read(elf)?;
+        if let Some(port) = &self.log_port {
+            let mut port = open_port(port, self.line.baud())?;
+            serialport::SerialPort::set_timeout(&mut port, LOG_PAUSE)
+                .map_err(|error| DeviceError::from(std::io::Error::from(error)))?;
+            watch(table, events, move |bytes| match port.read(bytes) {
+                Ok(0) => Err(DeviceError::Gone.into()),
+                Ok(len) => Ok(len),
+                Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Ok(0),
+                Err(error) => Err(DeviceError::from(error).into()),
+            });
+            return Ok(());
+        }
+        #[cfg(feature = "probe")]
+        if let Some(name) = &self.log_chip {
+            let mut chip = Chip::attach(name, self.probe.as_deref())?;
+            let mut log = chip.log(log_addr(elf)?)?;
+            watch(table, events, move |bytes| {
+                let len = chip.read_log(&mut log, bytes)?;
+                if len == 0 {
+                    thread::sleep(LOG_PAUSE);
+                }
+                Ok(len)
+            });
+            return Ok(());
+        }
+        Err(Error::Usage("where does the log come from? give --log-port or --log-chip beside --elf".into()))
+    }
+}
+
+/// Decodes a log as it is read, until that fails or nobody listens any more.
+fn watch(
+    table: LogTable,
+    events: Sender<Event>,
+    mut read: impl FnMut(&mut [u8]) -> Result<usize, Error> + Send + 'static,
+) {
+    thread::spawn(move || {
+        let mut decoder = table.decoder();
+        let mut bytes = [0; 1024];
+        let mut damaged = 0;
+        loop {
+            let len = match read(&mut bytes) {
+                Ok(len) => len,
+                Err(error) => {
+                    let _ = events.send(Event::Failed(error));
+                    return;
+                }
+            };
+            for line in decoder.push(bytes.get(..len).unwrap_or_default()) {
+                if events.send(Event::Log(line)).is_err() {
+                    return;
+                }
+            }
+            if decoder.damaged() > damaged {
+                damaged = decoder.damaged();
+                let _ = events.send(Event::DamagedLog(damaged));
+            }
+        }
+    });
+}
+
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// A line for each class of a prediction; none for what is no prediction.
+fn csv_lines(reply: &Reply) -> Vec<String> {
+    match &reply.body {
+        ReplyBody::Prediction(top) => vec![csv_line(reply.id, top)],
+        ReplyBody::Classes(classes) => vec![csv_line(reply.id, &classes.top)],
+        ReplyBody::TopK(top) => {
+            let as_prediction = |rank: &calib_core::wire::Ranked| Prediction {
+                class: rank.class,
+                score: rank.score,
+                outcome: rank.outcome,
+                alarm: top.alarm,
+                word: top.word,
+                action: top.action,
+            };
+            top.ranked.iter().map(|rank| csv_line(reply.id, &as_prediction(rank))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn csv_line(request: u32, prediction: &Prediction) -> String {
+    let Prediction { class, score, outcome, alarm, .. } = prediction;
+    let score = match score {
+        RawScore::F32(score) => score.get().to_string(),
+        RawScore::Code(key) => key.to_string(),
+    };
+    let outcome = match outcome {
+        Outcome::Calibrated(c) => {
+            let epsilon = c.epsilon.map_or(String::new(), |epsilon| epsilon.to_string());
+            format!("{},{},{epsilon},", c.prob, c.bin)
+        }
+        Outcome::Uncalibrated(reason) => format!(",,,{reason}"),
+    };
+    format!("{:.3},{request},{class},{score},{outcome},{}", now_s(), u8::from(*alarm))
+}
+
+fn json_line(reply: &Reply) -> Value {
+    let body = match &reply.body {
+        ReplyBody::Prediction(prediction) => json!({"prediction": prediction}),
+        ReplyBody::Classes(classes) => json!({"classes": classes}),
+        ReplyBody::TopK(ranked) => json!({"top_k": ranked}),
+        ReplyBody::Status(status) => json!({"status": device_json(status)}),
+        ReplyBody::Slots(slots) => json!({"slots": slots_json(slots)}),
+        other => json!({"other": format!("{other:?}")}),
+    };
+    json!({"time_s": now_s(), "request": reply.id, "reply": body})
+}
+
+fn log_json(line: &LogLine) -> Value {
+    let LogLine { level, timestamp, message, place } = line;
+    let (file, at) = place.clone().unzip();
+    json!({"time_s": now_s(), "log": {
+        "level": level, "device_time": timestamp, "message": message, "file": file, "line": at,
+    }})
+}
+
+fn log_text(line: &LogLine) -> String {
+    let level = line.level.unwrap_or("log");
+    let time = line.timestamp.as_ref().map_or(String::new(), |time| format!("{time} "));
+    format!("{time}{level:<5} {}", line.message)
+}

@@ -1,0 +1,203 @@
+//! `calib plan`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_core::StepTable;
+use calib_host::draw::{Axis, Chart, Mark};
+use calib_host::files::write_file;
+use calib_host::guarantee::Plan;
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::error::Error;
+use crate::cli::options::parse_alpha;
+use crate::cli::out::print_json;
+
+/// What a table on the device holds.
+const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
+
+/// Plan a calibration set: of points, bins, points per bin and epsilon, give two, and the others are answered.
+///
+/// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
+/// bins with that many points each. --n alone gives a table over bins.
+#[derive(Args)]
+pub(crate) struct PlanCommand {
+    /// The number of calibration points.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..1 << 53))]
+    n: Option<u64>,
+    /// The probability with which the guarantee may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// The number of bins.
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    bins: Option<u64>,
+    /// The calibration points per bin.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..1 << 53))]
+    points_per_bin: Option<u64>,
+    /// The largest deviation that is acceptable.
+    #[arg(long, value_name = "E", value_parser = parse_epsilon)]
+    epsilon: Option<f64>,
+    /// Draw epsilon against the number of bins into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Replace an existing SVG file.
+    #[arg(long)]
+    force: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl PlanCommand {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let answer = self.answer()?;
+        let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
+        let curve: Vec<Plan> =
+            bins_of_interest(n, answer).filter_map(|b| Plan::new(n, b, self.alpha)).collect();
+        if let Some(path) = &self.svg {
+            let svg = draw(n, self.alpha, answer);
+            write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
+        }
+        if self.json {
+            return print_json(&json!({"answer": answer, "curve": curve}));
+        }
+        let mut out = std::io::stdout().lock();
+        if let Some(plan) = answer {
+            writeln!(
+                out,
+                "{} points in {} bins, {} in each: every bin within {:.4} of the truth, except with probability {}\n",
+                plan.n, plan.bins, plan.points_per_bin, plan.epsilon, plan.alpha
+            )?;
+        }
+        writeln!(out, "n = {n}, alpha = {}: epsilon by the number of bins", self.alpha)?;
+        writeln!(
+            out,
+            "{:>6} {:>9} {:>10} {:>13} {:>10}",
+            "bins", "per bin", "umd", "umd-original", "marginal"
+        )?;
+        for plan in curve {
+            let mark = if answer.is_some_and(|answer| answer.bins == plan.bins) { " <" } else { "" };
+            writeln!(
+                out,
+                "{:>6} {:>9} {:>10.4} {:>13.4} {:>10.4}{mark}",
+                plan.bins, plan.points_per_bin, plan.epsilon, plan.epsilon_original, plan.epsilon_marginal
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The plan that was asked for; `None` if only the curve was.
+    fn answer(&self) -> Result<Option<Plan>, Error> {
+        let alpha = self.alpha;
+        let too_few = |n: u64| usage(format!("{n} points are fewer than two a bin"));
+        // What one bin of `n` points has.
+        let too_small = |n: u64, what: &str| {
+            let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
+            usage(format!("{n} points{what} give no epsilon below {least:.4}, not even with one bin"))
+        };
+        let plan = match (self.n, self.bins, self.points_per_bin, self.epsilon) {
+            (Some(_), None, None, None) => return Ok(None),
+            (Some(n), Some(bins), None, None) => Plan::new(n, bins, alpha).ok_or_else(|| too_few(n))?,
+            (Some(n), None, Some(k), None) => Plan::new(n, n / k, alpha)
+                .ok_or_else(|| usage(format!("{n} points are fewer than one bin of {k}")))?,
+            (Some(n), None, None, Some(epsilon)) => {
+                Plan::most_bins(n, alpha, epsilon).ok_or_else(|| too_small(n, ""))?
+            }
+            (None, Some(bins), Some(k), None) => bins
+                .checked_mul(k)
+                .and_then(|n| Plan::new(n, bins, alpha))
+                .ok_or_else(|| usage(format!("{bins} bins of {k} points are more than can be counted")))?,
+            (None, Some(bins), None, Some(epsilon)) => {
+                Plan::fewest_points(bins, alpha, epsilon).ok_or_else(|| too_few(0))?
+            }
+            (None, None, Some(k), Some(epsilon)) => {
+                Plan::most_bins_of(k, alpha, epsilon).ok_or_else(|| too_small(k, " a bin"))?
+            }
+            _ => return Err(self.not_two()),
+        };
+        if plan.bins > MAX_BINS {
+            return Err(usage(format!("{} bins: a table has 1 to {MAX_BINS}", plan.bins)));
+        }
+        Ok(Some(plan))
+    }
+
+    /// Why there is no answer to fewer than two numbers, or to more.
+    fn not_two(&self) -> Error {
+        let given: Vec<&str> = [
+            (self.n.is_some(), "--n"),
+            (self.bins.is_some(), "--bins"),
+            (self.points_per_bin.is_some(), "--points-per-bin"),
+            (self.epsilon.is_some(), "--epsilon"),
+        ]
+        .into_iter()
+        .filter_map(|(is_given, name)| is_given.then_some(name))
+        .collect();
+        usage(match &given[..] {
+            [start @ .., last] if given.len() > 2 => {
+                format!("{} and {last} leave nothing to answer: give two of them", start.join(", "))
+            }
+            _ => "give --n, or two of --n, --bins, --points-per-bin and --epsilon".into(),
+        })
+    }
+}
+
+fn usage(sentence: String) -> Error {
+    Error::Usage(sentence)
+}
+
+/// Numbers of bins from 1 to n/2, about evenly on a logarithmic scale, the answer's among them.
+fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
+    const STEPS: [u64; 9] = [1, 2, 3, 5, 7, 10, 15, 20, 30];
+    let mut bins: Vec<u64> = (0..5u32)
+        .flat_map(|decade| STEPS.map(|step| step * 10u64.pow(decade)))
+        .chain(answer.map(|plan| plan.bins))
+        .filter(|&b| b <= n / 2 && b <= 65_536)
+        .collect();
+    bins.sort_unstable();
+    bins.dedup();
+    bins.into_iter()
+}
+
+/// A curve's name, style and value.
+type PlanCurve = (&'static str, &'static str, fn(&Plan) -> f64);
+
+/// The curves of epsilon against the number of bins, as an SVG file.
+fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
+    let most = answer.map_or(1, |plan| 2 * plan.bins).max(50).min(n / 2).max(2);
+    let step = most.div_ceil(500) as usize;
+    let plans: Vec<Plan> = (1..=most).step_by(step).filter_map(|bins| Plan::new(n, bins, alpha)).collect();
+    let top = 1.05 * plans.iter().map(|plan| plan.epsilon_original).fold(0.0, f64::max).min(1.0);
+    let mut chart = Chart::wide(
+        Axis::new("number of bins", 0.0, most as f64),
+        Axis::new("epsilon, a difference of probabilities", 0.0, top),
+    );
+    let curves: [PlanCurve; 3] = [
+        ("umd, every bin (Theorem 3)", "after", |plan| plan.epsilon),
+        ("umd-original (Corollary 1)", "before", |plan| plan.epsilon_original),
+        ("umd-randomized, a random score's bin (Theorem 4)", "theory", |plan| plan.epsilon_marginal),
+    ];
+    let mut legend = Vec::new();
+    for (name, style, epsilon) in curves {
+        let points = plans.iter().map(|plan| (plan.bins as f64, epsilon(plan)));
+        chart.line(style, points.filter(|point| point.1 <= top));
+        legend.push((style, name.to_owned()));
+    }
+    if let Some(plan) = answer {
+        // A deviation that no two probabilities have is not in the drawing.
+        if plan.epsilon <= top {
+            chart.mark("answer", Mark::Circle, plan.bins as f64, plan.epsilon);
+        }
+        let Plan { bins, points_per_bin, epsilon, .. } = plan;
+        legend.push(("answer", format!("{bins} bins of {points_per_bin} points: {epsilon:.4}")));
+    }
+    let title = format!("epsilon against the number of bins: n = {n}, alpha = {alpha}");
+    chart.file(&title, "The fewer bins, the smaller the epsilon that is guaranteed.", &legend)
+}
+
+fn parse_epsilon(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(epsilon) if epsilon >= 1e-6 && epsilon.is_finite() => Ok(epsilon),
+        _ => Err("epsilon is a number from 1e-6 on, such as 0.05".into()),
+    }
+}

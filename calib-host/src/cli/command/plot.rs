@@ -1,0 +1,150 @@
+//! `calib plot`
+
+use std::path::PathBuf;
+
+use calib_host::draw::Plot;
+use calib_host::files::write_file;
+use calib_host::report::{Figure, ReportData, plot};
+use clap::{Args, ValueEnum};
+
+use crate::cli::error::Error;
+use crate::cli::options::ReportedOptions;
+use crate::cli::read::{NamedArtifact, Reported};
+
+/// Draw one of the plots of a report as an SVG or PNG file.
+#[derive(Args)]
+pub(crate) struct PlotCommand {
+    /// What to draw.
+    #[arg(value_enum)]
+    plot: PlotName,
+    #[command(flatten)]
+    data: ReportedOptions,
+    /// The class of a class's diagram.
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]))]
+    class: Option<u16>,
+    /// The scores that the artefact was fitted to, for the occupancy.
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"))]
+    calibration: Option<PathBuf>,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE", requires = "calibration")]
+    calibration_labels: Option<PathBuf>,
+    /// Where to write the file.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The format; without it PNG if the name ends so, otherwise SVG.
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// How many pixels of a PNG image make one of the SVG's 360 in width.
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale)]
+    scale: f32,
+    /// Replace an existing file.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum PlotName {
+    /// The reliability diagram after calibration.
+    Reliability,
+    /// The reliability diagram before calibration.
+    ReliabilityBefore,
+    /// The reliability diagrams of one predicted class, before and after.
+    Class,
+    /// The share of predictions whose bin is within epsilon.
+    Validity,
+    /// Whether every bin is within epsilon.
+    ValidityConditional,
+    /// The ROC curves and the convex hull.
+    Roc,
+    /// The distributions of scores and probabilities.
+    Distribution,
+    /// The reliability diagram of one class against the rest, before and after.
+    ClassWise,
+    /// The shares of the calibration and test rows in the calibrator's bins.
+    Occupancy,
+    /// The recalibration diagram on the simplex, for three classes.
+    Simplex,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum FormatName {
+    /// A vector image with light and dark colours.
+    Svg,
+    /// Pixels in light colours; the same bytes on every machine.
+    Png,
+}
+
+impl PlotCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
+        let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
+        let test = read(&self.data.test, self.data.test_labels.as_deref())?;
+        let calibration = self.calibration.as_deref();
+        let calibration =
+            calibration.map(|path| read(path, self.calibration_labels.as_deref())).transpose()?;
+        let data = ReportData {
+            calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
+            test: &test.rows,
+            class_probs: test.class_probs.as_ref(),
+            rule: None,
+            drawn_classes: usize::MAX,
+        };
+        let (figure, absent) = self.figure();
+        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(None));
+        let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
+        let bytes = match self.format() {
+            FormatName::Svg => plot.file.into_bytes(),
+            FormatName::Png => pixels(&plot, self.scale)?,
+        };
+        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        Ok(())
+    }
+
+    fn format(&self) -> FormatName {
+        let is_png = self.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
+        self.format.unwrap_or(if is_png { FormatName::Png } else { FormatName::Svg })
+    }
+
+    /// What to draw, and why there may be none.
+    fn figure(&self) -> (Figure, &'static str) {
+        let class = self.class.unwrap_or_default();
+        match self.plot {
+            PlotName::Reliability => (Figure::Reliability, NO_SPREAD),
+            PlotName::ReliabilityBefore => (Figure::ReliabilityBefore, NO_SPREAD),
+            PlotName::Class => {
+                (Figure::Class(class), "this class has no diagram: no test row is predicted to be of it")
+            }
+            PlotName::Validity => (Figure::Validity, NO_SPREAD),
+            PlotName::ValidityConditional => (Figure::ValidityConditional, NO_SPREAD),
+            PlotName::Roc => (Figure::Roc, NO_SPREAD),
+            PlotName::Distribution => (Figure::Distribution, NO_SPREAD),
+            PlotName::ClassWise => (
+                Figure::ClassWise(class),
+                "there is no such plot: it takes an artefact that gives every class a probability, and one of its classes",
+            ),
+            PlotName::Occupancy => (Figure::Occupancy, "there is no such plot: this calibrator has no bins"),
+            PlotName::Simplex => (
+                Figure::Simplex,
+                "there is no such plot: it takes an artefact that gives each of three classes a probability",
+            ),
+        }
+    }
+}
+
+#[cfg(feature = "png")]
+fn pixels(plot: &Plot, scale: f32) -> Result<Vec<u8>, Error> {
+    Ok(plot.png(scale)?)
+}
+
+#[cfg(not(feature = "png"))]
+fn pixels(_: &Plot, _: f32) -> Result<Vec<u8>, Error> {
+    Err(Error::Usage("this calib was built without the feature that draws PNG: use --format svg".into()))
+}
+
+/// Why a curve cannot be drawn.
+const NO_SPREAD: &str = "there is no such plot: the test rows all came out the same";
+
+fn parse_scale(text: &str) -> Result<f32, String> {
+    let scale = text.parse().ok().filter(|scale| (0.1..=10.0).contains(scale));
+    scale.ok_or_else(|| "a number from 0.1 to 10 is expected".to_owned())
+}

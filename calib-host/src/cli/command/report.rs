@@ -1,0 +1,134 @@
+//! `calib report`
+
+use std::path::{Path, PathBuf};
+
+use calib_host::decide::{Envelope, Rule};
+use calib_host::files::write_file;
+use calib_host::input::{self, Source, read_costs};
+use calib_host::report::{FileOrigin, Origin, Report, ReportData, ReportedRule, report};
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use crate::cli::error::Error;
+use crate::cli::options::ReportedOptions;
+use crate::cli::out::print_json;
+use crate::cli::read::{NamedArtifact, Reported};
+
+/// With this many drawn rows in all, resampling takes a few seconds.
+const DRAWS: usize = 100_000_000;
+
+/// Write a page about a calibrator that can be handed over: what is guaranteed, how good it is before and after on test data,
+/// plots, warnings, and where it comes from.
+#[derive(Args)]
+pub(crate) struct ReportCommand {
+    #[command(flatten)]
+    data: ReportedOptions,
+    /// The scores that the artefact was fitted to, as for --test.
+    #[arg(long, value_name = "FILE")]
+    calibration: PathBuf,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE")]
+    calibration_labels: Option<PathBuf>,
+    /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    bootstrap: Option<u32>,
+    /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
+    /// At most so many classes get diagrams of their own, those with the most rows.
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    drawn_classes: usize,
+    /// Where to write the page.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    output: Option<PathBuf>,
+    /// Replace an existing page.
+    #[arg(long)]
+    force: bool,
+    /// Print the report as JSON on standard output; `calib_host::report::REPORT_KEYS` documents its names.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReportCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
+        let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
+        let calibration = read(&self.calibration, self.calibration_labels.as_deref())?;
+        let test = read(&self.data.test, self.data.test_labels.as_deref())?;
+        let origin = self.origin(&artifact, &calibration.sources, &test.sources);
+        let resamples = match self.bootstrap {
+            Some(resamples) => resamples as usize,
+            None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
+        };
+        let options = self.data.assess_options(Some(resamples));
+        let rule = self.rule(&artifact)?;
+        let data = ReportData {
+            calibration: &calibration.rows,
+            test: &test.rows,
+            class_probs: test.class_probs.as_ref(),
+            rule: rule.as_ref(),
+            drawn_classes: self.drawn_classes,
+        };
+        self.write(&report(&artifact.stored, &data, origin, &options))
+    }
+
+    /// Which files the report comes from.
+    fn origin(&self, artifact: &NamedArtifact<'_>, calibration: &[Source], test: &[Source]) -> Origin {
+        let artifact_file = FileOrigin {
+            role: "Artefact file".into(),
+            name: self.data.artifact.display().to_string(),
+            sha256: hex::encode(Sha256::digest(artifact.stored.as_bytes())),
+        };
+        let data_sha256 = |files: &[Source]| input::sha256(&files.iter().collect::<Vec<_>>());
+        let (of_calibration, of_test) = (data_sha256(calibration), data_sha256(test));
+        let roles = ["Calibration scores", "Calibration labels", "Test scores", "Test labels"];
+        let named = calibration.iter().zip(&roles[..2]).chain(test.iter().zip(&roles[2..]));
+        let files = named.map(|(source, role)| FileOrigin {
+            role: (*role).into(),
+            name: source.path().display().to_string(),
+            sha256: hex::encode(input::sha256(&[source])),
+        });
+        Origin {
+            files: std::iter::once(artifact_file).chain(files).collect(),
+            calibration_is_the_artefacts: of_calibration
+                == artifact.stored.artifact().header().provenance.data_sha256,
+            test_is_calibration: of_calibration == of_test,
+            command: command_line(),
+        }
+    }
+
+    /// The artefact's rule with its costs, or that of the costs file.
+    fn rule(&self, artifact: &NamedArtifact<'_>) -> Result<Option<ReportedRule>, Error> {
+        let costs = self.actions.as_deref().map(read_costs).transpose()?;
+        let actions = costs.as_ref().map(|costs| &costs.actions);
+        let own = ReportedRule::of_artifact(&artifact.stored.artifact(), actions).map_err(|cause| {
+            Error::Mismatch(format!(
+                "the costs file does not fit the artefact: {cause}\n  artefact  {}\n  costs     {}",
+                artifact.path.display(),
+                self.actions.as_deref().unwrap_or(Path::new("-")).display()
+            ))
+        })?;
+        Ok(own.or_else(|| {
+            let costs = costs?;
+            let bayes = || Rule::bayes(&Envelope::new(&costs.actions, |_| true));
+            Some(ReportedRule::of_costs(costs.stated.clone().unwrap_or_else(bayes), &costs.actions))
+        }))
+    }
+
+    fn write(&self, report: &Report) -> Result<(), Error> {
+        if let Some(path) = &self.output {
+            let page = report.html()?;
+            write_file(path, self.force, |out| out.write_all(page.as_bytes()))?;
+        }
+        if self.json { print_json(report) } else { Ok(()) }
+    }
+}
+
+/// The command line, with the name of the program as its users know it.
+fn command_line() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| {
+        let text = argument.to_string_lossy().into_owned();
+        if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
+    });
+    std::iter::once("calib".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,121 @@
+//! `calib status`
+
+#[cfg(feature = "probe")]
+use std::io::Write;
+
+#[cfg(feature = "probe")]
+use calib_core::slot::SlotContent;
+#[cfg(feature = "serial")]
+use calib_core::wire::{ReplyBody, RequestBody};
+#[cfg(feature = "probe")]
+use calib_host::device::probe::{FlashError, read_slots};
+#[cfg(feature = "serial")]
+use calib_host::device::serial::DeviceError;
+use clap::Args;
+#[cfg(feature = "probe")]
+use serde_json::Value;
+use serde_json::json;
+
+use crate::cli::error::Error;
+#[cfg(feature = "serial")]
+use crate::cli::options::LineOptions;
+#[cfg(feature = "probe")]
+use crate::cli::options::ProbeOptions;
+use crate::cli::out::print_json;
+#[cfg(feature = "probe")]
+use crate::cli::show::slot_json;
+#[cfg(feature = "serial")]
+use crate::cli::show::{device_json, print_device, slots_json};
+
+/// Show what a device is and what its slots hold: over its serial port, or through a debug probe.
+#[derive(Args)]
+pub(crate) struct Status {
+    /// The serial port, such as /dev/ttyACM0.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    #[cfg(feature = "serial")]
+    #[command(flatten)]
+    line: LineOptions,
+    /// The chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
+    #[cfg(feature = "probe")]
+    #[arg(long, value_name = "NAME")]
+    chip: Option<String>,
+    #[cfg(feature = "probe")]
+    #[command(flatten)]
+    probe: ProbeOptions,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        #[cfg(feature = "serial")]
+        if let Some(port) = &self.port {
+            #[cfg(feature = "probe")]
+            if self.chip.is_some() {
+                return Err(Error::Usage("give either --port or --chip".into()));
+            }
+            return of_port(port, &self.line, self.json);
+        }
+        #[cfg(feature = "probe")]
+        if let Some(chip) = &self.chip {
+            return of_chip(chip, &self.probe, self.json);
+        }
+        let ways = match (cfg!(feature = "serial"), cfg!(feature = "probe")) {
+            (true, true) => "--port or --chip",
+            (true, false) => "--port",
+            _ => "--chip",
+        };
+        Err(Error::Usage(format!("which device? give {ways}")))
+    }
+}
+
+/// Shows what a device is and what its slots hold.
+#[cfg(feature = "serial")]
+fn of_port(port: &str, options: &LineOptions, as_json: bool) -> Result<(), Error> {
+    let mut link = options.link(port)?;
+    let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
+        return Err(DeviceError::Protocol.into());
+    };
+    let slots = match link.ask(&RequestBody::Slots) {
+        Ok(ReplyBody::Slots(slots)) => Some(slots),
+        // Firmware with one slot refuses, which is no failure.
+        Err(DeviceError::Refused(_)) => None,
+        Ok(_) => return Err(DeviceError::Protocol.into()),
+        Err(error) => return Err(error.into()),
+    };
+    if as_json {
+        return print_json(&json!({
+            "port": port,
+            "device": device_json(&status),
+            "slots": slots.as_ref().map(slots_json),
+        }));
+    }
+    Ok(print_device(port, &status, slots.as_ref())?)
+}
+
+/// Shows what the slots of a chip hold.
+#[cfg(feature = "probe")]
+fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Error> {
+    let map = options.map(chip)?;
+    let mut access = options.attach(chip)?;
+    let survey = read_slots(&mut access, map)?.survey().map_err(FlashError::from)?;
+    if as_json {
+        let slots: Vec<Value> = survey.iter().map(slot_json).collect();
+        return print_json(&json!({"chip": chip, "slots": slots}));
+    }
+    let mut out = std::io::stdout().lock();
+    for (index, slot) in survey.iter().enumerate() {
+        let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
+        match slot {
+            Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
+                out,
+                "{chip} @ {addr:#010x}: id {identity}, {len_bytes} bytes, counter {counter}, installation {sequence}"
+            )?,
+            Err(fault) => writeln!(out, "{chip} @ {addr:#010x}: {fault}")?,
+        }
+    }
+    Ok(())
+}

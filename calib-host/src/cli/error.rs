@@ -1,0 +1,122 @@
+//! Why a command failed: one plain line, and an exit code.
+
+use std::io;
+
+use calib_host::FitError;
+use calib_host::artifact::CompileError;
+use calib_host::data::DataError;
+use calib_host::device::probe::{AccessError, FlashError};
+use calib_host::device::serial::DeviceError;
+#[cfg(feature = "png")]
+use calib_host::draw::PngError;
+use calib_host::export::ExportError;
+use calib_host::files::{FileError, OutputError, Place, Problem, RandomError};
+use calib_host::report::PageError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The command line makes no sense, although every option for itself does.
+    #[error("{0}")]
+    Usage(String),
+    /// Two files do not belong together.
+    #[error("{0}")]
+    Mismatch(String),
+    /// A file, or what it holds, is of no use.
+    #[error("{}", with_options(.0))]
+    File(#[from] FileError),
+    /// The data do not go with the reduction.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The data are in order, but nothing can be fitted to them, or an option is out of range.
+    #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
+    Fit {
+        /// The data.
+        place: Box<Place>,
+        /// Why not.
+        cause: FitError,
+    },
+    /// The fit has no form that a device can run.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The artefact has no form as source code.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// The page of a report cannot be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
+    /// A plot cannot be made of pixels.
+    #[cfg(feature = "png")]
+    #[error(transparent)]
+    Png(#[from] PngError),
+    /// The result could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A device did not do as it was asked.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A chip's flash was not read or written.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
+    /// There are no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// Nothing tells when the user interrupts.
+    #[cfg(feature = "serial")]
+    #[error("cannot wait for an interrupt: {0}")]
+    Interrupt(#[from] ctrlc::Error),
+    /// The result could not be printed.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+impl From<AccessError> for Error {
+    fn from(cause: AccessError) -> Self {
+        FlashError::from(cause).into()
+    }
+}
+
+impl Error {
+    /// Says that something is wrong at a place.
+    pub(crate) fn input(place: Place, problem: Problem) -> Self {
+        FileError::input(place, problem).into()
+    }
+
+    /// Says that nothing was fitted to the data at a place.
+    pub(crate) fn fit(place: Place, cause: FitError) -> Self {
+        match cause {
+            FitError::Spill(kind) => FileError::spill(kind.into()).into(),
+            cause => Self::Fit { place: Box::new(place), cause },
+        }
+    }
+
+    /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Mismatch(_) | Self::Flash(FlashError::Refused(_)) => 1,
+            Self::Usage(_) | Self::Data(_) | Self::Export(_) | Self::Page(_) => 2,
+            #[cfg(feature = "png")]
+            Self::Png(_) => 2,
+            #[cfg(feature = "serial")]
+            Self::Interrupt(_) => 2,
+            Self::Flash(FlashError::Slots(_)) => 2,
+            Self::Fit { cause, .. } if cause.is_about_options() => 2,
+            Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
+            Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
+            Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
+            Self::File(_) | Self::Fit { .. } | Self::Compile(_) => 3,
+            Self::Device(_) | Self::Flash(_) => 5,
+        }
+    }
+}
+
+/// An error of a file, with the options where it takes one to mend it.
+fn with_options(error: &FileError) -> String {
+    match error {
+        FileError::NoLabels => "--labels is needed beside a NumPy array".into(),
+        FileError::NoClassColumns => {
+            "of a table name the columns of all classes: --score-column code_0,code_1,code_2".into()
+        }
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,419 @@
+//! What to do about an error: the next command, or the option that mends it.
+
+use std::io;
+
+use calib_core::slot::{Refused, SignatureError};
+use calib_core::wire::UpdateRefusal;
+use calib_core::{ClassifierId, ParseError};
+use calib_host::FitError;
+use calib_host::artifact::{CodesError, CompileError};
+use calib_host::decide::{ActionsError, CostError};
+use calib_host::device::probe::{AccessError, FlashError, Rejection};
+use calib_host::device::serial::DeviceError;
+use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
+use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
+
+use crate::cli::error::Error;
+
+/// What to do about an error.
+pub(crate) fn hint(error: &Error) -> Option<String> {
+    match error {
+        Error::File(error) => of_file(error),
+        Error::Fit { cause, .. } => of_fit(cause),
+        Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
+        Error::Output(error) => of_output(error),
+        Error::Device(error) => of_device(error),
+        Error::Flash(error) => of_flash(error),
+        _ => None,
+    }
+}
+
+fn of_output(error: &OutputError) -> Option<String> {
+    Some(match error {
+        OutputError::Exists(_) => "add --force to replace it".into(),
+        OutputError::DiskFull(path) => {
+            format!("free some space, or write elsewhere than {}", path.display())
+        }
+        OutputError::NotAFile(_) => "give the name of a file with -o".into(),
+        OutputError::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
+            format!("create the folder of {} first", path.display())
+        }
+        _ => return None,
+    })
+}
+
+/// What to do about a file.
+fn of_file(error: &FileError) -> Option<String> {
+    match error {
+        FileError::Input { problem, place } => of_problem(problem, place),
+        FileError::Spill { .. } => {
+            Some("set TMPDIR to a folder on a disk with 4 bytes a row to spare".into())
+        }
+        _ => None,
+    }
+}
+
+/// What to do about a value, or what values add up to.
+fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
+    Some(match problem {
+        Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
+        Problem::ScoreOutOfRange(_) => {
+            "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z))".into()
+        }
+        Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
+            "name the column of probabilities with --prob-column".into()
+        }
+        Problem::ProbOutOfRange(_) | Problem::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
+        Problem::AllUncalibrated => "assess rows that a calibrated class was predicted for".into(),
+        Problem::NaN
+        | Problem::Infinite
+        | Problem::NotANumber(_)
+        | Problem::Missing
+        | Problem::BinNumber(_)
+        | Problem::Ragged { .. } => "remove or repair the row".into(),
+        Problem::Text(_) => "write numbers as numbers, without quotes".into(),
+        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => {
+            "labels are class indices from 0 on; for binary data 0 and 1".into()
+        }
+        Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
+        Problem::NoWeight => "give at least one row a weight above 0".into(),
+        Problem::Count(_) => {
+            "beside --positives-column, --weight-column holds the number of points of each row".into()
+        }
+        Problem::Positives { .. } => {
+            "--weight-column is the number of points of a row, --positives-column how many of them have label 1".into()
+        }
+        Problem::TooManyPoints => "divide the counts, or use a sample".into(),
+        Problem::CodeNotInteger(_) | Problem::CodeOutOfRange { .. } | Problem::Dtype { expected: Problem::CODES, .. } => {
+            "codes are the classifier's integer outputs, before they are multiplied by the scale".into()
+        }
+        Problem::CodeScore { .. } | Problem::CodeSum(_) => {
+            "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128".into()
+        }
+        Problem::OneClass(_) => "the data must hold both labels, 0 and 1".into(),
+        _ => return of_table(problem, place).or_else(|| of_format(problem)),
+    })
+}
+
+/// What to do about columns, and about the shapes and types of arrays.
+fn of_table(problem: &Problem, place: &Place) -> Option<String> {
+    Some(match problem {
+        Problem::MissingColumn(there) => {
+            format!("the columns are {}: choose with --score-column, --label-column or the like", list(there))
+        }
+        Problem::NotScalar(_) => "choose another column with --score-column, --label-column or the like".into(),
+        Problem::WhichMatrix(there) if there.is_empty() => "give a matrix of shape (rows, classes)".into(),
+        Problem::WhichMatrix(there) => {
+            format!("the arrays are {}: choose with --score-column", list(there))
+        }
+        Problem::ColumnTwice => "rename one of the two".into(),
+        Problem::NotUtf8 => "save the file as UTF-8".into(),
+        Problem::Shape { .. } => {
+            "--scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)".into()
+        }
+        Problem::ClassCount(1) => "for the scores of class 1 of a binary classifier use --scores".into(),
+        Problem::ColumnExists => {
+            format!("{} looks like an earlier output; apply to the original file", place.file.display())
+        }
+        Problem::Dtype { got, expected: Problem::FLOATS } if is_integer(got) => {
+            "for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype".into()
+        }
+        Problem::Dtype { .. } => "convert it with NumPy's astype".into(),
+        _ => return None,
+    })
+}
+
+/// What to do about a file that is damaged, or not what it should be.
+fn of_format(problem: &Problem) -> Option<String> {
+    Some(match problem {
+        Problem::Truncated { .. } | Problem::TrailingBytes { .. } => "save or copy the file again".into(),
+        Problem::RowCount { .. } => "every row needs one score and one label".into(),
+        Problem::NotA(format, _) => match format {
+            Format::Npy => "write it with numpy.save".into(),
+            Format::Npz => "write it with numpy.savez".into(),
+            Format::Gzip => "compress or copy the file again".into(),
+            Format::ArrowFile | Format::ArrowStream | Format::Parquet => {
+                "write or copy the file again; pandas does it with to_feather and to_parquet".into()
+            }
+            _ => "save or copy the file again".into(),
+        },
+        Problem::NotBuilt(_) => "convert it to CSV, or install calib with its default features".into(),
+        Problem::NotJson(_) => {
+            "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()
+        }
+        Problem::Codec(_) => "compress them with snappy, lz4, zstd or gzip".into(),
+        Problem::FileTooLarge { .. } => {
+            "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
+        }
+        Problem::TooManyRows { .. } => "aggregate the rows by score".into(),
+        Problem::TooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
+        Problem::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
+        Problem::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
+            "install a newer version of calib".into()
+        }
+        Problem::Key { private: true } => "make a pair of keys with `calib keygen`, and give the one without .pub".into(),
+        Problem::Key { private: false } => "make a pair of keys with `calib keygen`, and give the .pub file".into(),
+        Problem::Signed(_) => "sign the artefact that `calib fit` wrote".into(),
+        Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
+            "write the artefact again with `calib fit`".into()
+        }
+        Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),
+        _ => return None,
+    })
+}
+
+/// Whether it is NumPy's name of a type of integers.
+fn is_integer(dtype: &str) -> bool {
+    dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
+}
+
+/// Names from a file.
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn of_costs(error: &CostsError) -> Option<&'static str> {
+    Some(match error {
+        CostsError::Toml(_) => {
+            "an [[action]] has name, positive, negative and alarm, and may have abstain, start_up, above and up_to"
+        }
+        CostsError::Cost { cause: CostError::Negative(_), .. } => {
+            "add the same amount to every action's cost: the thresholds stay as they are"
+        }
+        CostsError::Cost { cause: CostError::TooLarge(_) | CostError::TooFine(_), .. } => {
+            "count in another unit: costs are from 0 to 1e9 with up to six decimals"
+        }
+        CostsError::Cost { .. } => "write a number from 0 to 1e9",
+        CostsError::Cases(_) => "leave cases out to take the number of rows",
+        CostsError::Actions(ActionsError::None | ActionsError::Single) => "state two or more [[action]]s",
+        CostsError::Actions(ActionsError::Uncalibrated) => {
+            "add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true"
+        }
+        CostsError::Actions(ActionsError::UnknownUncalibrated(_)) => "name one of the actions",
+        CostsError::Actions(ActionsError::DuplicateName { .. }) => "rename one of the two",
+        CostsError::IntervalMissing { .. } | CostsError::Overlap { .. } | CostsError::Rule { .. } => {
+            "the intervals (above, up_to] cover 0 to 1 once; without any, they follow from the costs"
+        }
+        _ => return None,
+    })
+}
+
+fn of_fit(error: &FitError) -> Option<String> {
+    Some(match error {
+        FitError::TooFewPoints { n, .. } if *n >= 2 => {
+            format!("use --bins {} or fewer, or add calibration data", n / 2)
+        }
+        FitError::NoClass { most, .. } if *most >= 2 => {
+            format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
+        }
+        FitError::FewerThanABin { n, .. } if *n >= 2 => {
+            format!("use --points-per-bin {n} or less, or fewer --bins, or add calibration data")
+        }
+        FitError::TooFewPoints { .. } | FitError::NoClass { .. } | FitError::FewerThanABin { .. } => {
+            "add calibration data".into()
+        }
+        FitError::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
+        FitError::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
+        FitError::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
+        FitError::Scaling(ScalingError::NoLeastSquares) => {
+            "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
+        }
+        FitError::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
+        FitError::VectorScaling(error) => return of_vector_scaling(error).map(Into::into),
+        FitError::Canonical(error) => return of_canonical(error),
+        FitError::RealWeights(_) => {
+            "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
+        }
+        _ => return None,
+    })
+}
+
+fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
+    Some(match error {
+        VectorScalingError::AbsentClass(_) => {
+            "use temperature scaling, or add calibration data of that class"
+        }
+        VectorScalingError::OneClass(_) => "calibration data must hold several classes",
+        VectorScalingError::Separated => {
+            "regularise with --odir-lambda, or use temperature scaling, or add calibration data"
+        }
+        VectorScalingError::AllEqual | VectorScalingError::Reversed => {
+            "check that logits and labels belong together"
+        }
+        _ => return None,
+    })
+}
+
+fn of_canonical(error: &CanonicalError) -> Option<String> {
+    Some(match error {
+        CanonicalError::TooManyCells { .. } => {
+            "use a smaller --depth or --resolution, or --method projection".into()
+        }
+        CanonicalError::TooManyClasses { .. } => "use --method projection, or dirichlet".into(),
+        CanonicalError::TooFewPoints { n, .. } if *n >= 2 => {
+            format!("use --bins {} or fewer, or add calibration data", n / 2)
+        }
+        CanonicalError::TooFewPoints { .. } => "add calibration data".into(),
+        CanonicalError::OneClass(_) => "calibration data must hold several classes".into(),
+        _ => return None,
+    })
+}
+
+fn of_codes(error: &CodesError) -> Option<String> {
+    Some(match error {
+        CodesError::Encoding => {
+            "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
+                .into()
+        }
+        CodesError::Method(_) => {
+            "use a method that gives one probability per code, such as ums, isotonic or platt".into()
+        }
+        CodesError::TooManySteps(_) => {
+            "use a method with bins, such as umd or isotonic, or scaling-binning over the function".into()
+        }
+        _ => return None,
+    })
+}
+
+fn of_device(error: &DeviceError) -> Option<String> {
+    Some(match error {
+        DeviceError::NoPort { there, .. } if there.is_empty() => {
+            "no serial port was found: connect the device, then run `calib doctor`".into()
+        }
+        DeviceError::NoPort { there, .. } => format!("the ports are {}", there.join(", ")),
+        DeviceError::NoPermission { port } => {
+            format!(
+                "join the group that owns {port} (often `sudo usermod -aG dialout $USER`), then log in again"
+            )
+        }
+        DeviceError::Busy { .. } => "close the other program, such as a terminal or a monitor".into(),
+        DeviceError::Silent { damaged: 0, .. } => {
+            "is this the right port and baud rate, and does the device run calib's firmware?".into()
+        }
+        DeviceError::Silent { damaged, .. } => {
+            format!("{damaged} damaged frames came: check the baud rate and the cable")
+        }
+        DeviceError::Protocol => "use the calib that the firmware was built with".into(),
+        DeviceError::Refused(UpdateRefusal::NotUpdatable) => {
+            "this firmware has no slots: write its flash with `calib flash`".into()
+        }
+        DeviceError::Refused(UpdateRefusal::Downgrade { held, .. }) => {
+            format!("fit again with --counter {held} or more, if this one is to replace it")
+        }
+        DeviceError::Refused(UpdateRefusal::Refused(Refused::OtherClassifier(id))) => other_classifier(*id),
+        DeviceError::Refused(UpdateRefusal::Refused(Refused::Signature(SignatureError::Missing)))
+        | DeviceError::Key { .. } => {
+            "sign the calibrator with `calib sign` and the private key that belongs to the device".into()
+        }
+        DeviceError::Refused(UpdateRefusal::TooLarge { .. }) => "fit with fewer bins".into(),
+        DeviceError::Refused(UpdateRefusal::ReadBack { .. } | UpdateRefusal::Flash) => {
+            "the calibrator in force is as before; if it happens again, the flash is worn out".into()
+        }
+        DeviceError::Gone => {
+            "connect it again, then run the command again: a push goes on where it stopped".into()
+        }
+        DeviceError::Refused(_) | DeviceError::Line(_) => {
+            "run the command again: it goes on where it stopped".into()
+        }
+        _ => return None,
+    })
+}
+
+fn other_classifier(id: Option<ClassifierId>) -> String {
+    match id {
+        Some(id) => format!("it was fitted for classifier {id}: see `calib status` for the device's"),
+        None => "it is for another kind or number of scores than the device's classifier gives".into(),
+    }
+}
+
+fn of_flash(error: &FlashError) -> Option<String> {
+    Some(match error {
+        FlashError::Access(cause) => return of_access(cause),
+        FlashError::Slots(_) | FlashError::Refused(_) => return None,
+        FlashError::NotWhole { .. } => "give the --slot-addr and --slot-len that the firmware was built with".into(),
+        FlashError::NoReport { .. } => {
+            "does calib's firmware run on the chip? ask it over its serial port with --port, or not at all with --no-verdict"
+                .into()
+        }
+        FlashError::Rejected(rejection) => of_rejection(rejection)?,
+        _ => "the calibrator in force is as before; run it again".into(),
+    })
+}
+
+fn of_access(error: &AccessError) -> Option<String> {
+    Some(match error {
+        AccessError::NoProbe => "connect one, and its cable to the chip; then run `calib doctor`".into(),
+        AccessError::NoPermission(_) => {
+            "install the udev rules of https://probe.rs/docs/getting-started/probe-setup, then plug it in again".into()
+        }
+        AccessError::NoSuchProbe { there, .. } => format!("there are {}", there.join(", ")),
+        AccessError::SeveralProbes(there) => format!("choose one with --probe: {}", there.join(", ")),
+        AccessError::NoChip { similar, .. } if similar.is_empty() => "see https://probe.rs/targets for the names".into(),
+        AccessError::NoChip { similar, .. } => format!("similar are {}", similar.join(", ")),
+        AccessError::Attach(_) => "is the chip powered, and is --chip the right one?".into(),
+        AccessError::Locked(_) => "unlocking erases the whole chip, which calib never does: use the maker's tool".into(),
+        AccessError::Read { .. } | AccessError::Write { .. } | AccessError::WriteMemory { .. } | AccessError::Reset(_) => {
+            "check cable and power, then run it again".into()
+        }
+        _ => return None,
+    })
+}
+
+fn of_rejection(rejection: &Rejection) -> Option<String> {
+    Some(match rejection {
+        Rejection::Key { .. } => {
+            "sign it with `calib sign` and the private key that belongs to the device".into()
+        }
+        Rejection::Classifier { device, .. } => {
+            format!("fit for the device's classifier: `calib fit --classifier-id {device}`")
+        }
+        Rejection::Counter { held, .. } => format!("fit again with --counter {held} or more"),
+        Rejection::NotThere(_) => {
+            "are --slot-addr and --slot-len those of the firmware that is on the chip?".into()
+        }
+        Rejection::Unsaid { .. } => "ask the device with `calib status --port PORT`".into(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use calib_core::artifact::KeyId;
+    use calib_core::slot::InstallError;
+
+    use super::*;
+
+    #[test]
+    fn what_a_device_refuses_has_a_hint_and_an_exit_code() {
+        let [device, artifact] = [ClassifierId(*b"the-chip"), ClassifierId([9; 8])];
+        let rejected = |rejection| FlashError::Rejected(rejection).into();
+        let silent = FlashError::NoReport { addr: 0x2000_0000, patience: Duration::from_secs(1) };
+        let cases: [(Error, String); 3] = [
+            (rejected(Rejection::Classifier { device, artifact }), device.to_string()),
+            (rejected(Rejection::Key { device: KeyId([1; 8]), artifact: None }), "calib sign".into()),
+            (silent.into(), "--no-verdict".into()),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(error.exit_code(), 5, "{error}");
+            let hint = hint(&error).unwrap();
+            assert!(hint.contains(&expected), "{error}: {hint}");
+        }
+        let downgrade = Error::from(FlashError::Refused(InstallError::Downgrade { held: 2, offered: 1 }));
+        assert_eq!((downgrade.exit_code(), hint(&downgrade)), (1, None));
+        assert!(downgrade.to_string().starts_with("the device would not take the calibrator: "));
+    }
+
+    #[test]
+    fn an_option_is_named_where_it_takes_one() {
+        let of = |error: FileError| (error.to_string(), Error::from(error));
+        for (error, option) in
+            [(FileError::NoLabels, "--labels"), (FileError::NoClassColumns, "--score-column")]
+        {
+            let (library, command) = of(error);
+            assert!(!library.contains("--"), "{library}");
+            assert!(command.to_string().contains(option) && command.exit_code() == 2, "{command}");
+        }
+    }
+}

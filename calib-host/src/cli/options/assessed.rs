@@ -1,0 +1,47 @@
+//! The options that say what is assessed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::source::SCORE_COLUMN;
+
+/// Probabilities with what came true, or scores before and after an artefact.
+#[derive(Args)]
+pub(crate) struct AssessedOptions {
+    /// An artefact: the scores are assessed before and after it, on the same rows.
+    pub(crate) artifact: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: AssessedSource,
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    pub(crate) score_column: String,
+    /// The column of probabilities. Rows where it is empty are uncalibrated: they are counted and left out.
+    #[arg(long, default_value = "prob", value_name = "NAME")]
+    pub(crate) prob_column: String,
+    /// The column of labels.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    pub(crate) label_column: String,
+    /// Labels, if not in the table: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// The column of predicted classes: the probabilities are then those of the predictions being right.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) class_column: Option<String>,
+}
+
+/// What is assessed: exactly one of the three.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct AssessedSource {
+    /// A table of probabilities, such as `calib apply` writes, in any format; or probabilities of a multi-class
+    /// classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. As any one input, `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) probs: Option<PathBuf>,
+    /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scores: Option<PathBuf>,
+    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) logits: Option<PathBuf>,
+}

@@ -1,0 +1,289 @@
+//! The options that choose a method.
+
+use calib_host::binary::{
+    Boundary, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
+};
+use calib_host::files::Place;
+use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions, Umd};
+use clap::{Args, ValueEnum};
+
+use super::joint::JointOptions;
+use super::method_name::MethodName;
+use crate::cli::error::Error;
+
+/// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
+pub(crate) const MIN_POINTS: usize = 50;
+
+/// Which method, with which parameters.
+#[derive(Args)]
+pub(crate) struct MethodOptions {
+    /// The calibration method.
+    #[arg(long, value_enum)]
+    method: MethodName,
+    /// The number of bins; with a reduction, of each of its tables.
+    #[arg(long, value_name = "B", conflicts_with = "points_per_bin")]
+    bins: Option<usize>,
+    /// The calibration points per bin: the number of bins follows from the data, with a reduction for each of its tables.
+    /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
+    #[arg(long, value_name = "K")]
+    points_per_bin: Option<usize>,
+    /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    max_bins: Option<u32>,
+    /// Interpolate isotonic regression linearly instead of stepping.
+    #[arg(long)]
+    interpolate: bool,
+    /// Laplace smoothing of isotonic regression: (positives + A) / (n + 2 A), with A = 0 by default. Of the regions of
+    /// multiclass-irp: (points of a class + A) / (n + classes A), with A = 1 by default.
+    #[arg(long, value_name = "A", value_parser = parse_smoothing)]
+    smoothing: Option<f64>,
+    /// Which order statistics are the boundaries of uniform-mass bins.
+    #[arg(long, value_enum, default_value_t = BoundaryName::Ceil)]
+    boundary: BoundaryName,
+    /// What uniform-mass binning does where equal scores straddle a boundary.
+    #[arg(long, value_enum, default_value_t = TiesName::Merge)]
+    ties: TiesName,
+    /// The scaling function under scaling-binning.
+    #[arg(long, value_enum, default_value_t = ScalingName::Platt)]
+    scaling: ScalingName,
+    /// What the Platt scaling function is fitted to.
+    #[arg(long, value_enum, default_value_t = PlattOn::Logit)]
+    platt_on: PlattOn,
+    /// What a scaling function is fitted to, on its own or under scaling-binning.
+    #[arg(long, value_enum, default_value_t = LossName::Log)]
+    loss: LossName,
+    /// Scaling-binning: use all points for each of its three steps, instead of a third each.
+    #[arg(long)]
+    one_set: bool,
+    /// The seed of whatever a method draws at random: ties, sample splits. It is recorded in the artefact.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    #[command(flatten)]
+    joint: JointOptions,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BoundaryName {
+    /// Round the boundary's rank up, as in Algorithm 1.
+    Ceil,
+    /// Round it down.
+    Floor,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum TiesName {
+    /// Keep equal scores in one bin: deterministic, and without a guarantee if there are such scores.
+    Merge,
+    /// Break ties at random, at fit and on the device: `umd` is then `umd-randomized`.
+    Randomize,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ScalingName {
+    Platt,
+    Beta,
+    Temperature,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PlattOn {
+    /// The score's logit.
+    Logit,
+    /// The score itself.
+    Prob,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum LossName {
+    /// The log-loss: convex, with one optimum.
+    Log,
+    /// The squared loss (Brier score), which bounds what a single label costs: the minimum that is reached downhill from
+    /// the log-loss's optimum. There may be none.
+    Squared,
+}
+
+impl MethodOptions {
+    /// The method for whole vectors.
+    pub(crate) fn joint(&self) -> Result<JointMethod, Error> {
+        let name = self.name();
+        let method = self.joint.method(self.method, self.bins, self.smoothing, self.seed)?;
+        let method = method.ok_or_else(|| {
+            Error::Usage("a matrix of scores needs a reduction, such as --reduction top-label".into())
+        })?;
+        let binary = [
+            (self.bins.is_some() && self.method != MethodName::Projection, "--bins"),
+            (self.points_per_bin.is_some(), "--points-per-bin"),
+            (self.max_bins.is_some(), "--max-bins"),
+            (self.interpolate, "--interpolate"),
+            (self.smoothing.is_some() && self.method != MethodName::MulticlassIrp, "--smoothing"),
+            (self.ties == TiesName::Randomize, "--ties randomize"),
+            (self.one_set, "--one-set"),
+        ];
+        let binary = binary.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
+        match binary.or(self.joint.first_without_use(Some(self.method))) {
+            Some(option) => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
+            None => Ok(method),
+        }
+    }
+
+    /// The method for `n` points of a binary problem.
+    pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
+        self.check()?;
+        if self.points_per_bin.is_some() && !self.has_bins() {
+            return Err(self.chooses_bins_itself("--points-per-bin"));
+        }
+        let bins = match (self.bins, self.points_per_bin) {
+            (Some(bins), _) => Ok(bins),
+            (None, Some(points_per_bin @ 0..2)) => Err(FitError::PointsPerBin(points_per_bin)),
+            (None, Some(points_per_bin)) => match n / points_per_bin as u64 {
+                0 => Err(FitError::FewerThanABin { n, needed: points_per_bin }),
+                bins => Ok(usize::try_from(bins).unwrap_or(usize::MAX)),
+            },
+            (None, None) => Ok(1),
+        };
+        Ok(self.with_bins(bins.map_err(|cause| Error::fit(place.clone(), cause))?))
+    }
+
+    /// The method for each binary problem of a reduction.
+    pub(crate) fn reduction(&self) -> Result<ReductionOptions, Error> {
+        self.check()?;
+        let points_per_bin = if self.has_bins() {
+            self.points_per_bin
+        } else {
+            Some(self.points_per_bin.unwrap_or(MIN_POINTS))
+        };
+        Ok(ReductionOptions { method: self.with_bins(self.bins.unwrap_or(1)), points_per_bin })
+    }
+
+    /// Refuses options that the method does not have.
+    fn check(&self) -> Result<(), Error> {
+        use MethodName::{
+            Beta, Irp, Isotonic, Platt, ScalingBinning, Temperature, Umd, UmdOriginal, UmdRandomized,
+        };
+        let name = self.name();
+        if self.method.is_joint() {
+            return Err(Error::Usage(format!(
+                "{name} calibrates whole vectors: use --logits or --probs, without --reduction"
+            )));
+        }
+        if let Some(option) = self.joint.first_without_use(None) {
+            return Err(Error::Usage(format!("{name} has no {option}: leave it out")));
+        }
+        let refuse = |given: bool, allowed: bool, option: &str| match given && !allowed {
+            true => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
+            false => Ok(()),
+        };
+        let isotonic = matches!(self.method, Isotonic | Irp);
+        let umd = matches!(self.method, Umd | UmdOriginal | UmdRandomized);
+        if self.bins.is_some() && !self.has_bins() {
+            return Err(self.chooses_bins_itself("--bins"));
+        }
+        refuse(self.max_bins.is_some(), isotonic, "--max-bins")?;
+        refuse(self.interpolate, isotonic, "--interpolate")?;
+        refuse(self.smoothing.is_some(), isotonic, "--smoothing")?;
+        refuse(self.ties == TiesName::Randomize, umd, "--ties randomize")?;
+        let scaling = matches!(self.method, Platt | Beta | Temperature | ScalingBinning);
+        refuse(self.loss == LossName::Squared, scaling, "--loss squared")?;
+        refuse(self.one_set, self.method == ScalingBinning, "--one-set")?;
+        if self.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
+            return Err(Error::Usage(format!("{name} needs --bins or --points-per-bin")));
+        }
+        Ok(())
+    }
+
+    /// Refuses an option that goes with step functions alone, if the method fits something else.
+    pub(crate) fn check_steps(&self, option: &str) -> Result<(), Error> {
+        use MethodName::{Beta, Platt, Temperature, UmdRandomized, VennAbers};
+        let other = matches!(self.method, Platt | Beta | Temperature | UmdRandomized | VennAbers)
+            || self.method.is_joint();
+        if other || self.interpolate || self.ties == TiesName::Randomize {
+            let name = self.name();
+            return Err(Error::Usage(format!(
+                "{option} is for step functions, which {name} is not: leave it out"
+            )));
+        }
+        Ok(())
+    }
+
+    fn with_bins(&self, bins: usize) -> BinaryMethod {
+        let boundary = match self.boundary {
+            BoundaryName::Ceil => Boundary::Ceil,
+            BoundaryName::Floor => Boundary::Floor,
+        };
+        let umd = |boundary_points| {
+            let umd = Umd { bins, boundary, boundary_points };
+            if self.ties == TiesName::Randomize || self.method == MethodName::UmdRandomized {
+                BinaryMethod::UmdRandomized(umd, self.seed)
+            } else {
+                BinaryMethod::Umd(umd)
+            }
+        };
+        let isotonic = |max_bins| {
+            let isotonic = Isotonic { max_bins, smoothing: self.smoothing.unwrap_or(0.0) };
+            if self.interpolate {
+                BinaryMethod::IsotonicInterpolated(isotonic)
+            } else {
+                BinaryMethod::Isotonic(isotonic)
+            }
+        };
+        let scaling = |method| match self.loss {
+            LossName::Log => BinaryMethod::Scaling(method),
+            LossName::Squared => BinaryMethod::LeastSquares(method),
+        };
+        let max_bins = self.max_bins.map(|max| max as usize);
+        match self.method {
+            MethodName::Umd | MethodName::UmdRandomized => umd(BoundaryPoints::LeftOut),
+            MethodName::UmdOriginal => umd(BoundaryPoints::Kept),
+            MethodName::Ums => BinaryMethod::Ums(Ums { bins, seed: self.seed }),
+            MethodName::FixedWidth => BinaryMethod::FixedWidth(FixedWidth { bins }),
+            MethodName::Isotonic => isotonic(max_bins),
+            MethodName::Irp => isotonic(Some(max_bins.unwrap_or(usize::MAX))),
+            MethodName::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
+                scaling: match self.scaling {
+                    ScalingName::Platt => self.platt(),
+                    ScalingName::Beta => ScalingMethod::Beta,
+                    ScalingName::Temperature => ScalingMethod::Temperature,
+                },
+                loss: match self.loss {
+                    LossName::Log => Loss::Log,
+                    LossName::Squared => Loss::Squared,
+                },
+                bins,
+                split_seed: (!self.one_set).then_some(self.seed),
+            }),
+            MethodName::Platt => scaling(self.platt()),
+            MethodName::Beta => scaling(ScalingMethod::Beta),
+            MethodName::Temperature => scaling(ScalingMethod::Temperature),
+            MethodName::VennAbers => BinaryMethod::VennAbers,
+            _ => unreachable!("a method of whole vectors was refused before"),
+        }
+    }
+
+    fn platt(&self) -> ScalingMethod {
+        match self.platt_on {
+            PlattOn::Logit => ScalingMethod::PlattLogit,
+            PlattOn::Prob => ScalingMethod::PlattProb,
+        }
+    }
+
+    /// Whether the number of bins is the user's choice.
+    fn has_bins(&self) -> bool {
+        use MethodName::{FixedWidth, ScalingBinning, Umd, UmdOriginal, UmdRandomized, Ums};
+        matches!(self.method, Umd | UmdOriginal | UmdRandomized | Ums | FixedWidth | ScalingBinning)
+    }
+
+    fn chooses_bins_itself(&self, option: &str) -> Error {
+        Error::Usage(format!("{} chooses its bins itself: leave out {option}", self.name()))
+    }
+
+    fn name(&self) -> String {
+        self.method.name()
+    }
+}
+
+fn parse_smoothing(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(smoothing) if smoothing >= 0.0 && smoothing.is_finite() => Ok(smoothing),
+        _ => Err("smoothing is a number from 0 on, such as 1".into()),
+    }
+}

@@ -1,0 +1,31 @@
+//! What several commands are asked: groups of options, and how their values are read.
+
+mod assessed;
+mod codes;
+mod contenders;
+mod joint;
+#[cfg(feature = "serial")]
+mod line;
+mod method;
+mod method_name;
+mod parse;
+mod points;
+#[cfg(feature = "probe")]
+mod probe;
+mod reduction;
+mod reported;
+mod source;
+
+pub(crate) use assessed::AssessedOptions;
+pub(crate) use codes::CodeOptions;
+pub(crate) use contenders::{Contenders, MethodChoice};
+#[cfg(feature = "serial")]
+pub(crate) use line::{LineOptions, SerialLine};
+pub(crate) use method::MethodOptions;
+pub(crate) use parse::parse_alpha;
+pub(crate) use points::PointOptions;
+#[cfg(feature = "probe")]
+pub(crate) use probe::ProbeOptions;
+pub(crate) use reduction::ReductionOption;
+pub(crate) use reported::ReportedOptions;
+pub(crate) use source::{SCORE_COLUMN, ScoreSource};

@@ -1,0 +1,62 @@
+//! The option that chooses a reduction.
+
+use calib_core::artifact::Reduction;
+use calib_core::score::MAX_TOP_K;
+use clap::{Args, ValueEnum};
+
+use crate::cli::error::Error;
+
+/// How a multi-class problem becomes binary ones.
+#[derive(Args)]
+pub(crate) struct ReductionOption {
+    /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022), each fitted with the method.
+    #[arg(long, value_enum)]
+    reduction: Option<ReductionName>,
+    /// The number of first classes that top-k-label and top-k-confidence give, at most 16.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=MAX_TOP_K as i64))]
+    k: Option<u16>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum ReductionName {
+    /// The probability that the prediction is right, from one calibrator for all classes.
+    Confidence,
+    /// The probability that the prediction is right, from one calibrator per predicted class.
+    TopLabel,
+    /// A probability for every class, from one calibrator per class against the rest; they need not sum to one.
+    ClassWise,
+    /// Class-wise, divided by the sum: nothing is guaranteed then.
+    Normalized,
+    /// The first K classes and the probability of each being right, from one calibrator per rank and class.
+    TopKLabel,
+    /// The same from one calibrator per rank.
+    TopKConfidence,
+}
+
+impl ReductionOption {
+    /// The reduction, if one was asked for.
+    pub(crate) fn get(&self) -> Result<Option<Reduction>, Error> {
+        let Some(name) = self.reduction else {
+            return match self.k {
+                Some(_) => Err(Error::Usage("--k needs --reduction top-k-label or top-k-confidence".into())),
+                None => Ok(None),
+            };
+        };
+        let plain = |reduction| match self.k {
+            Some(_) => Err(Error::Usage(format!("{reduction} has no --k: leave it out"))),
+            None => Ok(Some(reduction)),
+        };
+        let k = |of: fn(u16) -> Reduction| match self.k {
+            Some(k) => Ok(Some(of(k))),
+            None => Err(Error::Usage(format!("{} needs --k", of(1)))),
+        };
+        match name {
+            ReductionName::Confidence => plain(Reduction::Confidence),
+            ReductionName::TopLabel => plain(Reduction::TopLabel),
+            ReductionName::ClassWise => plain(Reduction::ClassWise),
+            ReductionName::Normalized => plain(Reduction::Normalized),
+            ReductionName::TopKLabel => k(|k| Reduction::TopKLabel { k }),
+            ReductionName::TopKConfidence => k(|k| Reduction::TopKConfidence { k }),
+        }
+    }
+}

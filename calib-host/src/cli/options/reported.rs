@@ -1,0 +1,76 @@
+//! The options of a report and of its plots.
+
+use std::path::PathBuf;
+
+use calib_host::VectorKind;
+use calib_host::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
+use clap::{Args, ValueEnum};
+
+use super::parse::parse_alpha;
+use super::source::SCORE_COLUMN;
+
+/// An artefact, and rows that it is judged on.
+#[derive(Args)]
+pub(crate) struct ReportedOptions {
+    /// The artefact.
+    pub(crate) artifact: PathBuf,
+    /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix. As integer codes for
+    /// an artefact over those.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test: PathBuf,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test_labels: Option<PathBuf>,
+    /// What a matrix holds; integer codes if the artefact is over those.
+    #[arg(long, value_enum, default_value_t = MatrixName::Logits)]
+    matrix: MatrixName,
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    pub(crate) score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    pub(crate) label_column: String,
+    /// The number of bins of equal width of calibration errors and reliability diagrams.
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    bins: u32,
+    /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    pub(crate) seed: u64,
+    /// One minus the coverage of the intervals.
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum MatrixName {
+    /// Logits.
+    Logits,
+    /// Probabilities.
+    Probs,
+}
+
+impl ReportedOptions {
+    /// What a matrix holds.
+    pub(crate) fn kind(&self) -> VectorKind {
+        match self.matrix {
+            MatrixName::Logits => VectorKind::Logits,
+            MatrixName::Probs => VectorKind::Probs,
+        }
+    }
+
+    /// How rows are assessed, with so many resamples.
+    pub(crate) fn assess_options(&self, resamples: Option<usize>) -> AssessOptions {
+        let bootstrap = resamples.map(|resamples| Bootstrap {
+            kind: IntervalKind::Percentile,
+            resamples,
+            seed: self.seed,
+            alpha: self.alpha,
+        });
+        AssessOptions {
+            binning: Binning::EqualWidth(self.bins as usize),
+            norm: 2.0,
+            alpha: self.alpha,
+            bootstrap,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The options that say where scores are.
+
+use std::path::{Path, PathBuf};
+
+use calib_host::VectorKind;
+use clap::Args;
+
+/// Where scores come from: exactly one of the three.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ScoreSource {
+    /// Scores of class 1 of a binary classifier, in [0, 1]: a table as CSV, JSON lines, Arrow,
+    /// Parquet or NPZ, or a NumPy array of shape (n,). As any one input, `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scores: Option<PathBuf>,
+    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    #[arg(long, value_name = "FILE")]
+    logits: Option<PathBuf>,
+    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Where they
+    /// are integer codes, also columns of a table.
+    #[arg(long, value_name = "FILE")]
+    probs: Option<PathBuf>,
+}
+
+impl ScoreSource {
+    /// The file with vectors and what they are; `None` if binary scores were given.
+    pub(crate) fn vectors(&self) -> Option<(&Path, VectorKind)> {
+        let logits = self.logits.as_deref().map(|path| (path, VectorKind::Logits));
+        logits.or(self.probs.as_deref().map(|path| (path, VectorKind::Probs)))
+    }
+}
+
+/// The default of `--score-column`.
+pub(crate) const SCORE_COLUMN: &str = "score";

@@ -1,0 +1,218 @@
+//! Reading what is to be assessed.
+
+use std::path::Path;
+
+use calib_core::artifact::Reduction;
+use calib_host::apply::AppliedVector;
+use calib_host::assess::{Prediction, PredictionKind, ProbMatrix};
+use calib_host::files::{Place, Problem};
+use calib_host::input::{self, Source, Table};
+use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::{StoredArtifact, VectorKind};
+
+use super::class_probs::class_probs;
+use super::columns::read_vectors;
+use super::rows::{
+    ColumnNames, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
+};
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::AssessedOptions;
+
+/// What is to be read, and for what.
+pub(crate) struct Assessed<'a> {
+    pub(crate) options: &'a AssessedOptions,
+    /// The column of bin indices in a table of probabilities.
+    pub(crate) bin_column: Option<&'a str>,
+    /// Whether an artefact's bins are to be told apart.
+    pub(crate) by_bin: bool,
+    /// The seed of the random words that an artefact may need.
+    pub(crate) seed: u64,
+}
+
+/// What was read.
+pub(crate) enum Subject {
+    /// Predictions, and how many rows were left out because they are uncalibrated.
+    Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: u64 },
+    /// The same rows before and after an artefact.
+    BeforeAfter(CalibratedRows),
+    /// Vectors of probabilities.
+    Vectors(ProbMatrix),
+    /// The same vectors before and after an artefact that gives every class a probability.
+    ClassProbs(ClassProbRows),
+    /// The predictions of each rank before and after an artefact that calibrates several.
+    Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: u64 },
+}
+
+impl Assessed<'_> {
+    pub(crate) fn read(&self, quiet: bool) -> Result<Subject, Error> {
+        let source = &self.options.source;
+        let path = source.probs.as_deref().or(source.scores.as_deref()).or(source.logits.as_deref());
+        let path = path.expect("clap asks for one of the sources");
+        let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
+        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let artifact =
+            self.options.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
+        let artifact = artifact.as_ref();
+        let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
+        if source.logits.is_some() {
+            return match of_classes {
+                Some(artifact) => Err(artifact.mismatch("logits")),
+                None => self.read_vectors(&sources, VectorKind::Logits, artifact),
+            };
+        }
+        if source.probs.is_some()
+            && (of_classes.is_some() || input::is_matrix(&sources[0], &self.options.prob_column)?)
+        {
+            return self.read_vectors(&sources, VectorKind::Probs, artifact);
+        }
+        if source.probs.is_some() {
+            if artifact.is_some() {
+                return Err(Error::Usage(
+                    "an artefact is applied to --scores, --logits or --probs of shape (n, classes), not to a table of \
+                     probabilities"
+                        .into(),
+                ));
+            }
+            return self.read_table(&sources);
+        }
+        self.read_scores(&sources, artifact)
+    }
+
+    /// A table of probabilities of predictions.
+    fn read_table(&self, sources: &[Source]) -> Result<Subject, Error> {
+        let columns = [&self.options.prob_column, &self.options.label_column]
+            .into_iter()
+            .chain(&self.options.class_column);
+        let columns: Vec<_> = columns.map(String::as_str).chain(self.bin_column).collect();
+        let table = Table::read_only(&sources[0], &columns)?;
+        let probs = table.optional_numbers(&self.options.prob_column)?;
+        let labels = table_labels(sources, &table, &self.options.label_column, probs.len())?;
+        let classes = self.options.class_column.as_deref().map(|name| table.labels(name)).transpose()?;
+        match &classes {
+            None => labels.check_classes(2)?,
+            Some(classes) => {
+                labels.check_classes(calib_core::score::MAX_CLASSES)?;
+                classes.check_classes(calib_core::score::MAX_CLASSES)?;
+            }
+        }
+        let bins = self.bin_column.map(|name| table.bins(name)).transpose()?;
+
+        let mut rows = Vec::with_capacity(probs.len());
+        for (row, prob) in probs.values.iter().enumerate() {
+            let Some(prob) = *prob else { continue };
+            if !(0.0..=1.0).contains(&prob) {
+                let problem = if prob.is_nan() { Problem::NaN } else { Problem::ProbOutOfRange(prob) };
+                return Err(Error::input(probs.at(row), problem));
+            }
+            let class = classes.as_ref().map_or(1, |classes| classes.values[row]);
+            rows.push(Prediction {
+                class: u16::try_from(class).expect("classes were checked"),
+                prob,
+                bin: bins.as_ref().map_or(0, |bins| bins.values[row]),
+                hit: labels.values[row] == class,
+            });
+        }
+        let uncalibrated = probs.len() - rows.len();
+        if rows.is_empty() {
+            return Err(Error::input(probs.place().clone(), Problem::AllUncalibrated));
+        }
+        let kind = if classes.is_some() { PredictionKind::TopLabel } else { PredictionKind::Binary };
+        if kind == PredictionKind::Binary {
+            check_both_labels(&rows, labels.place())?;
+        }
+        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64 })
+    }
+
+    /// Scores of class 1, as they are or before and after an artefact.
+    fn read_scores(
+        &self,
+        sources: &[Source],
+        artifact: Option<&NamedArtifact<'_>>,
+    ) -> Result<Subject, Error> {
+        self.check_no_table_columns()?;
+        if let Some(artifact) = artifact {
+            self.check_bins(&artifact.stored)?;
+            return Ok(Subject::BeforeAfter(artifact.scores(sources, self.columns())?));
+        }
+        let (scores, labels) = score_columns(sources, self.columns())?;
+        // Checks the range, too.
+        scores.scores()?;
+        let prediction =
+            |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
+        let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
+        check_both_labels(&rows, labels.place())?;
+        Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0 })
+    }
+
+    /// Vectors, as they are or before and after an artefact.
+    fn read_vectors(
+        &self,
+        sources: &[Source],
+        kind: VectorKind,
+        artifact: Option<&NamedArtifact<'_>>,
+    ) -> Result<Subject, Error> {
+        self.check_no_table_columns()?;
+        if let Some(artifact) = artifact {
+            self.check_bins(&artifact.stored)?;
+            let reduction = artifact.stored.artifact().header().reduction;
+            if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
+                return Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?));
+            }
+        }
+        let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
+        let labels = matrix_labels(sources, &self.options.label_column, vectors.len(), vectors.classes())?;
+        let Some(artifact) = artifact else {
+            return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
+        };
+        let applied = artifact.apply(&vectors)?;
+        let subject = match artifact.stored.artifact().header().reduction {
+            Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
+            _ => class_probs(applied, &vectors, &labels).map(Subject::ClassProbs),
+        };
+        subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
+    }
+
+    fn columns(&self) -> ColumnNames<'_> {
+        ColumnNames { score: &self.options.score_column, label: &self.options.label_column }
+    }
+
+    fn check_no_table_columns(&self) -> Result<(), Error> {
+        let given =
+            [("--class-column", self.options.class_column.as_deref()), ("--bin-column", self.bin_column)];
+        match given.iter().find(|(_, column)| column.is_some()) {
+            Some((name, _)) => Err(Error::Usage(format!("{name} needs a table of probabilities: --probs"))),
+            None => Ok(()),
+        }
+    }
+
+    /// An artefact without bins cannot be grouped by them.
+    fn check_bins(&self, stored: &StoredArtifact) -> Result<(), Error> {
+        if self.by_bin && stored.artifact().header().bins == 0 {
+            return Err(Error::Usage(
+                "--binning by-bin needs an artefact that has bins: this one is a function".into(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The rows of which every rank is calibrated, before and after; `None` if there are none.
+fn ranks(applied: impl Iterator<Item = AppliedVector>, labels: &[u16]) -> Option<Subject> {
+    let (mut before, mut after): (Vec<Vec<Prediction>>, Vec<Vec<Prediction>>) = Default::default();
+    let mut uncalibrated = 0;
+    for (row, &label) in applied.zip(labels) {
+        let AppliedVector::TopK(pairs) = row else { continue };
+        let hits = pairs.iter().map(|pair| pair.top.class == label);
+        let rows = split(&pairs, hits, PredictionKind::TopLabel);
+        if rows.uncalibrated > 0 {
+            uncalibrated += 1;
+            continue;
+        }
+        before.resize_with(pairs.len(), Vec::new);
+        after.resize_with(pairs.len(), Vec::new);
+        before.iter_mut().zip(rows.before).for_each(|(rank, prediction)| rank.push(prediction));
+        after.iter_mut().zip(rows.after).for_each(|(rank, prediction)| rank.push(prediction));
+    }
+    (!after.is_empty()).then_some(Subject::Ranks { before, after, uncalibrated })
+}

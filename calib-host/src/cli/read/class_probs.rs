@@ -1,0 +1,40 @@
+//! Rows with a probability for every class.
+
+use calib_core::Outcome;
+use calib_host::Vectors;
+use calib_host::apply::AppliedVector;
+use calib_host::assess::ProbMatrix;
+use calib_host::report::ClassProbRows;
+
+/// The rows of which every class is calibrated, before and after; `None` if there are none.
+pub(crate) fn class_probs(
+    applied: impl Iterator<Item = AppliedVector>,
+    vectors: &Vectors,
+    labels: &[u16],
+) -> Option<ClassProbRows> {
+    let classes = vectors.classes();
+    let (mut probs, mut bins, mut kept_labels, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let scores = vectors.probs_f64();
+    let mut uncalibrated = 0;
+    for ((row, &label), scores) in applied.zip(labels).zip(scores.chunks_exact(classes)) {
+        let AppliedVector::Classes(row) = row else { continue };
+        let Some(row_probs) = row.probs.iter().copied().collect::<Option<Vec<f32>>>() else {
+            uncalibrated += 1;
+            continue;
+        };
+        probs.extend(row_probs.into_iter().map(f64::from));
+        let whole: u32 = row.bin.unwrap_or_default().into();
+        bins.extend((0..classes).map(|class| match row.outcomes.get(class) {
+            Some(Outcome::Calibrated(calibrated)) => calibrated.bin.into(),
+            _ => whole,
+        }));
+        before.extend_from_slice(scores);
+        kept_labels.push(label);
+    }
+    let matrix = |probs, labels| ProbMatrix::new(probs, labels, classes).with_bins(bins.clone());
+    (!kept_labels.is_empty()).then(|| ClassProbRows {
+        before: matrix(before, kept_labels.clone()),
+        after: matrix(probs, kept_labels),
+        uncalibrated,
+    })
+}

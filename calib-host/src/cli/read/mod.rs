@@ -1,0 +1,14 @@
+//! What commands read, and what an artefact makes of it.
+
+mod assessed;
+mod class_probs;
+mod columns;
+mod mismatch;
+mod reported;
+mod rows;
+
+pub(crate) use assessed::{Assessed, Subject};
+pub(crate) use columns::{labels_of, question_kind, read_code_vectors, read_vectors};
+pub(crate) use mismatch::{applied_codes, codes_of_classes};
+pub(crate) use reported::Reported;
+pub(crate) use rows::{ColumnNames, NamedArtifact, matrix_labels, row_labels, score_columns};

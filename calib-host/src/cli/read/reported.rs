@@ -1,0 +1,44 @@
+//! Rows that a report is about.
+
+use std::path::Path;
+
+use calib_core::artifact::Reduction;
+use calib_host::input::Source;
+use calib_host::report::{CalibratedRows, ClassProbRows};
+
+use super::rows::{ColumnNames, NamedArtifact};
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::ReportedOptions;
+
+/// The rows of a data set, calibrated.
+pub(crate) struct Reported {
+    /// The files that they are from.
+    pub(crate) sources: Vec<Source>,
+    /// The predictions.
+    pub(crate) rows: CalibratedRows,
+    /// The same rows with all classes, if the artefact gives every class a probability.
+    pub(crate) class_probs: Option<ClassProbRows>,
+}
+
+impl Reported {
+    /// Reads scores and their labels, and calibrates them.
+    pub(crate) fn read(
+        options: &ReportedOptions,
+        artifact: &NamedArtifact<'_>,
+        (scores, labels): (&Path, Option<&Path>),
+        quiet: bool,
+    ) -> Result<Self, Error> {
+        let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
+        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let columns = ColumnNames { score: &options.score_column, label: &options.label_column };
+        let (rows, class_probs) = match artifact.stored.artifact().header().reduction {
+            Reduction::Binary => (artifact.scores(&sources, columns)?, None),
+            Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
+                artifact.all_classes(&sources, options.kind(), columns)?
+            }
+            _ => (artifact.vectors(&sources, options.kind(), columns)?, None),
+        };
+        Ok(Self { sources, rows, class_probs })
+    }
+}

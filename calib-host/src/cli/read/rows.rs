@@ -1,0 +1,233 @@
+//! Reading rows and calibrating them with an artefact.
+
+use std::path::{Path, PathBuf};
+
+use calib_core::{Calibrator, Outcome};
+use calib_host::apply::{Applied, AppliedVector, apply_codes};
+use calib_host::assess::{Prediction, PredictionKind};
+use calib_host::files::{Format, Place, Problem, read_artifact};
+use calib_host::input::{self, Column, Source, Table};
+use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
+
+use super::class_probs::class_probs;
+use super::columns::{labels_of, read_code_vectors, read_labels, read_vectors};
+use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
+use crate::cli::error::Error;
+
+/// An artefact with the file that it is from.
+pub(crate) struct NamedArtifact<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) stored: StoredArtifact,
+    /// The seed of the random words that it may need.
+    pub(crate) seed: u64,
+}
+
+/// The names of columns.
+#[derive(Clone, Copy)]
+pub(crate) struct ColumnNames<'a> {
+    pub(crate) score: &'a str,
+    pub(crate) label: &'a str,
+}
+
+impl<'a> NamedArtifact<'a> {
+    pub(crate) fn read(path: &'a PathBuf, seed: u64) -> Result<Self, Error> {
+        Ok(Self { path, stored: read_artifact(path)?, seed })
+    }
+
+    /// Calibrates scores of class 1, or their codes, with their labels.
+    pub(crate) fn scores(
+        &self,
+        sources: &[Source],
+        columns: ColumnNames<'_>,
+    ) -> Result<CalibratedRows, Error> {
+        let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
+        let applied = self.apply_scores(&table, columns.score)?;
+        let labels = binary_labels(sources, &table, columns.label, applied.len())?;
+        let hits = labels.values.iter().map(|&label| label == 1);
+        let rows = split(&applied, hits, PredictionKind::Binary);
+        check_both_labels(&rows.before, labels.place())?;
+        Ok(rows)
+    }
+
+    /// Calibrates a column of scores of class 1, or of their codes.
+    pub(crate) fn apply_scores(&self, table: &Table, column: &str) -> Result<Vec<Applied>, Error> {
+        let artifact = self.stored.artifact();
+        if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
+            let codes = input::codes(&table.codes(column)?, calibrator.encoding())?;
+            let applied = apply_codes(&artifact, &codes).expect("the artefact is over codes");
+            return Ok(applied.expect("the codes are in the artefact's encoding"));
+        }
+        let scores = table.numbers(column)?.scores()?;
+        apply_scores(&artifact, &scores, self.seed).ok_or_else(|| self.mismatch("binary scores"))
+    }
+
+    /// Whether it takes codes of several classes.
+    pub(crate) fn takes_codes_of_classes(&self) -> bool {
+        codes_of_classes(&self.stored.artifact()).is_some()
+    }
+
+    /// Says what it takes, and what it got.
+    pub(crate) fn mismatch(&self, got: &str) -> Error {
+        mismatch(self.path, &self.stored.artifact(), got)
+    }
+
+    /// Calibrates the predicted classes of vectors, or the first of several, with their labels. For an artefact over codes
+    /// the vectors are of codes, whatever the kind.
+    pub(crate) fn vectors(
+        &self,
+        sources: &[Source],
+        kind: VectorKind,
+        columns: ColumnNames<'_>,
+    ) -> Result<CalibratedRows, Error> {
+        let artifact = self.stored.artifact();
+        let (applied, classes): (Vec<Applied>, usize) = match codes_of_classes(&artifact) {
+            Some(encoding) => {
+                let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
+                (
+                    applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect(),
+                    codes.classes(),
+                )
+            }
+            None => {
+                let vectors = read_vectors(&sources[0], kind, columns.score)?;
+                (self.apply(&vectors)?.map(|row| first(&row)).collect(), vectors.classes())
+            }
+        };
+        let labels = matrix_labels(sources, columns.label, applied.len(), classes)?;
+        predictions(&applied, &labels, sources[0].path())
+    }
+
+    /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
+    pub(crate) fn all_classes(
+        &self,
+        sources: &[Source],
+        kind: VectorKind,
+        columns: ColumnNames<'_>,
+    ) -> Result<(CalibratedRows, Option<ClassProbRows>), Error> {
+        let vectors = read_vectors(&sources[0], kind, columns.score)?;
+        let applied = self.apply(&vectors)?;
+        let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
+        let mut predicted = Vec::with_capacity(labels.len());
+        let applied = applied.inspect(|row| predicted.push(first(row)));
+        let class_probs = class_probs(applied, &vectors, &labels);
+        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs))
+    }
+
+    /// Calibrates vectors, row by row.
+    pub(crate) fn apply<'v>(
+        &'v self,
+        vectors: &'v Vectors,
+    ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
+        applied_vectors(self.path, &self.stored.artifact(), vectors, self.seed)
+    }
+}
+
+/// What is said of the predicted class.
+fn first(row: &AppliedVector) -> Applied {
+    match row {
+        AppliedVector::TopLabel(applied) => *applied,
+        AppliedVector::TopK(pairs) => *pairs.first().expect("there is at least one rank"),
+        AppliedVector::Classes(row) => Applied { top: row.top, outcome: row.predicted, word: row.word },
+    }
+}
+
+/// The predicted classes that are calibrated, before and after.
+fn predictions(applied: &[Applied], labels: &[u16], path: &Path) -> Result<CalibratedRows, Error> {
+    let hits = applied.iter().zip(labels).map(|(row, &label)| row.top.class == label);
+    let rows = split(applied, hits, PredictionKind::TopLabel);
+    if rows.after.is_empty() {
+        return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
+    }
+    Ok(rows)
+}
+
+/// The rows that are calibrated, before and after, in the bins of the artefact.
+pub(crate) fn split(
+    applied: &[Applied],
+    hits: impl Iterator<Item = bool>,
+    kind: PredictionKind,
+) -> CalibratedRows {
+    let (mut before, mut after) = (Vec::with_capacity(applied.len()), Vec::with_capacity(applied.len()));
+    for (row, hit) in applied.iter().zip(hits) {
+        let Outcome::Calibrated(calibrated) = row.outcome else { continue };
+        let of = |prob: f32| Prediction {
+            class: row.top.class,
+            prob: prob.into(),
+            bin: calibrated.bin.into(),
+            hit,
+        };
+        before.push(of(row.top.score.get()));
+        after.push(of(calibrated.prob));
+    }
+    let uncalibrated = (applied.len() - after.len()) as u64;
+    CalibratedRows { before, after, kind, uncalibrated }
+}
+
+/// The columns of binary scores and labels.
+pub(crate) fn score_columns(
+    sources: &[Source],
+    columns: ColumnNames<'_>,
+) -> Result<(Column<f64>, Column<i64>), Error> {
+    let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
+    let scores = table.numbers(columns.score)?;
+    let labels = binary_labels(sources, &table, columns.label, scores.len())?;
+    Ok((scores, labels))
+}
+
+/// The labels beside a table's rows, or in the second file, of two classes.
+fn binary_labels(sources: &[Source], table: &Table, column: &str, rows: usize) -> Result<Column<i64>, Error> {
+    let labels = table_labels(sources, table, column, rows)?;
+    labels.check_classes(2)?;
+    Ok(labels)
+}
+
+/// The labels beside a table's rows, or in the second file.
+pub(crate) fn table_labels(
+    sources: &[Source],
+    table: &Table,
+    column: &str,
+    rows: usize,
+) -> Result<Column<i64>, Error> {
+    let labels = labels_of(sources, table, column)?;
+    input::check_rows(&labels, rows, sources[0].path())?;
+    Ok(labels)
+}
+
+/// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
+pub(crate) fn row_labels(
+    sources: &[Source],
+    column: &str,
+    rows: usize,
+    classes: usize,
+) -> Result<Column<i64>, Error> {
+    let matrix = &sources[0];
+    let is_array = matches!(matrix.format(), Format::Npy | Format::Npz);
+    let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
+        return Err(Error::Usage("--labels is needed beside a matrix".into()));
+    };
+    let labels = read_labels(file, column)?;
+    input::check_rows(&labels, rows, matrix.path())?;
+    labels.check_classes(classes)?;
+    Ok(labels)
+}
+
+/// As [`row_labels`], as classes.
+pub(crate) fn matrix_labels(
+    sources: &[Source],
+    column: &str,
+    rows: usize,
+    classes: usize,
+) -> Result<Vec<u16>, Error> {
+    let labels = row_labels(sources, column, rows, classes)?.values;
+    Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
+}
+
+/// Refuses binary labels that are all the same: most metrics then say nothing.
+pub(crate) fn check_both_labels(rows: &[Prediction], place: &Place) -> Result<(), Error> {
+    let hits = rows.iter().filter(|row| row.hit).count();
+    if hits == 0 || hits == rows.len() {
+        return Err(Error::input(place.clone(), Problem::OneClass((hits > 0).into())));
+    }
+    Ok(())
+}

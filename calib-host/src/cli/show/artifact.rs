@@ -1,0 +1,168 @@
+//! What an artefact holds.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
+use calib_core::{Artifact, Calibrator};
+use calib_host::artifact::promise;
+use calib_host::fit::table_name;
+use serde_json::{Value, json};
+
+use super::form::{direct_table, form_json, len_bytes, lines, size};
+use super::joint::{print_vector, vector_json};
+use super::rule::{print_rule, rule_json};
+use crate::cli::out::decimals;
+
+/// Prints what the artefact in a file holds.
+pub(crate) fn print_artifact(path: &Path, artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
+    writeln!(out, "{}: format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok", path.display())?;
+    print_fit(artifact, out)?;
+    print_origin(artifact, out)?;
+    writeln!(out, "promise     {}", promise(artifact))?;
+    if let Calibrator::Vector(calibrator) = artifact.calibrator() {
+        print_vector(&calibrator, out)?;
+    }
+    if let Some(rule) = artifact.decision() {
+        print_rule(out, rule)?;
+    }
+    (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
+}
+
+/// What was fitted, what is guaranteed, and what befell it.
+fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
+    writeln!(
+        out,
+        "method      {} ({}), {}",
+        header.method,
+        match header.reduction.top_k() {
+            Some(k) => format!("{}, k = {k}", header.reduction),
+            None => header.reduction.to_string(),
+        },
+        header.provenance.parameters
+    )?;
+    writeln!(
+        out,
+        "scores      {}, {} classes, {} calibration points, {} bins",
+        header.encoding, header.classes, header.n, header.bins
+    )?;
+    match header.guarantee {
+        Some(g) => writeln!(
+            out,
+            "guarantee   within {} with probability {:.*} ({})",
+            g.epsilon,
+            decimals(g.alpha),
+            1.0 - f64::from(g.alpha),
+            g.theorem
+        )?,
+        None => writeln!(out, "guarantee   none")?,
+    }
+    if header.flags.contains(HeaderFlags::TIES_MERGED) {
+        writeln!(out, "flags       equal scores straddled a bin boundary and were merged")?;
+    }
+    if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
+        let tables = artifact.tables();
+        let missing = (0..tables.count()).filter(|&table| tables.get(table).is_none()).count();
+        writeln!(out, "flags       {missing} of {} tables uncalibrated", tables.count())?;
+    }
+    if header.flags.contains(HeaderFlags::WEIGHTED) {
+        writeln!(out, "flags       the calibration points had real weights")?;
+    }
+    Ok(())
+}
+
+/// Where it comes from.
+fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
+    writeln!(out, "data        sha256 {}", hex::encode(header.provenance.data_sha256))?;
+    if let Some(id) = header.provenance.classifier {
+        writeln!(out, "classifier  {id}")?;
+    }
+    if artifact.counter() > 0 {
+        writeln!(out, "counter     {}", artifact.counter())?;
+    }
+    if let Some(signature) = artifact.signature() {
+        writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
+    }
+    writeln!(out, "written by  calib {}", header.provenance.tool_version)
+}
+
+/// A table, a line for each bin.
+fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
+    let name = match header.reduction {
+        Reduction::Binary | Reduction::Confidence => String::new(),
+        reduction => format!(" ({})", table_name(reduction, header.classes.into(), index)),
+    };
+    let Some(table) = artifact.tables().get(index) else {
+        return writeln!(out, "table {index}{name}: uncalibrated");
+    };
+    let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
+    let (size, bytes) = (size(&table.form), len_bytes(&table.form));
+    writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
+    if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
+        let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
+        writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
+    }
+    for (row, line) in lines(&table.form, header.encoding).iter().enumerate() {
+        writeln!(out, "  {row:>4}  {line}")?;
+    }
+    Ok(())
+}
+
+/// What an artefact holds, as JSON.
+pub(crate) fn artifact_json(artifact: &Artifact<'_>) -> Value {
+    let header = artifact.header();
+    let table = |index| {
+        let table = artifact.tables().get(index)?;
+        let mut value = form_json(&table.form);
+        if let TableForm::Codes(codes) = table.form {
+            let lowest = i64::from(header.encoding.code_range().map_or(0, |range| range.0));
+            value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
+            value["direct_table"] = json!(artifact.tables().has_direct_table());
+            value["direct_table_len_bytes"] = direct_table(artifact).into();
+        }
+        value["len_bytes"] = len_bytes(&table.form).into();
+        value["epsilon"] = table.epsilon.into();
+        Some(value)
+    };
+    json!({
+        "format": FORMAT_VERSION,
+        "identity": artifact.identity().to_string(),
+        "len_bytes": artifact.len_bytes(),
+        "counter": artifact.counter(),
+        "signed_with": artifact.signature().map(|signature| signature.key.to_string()),
+        "method": header.method.to_string(),
+        "reduction": header.reduction.to_string(),
+        "k": header.reduction.top_k(),
+        "encoding": header.encoding.to_string(),
+        "classes": header.classes,
+        "n": header.n,
+        "bins": header.bins,
+        "guarantee": header.guarantee.map(|g| json!({
+            "theorem": g.theorem.to_string(),
+            "alpha": g.alpha,
+            "epsilon": g.epsilon,
+        })),
+        "promise": promise(artifact),
+        "flags": {
+            "ties_merged": header.flags.contains(HeaderFlags::TIES_MERGED),
+            "weighted": header.flags.contains(HeaderFlags::WEIGHTED),
+            "class_uncalibrated": header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED),
+        },
+        "provenance": {
+            "data_sha256": hex::encode(header.provenance.data_sha256),
+            "tool_version": header.provenance.tool_version,
+            "parameters": header.provenance.parameters,
+            "classifier": header.provenance.classifier.map(|id| id.to_string()),
+        },
+        "decision": artifact.decision().map(rule_json),
+        "joint": match artifact.calibrator() {
+            Calibrator::Vector(calibrator) => vector_json(&calibrator),
+            _ => None,
+        },
+        "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
+    })
+}

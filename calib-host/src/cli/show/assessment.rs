@@ -1,0 +1,298 @@
+//! Assessments as text and as JSON.
+
+use std::io::{self, StdoutLock, Write};
+
+use calib_host::assess::{
+    Assessment, BeforeAfter, BinnedEstimate, Binning, EstimateWithInterval, Groups, HullVolume,
+    PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
+};
+use serde_json::{Value, json};
+
+/// How wide the column of names is.
+const NAME: usize = 18;
+
+/// Prints an assessment of predictions.
+pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    head(&mut out, assessment, uncalibrated)?;
+    for (name, estimate) in plain(assessment) {
+        line(&mut out, name, estimate)?;
+    }
+    for (name, estimate) in binned(assessment) {
+        binned_line(&mut out, &name, &estimate)?;
+    }
+    tail(&mut out, assessment)?;
+    class_lines(&mut out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
+}
+
+/// Prints two assessments of the same rows side by side.
+pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let BeforeAfter { before, after, change } = both;
+    head(&mut out, after, uncalibrated)?;
+    let show = |estimate: EstimateWithInterval, signed: bool| {
+        let number = |value: f64| if signed { format!("{value:+.6}") } else { format!("{value:.6}") };
+        match estimate.interval {
+            Some(i) => format!("{} [{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
+            None => number(estimate.value),
+        }
+    };
+    let width = if change.brier.interval.is_some() { 32 } else { 12 };
+    writeln!(out, "{:<NAME$} {:<width$} {:<width$} change", "", "before", "after")?;
+    let mut row = |name: &str, before, after, change: Option<EstimateWithInterval>| {
+        let change = change.map_or(String::new(), |change| show(change, true));
+        writeln!(out, "{name:<NAME$} {:<width$} {:<width$} {change}", show(before, false), show(after, false))
+    };
+    let changes = |name: &str| match name {
+        "accuracy" => Some(change.accuracy),
+        "brier" => Some(change.brier),
+        "log_loss" => Some(change.log_loss),
+        "auc" => change.auc,
+        "c_emp" => Some(change.c_emp),
+        "conf_ece" => Some(change.conf_ece),
+        "tl_ece" => change.tl_ece,
+        _ => None,
+    };
+    for ((name, before), (_, after)) in plain(before).into_iter().zip(plain(after)) {
+        row(name, before, after, changes(name))?;
+    }
+    for ((name, before), (_, after)) in binned(before).into_iter().zip(binned(after)) {
+        row(&name, before.plugin(), after.plugin(), changes(&name))?;
+        if let (Some(before), Some(after)) = (debiased(&before), debiased(&after)) {
+            let change = match &*name {
+                "conf_ece" => Some(change.conf_ece_debiased),
+                "tl_ece" => change.tl_ece_debiased,
+                _ => None,
+            };
+            row(&format!("  {name} debiased"), before, after, change)?;
+        }
+    }
+    writeln!(
+        out,
+        "binned: {} before, {} after",
+        groups(&before.conf_ece.groups),
+        groups(&after.conf_ece.groups)
+    )?;
+    tail(&mut out, after)
+}
+
+/// Prints an assessment of vectors.
+pub(crate) fn vectors(
+    vectors: &VectorAssessment,
+    surface: Option<&RocSurface>,
+    top_k: Option<&TopKAssessment>,
+) -> io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let top = &vectors.top_label;
+    head(&mut out, top, 0)?;
+    line(&mut out, "accuracy", top.accuracy)?;
+    line(&mut out, "brier", vectors.brier)?;
+    line(&mut out, "log_loss", vectors.log_loss)?;
+    binned_line(&mut out, "cw_ece", &vectors.cw_ece)?;
+    binned_line(&mut out, "marginal_ce", &vectors.marginal_ce)?;
+    if let Some(surface) = surface {
+        surface_lines(&mut out, surface)?;
+    }
+    writeln!(out, "the most probable class, as a prediction:")?;
+    for (name, estimate) in plain(top).into_iter().filter(|(name, _)| *name != "accuracy") {
+        line(&mut out, name, estimate)?;
+    }
+    for (name, estimate) in binned(top) {
+        binned_line(&mut out, &name, &estimate)?;
+    }
+    tail(&mut out, top)?;
+    if let Some(top_k) = top_k {
+        rank_lines(&mut out, top_k)?;
+    }
+    class_lines(&mut out, "against the rest", (0u16..).zip(&vectors.class_wise))
+}
+
+/// Prints an assessment of the first few ranks.
+pub(crate) fn top_k(top_k: &TopKAssessment) -> io::Result<()> {
+    rank_lines(&mut std::io::stdout().lock(), top_k)
+}
+
+/// Prints assessments of the same rows before and after, one below the other.
+pub(crate) fn each<T>(
+    uncalibrated: u64,
+    both: [&T; 2],
+    mut show: impl FnMut(&T) -> io::Result<()>,
+) -> io::Result<()> {
+    if uncalibrated > 0 {
+        writeln!(std::io::stdout(), "left out, because uncalibrated: {uncalibrated}")?;
+    }
+    for (name, one) in ["before", "after"].iter().zip(both) {
+        writeln!(std::io::stdout(), "{name}:")?;
+        show(one)?;
+    }
+    Ok(())
+}
+
+/// The JSON of vectors: the metrics of vectors under their names, beside those of the most probable class; what both have is
+/// the vectors', and the other under `top_label`.
+pub(crate) fn vectors_json(vectors: &VectorAssessment, surface: Option<&RocSurface>) -> Value {
+    let mut value = json!(vectors.top_label);
+    let shared =
+        ["brier", "brier_calibration", "brier_refinement", "brier_split", "log_loss", "log_loss_clipped"];
+    value["kind"] = "vector".into();
+    value["top_label"] = shared.iter().map(|&name| (name.to_owned(), value[name].clone())).collect();
+    let fields = value.as_object_mut().expect("an assessment is an object");
+    shared.iter().for_each(|&name| {
+        fields.shift_remove(name);
+    });
+    let classes = fields.shift_remove("classes");
+    value["top_label"]["classes"] = classes.unwrap_or_default();
+    let Value::Object(own) = json!(vectors) else { unreachable!("an assessment is an object") };
+    for (name, own) in own.into_iter().filter(|(name, _)| name != "top_label") {
+        value[name] = own;
+    }
+    if let Some(surface) = surface {
+        let Value::Object(volumes) = json!(surface) else { unreachable!("volumes are an object") };
+        volumes.into_iter().for_each(|(name, volume)| value[name] = volume);
+    }
+    value
+}
+
+fn surface_lines(out: &mut StdoutLock<'_>, surface: &RocSurface) -> io::Result<()> {
+    let SurfaceVolume { value, standard_error, tuples } = surface.vus;
+    let of = match standard_error {
+        Some(error) => format!("standard error {error:.6}, of {tuples} tuples drawn"),
+        None => format!("of all {tuples} tuples of one row a class"),
+    };
+    writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus")?;
+    if let Some(HullVolume { value, is_exact }) = surface.vus_hull {
+        let of = if is_exact { "exact" } else { "at least, of some of the thresholds" };
+        writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus_hull")?;
+    }
+    Ok(())
+}
+
+fn rank_lines(out: &mut StdoutLock<'_>, top_k: &TopKAssessment) -> io::Result<()> {
+    writeln!(out, "the {} most probable classes:", top_k.ranks.len())?;
+    line(out, "accuracy", top_k.accuracy)?;
+    line(out, "mean probability", top_k.mean_prob)?;
+    for (rank, assessment) in top_k.ranks.iter().enumerate() {
+        if let Some(tl_ece) = &assessment.tl_ece {
+            binned_line(out, &format!("tl_ece, rank {}", rank + 1), tl_ece)?;
+        }
+    }
+    Ok(())
+}
+
+fn head(out: &mut StdoutLock<'_>, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
+    let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
+    writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
+    if uncalibrated > 0 {
+        writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
+    }
+    Ok(())
+}
+
+fn tail(out: &mut StdoutLock<'_>, assessment: &Assessment) -> io::Result<()> {
+    let bound = assessment.c_emp.bound;
+    write!(out, "the true c is at most {:.6}", bound.hi)?;
+    if bound.lo > 0.0 {
+        writeln!(out, " and at least {:.6}", bound.lo)?
+    } else {
+        writeln!(out)?
+    }
+    if assessment.log_loss_clipped > 0 {
+        writeln!(
+            out,
+            "{} predictions gave probability 0 to what happened: clipped in log_loss",
+            assessment.log_loss_clipped
+        )?;
+    }
+    Ok(())
+}
+
+/// The metrics that need no bins.
+fn plain(a: &Assessment) -> Vec<(&'static str, EstimateWithInterval)> {
+    let c_emp = EstimateWithInterval { value: a.c_emp.value, interval: a.c_emp.interval };
+    let mut lines = vec![("accuracy", a.accuracy), ("brier", a.brier), ("log_loss", a.log_loss)];
+    lines.extend(a.auc.map(|auc| ("auc", auc)));
+    lines.extend([("sharpness", a.sharpness), ("c_emp", c_emp)]);
+    lines
+}
+
+/// The metrics of binned predictions.
+fn binned(a: &Assessment) -> Vec<(String, BinnedEstimate)> {
+    let lp_name = format!("lp_ce, p = {}", a.lp_ce.p);
+    let mut lines = vec![
+        ("conf_ece".to_owned(), a.conf_ece),
+        ("conf_mce".to_owned(), a.conf_mce),
+        (lp_name, a.lp_ce.estimate),
+    ];
+    if a.kind == PredictionKind::TopLabel {
+        let named = [("tl_ece", a.tl_ece), ("tl_mce", a.tl_mce), ("tl_mce_bin", a.tl_mce_bin)];
+        lines.extend(named.into_iter().filter_map(|(name, estimate)| Some((name.to_owned(), estimate?))));
+    }
+    lines
+}
+
+fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
+    let value = estimate.debiased?;
+    Some(EstimateWithInterval { value, interval: estimate.debiased_interval })
+}
+
+fn line(out: &mut StdoutLock<'_>, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
+    writeln!(out, "{name:<NAME$} {}", number(estimate))
+}
+
+fn binned_line(out: &mut StdoutLock<'_>, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
+    let debiased = debiased(estimate).map_or(String::new(), |d| format!(", debiased {}", number(d)));
+    let plugin = number(estimate.plugin());
+    writeln!(out, "{name:<NAME$} {plugin}{debiased} ({})", groups(&estimate.groups))
+}
+
+fn number(estimate: EstimateWithInterval) -> String {
+    match estimate.interval {
+        Some(interval) => format!("{:.6} [{:.6}, {:.6}]", estimate.value, interval.lo, interval.hi),
+        None => format!("{:.6}", estimate.value),
+    }
+}
+
+/// How predictions are grouped, in words.
+fn groups(groups: &Groups) -> String {
+    let held = groups.groups;
+    let singles = match groups.singles {
+        0 => String::new(),
+        singles => format!(", {singles} of a single prediction"),
+    };
+    match groups.binning {
+        Binning::EqualWidth(bins) => format!("{bins} bins of equal width, {held} groups occur{singles}"),
+        Binning::EqualMass(bins) => format!("{bins} bins of equal mass, {held} groups occur{singles}"),
+        Binning::ByBin => format!("{held} groups by the calibrator's bins{singles}"),
+        Binning::ByValue => format!("{held} groups by value{singles}"),
+    }
+}
+
+/// A line a class.
+fn class_lines<'a>(
+    out: &mut StdoutLock<'_>,
+    title: &str,
+    classes: impl Iterator<Item = (u16, &'a Assessment)>,
+) -> io::Result<()> {
+    let mut classes = classes.peekable();
+    if classes.peek().is_some() {
+        let title = format!("class, {title}");
+        writeln!(
+            out,
+            "{title:<24} {:>9} {:>9} {:>10} {:>10} {:>10} {:>10}",
+            "n", "hits", "brier", "log_loss", "ece", "debiased"
+        )?;
+    }
+    for (class, a) in classes {
+        writeln!(
+            out,
+            "{class:<24} {:>9} {:>9} {:>10.6} {:>10.6} {:>10.6} {:>10.6}",
+            a.n,
+            a.hits,
+            a.brier.value,
+            a.log_loss.value,
+            a.conf_ece.value,
+            a.conf_ece.debiased.unwrap_or(f64::NAN)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What a device says of itself.
+
+use std::io::{self, Write};
+
+use calib_core::slot::SlotContent;
+use calib_core::wire::{CalibratorStatus, Slots, Status, UpdateStatus};
+use serde_json::{Value, json};
+
+use super::slots::slot_json;
+
+/// Prints what a device on a port is, and what its slots hold.
+pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -> io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{port}: firmware {}, {} bytes of stack used",
+        status.firmware, status.stack_high_water_bytes
+    )?;
+    writeln!(
+        out,
+        "classifier  {} ({}), {} features, {} classes",
+        status.classifier, status.classifier_id, status.features, status.classes
+    )?;
+    match &status.calibrator {
+        Ok(CalibratorStatus { identity, method, reduction, bins, n, .. }) => {
+            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins} bins, {n} points")?;
+        }
+        Err(missing) => writeln!(out, "calibrator  none: {missing:?}")?,
+    }
+    let Some(slots) = slots else {
+        writeln!(out, "slots       one, not written over this line")?;
+        return Ok(());
+    };
+    for (index, slot) in (0..).zip(&slots.slots) {
+        let mark = if slots.in_force == Some(index) { "in force" } else { "" };
+        match slot {
+            Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
+                out,
+                "slot {index}      {identity}, {len_bytes} bytes, counter {counter}, installation {sequence} {mark}"
+            )?,
+            Err(fault) => writeln!(out, "slot {index}      {fault}")?,
+        }
+    }
+    match slots.trusted_key {
+        Some(key) => writeln!(out, "accepts     calibrators signed with key {key}")?,
+        None => writeln!(out, "accepts     calibrators without a signature")?,
+    }
+    if let Some(UpdateStatus::Receiving { received, len_bytes }) = slots.update {
+        writeln!(out, "update      {received} of {len_bytes} bytes are there")?;
+    }
+    Ok(())
+}
+
+/// What a device is, as JSON.
+pub(crate) fn device_json(status: &Status) -> Value {
+    json!({
+        "firmware": status.firmware.as_str(),
+        "classifier": status.classifier.as_str(),
+        "classifier_id": status.classifier_id.to_string(),
+        "features": status.features,
+        "classes": status.classes,
+        "stack_high_water_bytes": status.stack_high_water_bytes,
+        "calibrator": status.calibrator.as_ref().ok().map(|held| json!({
+            "identity": held.identity.to_string(),
+            "len_bytes": held.len_bytes,
+            "method": held.method.to_string(),
+            "reduction": held.reduction.to_string(),
+            "bins": held.bins,
+            "n": held.n,
+        })),
+        "uncalibrated": status.calibrator.as_ref().err().map(|missing| format!("{missing:?}")),
+    })
+}
+
+/// What the slots of a device hold, as JSON.
+pub(crate) fn slots_json(slots: &Slots) -> Value {
+    json!({
+        "in_force": slots.in_force,
+        "slots": slots.slots.iter().map(slot_json).collect::<Vec<_>>(),
+        "max_len_bytes": slots.max_len_bytes,
+        "trusted_key": slots.trusted_key.map(|key| key.to_string()),
+    })
+}

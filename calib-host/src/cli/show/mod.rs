@@ -1,0 +1,25 @@
+//! What commands show, as text and as JSON.
+
+mod applied;
+mod artifact;
+mod assessment;
+mod comparison;
+mod decided;
+#[cfg(feature = "serial")]
+mod device;
+mod form;
+mod joint;
+mod rule;
+#[cfg(any(feature = "serial", feature = "probe"))]
+mod slots;
+
+pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, WORD};
+pub(crate) use artifact::{artifact_json, print_artifact};
+pub(crate) use assessment::{assessment, before_after, each, top_k, vectors, vectors_json};
+pub(crate) use comparison::comparison;
+pub(crate) use decided::{Decided, print};
+#[cfg(feature = "serial")]
+pub(crate) use device::{device_json, print_device, slots_json};
+pub(crate) use joint::{joint_json, joint_summary};
+#[cfg(any(feature = "serial", feature = "probe"))]
+pub(crate) use slots::slot_json;

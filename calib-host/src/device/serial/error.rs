@@ -1,0 +1,105 @@
+//! What can go wrong with a device on a serial line.
+
+use std::io;
+use std::time::Duration;
+
+use calib_core::Identity;
+use calib_core::artifact::KeyId;
+use calib_core::wire::{Refusal, UpdateRefusal};
+
+/// Why a device did not do as it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The port is not there.
+    #[error("there is no serial port {port}")]
+    NoPort {
+        /// Its name.
+        port: String,
+        /// The ports that are there.
+        there: Vec<String>,
+    },
+    /// The port is there, and this user may not open it.
+    #[error("no permission to open {port}")]
+    NoPermission {
+        /// Its name.
+        port: String,
+    },
+    /// Another program has the port open.
+    #[error("{port} is in use by another program")]
+    Busy {
+        /// Its name.
+        port: String,
+    },
+    /// The port cannot be opened.
+    #[error("cannot open {port}: {cause}")]
+    Open {
+        /// Its name.
+        port: String,
+        /// The operating system's words.
+        cause: String,
+    },
+    /// The line failed.
+    #[error("the serial line failed: {0}")]
+    Line(io::Error),
+    /// The port was closed on the device's side.
+    #[error("the device is gone: its serial port was closed")]
+    Gone,
+    /// The device does not answer.
+    #[error("the device did not answer within {:.1} s, asked {tries} times", patience.as_secs_f64())]
+    Silent {
+        /// How long each answer was waited for.
+        patience: Duration,
+        /// How often it was asked.
+        tries: u32,
+        /// How many frames came that were damaged.
+        damaged: u64,
+    },
+    /// It answers something else than it was asked.
+    #[error("the device's answer does not go with the question: its firmware speaks another protocol")]
+    Protocol,
+    /// It cannot do what it was asked.
+    #[error("the device refuses: {0}")]
+    Refused(UpdateRefusal),
+    /// It cannot do what it was asked, for a reason that has nothing to do with updates.
+    #[error("the device refuses: {0:?}")]
+    RefusedOtherwise(Refusal),
+    /// It takes only artefacts that are signed, and this one is not, or with another key.
+    #[error("the device takes only calibrators signed with key {device}, this one is {}", signed_with(*artifact))]
+    Key {
+        /// The device's key.
+        device: KeyId,
+        /// The artefact's.
+        artifact: Option<KeyId>,
+    },
+    /// After the update another calibrator is in force.
+    #[error("after the update the device has another calibrator in force: {}", named(*found))]
+    OtherInForce {
+        /// Which one.
+        found: Option<Identity>,
+    },
+}
+
+fn signed_with(key: Option<KeyId>) -> String {
+    key.map_or("not signed".into(), |key| format!("signed with {key}"))
+}
+
+fn named(identity: Option<Identity>) -> String {
+    identity.map_or("none".into(), |identity| identity.to_string())
+}
+
+impl From<io::Error> for DeviceError {
+    /// What the operating systems say when a device is unplugged is told as that.
+    fn from(error: io::Error) -> Self {
+        // EIO, ENXIO and ENODEV.
+        const UNPLUGGED: [i32; 3] = [5, 6, 19];
+        let unplugged = error.raw_os_error().is_some_and(|code| UNPLUGGED.contains(&code));
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof | io::ErrorKind::NotConnected => {
+                Self::Gone
+            }
+            _ if unplugged => Self::Gone,
+            _ => Self::Line(error),
+        }
+    }
+}

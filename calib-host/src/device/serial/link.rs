@@ -1,0 +1,197 @@
+//! Requests and their replies.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody};
+
+use super::error::DeviceError;
+
+/// A line to a device: bytes both ways, and reads that give up after a while.
+pub trait Transport: Read + Write {
+    /// Lets reads give up after this long, with [`ErrorKind::TimedOut`] or [`ErrorKind::WouldBlock`].
+    ///
+    /// # Errors
+    ///
+    /// The line's.
+    fn set_read_timeout(&mut self, patience: Duration) -> io::Result<()>;
+}
+
+/// How long to wait, and how often to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// How long to wait for a reply before the question is asked again.
+    pub reply: Duration,
+    /// How often to ask.
+    pub tries: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        // Erasing a sector takes the slowest flash 4 s.
+        Self { reply: Duration::from_secs(5), tries: 3 }
+    }
+}
+
+/// Asks a device, and waits for its reply.
+///
+/// ```
+/// use std::io::{self, Read, Write};
+/// use std::time::Duration;
+///
+/// use calib_core::wire::RequestBody;
+/// use calib_host::device::serial::{DeviceError, Link, Patience, Transport};
+///
+/// /// A line that nobody is on.
+/// struct Nobody;
+///
+/// impl Read for Nobody {
+///     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+///         Err(io::ErrorKind::TimedOut.into())
+///     }
+/// }
+///
+/// impl Write for Nobody {
+///     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+///         Ok(bytes.len())
+///     }
+///
+///     fn flush(&mut self) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// impl Transport for Nobody {
+///     fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// let mut link = Link::new(Nobody, Patience { reply: Duration::from_millis(1), tries: 3 });
+/// assert!(matches!(link.ask(&RequestBody::Status), Err(DeviceError::Silent { tries: 3, .. })));
+/// ```
+#[derive(Debug)]
+pub struct Link<T> {
+    line: T,
+    patience: Patience,
+    reader: FrameReader,
+    next_id: u32,
+    damaged: u64,
+}
+
+impl<T: Transport> Link<T> {
+    /// Takes the line.
+    pub fn new(line: T, patience: Patience) -> Self {
+        // Replies to what an earlier program asked have other numbers.
+        let start = std::process::id().rotate_left(16);
+        Self { line, patience, reader: FrameReader::new(), next_id: start, damaged: 0 }
+    }
+
+    /// How many damaged frames came.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Gives the line back.
+    pub fn into_line(self) -> T {
+        self.line
+    }
+
+    /// Asks, again if there is no reply in time, and returns the reply.
+    ///
+    /// A request that changes something changes nothing more when it is asked again.
+    ///
+    /// # Errors
+    ///
+    /// If the line fails, the device stays silent, or it refuses.
+    pub fn ask(&mut self, body: &RequestBody) -> Result<ReplyBody, DeviceError> {
+        let mut buf = [0; MAX_FRAME];
+        for _ in 0..self.patience.tries {
+            let id = self.next_id;
+            self.next_id = id.wrapping_add(1);
+            // A zero first ends whatever half a frame the device has.
+            self.line.write_all(&[0])?;
+            let request = Request { id, body: body.clone() };
+            let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
+            self.line.write_all(frame)?;
+            self.line.flush()?;
+            match self.receive(Some(id))? {
+                Some(Reply { body: ReplyBody::Refused(wire::Refusal::Update(refusal)), .. }) => {
+                    return Err(DeviceError::Refused(refusal));
+                }
+                Some(Reply { body: ReplyBody::Refused(refusal), .. }) => {
+                    return Err(DeviceError::RefusedOtherwise(refusal));
+                }
+                Some(reply) => return Ok(reply.body),
+                None => {}
+            }
+        }
+        let Patience { reply: patience, tries } = self.patience;
+        Err(DeviceError::Silent { patience, tries, damaged: self.damaged })
+    }
+
+    /// Waits for a reply, to this request or to any; `None` if there is none in time.
+    ///
+    /// # Errors
+    ///
+    /// If the line fails.
+    pub fn receive(&mut self, id: Option<u32>) -> Result<Option<Reply>, DeviceError> {
+        let deadline = Instant::now() + self.patience.reply;
+        let mut byte = [0];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            self.line.set_read_timeout(left)?;
+            match self.line.read(&mut byte) {
+                Ok(0) => return Err(DeviceError::Gone),
+                Ok(_) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => continue,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            }
+            match self.reader.push::<Reply>(byte[0]) {
+                Some(Ok(reply)) if id.is_none_or(|id| id == reply.id) => return Ok(Some(reply)),
+                // Late: the question was asked again since.
+                Some(Ok(_)) | None => {}
+                Some(Err(_)) => self.damaged += 1,
+            }
+        }
+    }
+}
+
+#[cfg(feature = "serial")]
+impl Transport for serialport::TTYPort {
+    fn set_read_timeout(&mut self, patience: Duration) -> io::Result<()> {
+        // Less than a millisecond would not wait at all.
+        Ok(serialport::SerialPort::set_timeout(self, patience.max(Duration::from_millis(1)))?)
+    }
+}
+
+/// Opens a serial port, for this program alone.
+///
+/// # Errors
+///
+/// If it is not there, in use, or not this user's to open.
+#[cfg(feature = "serial")]
+pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceError> {
+    let builder = serialport::new(port, baud).timeout(Duration::from_secs(1));
+    serialport::TTYPort::open(&builder).map_err(|error| {
+        let port = port.to_owned();
+        let io_kind = match error.kind() {
+            serialport::ErrorKind::Io(kind) => Some(kind),
+            _ => None,
+        };
+        let exists = std::path::Path::new(&port).exists();
+        match (io_kind, error.kind()) {
+            (Some(ErrorKind::PermissionDenied), _) => DeviceError::NoPermission { port },
+            (Some(ErrorKind::NotFound), _) | (_, serialport::ErrorKind::NoDevice) if !exists => {
+                let there = serialport::available_ports().unwrap_or_default();
+                DeviceError::NoPort { port, there: there.into_iter().map(|port| port.port_name).collect() }
+            }
+            (_, serialport::ErrorKind::NoDevice) => DeviceError::Busy { port },
+            _ => DeviceError::Open { port, cause: error.to_string() },
+        }
+    })
+}

@@ -1,0 +1,17 @@
+//! A device on a serial line: requests and replies, updates, and the log.
+//!
+//! What is asked and answered works over any [`Transport`]; ports and logs come with the feature `serial`.
+
+mod error;
+mod link;
+#[cfg(feature = "serial")]
+mod log;
+mod push;
+
+pub use error::DeviceError;
+#[cfg(feature = "serial")]
+pub use link::open_port;
+pub use link::{Link, Patience, Transport};
+#[cfg(feature = "serial")]
+pub use log::{LogDecoder, LogLine, LogTable};
+pub use push::{Stage, push};

@@ -1,0 +1,90 @@
+//! What is exported of an artefact, whatever the language.
+
+use calib_core::artifact::{Method, Reduction, TableForm};
+use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
+
+/// Why an artefact has no form as source code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// A scaling function, of which C would give other bits.
+    #[error(
+        "`{0}` is a function of exp and ln, which differ between libraries of C in their last bits: fit a method with \
+         tables, or export it for Rust"
+    )]
+    Function(String),
+    /// A calibrator of whole vectors.
+    #[error(
+        "`{0}` calibrates whole vectors and has no form as source code: put the artefact itself into flash"
+    )]
+    Vectors(String),
+    /// The name is no identifier.
+    #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
+    Name(String),
+    /// A template of C is wrong, which no artefact and no name can cause.
+    #[error("the template of the header: {0}")]
+    Template(String),
+}
+
+/// A table with what is known of its bins.
+pub(super) struct Exported<'a> {
+    pub(super) form: TableForm<'a>,
+    pub(super) epsilon: Option<f32>,
+    /// Whether each bin is empty.
+    pub(super) empty: Vec<bool>,
+    /// The bin of every 8-bit code, if the artefact holds them.
+    pub(super) direct: Vec<u8>,
+}
+
+/// The tables of an artefact, under a name that is checked.
+pub(super) fn exported<'a>(
+    artifact: &Artifact<'a>,
+    name: &str,
+) -> Result<Vec<Option<Exported<'a>>>, ExportError> {
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_name {
+        return Err(ExportError::Name(name.into()));
+    }
+    if artifact.header().reduction == Reduction::Joint {
+        return Err(ExportError::Vectors(artifact.header().method.to_string()));
+    }
+    let tables = artifact.tables();
+    let one = |index| {
+        let found = tables.get(index)?;
+        let is_empty = |bin| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
+        let direct = match found.form {
+            TableForm::Codes(codes) if tables.has_direct_table() => {
+                let score = |key| QuantizedScore::from_key(artifact.header().encoding, key).ok();
+                (0..=255).filter_map(score).map(|score| codes.lookup(score).0 as u8).collect()
+            }
+            _ => Vec::new(),
+        };
+        let empty = (0..found.form.bins()).map(is_empty).collect();
+        Some(Exported { form: found.form, epsilon: found.epsilon, empty, direct })
+    };
+    Ok((0..tables.count()).map(one).collect())
+}
+
+/// The first lines: what this is.
+pub(super) fn title(artifact: &Artifact<'_>) -> Vec<String> {
+    let header = artifact.header();
+    let encoding = match header.encoding {
+        ScoreEncoding::F32 => String::new(),
+        encoding => format!(", of scores in {encoding}"),
+    };
+    let mut lines = vec![
+        format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
+        format!(
+            "{} ({}){encoding}, {} bins, {} calibration points.",
+            header.method, header.reduction, header.bins, header.n
+        ),
+    ];
+    if artifact.decision().is_some() {
+        lines.push("The artefact's rule for decisions is not here.".into());
+    }
+    if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
+        lines.push("The artefact's intervals are not here.".into());
+    }
+    lines
+}

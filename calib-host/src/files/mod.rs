@@ -1,0 +1,28 @@
+//! What every file has: a place for what is wrong, a way to be read, and a way to be written.
+//!
+//! Errors name the file, the row and the column, and say what is wrong there; they never name an option of the command line.
+//! A file is written completely or not at all. What tables and arrays hold is read by [`input`](crate::input).
+//!
+//! This is the lowest room: it knows artefacts and the errors of the fitting, and no other room.
+
+mod artifact;
+mod costs_error;
+mod error;
+mod fault;
+mod format;
+mod keys;
+mod output;
+mod place;
+mod problem;
+mod progress;
+
+pub use artifact::read_artifact;
+pub use costs_error::CostsError;
+pub use error::FileError;
+pub(crate) use fault::{Fault, score_problem};
+pub use format::Format;
+pub use keys::{PrivateKey, PublicKey, RandomError};
+pub use output::{OutputError, write_file};
+pub use place::{Place, Row};
+pub use problem::{Problem, quoted};
+pub use progress::{Progress, Unit, Watch};

@@ -1,0 +1,177 @@
+//! The file that says which actions there are and what they cost.
+
+use std::ops::Range;
+use std::path::Path;
+
+use calib_fit::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleError};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::files::{CostsError, FileError, Place, Problem, Row};
+
+/// What a costs file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// The actions.
+    pub actions: Actions,
+    /// The rule, if the file states an interval for every action.
+    pub stated: Option<Rule>,
+    /// Over how many decisions start-up costs are spread.
+    pub cases: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    uncalibrated: Option<Spanned<String>>,
+    cases: Option<Spanned<i64>>,
+    #[serde(default)]
+    action: Vec<Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: Spanned<String>,
+    positive: Spanned<f64>,
+    negative: Spanned<f64>,
+    alarm: bool,
+    #[serde(default)]
+    abstain: bool,
+    start_up: Option<Spanned<f64>>,
+    above: Option<f64>,
+    up_to: Option<f64>,
+}
+
+/// A text and its file, for the places of errors.
+struct Text<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+/// Reads a costs file.
+///
+/// ```toml
+/// uncalibrated = "refer"   # without a probability; by default the one that abstains, or else the one that alarms
+/// cases = 10000            # over how many decisions start-up costs are spread; by default the rows at hand
+///
+/// [[action]]
+/// name = "discharge"
+/// positive = 100           # what a case costs in which the event happens,
+/// negative = 0             # and one in which it does not
+/// alarm = false
+///
+/// [[action]]
+/// name = "refer"
+/// positive = 5
+/// negative = 5
+/// alarm = true
+/// abstain = true           # false if not said
+/// start_up = 20            # 0 if not said
+/// ```
+///
+/// Every action may also state the interval of probabilities `(above, up_to]` in which it is taken, 0 and 1 if not said.
+///
+/// # Errors
+///
+/// If it cannot be read, or says something else; with the line.
+pub fn read_costs(path: &Path) -> Result<Costs, FileError> {
+    let read_error = |source| FileError::Read { path: path.into(), source };
+    let bytes = std::fs::read(path).map_err(read_error)?;
+    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
+    if text.trim().is_empty() {
+        return Err(FileError::input(Place::file(path), Problem::EmptyFile));
+    }
+    Text { path, text: &text }.parse()
+}
+
+impl Text<'_> {
+    fn parse(&self) -> Result<Costs, FileError> {
+        let file: File = toml::from_str(self.text).map_err(|error| {
+            self.error(error.span().unwrap_or_default(), CostsError::Toml(error.message().into()))
+        })?;
+        let mut actions = Vec::with_capacity(file.action.len());
+        for entry in &file.action {
+            let Entry { name, positive, negative, alarm, abstain, start_up, .. } = entry.get_ref();
+            actions.push(CostedAction {
+                name: name.get_ref().clone(),
+                positive: self.cost("positive", positive)?,
+                negative: self.cost("negative", negative)?,
+                start_up: start_up
+                    .as_ref()
+                    .map_or(Ok(Cost::default()), |cost| self.cost("start_up", cost))?,
+                alarm: *alarm,
+                abstain: *abstain,
+            });
+        }
+        let uncalibrated = file.uncalibrated.as_ref();
+        let actions = Actions::new(actions, uncalibrated.map(|name| name.get_ref().as_str()))
+            .map_err(|cause| self.actions_error(&file, cause))?;
+        let cases = file.cases.as_ref().map(|cases| match u64::try_from(*cases.get_ref()) {
+            Ok(count @ 1..) => Ok(count),
+            _ => Err(self.error(cases.span(), CostsError::Cases(*cases.get_ref()))),
+        });
+        Ok(Costs { actions, stated: self.stated(&file)?, cases: cases.transpose()? })
+    }
+
+    fn cost(&self, key: &'static str, value: &Spanned<f64>) -> Result<Cost, FileError> {
+        Cost::new(*value.get_ref()).map_err(|cause| self.error(value.span(), CostsError::Cost { key, cause }))
+    }
+
+    /// The rule, if the actions have intervals.
+    fn stated(&self, file: &File) -> Result<Option<Rule>, FileError> {
+        let has_interval = |entry: &Spanned<Entry>| {
+            let entry = entry.get_ref();
+            entry.above.is_some() || entry.up_to.is_some()
+        };
+        let Some(with) = file.action.iter().find(|entry| has_interval(entry)) else { return Ok(None) };
+        let name = |entry: &Spanned<Entry>| entry.get_ref().name.get_ref().clone();
+        if let Some(without) = file.action.iter().find(|entry| !has_interval(entry)) {
+            let problem = CostsError::IntervalMissing { name: name(without), other: name(with) };
+            return Err(self.error(without.get_ref().name.span(), problem));
+        }
+        let ends = |(i, entry): (usize, &Spanned<Entry>)| {
+            let entry = entry.get_ref();
+            (i, entry.above.unwrap_or(0.0), entry.up_to.unwrap_or(1.0))
+        };
+        let intervals: Vec<_> = file.action.iter().enumerate().map(ends).collect();
+        Rule::stated(&intervals).map(Some).map_err(|cause| {
+            let action = &file.action[cause.action()];
+            let problem = match cause {
+                RuleError::Overlap { below, from, to, .. } => {
+                    let other = &file.action[below];
+                    let line = self.line(other.get_ref().name.span().start);
+                    CostsError::Overlap { name: name(action), other: name(other), line, from, to }
+                }
+                cause => CostsError::Rule { name: name(action), cause },
+            };
+            self.error(action.get_ref().name.span(), problem)
+        })
+    }
+
+    fn actions_error(&self, file: &File, cause: ActionsError) -> FileError {
+        let span = match &cause {
+            ActionsError::Name { index, .. } | ActionsError::DuplicateName { index, .. } => {
+                Some(file.action[*index].get_ref().name.span())
+            }
+            ActionsError::Single => file.action.first().map(|entry| entry.get_ref().name.span()),
+            ActionsError::UnknownUncalibrated(_) => file.uncalibrated.as_ref().map(Spanned::span),
+            _ => None,
+        };
+        match span {
+            Some(span) => self.error(span, CostsError::Actions(cause)),
+            None => FileError::input(Place::file(self.path), Problem::Costs(CostsError::Actions(cause))),
+        }
+    }
+
+    fn error(&self, span: Range<usize>, problem: CostsError) -> FileError {
+        let line = Row::Line(self.line(span.start));
+        FileError::input(Place::file(self.path).row(line), Problem::Costs(problem))
+    }
+
+    /// The line of a byte, from 1 on.
+    fn line(&self, offset: usize) -> u64 {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1
+    }
+}

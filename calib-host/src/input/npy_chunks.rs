@@ -1,0 +1,66 @@
+//! A NumPy array that is read piece by piece.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::limit::CHUNK_ROWS;
+use super::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
+use super::table::Table;
+use crate::files::{FileError, Place, Problem};
+
+/// An array of one dimension that is alone in its file, as tables of some rows each.
+pub(super) struct NpyChunks {
+    layout: Layout,
+    file: File,
+    rows: u64,
+    first_row: usize,
+}
+
+impl NpyChunks {
+    /// Checks the header of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](super::npy::parse), or if the array has another shape.
+    pub(super) fn open(path: &Path, mut file: File) -> Result<Self, FileError> {
+        let read_error = |source| FileError::Read { path: path.into(), source };
+        let len_bytes = file.metadata().map_err(read_error)?.len();
+        let mut start = Vec::new();
+        file.rewind().map_err(read_error)?;
+        Read::by_ref(&mut file).take(MAX_HEADER_LEN_BYTES).read_to_end(&mut start).map_err(read_error)?;
+        let layout = Layout::parse(Place::file(path), &start, len_bytes)?;
+        layout.check_type()?;
+        let (&[rows] | &[rows, 1]) = &layout.shape[..] else {
+            let problem = Problem::Shape { got: layout.shape, expected: "(rows,)" };
+            return Err(FileError::input(layout.place, problem));
+        };
+        file.seek(SeekFrom::Start(layout.header_len as u64)).map_err(read_error)?;
+        Ok(Self { layout, file, rows, first_row: 0 })
+    }
+
+    /// The number of rows of all tables.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The next table.
+    pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
+        let left = self.rows - self.first_row as u64;
+        let rows = usize::try_from(left).unwrap_or(usize::MAX).min(CHUNK_ROWS);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let Layout { place, dtype, .. } = &self.layout;
+        let mut data = vec![0; rows * self.layout.element_len];
+        let read = self.file.read_exact(&mut data);
+        read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
+        let numbers = self.layout.numbers(&data)?;
+        let array =
+            NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], numbers };
+        let mut table = Table::at(place.clone(), self.first_row);
+        array.fill_lone(&mut table)?;
+        self.first_row += rows;
+        Ok(Some(table))
+    }
+}

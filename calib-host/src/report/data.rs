@@ -1,0 +1,115 @@
+//! A report's numbers and words.
+
+use calib_fit::artifact::DeviceCost;
+use calib_fit::assess::BeforeAfter;
+use serde::Serialize;
+
+use super::classes::ClassWiseSummary;
+use super::decision::DecisionSummary;
+use super::plots::Occupancy;
+use super::size::ArtifactPart;
+use crate::draw::Plot;
+
+/// The version of the JSON form of a report.
+pub const REPORT_SCHEMA: u32 = 1;
+
+/// A file that went into a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileOrigin {
+    /// What it is: `artefact`, `calibration scores` and the like.
+    pub role: String,
+    /// The name as it was given.
+    pub name: String,
+    /// The SHA-256 of its bytes, in hex.
+    pub sha256: String,
+}
+
+/// Where a report comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// The files.
+    pub files: Vec<FileOrigin>,
+    /// Whether the calibration files are those that the artefact was fitted to, by their SHA-256.
+    pub calibration_is_the_artefacts: bool,
+    /// Whether calibration and test files are the same, by their SHA-256.
+    pub test_is_calibration: bool,
+    /// The command that made the report.
+    pub command: String,
+}
+
+/// What was calibrated, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CalibratorSummary {
+    /// The method.
+    pub method: String,
+    /// The reduction.
+    pub reduction: String,
+    /// Its parameters, as the artefact states them.
+    pub parameters: String,
+    /// What a score is.
+    pub encoding: String,
+    /// The number of classes.
+    pub classes: u16,
+    /// The number of calibration points.
+    pub n: u64,
+    /// The number of bins over all tables; 0 for a function.
+    pub bins: u32,
+    /// The length of the artefact.
+    pub len_bytes: usize,
+    /// Its identity, in hex.
+    pub identity: String,
+    /// The version of calib that wrote it.
+    pub tool_version: String,
+    /// The SHA-256 of the data that it was fitted to, in hex.
+    pub data_sha256: String,
+    /// How many comparisons a lookup takes at most; none for a function.
+    pub comparisons: Option<u32>,
+}
+
+/// A report: everything that the page shows. [`REPORT_KEYS`] documents its JSON form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The version of this form.
+    pub schema: u32,
+    /// What was calibrated, and how.
+    pub calibrator: CalibratorSummary,
+    /// What is guaranteed, in one sentence.
+    pub guarantee: String,
+    /// What to be careful about, in sentences; the weightiest first.
+    pub warnings: Vec<String>,
+    /// How many test rows are left out because they are uncalibrated.
+    pub uncalibrated: u64,
+    /// The metrics on the test rows.
+    pub metrics: BeforeAfter,
+    /// The metrics of every class against the rest, where every class has a probability.
+    pub classes: Option<ClassWiseSummary>,
+    /// The classes that have no diagram of their own among those that are predicted.
+    pub undrawn_classes: Vec<u16>,
+    /// What is decided on the test rows, if there is a rule.
+    pub decision: Option<DecisionSummary>,
+    /// What the artefact's bytes are.
+    pub parts: Vec<ArtifactPart>,
+    /// What a call costs on six cores, for each input; empty if nothing like it was measured.
+    pub device_cost: Vec<DeviceCost>,
+    /// How rows are shared out among the artefact's bins; empty for functions.
+    pub occupancy: Vec<Occupancy>,
+    /// The plots.
+    pub plots: Vec<Plot>,
+    /// Where it all comes from.
+    pub origin: Origin,
+    /// The seed and the number of the resamples, and one minus the coverage of intervals.
+    pub options: ReportOptions,
+    /// The version of calib that made the report.
+    pub version: String,
+}
+
+/// What was chosen for a report.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ReportOptions {
+    /// The number of bootstrap resamples.
+    pub resamples: usize,
+    /// Their seed.
+    pub seed: u64,
+    /// One minus the coverage of every interval.
+    pub alpha: f64,
+}

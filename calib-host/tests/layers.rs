@@ -1,0 +1,32 @@
+//! The order of the rooms.
+
+use calib_layers::Sources;
+
+/// From the ground up. Those of `cli` are the command's.
+const ROOMS: [&str; 17] = [
+    "files",
+    "draw",
+    "input",
+    "export",
+    "device/serial",
+    "device/probe",
+    "device",
+    "report",
+    "cli/error",
+    "cli/hints",
+    "cli/out",
+    "cli/bar",
+    "cli/options",
+    "cli/read",
+    "cli/show",
+    "cli/command",
+    "cli",
+];
+
+#[test]
+fn rooms_import_what_is_below_them_only_and_no_files_each_other() {
+    let sources = Sources::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap();
+    let faults = sources.faults(&ROOMS);
+    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
+}

@@ -1,0 +1,58 @@
+//! `cargo xtask bench device`: what calib-core costs on every core, counted.
+
+mod baseline;
+mod constant;
+mod image;
+mod peers;
+mod report;
+mod stack;
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use anyhow::Result;
+use calib_tests::Board;
+
+use image::{Measured, measure};
+pub(crate) use image::{OptLevel, STACK_SIZES};
+pub(crate) use stack::Stack;
+
+/// Measures on every core, prints the table, and writes the baseline if asked to.
+pub(crate) fn device(write_baseline: bool) -> Result<()> {
+    let all = measure_all(peers::Wanted::Yes)?;
+    report::print(&all);
+    constant::check(&all)?;
+    if write_baseline { baseline::write(&all) } else { baseline::check(&all) }
+}
+
+/// Measures without printing, and fails if a count depends on the score or has grown over the baseline, or a stack is over its
+/// budget.
+pub(crate) fn check() -> Result<()> {
+    let measured = measure_all(peers::Wanted::No)?;
+    stack::check(&measured)?;
+    stack::check_bounds(&measured)?;
+    constant::check(&measured)?;
+    baseline::check(&measured)
+}
+
+/// The stack that was measured of every function of calib-core on every Cortex-M, next to its static bound.
+pub(crate) fn stack() -> Result<Vec<Stack>> {
+    stack::bounds(&measure_all(peers::Wanted::No)?)
+}
+
+/// Measures on every core, both levels at the same time: the linker, which optimises most, works on one processor.
+fn measure_all(wanted: peers::Wanted) -> Result<Vec<Measured>> {
+    let at = |opt_level: OptLevel| -> Result<Vec<Measured>> {
+        let one = |board: Board| {
+            eprintln!("measuring {} at opt-level {}", board.core(), opt_level.name());
+            measure(board, opt_level, wanted)
+        };
+        Board::ALL.into_iter().map(one).collect()
+    };
+    let levels = thread::scope(|scope| {
+        let running = OptLevel::ALL.map(|opt_level| scope.spawn(move || at(opt_level)));
+        running.map(|level| level.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let levels: Vec<Vec<Measured>> = levels.into_iter().collect::<Result<_>>()?;
+    Ok(levels.into_iter().flatten().collect())
+}

@@ -1,0 +1,151 @@
+//! The command line.
+
+// The macro makes public structs of the commands, whose words are the help.
+#![allow(missing_docs, unreachable_pub)]
+
+use std::path::PathBuf;
+
+use crate::faults::Part;
+use crate::fuzz::Target;
+
+xflags::xflags! {
+    /// The project's driver. Each command installs what it needs and is missing, after it has listed it. It only ever adds to
+    /// this machine: where that would remove or change a package, it does without, or says what to do.
+    cmd xtask {
+        /// Install nothing: say what is missing, and stop.
+        optional --no-install
+
+        /// Run the main job on real data, with a calibrator on an emulated device.
+        cmd demo {}
+        /// Run all checks and tests that a change should pass before it is looked at.
+        ///
+        /// Format, clippy, unit and integration tests, examples in the documentation, end to end in the emulator.
+        cmd test {}
+        /// Run what proves rather than tests.
+        ///
+        /// No panic and no call too deep on any core, no instruction more than before, every board, every set of features on
+        /// every target, the same bytes from two folders.
+        cmd verify {}
+        /// Compare with independently computed reference values.
+        cmd papers {
+            /// The folder with cifar10_resnet50_*.npy and credit_scores.csv.
+            required --data dir: PathBuf
+            /// The folder with cifar10_resnet50.json, credit_fixed_cases.json and theory_tables.json.
+            required --refs dir: PathBuf
+        }
+        /// Cut the power, wear out flash, forge artefacts, kill the emulator, plant faults.
+        cmd faults {
+            /// Take longer: ten times the images and artefacts.
+            optional --long
+            /// Run only this part: flash (on a model of flash: power cuts at every step of an installation, worn and
+            /// half-erased flash, forgeries), kills (of the emulator during updates), load (a serial line full of malformed
+            /// frames) or planted (faults in calib-core, each of which must be found).
+            optional --only part: Part
+            /// For how many minutes the serial line is under load.
+            optional --load minutes: f64
+        }
+        /// Measure speed and memory.
+        cmd bench {
+            /// Measure fits and lookups on this machine, ours against NumPy and scikit-learn.
+            cmd host {
+                /// The number of rows of the fits in memory; 10 million if not given.
+                optional --rows n: u64
+                /// Instead, run `calib fit`, `assess` and `report` on files of N, N / 10 and N / 100 rows, and measure time
+                /// and peak memory.
+                optional --large n: u64
+                /// Compare with netcal, too, which brings PyTorch: a download of several GB.
+                optional --netcal
+            }
+            /// Count instructions, bytes and stack on every emulated core, next to functions in C.
+            cmd device {
+                /// Replace the committed counts by these.
+                optional --write-baseline
+            }
+        }
+        /// Open reports in headless Chromium, with axe-core.
+        ///
+        /// No message on the console, no request, nothing that axe-core objects to.
+        cmd report-check {}
+        /// Send all 2^32 floats through every kind of table, and compare with a linear scan.
+        cmd exhaustive {}
+        /// Run calib-core's tests under Miri, which takes a nightly toolchain.
+        ///
+        /// On 64 and on 32 bits; big-endian targets are refused.
+        cmd miri {}
+        /// Bound the stack of what a device calls for every score, on every core.
+        cmd stack {}
+        /// Show where the flash goes: by function, by part, and for a line of log.
+        cmd sizes {}
+        /// Build twice, in two folders and environments, and compare byte by byte.
+        ///
+        /// The firmware, an artefact and a report.
+        cmd reproducible {
+            /// One board, and the `calib` that is built already: what `cargo xtask verify` runs.
+            optional --sample
+        }
+        /// Fuzz the parser, the decoder of frames, the start on any flash, and the serial line.
+        cmd fuzz {
+            /// Executions per target; 100 million of the parser and 10 million of the others if not given.
+            optional --runs n: u64
+            /// Only this target: parse, frame, boot or serve.
+            optional --only target: Target
+            /// Add the inputs to the seeds that reach what the seeds do not reach.
+            optional --keep
+            /// Run each target only once with every seed, as `cargo xtask verify` does.
+            optional --seeds
+        }
+    }
+}
+
+impl Xtask {
+    /// All commands, a line each: the first line of each command's help.
+    pub(crate) fn commands() -> String {
+        let lines = Self::HELP_.lines();
+        let heads = lines.clone().zip(lines.skip(1)).filter_map(|(name, what)| {
+            let name = name.strip_prefix("xtask ")?;
+            Some(format!("  {name:<14} {}\n", what.trim()))
+        });
+        format!(
+            "cargo xtask <command>\n\n{}\n`cargo xtask --help` shows their options. --no-install goes with each: say what is \
+             missing, and stop.\n",
+            heads.collect::<String>()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_listed_with_what_it_does() {
+        let listed = Xtask::commands();
+        for line in [
+            "  demo           Run the main job on real data, with a calibrator on an emulated device.\n",
+            "  verify         Run what proves rather than tests.\n",
+            "  bench device   Count instructions, bytes and stack on every emulated core, next to functions in C.\n",
+            "  fuzz           Fuzz the parser, the decoder of frames, the start on any flash, and the serial line.\n",
+        ] {
+            assert!(listed.contains(line), "{listed}");
+        }
+    }
+
+    #[test]
+    fn no_install_goes_before_and_behind_a_command() {
+        for line in [&["--no-install", "bench", "device"], &["bench", "device", "--no-install"]] {
+            let parsed = Xtask::from_vec(line.iter().map(Into::into).collect()).unwrap();
+            assert!(parsed.no_install);
+        }
+        assert!(!Xtask::from_vec(vec!["demo".into()]).unwrap().no_install);
+    }
+
+    #[test]
+    fn parts_and_targets_are_chosen_by_name() {
+        let parsed =
+            Xtask::from_vec(["faults", "--only", "kills", "--load", "0.5"].map(Into::into).into()).unwrap();
+        let XtaskCmd::Faults(faults) = parsed.subcommand else { panic!("{parsed:?}") };
+        assert_eq!((faults.only, faults.load, faults.long), (Some(Part::Kills), Some(0.5), false));
+        let refused = Xtask::from_vec(["fuzz", "--only", "all"].map(Into::into).into()).unwrap_err();
+        assert!(refused.to_string().contains("there are parse, frame, boot and serve"), "{refused}");
+    }
+}

@@ -1,0 +1,107 @@
+//! `cargo xtask verify`
+
+use anyhow::Result;
+use calib_run::{cargo, root, run};
+
+use crate::devices::{Measure, TARGETS};
+use crate::fuzz;
+use crate::setup::{CPP, Needs, QEMU_ARM, QEMU_RISCV, Setup};
+use crate::steps::Steps;
+
+/// The targets that calib-core is built for with every set of its features.
+const CORE_TARGETS: [&str; 3] =
+    ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
+/// Combinations of calib-core's features.
+const CORE_FEATURES: [&str; 5] = ["", "defmt", "micromath", "defmt,micromath", "ed25519"];
+/// A target of 32 bits whose programs a processor of 64 bits runs as they are.
+const NARROW: &str = "i686-unknown-linux-musl";
+
+/// Runs what proves rather than tests; stops at the first that fails.
+pub(crate) fn verify(setup: Setup) -> Result<()> {
+    let mut steps = Steps::new();
+    steps.step("set-up", || {
+        let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
+        setup.provide(&Needs {
+            targets: &[&TARGETS[..], narrow].concat(),
+            programs: &[&CPP, &QEMU_ARM, &QEMU_RISCV],
+            ..Needs::default()
+        })
+    })?;
+    let root = root();
+    steps.step("calib-core for devices, with every set of features", || {
+        for target in CORE_TARGETS {
+            for features in CORE_FEATURES {
+                run(cargo(&root)
+                    .args(["build", "--quiet", "--locked", "--package", "calib-core", "--release"])
+                    .args(["--target", target, "--features", features]))?;
+            }
+        }
+        Ok(())
+    })?;
+    let mut measure = None;
+    steps.step("the measuring program", || {
+        measure = Some(Measure::build()?);
+        Ok(())
+    })?;
+    let measure = |arguments: &[&str]| measure.as_ref().map_or(Ok(()), |measure| measure.run(arguments));
+    steps.step("proof at link time that calib-core and the firmware's library do not panic", || {
+        measure(&["prove"])
+    })?;
+    steps.step("static bounds of the stack", || measure(&["stack", "--check"]))?;
+    steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
+    steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
+    steps.step("fuzz targets on their seeds", fuzz::replay)?;
+    steps.step("the same answers on every board", || {
+        let ignored = ["--test", "e2e", "--", "--ignored"];
+        run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]).args(ignored))
+    })?;
+    steps.step("a serial line under load", || measure(&["load", &(10.0_f64 / 60.0).to_string()]))?;
+    steps.step("the same bytes from two folders", || measure(&["reproducible", "--sample"]))?;
+    steps.step("documentation", || {
+        run(cargo(&root).env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--quiet",
+            "--locked",
+            "--workspace",
+            "--no-deps",
+            "--all-features",
+        ]))?;
+        run(cargo(&root.join("firmware")).env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--quiet",
+            "--locked",
+            "--no-deps",
+        ]))
+    })?;
+    steps.summarise();
+    eprintln!("everything is verified");
+    Ok(())
+}
+
+const fn runs_narrow() -> bool {
+    cfg!(all(target_os = "linux", target_arch = "x86_64"))
+}
+
+/// calib-core's unit and integration tests as a program of 32 bits, statically linked.
+fn narrow() -> Result<()> {
+    if !runs_narrow() {
+        eprintln!(
+            "not run: only Linux on x86-64 runs programs for {NARROW}; `cargo xtask miri` interprets them"
+        );
+        return Ok(());
+    }
+    run(cargo(&root())
+        .args([
+            "test",
+            "--quiet",
+            "--locked",
+            "--package",
+            "calib-core",
+            "--all-features",
+            "--target",
+            NARROW,
+        ])
+        .args(["--lib", "--tests"])
+        // rustc's own linker: no C compiler for 32 bits is needed.
+        .env("CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld"))
+}
