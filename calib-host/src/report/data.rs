@@ -66,7 +66,7 @@ pub struct CalibratorSummary {
     pub comparisons: Option<u32>,
 }
 
-/// A report: everything that the page shows. [`REPORT_KEYS`] documents its JSON form.
+/// A report: everything that the page shows. [`REPORT_KEYS`](super::REPORT_KEYS) documents its JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The version of this form.
