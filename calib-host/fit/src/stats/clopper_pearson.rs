@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(all.hi, 1.0);
         assert!((all.lo - 0.05f64.powf(1.0 / 50.0)).abs() < 1e-9);
         assert_eq!(clopper_pearson(0, 0, 0.1), Interval { lo: 0.0, hi: 1.0 });
-        assert_eq!(clopper_pearson(1, 1, 0.5).lo.to_bits() >> 20, 0.25f64.next_down().to_bits() >> 20);
+        let one = clopper_pearson(1, 1, 0.5);
+        assert!(one.lo < 0.25 && one.lo > 0.25 - 1e-9);
     }
 
     /// The probability of at most `positives`, which are few, as a sum of positive terms.
@@ -216,7 +217,7 @@ mod tests {
                     assert!((1.0 - turned.lo - hi).abs() <= f64::EPSILON);
                 }
             }
-            for positives in [n / 1000, n / 3, n / 2] {
+            for positives in [n / 50, n / 3, n / 2] {
                 let Interval { lo, hi } = clopper_pearson(positives, n, 0.1);
                 let rate = positives as f64 / n as f64;
                 // 1.645 standard deviations, and half a count for its being discrete.
