@@ -54,7 +54,7 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
 /// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
 /// let tables = export_rust(&artifact.artifact(), "CAL")?;
-/// assert!(tables.contains("static CAL: [Option<calib_core::FixedTable<4>>; 1]"));
+/// assert!(tables.contains("static CAL: [Option<calib_core::table::FixedTable<4>>; 1]"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
