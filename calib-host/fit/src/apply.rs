@@ -112,6 +112,22 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
 /// The probabilities of scores of class 1, and nothing else, on all processors; those that [`apply_scores`] finds. `None` if
 /// the artefact is not binary.
 ///
+/// ```
+/// use calib_fit::apply_probs;
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// // One probability a score, in the order of the scores.
+/// let probs = apply_probs(&stored.artifact(), &[0.1, 0.9], 0)?.expect("the artefact is binary");
+/// assert_eq!(probs.len(), 2);
+/// assert!(probs[0] < probs[1]);
+/// assert!(apply_probs(&stored.artifact(), &[0.1, 1.5], 0).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The first score that is not in `[0, 1]`.
@@ -165,6 +181,24 @@ fn look_up(steps: StepTable<'_>, scores: &[f32], probs: &mut [f32]) {
 
 /// Calibrates the codes of class 1's scores with a binary artefact over codes; `None` if the artefact is not of that kind.
 ///
+/// ```
+/// use calib_core::{Outcome, QuantizedScore, ScoreEncoding};
+/// use calib_fit::{apply_codes, data::BinaryData};
+/// # use calib_fit::{BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+///
+/// // 8-bit scores, as the output of a quantised network: code c stands for (c + 128) / 256.
+/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// let scores = (0..512).map(|i| f64::from(i / 2) / 256.0).collect();
+/// let data = BinaryData::new(scores, (0..512).map(|i| i % 64 < i / 8).collect())?;
+/// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?.over_codes(encoding)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let code = QuantizedScore::new(encoding, 100)?;
+/// let applied = apply_codes(&stored.artifact(), &[code]).expect("the artefact is over codes")?;
+/// assert!(matches!(applied[0].outcome, Outcome::Calibrated(calibrated) if calibrated.prob > 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If a code is of another encoding than the artefact.
@@ -203,6 +237,29 @@ pub fn apply_code_vectors<'v>(
 /// has another number of classes, or takes logits where the vectors are of probabilities.
 ///
 /// A randomised artefact gets a random word per row, drawn from `seed` in row order.
+///
+/// ```
+/// use calib_core::artifact::Reduction;
+/// use calib_fit::apply::AppliedVector;
+/// use calib_fit::{
+///     BinaryMethod, Problems, ReductionOptions, StoredArtifact, Umd, VectorKind, Vectors, apply_vectors,
+///     artifact_bytes, fit_reduction,
+/// };
+///
+/// // Three classes; a row's largest probability is right in three of four cases.
+/// let rows: Vec<f32> = (0..600).flat_map(|i| [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]][i % 3]).collect();
+/// let labels: Vec<i64> = (0..600).map(|i| if i % 4 == 0 { (i + 1) % 3 } else { i % 3 }).collect();
+/// let vectors = Vectors::new(rows, 3, VectorKind::Probs)?;
+/// let problems = Problems::new(&vectors, &labels, Reduction::TopLabel)?;
+/// let method = BinaryMethod::Umd(Umd::new(1));
+/// let fit = fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let mut applied = apply_vectors(&stored.artifact(), &vectors, 0).expect("three classes of probabilities");
+/// let Some(AppliedVector::TopLabel(first)) = applied.next() else { panic!("a top-label artefact") };
+/// assert_eq!(first.top.class, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn apply_vectors<'v>(
     artifact: &Artifact<'v>,
     vectors: &'v Vectors,

@@ -243,6 +243,10 @@ impl Problem {
 }
 
 /// Text from a file, in quotes, with control characters escaped, and short.
+///
+/// ```
+/// assert_eq!(calib_host::files::quoted("a\tb"), r#""a\tb""#);
+/// ```
 pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{:?}...", &text[..end]),

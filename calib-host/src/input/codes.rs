@@ -11,6 +11,17 @@ use crate::files::{Fault, FileError, Format, Place, Problem};
 
 /// Checks that every value is a code of the encoding.
 ///
+/// ```
+/// use calib_core::ScoreEncoding;
+/// use calib_host::input::{Source, Table, codes};
+///
+/// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
+/// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
+/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// assert_eq!(codes(&table.codes("score")?, encoding)?.len(), 2);
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
+///
 /// # Errors
 ///
 /// The first value that is not.
@@ -23,6 +34,18 @@ pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<Quanti
 }
 
 /// The scores that codes stand for, in the device's `f32`, each with the place of its code.
+///
+/// ```
+/// use calib_core::ScoreEncoding;
+/// use calib_host::input::{Source, Table, binary_data, scores_of_codes};
+///
+/// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
+/// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
+/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// let scores = scores_of_codes(&table.codes("score")?, encoding)?;
+/// assert_eq!(binary_data(&scores, &table.labels("label")?)?.len(), 2);
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
 ///
 /// # Errors
 ///

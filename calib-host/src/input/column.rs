@@ -73,6 +73,15 @@ impl Column<i64> {
 
 /// Joins scores and binary labels, mapping the scores to the device's `f32`.
 ///
+/// ```
+/// use calib_host::input::{Source, Table, binary_data};
+///
+/// let csv = b"score,label\n0.2,0\n0.9,1\n".to_vec();
+/// let table = Table::read(&Source::from_bytes("scores.csv", csv)?)?;
+/// assert_eq!(binary_data(&table.numbers("score")?, &table.labels("label")?)?.len(), 2);
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
+///
 /// # Errors
 ///
 /// Different numbers of rows, a score outside `[0, 1]`, or a label other than 0 and 1.
@@ -85,6 +94,15 @@ pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryD
 }
 
 /// Checks that a label column has as many rows as the scores in `other`.
+///
+/// ```
+/// use calib_host::input::{Source, Table, check_rows};
+///
+/// let labels = Table::read(&Source::from_bytes("labels.csv", b"label\n0\n1\n".to_vec())?)?.labels("label")?;
+/// assert!(check_rows(&labels, 2, "scores.npy".as_ref()).is_ok());
+/// assert!(check_rows(&labels, 3, "scores.npy".as_ref()).is_err());
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -129,6 +129,16 @@ fn too_large(path: &Path) -> FileError {
 }
 
 /// The SHA-256 of files as they are on the disk, one after the other.
+///
+/// ```
+/// use calib_host::input::{Source, sha256};
+///
+/// let [scores, labels] = ["0.2\n", "1\n"].map(|text| Source::from_bytes("a.csv", text.into()));
+/// // What `cat scores labels | sha256sum` says.
+/// let (scores, labels) = (scores?, labels?);
+/// assert_eq!(sha256(&[&scores, &labels]), sha256(&[&Source::from_bytes("both.csv", "0.2\n1\n".into())?]));
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
 pub fn sha256(sources: &[&Source]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for source in sources {

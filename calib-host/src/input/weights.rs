@@ -29,6 +29,16 @@ impl Sample {
 /// Joins scores, weights and binary labels, mapping the scores to the device's `f32`. Weights that are all whole numbers
 /// are counts: the row stands for so many points with its label.
 ///
+/// ```
+/// use calib_host::input::{Sample, Source, Table, weighted_data};
+///
+/// let csv = b"score,weight,label\n0.2,0.5,0\n0.9,1.5,1\n".to_vec();
+/// let table = Table::read(&Source::from_bytes("weighted.csv", csv)?)?;
+/// let sample = weighted_data(&table.numbers("score")?, &table.numbers("weight")?, &table.labels("label")?)?;
+/// assert!(matches!(sample, Sample::Weighted(_)));
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
+///
 /// # Errors
 ///
 /// Different numbers of rows, a score outside `[0, 1]`, a label other than 0 and 1, a weight that is no number from 0 on,
@@ -56,6 +66,17 @@ pub fn weighted_data(
 }
 
 /// Joins a table aggregated by score: scores, numbers of points, and how many of them have label 1.
+///
+/// ```
+/// use calib_host::input::{Source, Table, counted_data};
+///
+/// // Of 100 points with the score 0.2 seven have label 1.
+/// let csv = b"score,n,positives\n0.2,100,7\n0.9,50,40\n".to_vec();
+/// let table = Table::read(&Source::from_bytes("counts.csv", csv)?)?;
+/// let data = counted_data(&table.numbers("score")?, &table.numbers("n")?, &table.numbers("positives")?)?;
+/// assert_eq!(data.len(), 150);
+/// # Ok::<(), calib_host::files::FileError>(())
+/// ```
 ///
 /// # Errors
 ///

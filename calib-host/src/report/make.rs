@@ -19,7 +19,7 @@ use crate::draw::Plot;
 ///
 /// ```
 /// use calib_core::{Outcome, Score};
-/// use calib_host::report::{CalibratedRows, Origin, ReportData, report};
+/// use calib_host::report::{CalibratedRows, Figure, Origin, ReportData, plot, report};
 /// use calib_host::apply_scores;
 /// use calib_host::assess::{AssessOptions, Prediction, PredictionKind};
 /// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
@@ -58,6 +58,8 @@ use crate::draw::Plot;
 /// let report = report(&artifact, &data, origin, &AssessOptions::default());
 /// assert!(report.metrics.after.brier.value < report.metrics.before.brier.value);
 /// assert!(report.html()?.contains("<svg"));
+/// let diagram = plot(Figure::Reliability, &artifact, &data, &AssessOptions::default());
+/// assert!(diagram.expect("every binary report has one").svg().contains("<svg"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -140,7 +142,8 @@ pub enum Figure {
     Simplex,
 }
 
-/// Draws one plot of the [`report`] on the same artefact and rows; `None` if the report has none of this kind.
+/// Draws one plot of the [`report`] on the same artefact and rows, as in the example there; `None` if the report has none of
+/// this kind.
 ///
 /// # Panics
 ///

@@ -7,12 +7,13 @@ use calib_host::{
 };
 use calib_tests::Board;
 
-use crate::harness::{self, Image, binary_data, calibrated, top_label_data};
+use crate::harness::{self, Image, binary_data, calibrated, random_inputs, top_label_data};
 
-/// Fits, deploys, and demands the same bits on every calibration and test row and on so many bare scores.
+/// Fits, deploys, and demands the same bits on every test row, on calibration rows, and on so many bare scores.
 fn host_and_device_agree(case: &Case, fits: &[Fit], scores: usize) {
     let image = Image::new(Board::Mps2An386, case.model.clone());
-    let rows = [&case.test.features[..], &case.calibration.features[..]].concat();
+    let calibration = &case.calibration.features;
+    let rows = [&case.test.features[..], &calibration[..random_inputs(calibration.len())]].concat();
     for fit in fits {
         let classifier = Some(case.model.parameters().id);
         let options = ArtifactOptions { classifier, intervals: true, ..ArtifactOptions::default() };

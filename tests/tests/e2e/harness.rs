@@ -1,9 +1,9 @@
 //! A classifier, its firmware, and a device that runs both with an artefact: what most tests begin with.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::{env, fs};
 
 use calib_classifier::Case;
 use calib_core::wire::RequestBody;
@@ -47,6 +47,12 @@ pub(crate) fn top_label_data(case: &Case) -> TopLabelData {
     let vectors = Vectors::new(logits, classes, VectorKind::Logits).unwrap();
     let labels: Vec<i64> = rows.labels.iter().map(|&label| label.into()).collect();
     TopLabelData::from_vectors(&vectors, &labels).unwrap()
+}
+
+/// How many inputs are drawn at random where `all` of them are to agree: all in `cargo xtask verify`, which says so by
+/// `CALIB_ALL_INPUTS`, and an eighth otherwise. Edges and what is next to them are always sent.
+pub(crate) fn random_inputs(all: usize) -> usize {
+    if env::var_os("CALIB_ALL_INPUTS").is_some() { all } else { all.div_ceil(8) }
 }
 
 /// A way to start a device.
@@ -136,20 +142,26 @@ impl Deployed<'_> {
         self.agrees(|device, _, artifact| classified_rows(device, model, artifact, features))
     }
 
-    /// Sends scores, at least `count`, among them every edge and its neighbours.
-    pub(crate) fn bare_scores(&mut self, count: usize, seed: u64) -> Parity {
+    /// Sends scores, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbours.
+    pub(crate) fn bare_scores(&mut self, all: usize, seed: u64) -> Parity {
+        let count = random_inputs(all);
         let parity = self.agrees(|device, rule, artifact| bare_scores(device, rule, artifact, count, seed));
         assert!(parity.replies.len() >= count, "{}", self.what);
         parity
     }
 
-    /// Sends so many vectors of logits, and as many of probabilities unless the calibrator takes logits only.
-    pub(crate) fn vectors(&mut self, count: usize, seed: u64) -> Parity {
-        self.agrees(|device, rule, artifact| vectors(device, rule, artifact, count, seed))
+    /// Sends as many vectors of logits as [`random_inputs`] says of `all`, and as many of probabilities unless the calibrator
+    /// takes logits only.
+    pub(crate) fn vectors(&mut self, all: usize, seed: u64) -> Parity {
+        let count = random_inputs(all);
+        let parity = self.agrees(|device, rule, artifact| vectors(device, rule, artifact, count, seed));
+        assert!(parity.replies.len() >= count, "{}", self.what);
+        parity
     }
 
-    /// Sends vectors of codes, at least `count`, among them those around every edge.
-    pub(crate) fn code_vectors(&mut self, count: usize, seed: u64) -> Parity {
+    /// Sends vectors of codes, at least as many as [`random_inputs`] says of `all`, among them those around every edge.
+    pub(crate) fn code_vectors(&mut self, all: usize, seed: u64) -> Parity {
+        let count = random_inputs(all);
         let parity = self.agrees(|device, rule, artifact| code_vectors(device, rule, artifact, count, seed));
         assert!(parity.replies.len() >= count, "{}", self.what);
         parity

@@ -27,7 +27,6 @@ fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
         let mut deployed = image.deploy(name.to_string(), &bytes);
 
         let sent = deployed.vectors(1000, 3);
-        assert!(sent.replies.len() >= 1000);
         assert_eq!(calibrated(&sent), sent.predictions.len(), "{name}");
         for reply in &sent.replies {
             let ReplyBody::Classes(reply) = reply else { panic!("{name}: {reply:?}") };

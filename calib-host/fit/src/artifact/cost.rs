@@ -107,6 +107,21 @@ impl Estimate {
 /// counts.
 ///
 /// Empty for forms that were not measured: randomised, Venn-Abers, 16-bit and code tables, and calibrators of whole vectors.
+///
+/// ```
+/// use calib_fit::artifact::{CallInput, device_costs};
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// // A table of four bins, on six cores.
+/// let costs = device_costs(&stored.artifact());
+/// assert_eq!(costs[0].input, CallInput::Score);
+/// assert!(costs[0].cores.iter().all(|core| core.instructions < 500.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn device_costs(artifact: &Artifact<'_>) -> Vec<DeviceCost> {
     let Some(table) = largest_table(artifact) else { return Vec::new() };
     let classes = f64::from(artifact.header().classes);

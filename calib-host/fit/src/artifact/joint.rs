@@ -14,6 +14,22 @@ use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalin
 /// Values and parameters are rounded to the nearest `f32`; what decides about cells is as it was fitted. The same fit and
 /// options give the same bytes.
 ///
+/// ```
+/// use calib_fit::joint::VectorScalingMethod;
+/// use calib_fit::{JointMethod, StoredArtifact, VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes};
+///
+/// // Logits that are twice as sure as they should be.
+/// let rows: Vec<f32> = (0..300).flat_map(|i| [[4.0, 0.0], [0.0, 4.0]][i % 2]).collect();
+/// let labels: Vec<i64> = (0..300).map(|i| if i % 10 == 0 { (i + 1) % 2 } else { i % 2 }).collect();
+/// let vectors = Vectors::new(rows, 2, VectorKind::Logits)?;
+/// let method = VectorScalingMethod::Temperature;
+/// let method = JointMethod::Scaling { method, log_probs: false, cross_validation: None };
+/// let fit = fit_joint(&VectorData::new(&vectors, &labels)?, &method)?;
+/// let stored = StoredArtifact::from_bytes(&joint_artifact_bytes(&fit, &Default::default())?)?;
+/// assert_eq!(stored.artifact().header().method.to_string(), "temperature");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If a number has no `f32`, or the artefact would be larger than the format allows.

@@ -32,6 +32,12 @@ impl ArtifactOptions {
 }
 
 /// Returns the identity of an artefact with these sections: the first bytes of their SHA-256.
+///
+/// ```
+/// let (one, other) = (calib_fit::artifact::identity(b"one"), calib_fit::artifact::identity(b"other"));
+/// assert_eq!(one, calib_fit::artifact::identity(b"one"));
+/// assert_ne!(one, other);
+/// ```
 pub fn identity(sections: &[u8]) -> Identity {
     let hash = Sha256::digest(sections);
     Identity(*hash.first_chunk().expect("a SHA-256 has 32 bytes"))

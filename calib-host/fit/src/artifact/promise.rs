@@ -65,6 +65,20 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
 }
 
 /// Says how many points a useful epsilon takes, if the artefact's is wide and the theorem gives the number.
+///
+/// ```
+/// use calib_fit::artifact::points_for_a_useful_epsilon;
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// // 400 points in 4 bins promise 0.15.
+/// let advice = points_for_a_useful_epsilon(&stored.artifact()).expect("0.15 is wide");
+/// assert!(advice.contains("points"), "{advice}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     let header = artifact.header();
     let guarantee = header.guarantee?;

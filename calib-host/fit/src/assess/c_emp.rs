@@ -28,6 +28,15 @@ impl PrefixRange {
 /// The largest of `|sum of probabilities - number that came true| / n` over the predictions with a probability in any
 /// interval `(p1, p2]` (`c_emp`, Gao et al. 2017). In O(n log n).
 ///
+/// ```
+/// use calib_fit::assess::{Prediction, c_emp};
+///
+/// // 0.8 is said a hundred times, and comes true 60 times.
+/// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
+/// let rows: Vec<Prediction> = (0..100).map(said).collect();
+/// assert!((c_emp(&rows) - 0.2).abs() < 1e-9);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no predictions.

@@ -31,6 +31,16 @@ pub struct CalibrationError {
 
 /// Calibration errors over groups; empty ones count for nothing.
 ///
+/// ```
+/// use calib_fit::assess::{Cell, calibration_error};
+///
+/// // 0.8 comes true in 60 of 100 cases, and 0.1 in 10 of 100.
+/// let cell = |prob, hits| Cell::new((0..100).map(|row| (prob, row < hits)));
+/// let error = calibration_error(&[cell(0.8, 60), cell(0.1, 10)]);
+/// assert!((error.l1 - 0.1).abs() < 1e-9 && (error.max - 0.2).abs() < 1e-9);
+/// assert!(error.l2_squared_debiased < error.l2_squared);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no predictions.

@@ -55,6 +55,16 @@ pub(crate) struct Tally {
 
 /// The groups of predictions that calibration errors are computed over; for top-label predictions, classes are kept apart.
 ///
+/// ```
+/// use calib_fit::assess::{Binning, Prediction, PredictionKind, cells};
+///
+/// // 0.8 is said a hundred times, and comes true 60 times.
+/// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
+/// let rows: Vec<Prediction> = (0..100).map(said).collect();
+/// let cells = cells(&rows, PredictionKind::Binary, Binning::EqualWidth(15));
+/// assert_eq!(cells.iter().map(|cell| cell.n).sum::<u64>(), 100);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no predictions, or more than 2^32.

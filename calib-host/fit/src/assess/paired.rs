@@ -47,6 +47,16 @@ pub struct Change {
 /// Assesses the same rows before and after calibration: `before[row]` and `after[row]` have the same outcome. Before,
 /// there are no bins of a calibrator: [`Binning::ByBin`](crate::assess::Binning::ByBin) then needs them in `before`, too.
 ///
+/// ```
+/// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess_before_after};
+///
+/// // 0.8 is said a hundred times, comes true 60 times, and is calibrated to 0.6.
+/// let of = |prob| (0..100).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row < 60 }).collect::<Vec<_>>();
+/// let options = AssessOptions::default();
+/// let both = assess_before_after(&of(0.8), &of(0.6), PredictionKind::Binary, &options, &options);
+/// assert!((both.change.brier.value + 0.04).abs() < 1e-9);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no rows, more than 2^32, or not the same number.

@@ -39,6 +39,17 @@ pub struct ReliabilityBin {
 /// The bins of a reliability diagram, in ascending order; empty ones are left out. `alpha` is one minus the coverage of the
 /// intervals.
 ///
+/// ```
+/// use calib_fit::assess::{Binning, Prediction, PredictionKind, reliability};
+///
+/// // 0.8 is said a hundred times, and comes true 60 times.
+/// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
+/// let rows: Vec<Prediction> = (0..100).map(said).collect();
+/// let bins = reliability(&rows, PredictionKind::Binary, Binning::EqualWidth(10), 0.05);
+/// assert_eq!((bins.len(), bins[0].n, bins[0].hits), (1, 100, 60));
+/// assert!(bins[0].interval.lo > 0.49 && bins[0].interval.hi < 0.7);
+/// ```
+///
 /// # Panics
 ///
 /// If there are no predictions.

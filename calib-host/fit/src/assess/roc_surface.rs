@@ -61,6 +61,15 @@ pub struct HullVolume {
 
 /// The volumes under the ROC surface of vectors; `None` if a class has no rows, or there are more than ten classes. The
 /// result depends neither on the order of the rows nor on the number of threads.
+///
+/// ```
+/// use calib_fit::assess::{ProbMatrix, roc_surface};
+///
+/// // Some threshold gets every class right.
+/// let probs = vec![0.8, 0.1, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7];
+/// let surface = roc_surface(&ProbMatrix::new(probs, vec![0, 1, 2], 3), 0).expect("each class has rows");
+/// assert_eq!(surface.vus.value, 1.0);
+/// ```
 pub fn roc_surface(matrix: &ProbMatrix, seed: u64) -> Option<RocSurface> {
     let classes = matrix.classes();
     let mut by_class: Vec<Vec<Vec<i64>>> = vec![Vec::new(); classes];

@@ -153,6 +153,15 @@ impl ProbMatrix {
 
 /// Assesses vectors of probabilities. The result depends neither on the order of the rows nor on the number of threads.
 ///
+/// ```
+/// use calib_fit::assess::{AssessOptions, ProbMatrix, assess_vectors};
+///
+/// let probs = vec![0.8, 0.1, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7];
+/// let assessment = assess_vectors(&ProbMatrix::new(probs, vec![0, 1, 1], 3), &AssessOptions::default());
+/// assert!((assessment.top_label.accuracy.value - 2.0 / 3.0).abs() < 1e-9);
+/// assert_eq!(assessment.class_wise.len(), 3);
+/// ```
+///
 /// # Panics
 ///
 /// If there are more than 2^32 rows.
@@ -339,6 +348,16 @@ impl<T> Joint<T> {
 
 /// Assesses the k most probable classes of every row: `ranks[r][row]` is the prediction at rank r. Of one row, at most one comes
 /// true.
+///
+/// ```
+/// use calib_fit::assess::{AssessOptions, ProbMatrix, assess_top_k};
+///
+/// let probs = vec![0.8, 0.1, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7];
+/// let matrix = ProbMatrix::new(probs, vec![0, 1, 1], 3);
+/// let assessment = assess_top_k(&matrix.top_k(2), &AssessOptions::default());
+/// // The true class of the last row is the second most probable.
+/// assert_eq!(assessment.accuracy.value, 1.0);
+/// ```
 ///
 /// # Panics
 ///

@@ -67,6 +67,18 @@ impl BinaryMethod {
         self.facts().method
     }
 
+    /// Whether the method takes a number of bins, rather than choose it or have none.
+    ///
+    /// ```
+    /// use calib_fit::{BinaryMethod, Isotonic, Umd};
+    ///
+    /// assert!(BinaryMethod::Umd(Umd::new(10)).has_bins());
+    /// assert!(!BinaryMethod::Isotonic(Isotonic::default()).has_bins());
+    /// ```
+    pub fn has_bins(&self) -> bool {
+        self.facts().bins.is_some()
+    }
+
     /// What is known of the method, with its parameters, before it meets a point.
     pub(crate) fn facts(&self) -> Facts {
         match self {

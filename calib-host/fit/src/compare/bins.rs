@@ -29,6 +29,18 @@ pub struct BinsTried {
 /// calibration error. The bounds are the estimates of the squared error plus a normal quantile at `1 - alpha` times
 /// the standard deviation of its resamples.
 ///
+/// ```
+/// use calib_fit::assess::{Bootstrap, IntervalKind};
+/// use calib_fit::compare::{choose_bins, halves};
+///
+/// let points = (0..1000).map(|i| (f64::from(i) / 1000.0, i % 40 < i / 25));
+/// let (calibration, test) = halves(points, 1)?;
+/// let bootstrap = Bootstrap { kind: IntervalKind::Percentile, resamples: 100, seed: 1, alpha: 0.1 };
+/// let tried = choose_bins(&calibration, &test, &[2, 5, 10], bootstrap)?;
+/// assert!(tried[1].brier < tried[0].brier);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The first number of bins that cannot be fitted.

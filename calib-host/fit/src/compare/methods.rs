@@ -110,6 +110,29 @@ struct Candidate {
 ///
 /// The intervals tell the noise of the points that are judged, not that of the fits.
 ///
+/// ```
+/// use calib_fit::assess::{Bootstrap, IntervalKind, ProperScore};
+/// use calib_fit::compare::{CompareData, CompareOptions, Contender, Split, compare_methods};
+/// use calib_fit::{BinaryMethod, Isotonic, Umd};
+///
+/// // The classifier is overconfident: a score of s is right in s / 2 of the cases.
+/// let points = CompareData::binary((0..1000).map(|i| (f64::from(i) / 1000.0, i % 40 < i / 50)));
+/// let contenders = [
+///     ("umd".to_string(), Contender::Binary(BinaryMethod::Umd(Umd::new(10)))),
+///     ("isotonic".to_string(), Contender::Binary(BinaryMethod::Isotonic(Isotonic::default()))),
+/// ];
+/// let options = CompareOptions {
+///     split: Split::CrossValidation { folds: 5, repeats: 1 },
+///     score: ProperScore::Brier,
+///     alpha: 0.1,
+///     epsilon: None,
+///     bootstrap: Bootstrap { kind: IntervalKind::Percentile, resamples: 100, seed: 1, alpha: 0.05 },
+/// };
+/// let comparison = compare_methods(&points, None, &contenders, &options, &|| ());
+/// assert!(comparison.methods[0].loss.value < comparison.uncalibrated.value);
+/// assert!(comparison.recommendation.is_some());
+/// ```
+///
 /// # Panics
 ///
 /// If there are fewer points than folds, or no test points although the split is such.
@@ -160,6 +183,13 @@ pub fn compare_methods(
 }
 
 /// How many fits each method takes.
+///
+/// ```
+/// use calib_fit::compare::{Split, fits};
+///
+/// // One to the points outside each part, and one to all.
+/// assert_eq!(fits(Split::CrossValidation { folds: 5, repeats: 2 }), 11);
+/// ```
 pub fn fits(split: Split) -> usize {
     match split {
         Split::CrossValidation { folds, repeats } => 1 + folds * repeats,

@@ -9,6 +9,33 @@ use crate::artifact::{StoredArtifact, written};
 /// The artefact with this decision rule, in place of its own if it has one. The calibrator is the same; the identity, which
 /// is a hash of everything, is another.
 ///
+/// ```
+/// use calib_fit::decide::{Actions, Cost, CostedAction, Rule, with_decision};
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let action = |name: &str, positive, negative| {
+///     Ok::<_, Box<dyn std::error::Error>>(CostedAction {
+///         name: name.into(),
+///         positive: Cost::new(positive)?,
+///         negative: Cost::new(negative)?,
+///         start_up: Cost::default(),
+///         alarm: false,
+///         abstain: false,
+///     })
+/// };
+/// // A missed patient costs 9, a needless treatment 1.
+/// let actions = Actions::new(vec![action("wait", 9.0, 0.0)?, action("treat", 0.0, 1.0)?], Some("treat"))?;
+/// let rule = Rule::stated(&[(0, 0.0, 0.1), (1, 0.1, 1.0)])?;
+/// let with = StoredArtifact::from_bytes(&with_decision(&stored, &actions, &rule)?)?;
+/// assert!(with.artifact().decision().is_some());
+/// assert_ne!(with.artifact().identity(), stored.artifact().identity());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If the artefact would be larger than the format allows.

@@ -51,6 +51,29 @@ impl Validation {
 
 /// The mean cost of a decision if the probabilities are right: `1/n` of the estimate of Gao et al. 2017, section 3.3.4.
 /// Without start-up costs.
+///
+/// ```
+/// use calib_core::Score;
+/// use calib_fit::decide::{Actions, Cost, CostedAction, ProbDistribution, Rule, expected_cost};
+///
+/// let action = |name: &str, positive, negative| {
+///     Ok::<_, Box<dyn std::error::Error>>(CostedAction {
+///         name: name.into(),
+///         positive: Cost::new(positive)?,
+///         negative: Cost::new(negative)?,
+///         start_up: Cost::default(),
+///         alarm: false,
+///         abstain: false,
+///     })
+/// };
+/// // A missed patient costs 9, a needless treatment 1.
+/// let actions = Actions::new(vec![action("wait", 9.0, 0.0)?, action("treat", 0.0, 1.0)?], Some("treat"))?;
+/// let rule = Rule::stated(&[(0, 0.0, 0.1), (1, 0.1, 1.0)])?;
+/// let probs = ProbDistribution::new([Score::try_from(0.05)?, Score::try_from(0.5)?]).expect("two probabilities");
+/// // 0.05 waits, which costs 9 in one of 20 cases; 0.5 is treated, which costs 1 in one of two.
+/// assert!((expected_cost(&actions, &rule, &probs) - (0.45 + 0.5) / 2.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn expected_cost(actions: &Actions, rule: &Rule, probs: &ProbDistribution) -> f64 {
     let of_piece = |(action, above, up_to): (usize, Option<f32>, f32)| {
         let (count, positives) = probs.within(above, up_to);
@@ -61,6 +84,29 @@ pub fn expected_cost(actions: &Actions, rule: &Rule, probs: &ProbDistribution) -
 }
 
 /// The mean cost of the decisions on labelled predictions, without start-up costs.
+///
+/// ```
+/// use calib_fit::assess::Prediction;
+/// use calib_fit::decide::{Actions, Cost, CostedAction, Rule, actual_cost};
+///
+/// let action = |name: &str, positive, negative| {
+///     Ok::<_, Box<dyn std::error::Error>>(CostedAction {
+///         name: name.into(),
+///         positive: Cost::new(positive)?,
+///         negative: Cost::new(negative)?,
+///         start_up: Cost::default(),
+///         alarm: false,
+///         abstain: false,
+///     })
+/// };
+/// // A missed patient costs 9, a needless treatment 1.
+/// let actions = Actions::new(vec![action("wait", 9.0, 0.0)?, action("treat", 0.0, 1.0)?], Some("treat"))?;
+/// let rule = Rule::stated(&[(0, 0.0, 0.1), (1, 0.1, 1.0)])?;
+/// let said = |prob, hit| Prediction { class: 1, prob, bin: 0, hit };
+/// // A patient is missed, and one is treated who needs it.
+/// assert_eq!(actual_cost(&actions, &rule, &[said(0.05, true), said(0.5, true)]), 4.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Panics
 ///
@@ -80,6 +126,31 @@ pub fn actual_cost(actions: &Actions, rule: &Rule, predictions: &[Prediction]) -
 
 /// Where the mean cost may be, given how well calibrated the probabilities are. `candidates` is the number of rules among
 /// which this one was chosen by its cost on the same probabilities: 1 for Bayes' rule and for a stated one.
+///
+/// ```
+/// use calib_core::Score;
+/// use calib_fit::assess::Prediction;
+/// use calib_fit::decide::{Actions, Cost, CostedAction, ProbDistribution, Rule, Validation, cost_interval};
+///
+/// let action = |name: &str, positive, negative| {
+///     Ok::<_, Box<dyn std::error::Error>>(CostedAction {
+///         name: name.into(),
+///         positive: Cost::new(positive)?,
+///         negative: Cost::new(negative)?,
+///         start_up: Cost::default(),
+///         alarm: false,
+///         abstain: false,
+///     })
+/// };
+/// // A missed patient costs 9, a needless treatment 1.
+/// let actions = Actions::new(vec![action("wait", 9.0, 0.0)?, action("treat", 0.0, 1.0)?], Some("treat"))?;
+/// let rule = Rule::stated(&[(0, 0.0, 0.1), (1, 0.1, 1.0)])?;
+/// let probs = ProbDistribution::new([Score::try_from(0.5)?; 100]).expect("100 probabilities");
+/// let said: Vec<_> = (0..100).map(|i| Prediction { class: 1, prob: 0.5, bin: 0, hit: i % 2 == 0 }).collect();
+/// let cost = cost_interval(&actions, &rule, &probs, &Validation::new(&said, 0.1), 1);
+/// assert!(cost.guaranteed.lo <= 0.5 && 0.5 <= cost.guaranteed.hi);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn cost_interval(
     actions: &Actions,
     rule: &Rule,

@@ -25,6 +25,29 @@ pub struct Chosen {
 ///
 /// The action for the uncalibrated has to be ready whatever the rule: its start-up cost is always counted. Of sets that
 /// cost the same, one with fewer actions is taken.
+///
+/// ```
+/// use calib_core::Score;
+/// use calib_fit::decide::{Actions, Cost, CostedAction, ProbDistribution, choose_actions};
+///
+/// let action = |name: &str, positive, negative| {
+///     Ok::<_, Box<dyn std::error::Error>>(CostedAction {
+///         name: name.into(),
+///         positive: Cost::new(positive)?,
+///         negative: Cost::new(negative)?,
+///         start_up: Cost::default(),
+///         alarm: false,
+///         abstain: false,
+///     })
+/// };
+/// // A missed patient costs 9, a needless treatment 1.
+/// let actions = Actions::new(vec![action("wait", 9.0, 0.0)?, action("treat", 0.0, 1.0)?], Some("treat"))?;
+/// let probs = ProbDistribution::new([Score::try_from(0.05)?, Score::try_from(0.5)?]).expect("two probabilities");
+/// // Treatment is worth it from one in ten on.
+/// let chosen = choose_actions(&actions, &probs, 1000);
+/// assert_eq!((chosen.rule.action_at(0.05), chosen.rule.action_at(0.5)), (0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn choose_actions(actions: &Actions, probs: &ProbDistribution, cases: u64) -> Chosen {
     let count = actions.all().len();
     let candidates = (1u64 << count) - 1;

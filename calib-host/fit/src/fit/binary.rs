@@ -40,6 +40,17 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
 
 /// [`fit_binary`] for scores as the device sees them and labels that are in memory anyway: they are not copied.
 ///
+/// ```
+/// use calib_fit::fit::fit_device_scores;
+/// use calib_fit::{BinaryMethod, Umd};
+///
+/// let scores: Vec<f32> = (0..400).map(|i| i as f32 / 400.0).collect();
+/// let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
+/// let fit = fit_device_scores(&scores, &labels, &BinaryMethod::Umd(Umd::new(4)), 0.1)??;
+/// assert_eq!(fit.n, 400);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The data's fault as [`BinaryData::from_device_scores`] has it, or the fit's.

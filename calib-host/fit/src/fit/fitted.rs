@@ -98,6 +98,12 @@ impl Fit {
 
 /// What a table of a reduction is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; `the table` if there is
 /// one only.
+///
+/// ```
+/// use calib_core::artifact::Reduction;
+///
+/// assert_eq!(calib_fit::fit::table_name(Reduction::TopLabel, 10, 3), "class 3");
+/// ```
 pub fn table_name(reduction: Reduction, classes: usize, table: usize) -> String {
     match reduction {
         Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized => format!("class {table}"),

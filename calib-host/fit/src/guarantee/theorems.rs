@@ -28,23 +28,48 @@ pub fn gr21_theorem3(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
 
 /// Gupta and Ramdas 2021, Corollary 1 (conditional), for boundary points that are kept: Theorem 3 plus
 /// `1 / floor(n / B)`.
+///
+/// ```
+/// use calib_fit::guarantee::{gr21_corollary1, gr21_theorem3};
+///
+/// assert_eq!(gr21_corollary1(200, 5, 0.1), gr21_theorem3(200, 5, 0.1) + 1.0 / 200.0);
+/// ```
 pub fn gr21_corollary1(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
     gr21_theorem3(points_per_bin, bins, alpha) + 1.0 / points_per_bin as f64
 }
 
 /// Gupta and Ramdas 2021, Theorem 4 (marginal), for ties broken at random, up to an arbitrarily small delta:
 /// `sqrt(ln(2 / alpha) / (2 (floor(n / B) - 1)))`. Its conditional part is Theorem 3.
+///
+/// ```
+/// use calib_fit::guarantee::{gr21_theorem3, gr21_theorem4_marginal};
+///
+/// // On average over bins rather than in all of them at once, the bound is tighter.
+/// assert!(gr21_theorem4_marginal(200, 0.1) < gr21_theorem3(200, 5, 0.1));
+/// ```
 pub fn gr21_theorem4_marginal(points_per_bin: u64, alpha: f64) -> f64 {
     hoeffding(2.0 / alpha, points_per_bin)
 }
 
 /// Hoeffding's bound with a union bound over `bins` bins whose edges do not depend on the labels, for a bin with `n >= 1`
 /// points: `sqrt(ln(2 B / alpha) / (2 n))`.
+///
+/// ```
+/// // 100 points in the emptiest of 5 bins.
+/// assert!((calib_fit::guarantee::sample_split(100, 5, 0.1) - 0.15174).abs() < 1e-5);
+/// ```
 pub fn sample_split(n: u64, bins: u64, alpha: f64) -> f64 {
     hoeffding(2.0 * bins as f64 / alpha, n + 1)
 }
 
 /// The smallest `n` for which Theorem 3 gives `epsilon` with `bins` bins, at `0 < epsilon`.
+///
+/// ```
+/// use calib_fit::guarantee::{gr21_theorem3, gr21_theorem3_smallest_n};
+///
+/// let n = gr21_theorem3_smallest_n(10, 0.1, 0.05);
+/// assert!(gr21_theorem3(n / 10, 10, 0.1) <= 0.05 && gr21_theorem3((n - 1) / 10, 10, 0.1) > 0.05);
+/// ```
 pub fn gr21_theorem3_smallest_n(bins: u64, alpha: f64, epsilon: f64) -> u64 {
     let per_bin = ((2.0 * bins as f64 / alpha).ln() / (2.0 * epsilon * epsilon)).ceil() as u64;
     bins * (per_bin.max(1) + 1)
@@ -52,11 +77,22 @@ pub fn gr21_theorem3_smallest_n(bins: u64, alpha: f64, epsilon: f64) -> u64 {
 
 /// Gupta and Ramdas 2022, Theorem 1 (conditional): `sqrt(ln(2 n / (k alpha)) / (2 (k - 1)))` for `k >= 2`
 /// points per bin and `n` points in all.
+///
+/// ```
+/// // 10 000 points, at least 100 to a bin.
+/// assert!((calib_fit::guarantee::gr22_theorem1(10_000, 100, 0.1) - 0.19593).abs() < 1e-5);
+/// ```
 pub fn gr22_theorem1(n: u64, k: u64, alpha: f64) -> f64 {
     hoeffding(2.0 * n as f64 / (k as f64 * alpha), k)
 }
 
 /// Gupta and Ramdas 2022, Theorem 2 (conditional), for all classes together: [`gr22_theorem1`] at `alpha / classes`.
+///
+/// ```
+/// use calib_fit::guarantee::{gr22_theorem1, gr22_theorem2};
+///
+/// assert_eq!(gr22_theorem2(10_000, 100, 10, 0.1), gr22_theorem1(10_000, 100, 0.1 / 10.0));
+/// ```
 pub fn gr22_theorem2(n: u64, k: u64, classes: u64, alpha: f64) -> f64 {
     gr22_theorem1(n, k, alpha / classes as f64)
 }

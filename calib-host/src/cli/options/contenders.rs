@@ -1,17 +1,21 @@
 //! Which methods are compared.
 
+use std::iter;
+use std::sync::LazyLock;
+
 use calib_core::artifact::Reduction;
-use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
 use calib_host::compare::{Claim, Contender, FailedMethod};
 use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, VectorScalingMethod,
 };
 use calib_host::stats::{CrossValidation, Seed};
-use calib_host::{BinaryMethod, JointMethod, ReductionOptions, Umd};
+use calib_host::{BinaryMethod, JointMethod, ReductionOptions};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::joint::DIRICHLET_ODIR;
 use super::method::MIN_POINTS;
+use super::method_name::{MethodName, Parameters};
 use crate::cli::error::Error;
 
 /// The bins of methods that have a fixed number of them.
@@ -42,29 +46,10 @@ pub(crate) struct MethodChoice {
     points_per_bin: Option<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq)]
 enum Choice {
     All,
-    Umd,
-    UmdOriginal,
-    UmdRandomized,
-    Ums,
-    FixedWidth,
-    Isotonic,
-    IsotonicInterpolated,
-    Irp,
-    ScalingBinning,
-    Platt,
-    Beta,
-    Temperature,
-    VennAbers,
-    Vector,
-    Matrix,
-    Dirichlet,
-    Sierpinski,
-    Grid,
-    Projection,
-    MulticlassIrp,
+    Method(MethodName),
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -88,12 +73,12 @@ impl MethodChoice {
             ));
         }
         let mut contenders = Vec::new();
-        for choice in self.chosen() {
-            match self.binary_method(choice, seed) {
-                Some(method) => contenders.push((choice.name(), Contender::Binary(method))),
+        for method in self.chosen() {
+            let name = method.name();
+            match self.binary_method(method, seed) {
+                Some(method) => contenders.push((name, Contender::Binary(method))),
                 None if self.is_all() => {}
                 None => {
-                    let name = choice.name();
                     return Err(Error::Usage(format!(
                         "{name} calibrates whole vectors: use --logits or --probs instead of --scores"
                     )));
@@ -110,21 +95,22 @@ impl MethodChoice {
             Claim::TopLabel => &[ReductionChoice::Confidence, ReductionChoice::TopLabel],
         });
         let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
-        for choice in self.chosen() {
-            if let Some(method) = self.binary_method(choice, seed) {
-                let options = ReductionOptions { method, points_per_bin: self.points_per_bin(choice) };
+        for name in self.chosen() {
+            if let Some(method) = self.binary_method(name, seed) {
+                let options = ReductionOptions { method, points_per_bin: self.points_per_bin(name) };
                 for reduction in reductions.iter().map(|reduction| reduction.get()) {
-                    let name = format!("{reduction}/{}", choice.name());
+                    let name = format!("{reduction}/{}", name.name());
                     contenders.push((name, Contender::Reduced(reduction, options)));
                 }
             }
-            let is_slow = matches!(choice, Choice::Matrix | Choice::Dirichlet) && classes > QUICK_CLASSES;
+            let is_slow =
+                matches!(name, MethodName::Matrix | MethodName::Dirichlet) && classes > QUICK_CLASSES;
             if is_slow && self.is_all() {
                 let reason =
                     format!("it takes long for {classes} classes: name it among --methods to have it tried");
-                left_out.push(FailedMethod { name: choice.name(), reason });
-            } else if let Some(method) = self.joint_method(choice, seed) {
-                contenders.push((choice.name(), Contender::Joint(method)));
+                left_out.push(FailedMethod { name: name.name(), reason });
+            } else if let Some(method) = self.joint_method(name, seed) {
+                contenders.push((name.name(), Contender::Joint(method)));
             }
         }
         (contenders, left_out)
@@ -135,63 +121,43 @@ impl MethodChoice {
     }
 
     /// Each once, in the order of their definition.
-    fn chosen(&self) -> impl Iterator<Item = Choice> {
-        let all = Choice::value_variants().iter().copied().filter(|choice| *choice != Choice::All);
-        all.filter(|choice| self.is_all() || self.methods.contains(choice))
+    fn chosen(&self) -> impl Iterator<Item = MethodName> {
+        let all = MethodName::value_variants().iter().copied();
+        all.filter(|name| self.is_all() || self.methods.contains(&Choice::Method(*name)))
     }
 
     /// As `calib fit` has it: a class or rank with fewer points stays uncalibrated.
-    fn points_per_bin(&self, choice: Choice) -> Option<usize> {
-        use Choice::{FixedWidth, ScalingBinning, Umd, UmdOriginal, UmdRandomized, Ums};
-        let has_bins =
-            matches!(choice, Umd | UmdOriginal | UmdRandomized | Ums | FixedWidth | ScalingBinning);
+    fn points_per_bin(&self, name: MethodName) -> Option<usize> {
         let points = self.points_per_bin.map_or(MIN_POINTS, |points| points as usize);
-        (!has_bins || self.bins.is_none()).then_some(points)
+        (!name.has_bins() || self.bins.is_none()).then_some(points)
     }
 
-    /// The method for a binary problem; `None` for one of whole vectors.
-    fn binary_method(&self, choice: Choice, seed: Seed) -> Option<BinaryMethod> {
+    /// The method for a binary problem, as `calib fit` has it by default but for the bins; `None` for one of whole vectors.
+    fn binary_method(&self, name: MethodName, seed: Seed) -> Option<BinaryMethod> {
         let bins = usize::from(self.bins.unwrap_or(BINS));
-        let umd = Umd::new(bins);
-        Some(match choice {
-            Choice::Umd => BinaryMethod::Umd(umd),
-            Choice::UmdOriginal => BinaryMethod::Umd(Umd { boundary_points: BoundaryPoints::Kept, ..umd }),
-            Choice::UmdRandomized => BinaryMethod::UmdRandomized(umd, seed),
-            Choice::Ums => BinaryMethod::Ums(Ums { bins, seed }),
-            Choice::FixedWidth => BinaryMethod::FixedWidth(FixedWidth { bins }),
-            Choice::Isotonic => BinaryMethod::Isotonic(Isotonic::default()),
-            Choice::IsotonicInterpolated => BinaryMethod::IsotonicInterpolated(Isotonic::default()),
-            Choice::Irp => BinaryMethod::Isotonic(Isotonic { max_bins: Some(bins), ..Isotonic::default() }),
-            Choice::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
-                loss: Loss::Log,
-                scaling: ScalingMethod::PlattLogit,
-                bins,
-                split_seed: None,
-            }),
-            Choice::Platt => BinaryMethod::Scaling(ScalingMethod::PlattLogit),
-            Choice::Beta => BinaryMethod::Scaling(ScalingMethod::Beta),
-            Choice::Temperature => BinaryMethod::Scaling(ScalingMethod::Temperature),
-            Choice::VennAbers => BinaryMethod::VennAbers,
-            _ => return None,
-        })
+        // Without a limit irp would be isotonic regression.
+        let max_bins = (name == MethodName::Irp).then_some(bins);
+        name.binary(&Parameters { bins, max_bins, seed, ..Parameters::default() })
     }
 
     /// The method for whole vectors, with the parameters that `calib fit` has by default where it has some.
-    fn joint_method(&self, choice: Choice, seed: Seed) -> Option<JointMethod> {
+    fn joint_method(&self, name: MethodName, seed: Seed) -> Option<JointMethod> {
         let scaling = |method| JointMethod::Scaling { method, log_probs: false, cross_validation: None };
         let odir = |penalty| Odir { lambda: penalty, mu: penalty };
         let bins = usize::from(self.bins.unwrap_or(BINS));
-        let canonical = match choice {
-            Choice::Temperature => return Some(scaling(VectorScalingMethod::Temperature)),
-            Choice::Vector => return Some(scaling(VectorScalingMethod::Vector)),
-            Choice::Matrix => return Some(scaling(VectorScalingMethod::Matrix(odir(0.0)))),
-            Choice::Dirichlet => return Some(scaling(VectorScalingMethod::Dirichlet(odir(DIRICHLET_ODIR)))),
-            Choice::Sierpinski => CanonicalMethod::Sierpinski(SIERPINSKI_DEPTH),
-            Choice::Grid => CanonicalMethod::Grid(GRID_RESOLUTION),
-            Choice::Projection => {
+        let canonical = match name {
+            MethodName::Temperature => return Some(scaling(VectorScalingMethod::Temperature)),
+            MethodName::Vector => return Some(scaling(VectorScalingMethod::Vector)),
+            MethodName::Matrix => return Some(scaling(VectorScalingMethod::Matrix(odir(0.0)))),
+            MethodName::Dirichlet => {
+                return Some(scaling(VectorScalingMethod::Dirichlet(odir(DIRICHLET_ODIR))));
+            }
+            MethodName::Sierpinski => CanonicalMethod::Sierpinski(SIERPINSKI_DEPTH),
+            MethodName::Grid => CanonicalMethod::Grid(GRID_RESOLUTION),
+            MethodName::Projection => {
                 CanonicalMethod::Projection(ProjectionBinning { bins, directions: Directions::Rotate })
             }
-            Choice::MulticlassIrp => CanonicalMethod::MulticlassIrp(MulticlassIrp {
+            MethodName::MulticlassIrp => CanonicalMethod::MulticlassIrp(MulticlassIrp {
                 cross_validation: Some(CrossValidation { folds: IRP_FOLDS, seed }),
                 ..MulticlassIrp::default()
             }),
@@ -201,9 +167,20 @@ impl MethodChoice {
     }
 }
 
-impl Choice {
-    fn name(self) -> String {
-        self.to_possible_value().expect("no choice is hidden").get_name().to_owned()
+impl ValueEnum for Choice {
+    fn value_variants<'a>() -> &'a [Self] {
+        static CHOICES: LazyLock<Vec<Choice>> = LazyLock::new(|| {
+            let methods = MethodName::value_variants().iter().copied().map(Choice::Method);
+            iter::once(Choice::All).chain(methods).collect()
+        });
+        &CHOICES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::All => Some(PossibleValue::new("all")),
+            Self::Method(name) => name.to_possible_value(),
+        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! The options that choose a method.
 
-use calib_host::binary::{
-    Boundary, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
-};
+use calib_host::binary::{Boundary, Loss, ScalingMethod};
 use calib_host::files::Place;
-use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions, Umd};
+use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions};
 use clap::{Args, ValueEnum};
 
 use super::joint::JointOptions;
-use super::method_name::MethodName;
+use super::method_name::{MethodName, Parameters};
 use crate::cli::error::Error;
 
 /// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
@@ -129,7 +127,7 @@ impl MethodOptions {
     /// The method for `n` points of a binary problem.
     pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
         self.check()?;
-        if self.points_per_bin.is_some() && !self.has_bins() {
+        if self.points_per_bin.is_some() && !self.method.has_bins() {
             return Err(self.chooses_bins_itself("--points-per-bin"));
         }
         let bins = match (self.bins, self.points_per_bin) {
@@ -147,7 +145,7 @@ impl MethodOptions {
     /// The method for each binary problem of a reduction.
     pub(crate) fn reduction(&self) -> Result<ReductionOptions, Error> {
         self.check()?;
-        let points_per_bin = if self.has_bins() {
+        let points_per_bin = if self.method.has_bins() {
             self.points_per_bin
         } else {
             Some(self.points_per_bin.unwrap_or(MIN_POINTS))
@@ -158,7 +156,8 @@ impl MethodOptions {
     /// Refuses options that the method does not have.
     fn check(&self) -> Result<(), Error> {
         use MethodName::{
-            Beta, Irp, Isotonic, Platt, ScalingBinning, Temperature, Umd, UmdOriginal, UmdRandomized,
+            Beta, Irp, Isotonic, IsotonicInterpolated, Platt, ScalingBinning, Temperature, Umd, UmdOriginal,
+            UmdRandomized,
         };
         let name = self.name();
         if self.method.is_joint() {
@@ -173,9 +172,9 @@ impl MethodOptions {
             true => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
             false => Ok(()),
         };
-        let isotonic = matches!(self.method, Isotonic | Irp);
+        let isotonic = matches!(self.method, Isotonic | IsotonicInterpolated | Irp);
         let umd = matches!(self.method, Umd | UmdOriginal | UmdRandomized);
-        if self.bins.is_some() && !self.has_bins() {
+        if self.bins.is_some() && !self.method.has_bins() {
             return Err(self.chooses_bins_itself("--bins"));
         }
         refuse(self.max_bins.is_some(), isotonic, "--max-bins")?;
@@ -185,7 +184,7 @@ impl MethodOptions {
         let scaling = matches!(self.method, Platt | Beta | Temperature | ScalingBinning);
         refuse(self.loss == LossName::Squared, scaling, "--loss squared")?;
         refuse(self.one_set, self.method == ScalingBinning, "--one-set")?;
-        if self.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
+        if self.method.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
             return Err(Error::Usage(format!("{name} needs --bins or --points-per-bin")));
         }
         Ok(())
@@ -193,9 +192,9 @@ impl MethodOptions {
 
     /// Refuses an option that goes with step functions alone, if the method fits something else.
     pub(crate) fn check_steps(&self, option: &str) -> Result<(), Error> {
-        use MethodName::{Beta, Platt, Temperature, UmdRandomized, VennAbers};
-        let other = matches!(self.method, Platt | Beta | Temperature | UmdRandomized | VennAbers)
-            || self.method.is_joint();
+        use MethodName::{Beta, IsotonicInterpolated, Platt, Temperature, UmdRandomized, VennAbers};
+        let functions = [Platt, Beta, Temperature, UmdRandomized, IsotonicInterpolated, VennAbers];
+        let other = functions.contains(&self.method) || self.method.is_joint();
         if other || self.interpolate || self.ties == TiesName::Randomize {
             let name = self.name();
             return Err(Error::Usage(format!(
@@ -206,57 +205,30 @@ impl MethodOptions {
     }
 
     fn with_bins(&self, bins: usize) -> BinaryMethod {
-        let boundary = match self.boundary {
-            BoundaryName::Ceil => Boundary::Ceil,
-            BoundaryName::Floor => Boundary::Floor,
+        let parameters = Parameters {
+            bins,
+            boundary: match self.boundary {
+                BoundaryName::Ceil => Boundary::Ceil,
+                BoundaryName::Floor => Boundary::Floor,
+            },
+            randomize_ties: self.ties == TiesName::Randomize,
+            max_bins: self.max_bins.map(|max| max as usize),
+            interpolate: self.interpolate,
+            smoothing: self.smoothing.unwrap_or(0.0),
+            scaling: match self.scaling {
+                ScalingName::Platt => self.platt(),
+                ScalingName::Beta => ScalingMethod::Beta,
+                ScalingName::Temperature => ScalingMethod::Temperature,
+            },
+            platt: self.platt(),
+            loss: match self.loss {
+                LossName::Log => Loss::Log,
+                LossName::Squared => Loss::Squared,
+            },
+            one_set: self.one_set,
+            seed: self.seed,
         };
-        let umd = |boundary_points| {
-            let umd = Umd { bins, boundary, boundary_points };
-            if self.ties == TiesName::Randomize || self.method == MethodName::UmdRandomized {
-                BinaryMethod::UmdRandomized(umd, self.seed)
-            } else {
-                BinaryMethod::Umd(umd)
-            }
-        };
-        let isotonic = |max_bins| {
-            let isotonic = Isotonic { max_bins, smoothing: self.smoothing.unwrap_or(0.0) };
-            if self.interpolate {
-                BinaryMethod::IsotonicInterpolated(isotonic)
-            } else {
-                BinaryMethod::Isotonic(isotonic)
-            }
-        };
-        let scaling = |method| match self.loss {
-            LossName::Log => BinaryMethod::Scaling(method),
-            LossName::Squared => BinaryMethod::LeastSquares(method),
-        };
-        let max_bins = self.max_bins.map(|max| max as usize);
-        match self.method {
-            MethodName::Umd | MethodName::UmdRandomized => umd(BoundaryPoints::LeftOut),
-            MethodName::UmdOriginal => umd(BoundaryPoints::Kept),
-            MethodName::Ums => BinaryMethod::Ums(Ums { bins, seed: self.seed }),
-            MethodName::FixedWidth => BinaryMethod::FixedWidth(FixedWidth { bins }),
-            MethodName::Isotonic => isotonic(max_bins),
-            MethodName::Irp => isotonic(Some(max_bins.unwrap_or(usize::MAX))),
-            MethodName::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
-                scaling: match self.scaling {
-                    ScalingName::Platt => self.platt(),
-                    ScalingName::Beta => ScalingMethod::Beta,
-                    ScalingName::Temperature => ScalingMethod::Temperature,
-                },
-                loss: match self.loss {
-                    LossName::Log => Loss::Log,
-                    LossName::Squared => Loss::Squared,
-                },
-                bins,
-                split_seed: (!self.one_set).then_some(self.seed),
-            }),
-            MethodName::Platt => scaling(self.platt()),
-            MethodName::Beta => scaling(ScalingMethod::Beta),
-            MethodName::Temperature => scaling(ScalingMethod::Temperature),
-            MethodName::VennAbers => BinaryMethod::VennAbers,
-            _ => unreachable!("a method of whole vectors was refused before"),
-        }
+        self.method.binary(&parameters).expect("a method of whole vectors was refused before")
     }
 
     fn platt(&self) -> ScalingMethod {
@@ -264,12 +236,6 @@ impl MethodOptions {
             PlattOn::Logit => ScalingMethod::PlattLogit,
             PlattOn::Prob => ScalingMethod::PlattProb,
         }
-    }
-
-    /// Whether the number of bins is the user's choice.
-    fn has_bins(&self) -> bool {
-        use MethodName::{FixedWidth, ScalingBinning, Umd, UmdOriginal, UmdRandomized, Ums};
-        matches!(self.method, Umd | UmdOriginal | UmdRandomized | Ums | FixedWidth | ScalingBinning)
     }
 
     fn chooses_bins_itself(&self, option: &str) -> Error {

@@ -1,5 +1,10 @@
-//! The names of methods.
+//! The names of methods, and what each is with which parameters.
 
+use calib_host::binary::{
+    Boundary, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
+};
+use calib_host::stats::Seed;
+use calib_host::{BinaryMethod, Umd};
 use clap::ValueEnum;
 
 /// A method, by its name.
@@ -17,6 +22,8 @@ pub(crate) enum MethodName {
     FixedWidth,
     /// Isotonic regression.
     Isotonic,
+    /// The same, interpolated linearly instead of stepping.
+    IsotonicInterpolated,
     /// Isotonic recursive partitioning: isotonic regression that can stop early, at --max-bins.
     Irp,
     /// Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019).
@@ -45,15 +52,113 @@ pub(crate) enum MethodName {
     MulticlassIrp,
 }
 
+/// The parameters of binary methods; by default those of `calib fit`.
+#[derive(Clone, Copy)]
+pub(crate) struct Parameters {
+    pub(crate) bins: usize,
+    pub(crate) boundary: Boundary,
+    pub(crate) randomize_ties: bool,
+    pub(crate) max_bins: Option<usize>,
+    pub(crate) interpolate: bool,
+    pub(crate) smoothing: f64,
+    /// The scaling function under scaling-binning.
+    pub(crate) scaling: ScalingMethod,
+    /// The scaling function that `platt` is.
+    pub(crate) platt: ScalingMethod,
+    pub(crate) loss: Loss,
+    pub(crate) one_set: bool,
+    pub(crate) seed: Seed,
+}
+
 impl MethodName {
     pub(crate) fn name(self) -> String {
         let value = self.to_possible_value().expect("no method is hidden");
         value.get_name().to_owned()
     }
 
+    /// The binary method; `None` of one for whole vectors only.
+    pub(crate) fn binary(self, parameters: &Parameters) -> Option<BinaryMethod> {
+        let &Parameters { bins, seed, .. } = parameters;
+        Some(match self {
+            Self::Umd => parameters.umd(BoundaryPoints::LeftOut, parameters.randomize_ties),
+            Self::UmdOriginal => parameters.umd(BoundaryPoints::Kept, parameters.randomize_ties),
+            Self::UmdRandomized => parameters.umd(BoundaryPoints::LeftOut, true),
+            Self::Ums => BinaryMethod::Ums(Ums { bins, seed }),
+            Self::FixedWidth => BinaryMethod::FixedWidth(FixedWidth { bins }),
+            Self::Isotonic => parameters.isotonic(parameters.max_bins, parameters.interpolate),
+            Self::IsotonicInterpolated => parameters.isotonic(parameters.max_bins, true),
+            Self::Irp => {
+                let max_bins = parameters.max_bins.unwrap_or(usize::MAX);
+                parameters.isotonic(Some(max_bins), parameters.interpolate)
+            }
+            Self::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
+                scaling: parameters.scaling,
+                loss: parameters.loss,
+                bins,
+                split_seed: (!parameters.one_set).then_some(seed),
+            }),
+            Self::Platt => parameters.scaling_function(parameters.platt),
+            Self::Beta => parameters.scaling_function(ScalingMethod::Beta),
+            Self::Temperature => parameters.scaling_function(ScalingMethod::Temperature),
+            Self::VennAbers => BinaryMethod::VennAbers,
+            Self::Vector
+            | Self::Matrix
+            | Self::Dirichlet
+            | Self::Sierpinski
+            | Self::Grid
+            | Self::Projection
+            | Self::MulticlassIrp => return None,
+        })
+    }
+
     /// Whether it calibrates whole vectors only.
     pub(super) fn is_joint(self) -> bool {
-        use MethodName::{Dirichlet, Grid, Matrix, MulticlassIrp, Projection, Sierpinski, Vector};
-        matches!(self, Vector | Matrix | Dirichlet | Sierpinski | Grid | Projection | MulticlassIrp)
+        self.binary(&Parameters::default()).is_none()
+    }
+
+    /// Whether the number of bins is the user's choice.
+    pub(super) fn has_bins(self) -> bool {
+        self.binary(&Parameters::default()).is_some_and(|method| method.has_bins())
+    }
+}
+
+impl Parameters {
+    fn umd(&self, boundary_points: BoundaryPoints, randomized: bool) -> BinaryMethod {
+        let umd = Umd { bins: self.bins, boundary: self.boundary, boundary_points };
+        if randomized { BinaryMethod::UmdRandomized(umd, self.seed) } else { BinaryMethod::Umd(umd) }
+    }
+
+    fn isotonic(&self, max_bins: Option<usize>, interpolate: bool) -> BinaryMethod {
+        let isotonic = Isotonic { max_bins, smoothing: self.smoothing };
+        if interpolate {
+            BinaryMethod::IsotonicInterpolated(isotonic)
+        } else {
+            BinaryMethod::Isotonic(isotonic)
+        }
+    }
+
+    fn scaling_function(&self, method: ScalingMethod) -> BinaryMethod {
+        match self.loss {
+            Loss::Log => BinaryMethod::Scaling(method),
+            Loss::Squared => BinaryMethod::LeastSquares(method),
+        }
+    }
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            bins: 1,
+            boundary: Boundary::Ceil,
+            randomize_ties: false,
+            max_bins: None,
+            interpolate: false,
+            smoothing: 0.0,
+            scaling: ScalingMethod::PlattLogit,
+            platt: ScalingMethod::PlattLogit,
+            loss: Loss::Log,
+            one_set: false,
+            seed: 0,
+        }
     }
 }

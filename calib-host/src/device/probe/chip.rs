@@ -24,6 +24,12 @@ pub struct Chip {
 }
 
 /// The probes that are plugged in.
+///
+/// ```no_run
+/// for probe in calib_host::device::probe::probes() {
+///     println!("{probe:?}");
+/// }
+/// ```
 pub fn probes() -> Vec<ProbeState> {
     let listed = Lister::new().list_all_with_access();
     let state = |item: probe_rs::probe::list::ProbeListItem| ProbeState {
@@ -107,6 +113,11 @@ impl Chip {
 
 /// Finds where in memory a program has its log, of an ELF file.
 ///
+/// ```no_run
+/// println!("the log is at {:#x}", calib_host::device::probe::log_addr("app.elf".as_ref())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If the file cannot be read, or its program has no log over RTT.
@@ -186,6 +197,18 @@ impl FlashAccess for Chip {
 }
 
 /// The parts of a program that go to flash, of an ELF file.
+///
+/// ```no_run
+/// use calib_host::device::probe::{Chip, elf_segments, flash, flash_plan, restart};
+///
+/// // Writes a program and starts it.
+/// let mut chip = Chip::attach("nRF52840_xxAA", None)?;
+/// let segments = elf_segments(&mut chip, "app.elf".as_ref())?;
+/// let plan = flash_plan(&chip, &segments, false)?;
+/// flash(&mut chip, &segments, &plan, |bytes| eprintln!("{bytes} bytes"))?;
+/// restart(&mut chip, None)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -12,6 +12,14 @@ use super::report::{DeviceReport, await_report, restart};
 
 /// Reads both slots.
 ///
+/// ```no_run
+/// use calib_host::device::probe::{Chip, read_slots, slot_map};
+///
+/// let mut chip = Chip::attach("nRF52840_xxAA", None)?;
+/// let slots = read_slots(&mut chip, slot_map("nRF52840_xxAA").expect("calib has a board crate for this chip"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The probe's.
@@ -22,6 +30,22 @@ pub fn read_slots(access: &mut impl FlashAccess, map: SlotMap) -> Result<SlotIma
 }
 
 /// Says what is to be written so that a chip's slots hold an artefact, and what that erases. Nothing is written.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use calib_host::device::probe::{Chip, deploy, prepare, report_addr, slot_map};
+/// use calib_host::read_artifact;
+///
+/// let artifact = read_artifact("cal.bin".as_ref())?;
+/// let mut chip = Chip::attach("nRF52840_xxAA", None)?;
+/// let map = slot_map("nRF52840_xxAA").expect("calib has a board crate for this chip");
+/// let (segment, plan) = prepare(&mut chip, map, &artifact)?;
+/// println!("{plan:?}");
+/// let report_addr = report_addr("nRF52840_xxAA");
+/// let (written, report) = deploy(&mut chip, (segment, &plan), &artifact, report_addr, Duration::from_secs(5))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

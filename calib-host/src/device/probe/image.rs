@@ -20,6 +20,13 @@ pub struct SlotMap {
 }
 
 /// The slots of calib's own board crates, by the chip's name.
+///
+/// ```
+/// use calib_host::device::probe::slot_map;
+///
+/// assert!(slot_map("nRF52840_xxAA").is_some());
+/// assert!(slot_map("a chip that has no board crate").is_none());
+/// ```
 pub fn slot_map(chip: &str) -> Option<SlotMap> {
     match chip.to_ascii_lowercase().as_str() {
         // The last two sectors of 4 KB of 1 MB.

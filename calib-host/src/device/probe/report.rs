@@ -107,6 +107,18 @@ pub fn restart(access: &mut impl FlashAccess, report_addr: Option<u64>) -> Resul
 
 /// Waits for a device's report after [`restart`].
 ///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use calib_host::device::probe::{Chip, await_report, report_addr, restart};
+///
+/// let mut chip = Chip::attach("nRF52840_xxAA", None)?;
+/// let addr = report_addr("nRF52840_xxAA");
+/// restart(&mut chip, addr)?;
+/// let report = await_report(&mut chip, addr.expect("its board crate leaves one"), Duration::from_secs(5))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If the probe fails, or there is none in time.

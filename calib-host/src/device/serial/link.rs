@@ -171,6 +171,13 @@ impl Transport for serialport::TTYPort {
 
 /// Opens a serial port, for this program alone.
 ///
+/// ```no_run
+/// use calib_host::device::serial::{Link, open_port};
+///
+/// let link = Link::new(open_port("/dev/ttyACM0", 115_200)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If it is not there, in use, or not this user's to open.

@@ -29,6 +29,16 @@ pub enum Stage {
 
 /// Sends an artefact to a device and lets it install it; goes on where an earlier push of the same stopped.
 ///
+/// ```no_run
+/// use calib_host::device::serial::{Link, open_port, push};
+/// use calib_host::read_artifact;
+///
+/// let mut link = Link::new(open_port("/dev/ttyACM0", 115_200)?);
+/// let receipt = push(&mut link, &read_artifact("cal.bin".as_ref())?, |stage| eprintln!("{stage:?}"))?;
+/// println!("in force: {receipt:?}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// If the line fails, or the device refuses. The calibrator in force is then the one before, unless the device was asked
