@@ -17,14 +17,14 @@ xflags::xflags! {
 
         /// Run the main job on real data, with a calibrator on an emulated device.
         cmd demo {}
-        /// Run all checks and tests that a change should pass before it is looked at.
+        /// Run all tests that a change should pass before it is looked at.
         ///
-        /// Format, clippy, unit and integration tests, examples in the documentation, end to end in the emulator.
+        /// Format, unit and integration tests, examples in the documentation, end to end in the emulator.
         cmd test {}
         /// Run what proves rather than tests.
         ///
-        /// No panic and no call too deep on any core, no instruction more than before, every board, every set of features on
-        /// every target, the same bytes from two folders.
+        /// No warning of clippy, no panic and no call too deep on any core, no instruction more than before, every board and
+        /// every input of the end-to-end tests, every set of features on every target, the same bytes from two folders.
         cmd verify {}
         /// Compare with independently computed reference values.
         cmd papers {

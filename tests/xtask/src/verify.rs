@@ -1,11 +1,15 @@
 //! `cargo xtask verify`
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use anyhow::Result;
 use calib_run::{cargo, root, run};
 
 use crate::devices::{Measure, TARGETS};
 use crate::fuzz;
-use crate::setup::{CPP, Needs, QEMU_ARM, QEMU_RISCV, Setup};
+use crate::setup::{ARM_GCC, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 
 /// The targets that calib-core is built for with every set of its features.
@@ -16,6 +20,21 @@ const CORE_FEATURES: [&str; 5] = ["", "defmt", "micromath", "defmt,micromath", "
 /// A target of 32 bits whose programs a processor of 64 bits runs as they are.
 const NARROW: &str = "i686-unknown-linux-musl";
 
+/// One board of each kind, with its target; the MPS2 boards differ in numbers alone. What replaces calibrators, too, where
+/// there is flash for it.
+const BOARDS: [(&str, &str); 6] = [
+    ("microbit", "thumbv6m-none-eabi"),
+    ("mps2-an386", "thumbv7em-none-eabihf"),
+    ("mps2-an386,slots", "thumbv7em-none-eabihf"),
+    ("virt", "riscv32imac-unknown-none-elf"),
+    ("virt,slots", "riscv32imac-unknown-none-elf"),
+    ("nrf52840-dk", "thumbv7em-none-eabihf"),
+];
+/// A classifier for the boards' build script.
+const CLASSIFIER: &str = r#"{"name": "any", "id": "0011223344556677", "mean": [0.0], "scale": [1.0],
+"weights": [[1.0]], "bias": [0.0], "alarm": {"at_least": 0.5}}"#;
+const DENY: [&str; 3] = ["--", "-D", "warnings"];
+
 /// Runs what proves rather than tests; stops at the first that fails.
 pub(crate) fn verify(setup: Setup) -> Result<()> {
     let mut steps = Steps::new();
@@ -23,11 +42,13 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
         let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
         setup.provide(&Needs {
             targets: &[&TARGETS[..], narrow].concat(),
-            programs: &[&CPP, &QEMU_ARM, &QEMU_RISCV],
+            components: true,
+            programs: &[&OPENSSL, &CPP, &ARM_GCC, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
             ..Needs::default()
         })
     })?;
     let root = root();
+    steps.step("clippy", || clippy(&root))?;
     steps.step("calib-core for devices, with every set of features", || {
         for target in CORE_TARGETS {
             for features in CORE_FEATURES {
@@ -51,9 +72,13 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
     steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
     steps.step("fuzz targets on their seeds", fuzz::replay)?;
-    steps.step("the same answers on every board", || {
-        let ignored = ["--test", "e2e", "--", "--ignored"];
-        run(cargo(&root).args(["test", "--locked", "--workspace", "--all-features"]).args(ignored))
+    steps.step("the same answers on every board, and for all inputs", || {
+        let whole = ["--test", "e2e", "--", "--include-ignored"];
+        run(cargo(&root)
+            .args(["test", "--locked", "--workspace", "--all-features"])
+            .args(whole)
+            // Of which `cargo xtask test` sends an eighth.
+            .env("CALIB_ALL_INPUTS", "1"))
     })?;
     steps.step("a serial line under load", || measure(&["load", &(10.0_f64 / 60.0).to_string()]))?;
     steps.step("the same bytes from two folders", || measure(&["reproducible", "--sample"]))?;
@@ -76,6 +101,32 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
     steps.summarise();
     eprintln!("everything is verified");
     Ok(())
+}
+
+/// Clippy on everything, without a warning.
+fn clippy(root: &Path) -> Result<()> {
+    let firmware = &root.join("firmware");
+    let deny = |command: &mut Command| run(command.args(DENY));
+    deny(cargo(root).args([
+        "clippy",
+        "--quiet",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+    ]))?;
+    // Without a package: what runs on the host, too.
+    deny(cargo(firmware).args(["clippy", "--quiet", "--locked", "--all-targets"]))?;
+    let classifier = root.join("target/any-classifier.json");
+    fs::write(&classifier, CLASSIFIER)?;
+    BOARDS.iter().try_for_each(|(features, target)| {
+        deny(
+            cargo(firmware)
+                .env("CALIB_CLASSIFIER", &classifier)
+                .args(["clippy", "--quiet", "--locked", "--package", "boards", "--release"])
+                .args(["--features", features, "--target", target]),
+        )
+    })
 }
 
 const fn runs_narrow() -> bool {
