@@ -227,7 +227,7 @@ impl Chart {
         ));
     }
 
-    /// A line of text, so many pixels below a point; `anchor` is that of SVG.
+    /// A line of text, so many pixels below a point; `anchor` is SVG's `text-anchor`.
     pub fn text(&mut self, (x, y): (f64, f64), below: f64, anchor: &str, text: &str) {
         let (x, y) = (self.at_x(x), self.at_y(y) + below);
         let text = escape(text);

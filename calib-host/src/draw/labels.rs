@@ -60,8 +60,8 @@ impl Area {
 /// A straight line between two places.
 pub(super) type Segment = [(f64, f64); 2];
 
-/// Places a label of so many characters beside each point, within the first `width` by `height` pixels: on that of eight
-/// sides where it covers no point and no earlier label, and the fewest lines; above the point if there is none.
+/// Places a label of so many characters beside each point, within the first `width` by `height` pixels. Of the eight sides of a
+/// point it takes one where the label covers no point, no earlier label and the fewest lines; if there is none, the side above.
 pub(super) fn place(
     points: &[(f64, f64)],
     chars: &[usize],

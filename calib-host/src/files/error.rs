@@ -18,7 +18,7 @@ pub enum FileError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// A file was read, and holds what it should not.
+    /// A file was read, and its content is wrong.
     #[error("{place}: {problem}")]
     Input {
         /// Where.

@@ -16,7 +16,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Takes an error of data apart. `encoding` is that of codes.
+    /// Takes an error of data apart. `encoding` is the encoding of codes.
     pub(crate) fn new(cause: DataError, encoding: ScoreEncoding) -> Self {
         let whole = |problem| Self { row: None, class: None, problem };
         let of_row = |row, problem| Self { row: Some(row), class: None, problem };
@@ -47,7 +47,7 @@ impl Fault {
     }
 }
 
-/// What is wrong with a value that is no score; `out_of_range` says what it should have been.
+/// The problem with a value that is no score; `out_of_range` says what it should have been.
 pub(crate) fn score_problem(cause: ScoreError, value: f64, out_of_range: fn(f64) -> Problem) -> Problem {
     match cause {
         ScoreError::NaN => Problem::NaN,

@@ -98,7 +98,7 @@ impl BinaryFiles<'_> {
         let mut pairs = Pairs::new();
         let (mut no_more_scores, mut no_more_labels) = (false, false);
         while !(no_more_scores && no_more_labels) {
-            // The columns of one table go together, but those of an archive may differ in length.
+            // The columns of one table go together, but the arrays of an archive may differ in length.
             let wanted = labels.is_none() || pairs.scores.is_empty() || no_more_labels;
             if !no_more_scores && wanted {
                 match scores.next()? {

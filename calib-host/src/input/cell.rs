@@ -129,7 +129,7 @@ impl<'t> TableCell<&'t str> {
     }
 }
 
-/// No class index or code comes near the largest `i64`, which stands for all that are out of range.
+/// The largest `i64` stands for all numbers out of range: no class index or code comes near it.
 pub(super) fn saturated(value: u64) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

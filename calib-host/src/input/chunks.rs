@@ -70,7 +70,7 @@ impl<'w> Chunks<'w> {
         next
     }
 
-    /// Tells how far reading is: a piece further, or at the end, be it that of the rows or a fault.
+    /// Tells how far reading is: a piece further, or at the end, which is the last row or a fault.
     fn tell(&mut self, goes_on: bool) {
         if let (Some((done, total)), Content::File(path)) = (&mut self.rows, &self.content) {
             *done = if goes_on { (*done + CHUNK_ROWS as u64).min(*total) } else { *total };

@@ -9,7 +9,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a reader that has been seen to panic on damaged files; `Err` is what it said.
+/// Runs a reader that has been seen to panic on damaged files; `Err` is the panic's message.
 ///
 /// The crates `parquet` and `arrow-*` check most of what they read, and assert the rest: random damage to a file finds an
 /// assertion in one of some thousand files. The first call puts a panic hook in front of the present one, which says

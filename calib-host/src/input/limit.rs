@@ -9,7 +9,7 @@ use crate::files::Problem;
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
 pub const MAX_UNPACKED_BYTES: u64 = 4 << 30;
 
-/// The most that is read of a file that has to be in memory as a whole.
+/// The most bytes read of a file that is kept in memory as a whole.
 pub const MAX_READ_BYTES: u64 = 4 << 30;
 
 /// So many rows are read at a time of what is read piece by piece.

@@ -29,9 +29,9 @@ pub enum Contender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Claim {
-    /// That of the predicted class, for the prediction being right.
+    /// The probability of the predicted class, for the prediction being right.
     TopLabel,
-    /// Those of all classes. The log-loss is that of the true class, the Brier score the sum over classes.
+    /// The probabilities of all classes. The log-loss is taken at the true class, the Brier score is the sum over classes.
     AllClasses,
 }
 

@@ -20,7 +20,7 @@ pub struct CompareOptions {
     pub alpha: f64,
     /// The widest guarantee that will do; `None` if none is needed.
     pub epsilon: Option<f64>,
-    /// How to resample for intervals. Its seed is also that of the parts.
+    /// How to resample for intervals. Its seed also deals out the parts.
     pub bootstrap: Bootstrap,
 }
 
@@ -53,7 +53,7 @@ pub struct ComparedMethod {
     pub uncalibrated_tables: usize,
     /// The mean loss of held-out points.
     pub loss: EstimateWithInterval,
-    /// The mean loss less that of the scores as they are, on the same points: below 0 is better.
+    /// The mean loss less the mean loss of the scores as they are, on the same points: below 0 is better.
     pub change: EstimateWithInterval,
     /// The epsilon that a fit to all points guarantees; `None` for no guarantee.
     pub epsilon: Option<f64>,
@@ -108,7 +108,7 @@ struct Candidate {
 /// other points only. These are the points of the other parts, or, if there are test points, all. The result depends neither
 /// on the order of the points nor on the number of threads. `progress` is called after each of [`fits`] fits.
 ///
-/// The intervals tell the noise of the points that are judged, not that of the fits.
+/// The intervals tell the noise of the points that are judged, not the noise of the fits.
 ///
 /// ```
 /// use calib_fit::assess::{Bootstrap, IntervalKind, ProperScore};
@@ -204,7 +204,7 @@ enum HeldOut<'a> {
     Test(&'a CompareData),
 }
 
-/// What tells the seed of random words from that of everything else.
+/// Added to the seed, so that random words have a seed of their own.
 const WORDS: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// All that a method is judged by.

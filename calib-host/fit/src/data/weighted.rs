@@ -46,7 +46,7 @@ impl WeightedData {
         Ok(Self { units: BinaryData::from_counts(counts.collect())?, rows: rows.len() as u64 })
     }
 
-    /// The number of rows, those of weight 0 among them.
+    /// The number of rows, rows of weight 0 included.
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> u64 {
         self.rows

@@ -29,7 +29,7 @@ pub struct Actions {
     uncalibrated: usize,
 }
 
-/// Why actions were refused; an index is that of an action.
+/// Why actions were refused; `index` counts actions from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActionsError {

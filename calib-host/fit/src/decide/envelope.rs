@@ -23,7 +23,7 @@ pub struct LeftOut {
 }
 
 impl Envelope {
-    /// Bayes' rule for those of the actions that `among` tells to use.
+    /// Bayes' rule for the actions that `among` tells to use.
     ///
     /// Of actions that cost the same, the one given first is used.
     ///

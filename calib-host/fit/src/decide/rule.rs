@@ -13,7 +13,7 @@ pub struct Rule {
     intervals: Vec<usize>,
 }
 
-/// Why stated intervals are not a rule; an index is that of an action.
+/// Why stated intervals are not a rule; actions are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -155,7 +155,7 @@ impl Rule {
         self.intervals.iter().zip(lower.zip(upper)).map(|(&action, (above, up_to))| (action, above, up_to))
     }
 
-    /// Hands the parts for an artefact to `write`: all actions, also those that the rule never takes, in their order.
+    /// Hands the parts for an artefact to `write`: all actions in their order, also actions that the rule never takes.
     pub fn with_parts<R>(&self, actions: &Actions, write: impl FnOnce(&DecisionParts<'_>) -> R) -> R {
         // There are at most 16.
         let intervals: Vec<u8> = self.intervals.iter().map(|&action| action as u8).collect();

@@ -68,7 +68,7 @@ impl Plan {
     }
 }
 
-/// The last of `1..=most` that meets a condition, which then all before it do; 0 if none does.
+/// The last of `1..=most` that meets a condition; 0 if none does. Whatever comes before a number that meets it has to meet it, too.
 fn last(most: u64, meets: impl Fn(u64) -> bool) -> u64 {
     let (mut lo, mut hi) = (0, most + 1);
     while hi - lo > 1 {

@@ -87,7 +87,7 @@ impl Spill {
     }
 }
 
-/// Points on a disk are those of one fit, and not compared with others.
+/// Points on a disk belong to one fit, and are not compared with the points of another.
 impl PartialEq for Spill {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)

@@ -48,7 +48,7 @@ pub fn clopper_pearson(positives: u64, n: u64, alpha: f64) -> Interval {
     Interval { lo, hi }
 }
 
-/// Finds the last number below 1 for which a condition holds that holds from 0 up to some number, and not beyond.
+/// Finds the last number below 1 that meets a condition. The condition holds from 0 up to that number, and not beyond.
 fn last(holds: impl Fn(f64) -> bool) -> f64 {
     // Floats that are not negative are in the order of their bits.
     let (mut holding, mut failing) = (0.0f64.to_bits(), 1.0f64.to_bits());

@@ -3,7 +3,7 @@
 /// Terms are rounded to the nearest multiple of `1 / SCALE`: the error of a mean is below 1e-12.
 const SCALE: f64 = (1u64 << 40) as f64;
 
-/// Added to a number below 2^51 in magnitude, it leaves no bits but those of the nearest integer.
+/// Added to a number below 2^51 in magnitude, it leaves the bits of the nearest integer alone.
 const TO_INTEGER: f64 = 3.0 * (1u64 << 51) as f64;
 
 /// So many terms below 2^10 in magnitude cannot overflow an `i64` once scaled.
