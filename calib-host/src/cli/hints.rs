@@ -31,6 +31,9 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
 fn of_output(error: &OutputError) -> Option<String> {
     Some(match error {
         OutputError::Exists(_) => "add --force to replace it".into(),
+        OutputError::IsInput(_) => {
+            "give another name with -o: what is read is not replaced, with --force either".into()
+        }
         OutputError::DiskFull(path) => {
             format!("free some space, or write elsewhere than {}", path.display())
         }
@@ -293,6 +296,7 @@ fn of_device(error: &DeviceError) -> Option<String> {
         DeviceError::Silent { damaged, .. } => {
             format!("{damaged} damaged frames came: check the baud rate and the cable")
         }
+        DeviceError::Stalled { .. } => "reset the device, and push again".into(),
         DeviceError::Protocol => "use the calib that the firmware was built with".into(),
         DeviceError::Refused(UpdateRefusal::NotUpdatable) => {
             "this firmware has no slots: write its flash with `calib flash`".into()

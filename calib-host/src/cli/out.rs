@@ -1,7 +1,8 @@
 //! What commands print.
 
+use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, StderrLock, StdoutLock, Write};
 
 use crate::cli::error::Error;
 
@@ -10,8 +11,48 @@ pub(crate) fn decimals(number: impl Display) -> usize {
     number.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
+/// Standard output, safe for a terminal.
+pub(crate) fn stdout() -> Plain<StdoutLock<'static>> {
+    Plain(io::stdout().lock())
+}
+
+/// Standard error, safe for a terminal.
+pub(crate) fn stderr() -> Plain<StderrLock<'static>> {
+    Plain(io::stderr().lock())
+}
+
+/// Writes text without control characters but for the ends of lines: names in artefacts, of files and of devices may hold
+/// such as change a terminal's title or rewrite what stands on it. They are written as in `\x1b`.
+pub(crate) struct Plain<W>(W);
+
+impl<W: Write> Write for Plain<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|&byte| byte.is_ascii_control() && byte != b'\n') {
+            self.0.write_all(&rest[..at])?;
+            write!(self.0, "\\x{:02x}", rest[at])?;
+            rest = &rest[at + 1..];
+        }
+        self.0.write_all(rest)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Text from an artefact or a device on a line of its own: ends of lines in it are escaped, too.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    match text.contains(char::is_control) {
+        true => text.escape_debug().to_string().into(),
+        false => text.into(),
+    }
+}
+
 /// Prints a value as JSON on standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    // JSON escapes for itself.
     let mut stdout = io::stdout().lock();
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
     writeln!(stdout)?;

@@ -1,6 +1,7 @@
 //! Keys in files, and signatures on artefacts.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
@@ -14,7 +15,7 @@ use ed25519_dalek::pkcs8::{
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 
 use super::error::FileError;
-use super::output::{OutputError, write_file, write_secret_file};
+use super::output::{OutputError, PUBLIC, Prepared, SECRET};
 use super::place::Place;
 use super::problem::Problem;
 
@@ -76,16 +77,26 @@ impl PrivateKey {
         }
     }
 
-    /// Writes the key so that only its owner can read it.
+    /// Writes the key so that only its owner can read it, and its public key: both, or neither.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, or exists and is not to be replaced.
-    pub fn write(&self, path: &Path, overwrite: bool) -> Result<(), OutputError> {
+    /// If one cannot be written, or exists and is not to be replaced.
+    pub fn write_pair(&self, path: &Path, public_path: &Path, overwrite: bool) -> Result<(), OutputError> {
         // Without the public key, which OpenSSL 3.0 does not read in the same file.
         let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
         let pem = pair.to_pkcs8_pem(LineEnding::LF).expect("every key has a PEM");
-        write_secret_file(path, overwrite, |out| out.write_all(pem.as_bytes()))
+        // A public key whose private key is lost locks out the devices that are built with it: both are on the disk before
+        // either is in its place.
+        let private = Prepared::new(&SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
+        let public = self.public().prepare(public_path, overwrite)?;
+        private.commit()?;
+        public.commit().inspect_err(|_| {
+            if !overwrite {
+                // Nothing was there before.
+                let _ = fs::remove_file(path);
+            }
+        })
     }
 
     /// The public key that goes with it.
@@ -135,8 +146,12 @@ impl PublicKey {
     ///
     /// If it cannot be written, or exists and is not to be replaced.
     pub fn write(&self, path: &Path, overwrite: bool) -> Result<(), OutputError> {
+        self.prepare(path, overwrite)?.commit()
+    }
+
+    fn prepare(&self, path: &Path, overwrite: bool) -> Result<Prepared, OutputError> {
         let pem = self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM");
-        write_file(path, overwrite, |out| out.write_all(pem.as_bytes()))
+        Prepared::new(&PUBLIC, path, overwrite, |out| out.write_all(pem.as_bytes()))
     }
 
     /// The key's name.
@@ -168,9 +183,15 @@ impl std::fmt::Debug for PrivateKey {
 
 fn read_pem(path: &Path) -> Result<String, FileError> {
     let read_error = |source| FileError::Read { path: path.into(), source };
-    if fs::metadata(path).map_err(read_error)?.len() > MAX_KEY_LEN {
+    let mut bytes = Vec::new();
+    // A device has no length, and no end.
+    let mut limited = fs::File::open(path).map_err(read_error)?.take(MAX_KEY_LEN + 1);
+    limited.read_to_end(&mut bytes).map_err(read_error)?;
+    if bytes.len() as u64 > MAX_KEY_LEN {
         return Err(FileError::input(Place::file(path), Problem::Key { private: false }));
     }
-    let bytes = fs::read(path).map_err(read_error)?;
-    String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))
+    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
+    // RFC 7468 allows text before the first line of the key.
+    let start = text.find("-----BEGIN ").unwrap_or(0);
+    Ok(text[start..].to_owned())
 }

@@ -1,8 +1,10 @@
 //! Writing files so that a failure loses nothing.
 
-use std::fs::{File, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -13,6 +15,9 @@ pub enum OutputError {
     /// The target exists, and overwriting was not asked for.
     #[error("{} exists already", .0.display())]
     Exists(PathBuf),
+    /// The target is a file that is read, under this name or another.
+    #[error("{} is an input: writing there would lose it", .0.display())]
+    IsInput(PathBuf),
     /// The target is a folder or a device.
     #[error("cannot write {}: it is not a regular file", .0.display())]
     NotAFile(PathBuf),
@@ -51,57 +56,144 @@ pub fn write_file(
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    write_with(File::options().write(true).create_new(true), path, overwrite, write)
+    Prepared::new(&PUBLIC, path, overwrite, write)?.commit()
 }
 
-/// As [`write_file`]; only the file's owner can read it.
-pub(crate) fn write_secret_file(
-    path: &Path,
-    overwrite: bool,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+/// Refuses to write where something is read from.
+///
+/// ```
+/// use calib_host::files::{OutputError, check_output};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (data, other) = (folder.path().join("data.csv"), folder.path().join("other.bin"));
+/// std::fs::write(&data, "score,label\n")?;
+/// assert!(check_output(&other, [&data]).is_ok());
+/// assert!(matches!(check_output(&data, [&data]), Err(OutputError::IsInput(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If the output is one of the inputs, by whatever name or link.
+pub fn check_output(
+    output: &Path,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<(), OutputError> {
+    let is_input = |input: &Path| same_file::is_same_file(output, input).unwrap_or(false);
+    match inputs.into_iter().any(|input| is_input(input.as_ref())) {
+        true => Err(OutputError::IsInput(output.into())),
+        false => Ok(()),
+    }
+}
+
+/// Removes the temporary files of outputs that are not finished: for a program that is about to be interrupted.
+pub fn remove_unfinished() {
+    for path in &*unfinished() {
+        // It may be gone already, and there is nobody to tell.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The temporary files that exist, or are about to.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
+    // A set of paths is in order whatever panicked.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How a new file is opened.
+pub(super) type Open = fn() -> OpenOptions;
+
+/// With the permissions of any new file.
+pub(super) const PUBLIC: Open = || {
     let mut options = File::options();
+    options.write(true).create_new(true);
+    options
+};
+
+/// So that only its owner can read it.
+pub(super) const SECRET: Open = || {
+    let mut options = PUBLIC();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    write_with(options.write(true).create_new(true), path, overwrite, write)
+    options
+};
+
+/// A file that is written completely, but not in its place yet; dropped, it is removed.
+pub(super) struct Prepared {
+    file: Option<NamedTempFile>,
+    path: PathBuf,
+    overwrite: bool,
 }
 
-fn write_with(
-    options: &OpenOptions,
-    path: &Path,
-    overwrite: bool,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), OutputError> {
-    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(OutputError::NotAFile(path.into()));
+impl Prepared {
+    /// Writes the file beside its place.
+    pub(super) fn new(
+        open: &Open,
+        path: &Path,
+        overwrite: bool,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Self, OutputError> {
+        if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+            return Err(OutputError::NotAFile(path.into()));
+        }
+        if !overwrite && path.symlink_metadata().is_ok() {
+            return Err(OutputError::Exists(path.into()));
+        }
+        let mut prepared = Self { file: None, path: path.into(), overwrite };
+        prepared.write(open, write).map_err(|source| prepared.error(source))?;
+        Ok(prepared)
     }
-    let exists = || OutputError::Exists(path.into());
-    if !overwrite && path.symlink_metadata().is_ok() {
-        return Err(exists());
+
+    /// Puts the file in its place.
+    pub(super) fn commit(mut self) -> Result<(), OutputError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let temporary = file.path().to_owned();
+        let persisted =
+            if self.overwrite { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        // If it was not, dropping the error removes it.
+        let result = persisted.map(drop).map_err(|failed| self.error(failed.error));
+        unfinished().remove(&temporary);
+        result
     }
-    try_write(options, path, overwrite, write).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists if !overwrite => exists(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OutputError::DiskFull(path.into()),
-        _ => OutputError::Io { path: path.into(), source },
-    })
+
+    fn write(&mut self, open: &Open, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Opened and written as a plain `File`: it gets the permissions of any new file, and the errors name the
+        // operating system's reason only, not the temporary file.
+        let open = |path: &Path| {
+            unfinished().insert(path.into());
+            open().open(path).inspect_err(|_| {
+                unfinished().remove(path);
+            })
+        };
+        let file =
+            tempfile::Builder::new().prefix(".calib-").make_in(folder.unwrap_or(Path::new(".")), open)?;
+        let file = self.file.insert(file);
+        let mut buffered = BufWriter::new(file.as_file());
+        write(&mut buffered)?;
+        buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    }
+
+    fn error(&self, source: io::Error) -> OutputError {
+        let path = self.path.clone();
+        match source.kind() {
+            io::ErrorKind::AlreadyExists if !self.overwrite => OutputError::Exists(path),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OutputError::DiskFull(path),
+            _ => OutputError::Io { path, source },
+        }
+    }
 }
 
-fn try_write(
-    options: &OpenOptions,
-    path: &Path,
-    overwrite: bool,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Opened and written as a plain `File`: it gets the permissions of any new file, and the errors name the
-    // operating system's reason only, not the temporary file.
-    let open = |path: &Path| options.open(path);
-    let file: NamedTempFile = tempfile::Builder::new().prefix(".calib-").make_in(folder, open)?;
-    let mut buffered = BufWriter::new(file.as_file());
-    write(&mut buffered)?;
-    buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    let persisted = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
-    persisted.map(|_| ()).map_err(|failed| failed.error)
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            let temporary = file.path().to_owned();
+            drop(file);
+            unfinished().remove(&temporary);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +232,22 @@ mod tests {
         assert!(matches!(full, Err(OutputError::DiskFull(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(entries(folder.path()), ["out"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_output_is_an_input_by_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, link, hard, other] =
+            ["data", "link", "hard", "other"].map(|name| folder.path().join(name));
+        std::fs::write(&data, b"data").unwrap();
+        std::fs::write(&other, b"data").unwrap();
+        std::os::unix::fs::symlink(&data, &link).unwrap();
+        std::fs::hard_link(&data, &hard).unwrap();
+        for name in [&data, &link, &hard, &folder.path().join("./data")] {
+            assert!(matches!(check_output(name, [&other, &data]), Err(OutputError::IsInput(_))), "{name:?}");
+        }
+        assert!(check_output(&other, [&data, &link, &folder.path().join("none")]).is_ok());
     }
 
     #[cfg(unix)]

@@ -33,7 +33,7 @@ fn outputs_that_cannot_be_written() {
         "calib apply top.bin --logits logits.npy",
     ] {
         let refuse = |output: &str, stderr: &str| refused(&[], &format!("{line} -o {output}"), 4, stderr);
-        for file in ["labels.npy", "cal.csv"] {
+        for file in ["labels.npy", "probs.npy"] {
             refuse(file, &format!("error: {file} exists already\n  hint: add --force to replace it\n"));
         }
         let no_folder = "error: cannot write no/file: No such file or directory (os error 2)\n  \

@@ -19,6 +19,7 @@ mod forms;
 mod joint;
 mod methods;
 mod npy;
+mod outputs;
 #[cfg(feature = "arrow")]
 mod pieces;
 mod reductions;

@@ -56,6 +56,40 @@ fn signing_is_repeatable_and_applies_as_before() {
 }
 
 #[test]
+fn no_key_is_written_without_its_other_half() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    for gone in ["owner.pem.pub", "owner.pem"] {
+        let key = workplace.bytes(gone);
+        std::fs::remove_file(workplace.path().join(gone)).unwrap();
+        let before = workplace.everything();
+        let again = workplace.run("calib keygen -o owner.pem");
+        assert_eq!(again.code, 4, "{}", again.stderr);
+        assert!(workplace.everything() == before, "without {gone}: files were made or changed");
+        std::fs::write(workplace.path().join(gone), key).unwrap();
+    }
+    // A folder stands where the public key should: nothing is there afterwards, also with --force.
+    std::fs::create_dir(workplace.path().join("x.pem.pub")).unwrap();
+    let before = workplace.everything();
+    for line in ["calib keygen -o x.pem", "calib keygen -o x.pem --force"] {
+        assert_eq!(workplace.run(line).code, 4);
+        assert!(workplace.everything() == before, "{line}: files were made or changed");
+    }
+}
+
+#[test]
+fn a_key_may_have_text_before_it_and_has_an_end() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    let commented = [&b"Made on a Monday.\n"[..], &workplace.bytes("owner.pem")].concat();
+    let workplace = workplace.with("commented.pem", commented);
+    workplace.ok("calib sign cal.bin --key commented.pem -o signed.bin");
+    workplace.ok("calib verify signed.bin --key owner.pem.pub");
+    let endless = workplace.run("calib sign cal.bin --key /dev/zero -o x.bin");
+    assert_eq!(endless.code, 3, "{}", endless.stderr);
+}
+
+#[test]
 fn keys_are_kept_and_kept_secret() {
     let workplace = fitted();
     workplace.ok("calib keygen -o owner.pem");

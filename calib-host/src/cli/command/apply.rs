@@ -14,6 +14,7 @@ use clap::Args;
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, ScoreSource};
+use crate::cli::out::stderr;
 use crate::cli::read::{
     NamedArtifact, applied_codes, codes_of_classes, question_kind, read_code_vectors, read_vectors,
 };
@@ -161,7 +162,7 @@ impl Apply {
         }
         let output = self.output.display();
         let names = names.join(", ");
-        writeln!(io::stderr(), "left out of {output}, which has one value a row and column: {names}")
+        writeln!(stderr(), "left out of {output}, which has one value a row and column: {names}")
     }
 
     fn write(

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, parse_alpha};
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stdout};
 use crate::cli::read::{ColumnNames, score_columns};
 
 /// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
@@ -144,7 +144,7 @@ impl Bins {
         tried: &[BinsTried],
         chosen: Option<[Option<usize>; 2]>,
     ) -> Result<(), Error> {
-        let mut out = std::io::stdout().lock();
+        let mut out = stdout();
         writeln!(
             out,
             "{n} points, {n_test} test points; bounds of the calibration error that fail with probability {}",

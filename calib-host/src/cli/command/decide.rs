@@ -17,7 +17,7 @@ use clap::Args;
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, parse_alpha};
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stdout};
 use crate::cli::read::labels_of;
 use crate::cli::show::{Decided, print};
 
@@ -115,7 +115,7 @@ impl Decide {
         if self.json {
             print_json(&decided.to_json(self.output.as_deref()))
         } else {
-            Ok(print(&decided, &mut std::io::stdout().lock())?)
+            Ok(print(&decided, &mut stdout())?)
         }
     }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stdout};
 
 /// Check what is needed to build firmware and to reach devices, and say what to do about what is missing.
 #[derive(Args)]
@@ -50,7 +50,7 @@ impl Doctor {
             };
             return print_json(&findings.iter().map(one).collect::<Vec<_>>());
         }
-        let mut out = std::io::stdout().lock();
+        let mut out = stdout();
         for Finding { what, found, advice } in &findings {
             match found {
                 Ok(found) => writeln!(out, "ok       {what}: {found}")?,

@@ -27,7 +27,7 @@ use crate::cli::error::Error;
 use crate::cli::options::{
     CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN, ScoreSource,
 };
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
 use crate::cli::show::{joint_json, joint_summary};
 
@@ -192,7 +192,7 @@ impl FitCommand {
         }
         if !quiet {
             let output = self.output.display();
-            writeln!(std::io::stderr(), "{}", joint_summary(&fit, &output.to_string(), bytes.len()))?;
+            writeln!(stderr(), "{}", joint_summary(&fit, &output.to_string(), bytes.len()))?;
         }
         Ok(())
     }
@@ -319,7 +319,7 @@ impl FitCommand {
         if quiet {
             return Ok(());
         }
-        let mut err = std::io::stderr().lock();
+        let mut err = stderr();
         writeln!(
             err,
             "{} points, {} ({}), {} bins, {len_bytes} bytes: {}",

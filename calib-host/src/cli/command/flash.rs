@@ -19,7 +19,7 @@ use crate::cli::error::Error;
 #[cfg(feature = "serial")]
 use crate::cli::options::LineOptions;
 use crate::cli::options::ProbeOptions;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stderr};
 
 /// How long a device may take after its reset until it has looked at its slots.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -92,7 +92,7 @@ impl Flash {
         }
         if !quiet {
             say_written(&written)?;
-            let mut err = std::io::stderr().lock();
+            let mut err = stderr();
             match report.and_then(|report| report.slots.in_force) {
                 Some(slot) => writeln!(err, "the device says: {identity} is in force, in slot {slot}")?,
                 None => writeln!(
@@ -124,7 +124,7 @@ impl Flash {
         }
         if !quiet {
             say_written(&written)?;
-            let mut err = std::io::stderr().lock();
+            let mut err = stderr();
             match report {
                 Some(DeviceReport { status, .. }) => writeln!(
                     err,
@@ -182,7 +182,7 @@ impl Flash {
 fn say_written(written: &FlashReport) -> Result<(), Error> {
     let FlashReport { written_bytes, neighbour_bytes, .. } = written;
     Ok(writeln!(
-        std::io::stderr().lock(),
+        stderr(),
         "{written_bytes} bytes written and read back, {neighbour_bytes} bytes beside them unchanged; the chip was reset"
     )?)
 }
@@ -199,7 +199,7 @@ fn verdict_json(report: &DeviceReport) -> Value {
 }
 
 fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {
-    let mut err = std::io::stderr().lock();
+    let mut err = stderr();
     writeln!(err, "{chip}: erases {} bytes", plan.erased_bytes())?;
     for sector in &plan.erased {
         writeln!(err, "  {:#010x}  {} bytes", sector.addr, sector.len_bytes)?;

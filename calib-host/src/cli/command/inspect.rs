@@ -1,13 +1,12 @@
 //! `calib inspect`
 
-use std::io;
 use std::path::PathBuf;
 
 use calib_host::files::read_artifact;
 use clap::Args;
 
 use crate::cli::error::Error;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stdout};
 use crate::cli::show::{artifact_json, print_artifact};
 
 /// Check an artefact and show what it holds.
@@ -27,6 +26,6 @@ impl Inspect {
         if self.json {
             return print_json(&artifact_json(&artifact));
         }
-        Ok(print_artifact(&self.artifact, &artifact, &mut io::stdout().lock())?)
+        Ok(print_artifact(&self.artifact, &artifact, &mut stdout())?)
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stderr, stdout};
 
 /// Make a pair of keys: a private one to sign artefacts with, a public one to build into devices.
 ///
@@ -62,11 +62,9 @@ impl Keygen {
         public_path.push(".pub");
         let public_path = PathBuf::from(public_path);
         let key = PrivateKey::generate()?;
-        // The public one first: if it cannot be written, there is no private key without it.
-        key.public().write(&public_path, self.force)?;
-        key.write(&self.output, self.force)?;
+        key.write_pair(&self.output, &public_path, self.force)?;
         if !quiet {
-            let mut err = std::io::stderr().lock();
+            let mut err = stderr();
             writeln!(
                 err,
                 "key {}: {} (keep it secret), {}",
@@ -88,7 +86,7 @@ impl Sign {
         write_file(&self.output, self.force, |out| out.write_all(&signed))?;
         if !quiet {
             let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
-            let mut err = std::io::stderr().lock();
+            let mut err = stderr();
             writeln!(
                 err,
                 "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
@@ -120,7 +118,7 @@ impl Verify {
         match verdict {
             Ok(()) if self.json => Ok(()),
             Ok(()) => {
-                let mut out = std::io::stdout().lock();
+                let mut out = stdout();
                 writeln!(
                     out,
                     "{}: id {id}, counter {counter}, signed with key {}",

@@ -54,6 +54,15 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether the command takes an interrupt for its end, and writes no file.
+    pub(crate) fn ends_by_interrupt(&self) -> bool {
+        #[cfg(feature = "serial")]
+        if let Self::Monitor(_) = self {
+            return true;
+        }
+        false
+    }
+
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         match self {
             Self::Fit(fit) => fit.run(quiet),

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::error::Error;
 use crate::cli::options::SerialLine;
+use crate::cli::out::{one_line, stderr, stdout};
 use crate::cli::show::{device_json, slots_json};
 
 /// How long a look at the log waits for bytes.
@@ -82,7 +83,7 @@ impl Monitor {
         self.watch_line(events.clone())?;
         self.watch_log(events)?;
 
-        let mut out = std::io::stdout().lock();
+        let mut out = stdout();
         if self.format == LineForm::Csv {
             writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm")?;
             out.flush()?;
@@ -90,7 +91,7 @@ impl Monitor {
         let mut lines = 0;
         let say = |text: &str| {
             // Nothing is left to be told when standard error is closed.
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(stderr(), "{text}");
         };
         while self.lines.is_none_or(|wanted| lines < wanted) {
             // What waits for an interrupt keeps a sender for good.
@@ -280,5 +281,5 @@ fn log_json(line: &LogLine) -> Value {
 fn log_text(line: &LogLine) -> String {
     let level = line.level.unwrap_or("log");
     let time = line.timestamp.as_ref().map_or(String::new(), |time| format!("{time} "));
-    format!("{time}{level:<5} {}", line.message)
+    format!("{time}{level:<5} {}", one_line(&line.message))
 }

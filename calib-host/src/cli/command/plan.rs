@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::cli::error::Error;
 use crate::cli::options::parse_alpha;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stdout};
 
 /// What a table on the device holds.
 const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
@@ -62,7 +62,7 @@ impl PlanCommand {
         if self.json {
             return print_json(&json!({"answer": answer, "curve": curve}));
         }
-        let mut out = std::io::stdout().lock();
+        let mut out = stdout();
         if let Some(plan) = answer {
             writeln!(
                 out,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::cli::error::Error;
 use crate::cli::options::SerialLine;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stderr};
 
 /// Send a calibrator to a device over a serial line, and let it install it.
 ///
@@ -61,7 +61,7 @@ impl Push {
             }));
         }
         if !quiet {
-            let mut err = std::io::stderr().lock();
+            let mut err = stderr();
             writeln!(
                 err,
                 "{}: id {} is in force, in slot {}, as installation {}",

@@ -126,9 +126,8 @@ impl ReportCommand {
 
 /// The command line, with the name of the program as its users know it.
 fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| {
-        let text = argument.to_string_lossy().into_owned();
-        if text.contains(char::is_whitespace) { format!("'{text}'") } else { text }
-    });
-    std::iter::once("calib".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let words: Vec<String> = std::iter::once("calib".to_owned()).chain(arguments).collect();
+    // No argument holds a zero, which is all that cannot be quoted.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }

@@ -21,7 +21,7 @@ use crate::cli::error::Error;
 use crate::cli::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::cli::options::ProbeOptions;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, stdout};
 #[cfg(feature = "probe")]
 use crate::cli::show::slot_json;
 #[cfg(feature = "serial")]
@@ -106,7 +106,7 @@ fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Erro
         let slots: Vec<Value> = survey.iter().map(slot_json).collect();
         return print_json(&json!({"chip": chip, "slots": slots}));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for (index, slot) in survey.iter().enumerate() {
         let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
         match slot {

@@ -9,6 +9,7 @@ use calib_host::input::{self, Column, Source, Table};
 use calib_host::{VectorKind, Vectors};
 
 use crate::cli::options::SCORE_COLUMN;
+use crate::cli::out::stderr;
 
 /// Reads labels from a file of their own: a NumPy array, or a column of a table.
 pub(super) fn read_labels(source: &Source, column: &str) -> Result<Column<i64>, FileError> {
@@ -42,7 +43,7 @@ pub(crate) fn read_code_vectors(
 pub(crate) fn question_kind(source: &Source, vectors: &Vectors) -> io::Result<()> {
     if vectors.kind() == VectorKind::Logits && vectors.all_look_like_probs() {
         writeln!(
-            std::io::stderr(),
+            stderr(),
             "warning: every row of {} sums to one, with entries in [0, 1]: are these probabilities? Then use --probs \
              instead of --logits",
             source.path().display()

@@ -1,6 +1,6 @@
 //! Assessments as text and as JSON.
 
-use std::io::{self, StdoutLock, Write};
+use std::io::{self, Write};
 
 use calib_host::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, EstimateWithInterval, Groups, HullVolume,
@@ -8,12 +8,14 @@ use calib_host::assess::{
 };
 use serde_json::{Value, json};
 
+use crate::cli::out::stdout;
+
 /// How wide the column of names is.
 const NAME: usize = 18;
 
 /// Prints an assessment of predictions.
 pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     head(&mut out, assessment, uncalibrated)?;
     for (name, estimate) in plain(assessment) {
         line(&mut out, name, estimate)?;
@@ -27,7 +29,7 @@ pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Resu
 
 /// Prints two assessments of the same rows side by side.
 pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let BeforeAfter { before, after, change } = both;
     head(&mut out, after, uncalibrated)?;
     let show = |estimate: EstimateWithInterval, signed: bool| {
@@ -82,7 +84,7 @@ pub(crate) fn vectors(
     surface: Option<&RocSurface>,
     top_k: Option<&TopKAssessment>,
 ) -> io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let top = &vectors.top_label;
     head(&mut out, top, 0)?;
     line(&mut out, "accuracy", top.accuracy)?;
@@ -109,7 +111,7 @@ pub(crate) fn vectors(
 
 /// Prints an assessment of the first few ranks.
 pub(crate) fn top_k(top_k: &TopKAssessment) -> io::Result<()> {
-    rank_lines(&mut std::io::stdout().lock(), top_k)
+    rank_lines(&mut stdout(), top_k)
 }
 
 /// Prints assessments of the same rows before and after, one below the other.
@@ -119,10 +121,10 @@ pub(crate) fn each<T>(
     mut show: impl FnMut(&T) -> io::Result<()>,
 ) -> io::Result<()> {
     if uncalibrated > 0 {
-        writeln!(std::io::stdout(), "left out, because uncalibrated: {uncalibrated}")?;
+        writeln!(stdout(), "left out, because uncalibrated: {uncalibrated}")?;
     }
     for (name, one) in ["before", "after"].iter().zip(both) {
-        writeln!(std::io::stdout(), "{name}:")?;
+        writeln!(stdout(), "{name}:")?;
         show(one)?;
     }
     Ok(())
@@ -153,7 +155,7 @@ pub(crate) fn vectors_json(vectors: &VectorAssessment, surface: Option<&RocSurfa
     value
 }
 
-fn surface_lines(out: &mut StdoutLock<'_>, surface: &RocSurface) -> io::Result<()> {
+fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
     let SurfaceVolume { value, standard_error, tuples } = surface.vus;
     let of = match standard_error {
         Some(error) => format!("standard error {error:.6}, of {tuples} tuples drawn"),
@@ -167,7 +169,7 @@ fn surface_lines(out: &mut StdoutLock<'_>, surface: &RocSurface) -> io::Result<(
     Ok(())
 }
 
-fn rank_lines(out: &mut StdoutLock<'_>, top_k: &TopKAssessment) -> io::Result<()> {
+fn rank_lines(out: &mut dyn Write, top_k: &TopKAssessment) -> io::Result<()> {
     writeln!(out, "the {} most probable classes:", top_k.ranks.len())?;
     line(out, "accuracy", top_k.accuracy)?;
     line(out, "mean probability", top_k.mean_prob)?;
@@ -179,7 +181,7 @@ fn rank_lines(out: &mut StdoutLock<'_>, top_k: &TopKAssessment) -> io::Result<()
     Ok(())
 }
 
-fn head(out: &mut StdoutLock<'_>, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
+fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
     let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
     writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
     if uncalibrated > 0 {
@@ -188,7 +190,7 @@ fn head(out: &mut StdoutLock<'_>, assessment: &Assessment, uncalibrated: u64) ->
     Ok(())
 }
 
-fn tail(out: &mut StdoutLock<'_>, assessment: &Assessment) -> io::Result<()> {
+fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     let bound = assessment.c_emp.bound;
     write!(out, "the true c is at most {:.6}", bound.hi)?;
     if bound.lo > 0.0 {
@@ -235,11 +237,11 @@ fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
     Some(EstimateWithInterval { value, interval: estimate.debiased_interval })
 }
 
-fn line(out: &mut StdoutLock<'_>, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
+fn line(out: &mut dyn Write, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
     writeln!(out, "{name:<NAME$} {}", number(estimate))
 }
 
-fn binned_line(out: &mut StdoutLock<'_>, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
+fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
     let debiased = debiased(estimate).map_or(String::new(), |d| format!(", debiased {}", number(d)));
     let plugin = number(estimate.plugin());
     writeln!(out, "{name:<NAME$} {plugin}{debiased} ({})", groups(&estimate.groups))
@@ -269,7 +271,7 @@ fn groups(groups: &Groups) -> String {
 
 /// A line a class.
 fn class_lines<'a>(
-    out: &mut StdoutLock<'_>,
+    out: &mut dyn Write,
     title: &str,
     classes: impl Iterator<Item = (u16, &'a Assessment)>,
 ) -> io::Result<()> {

@@ -6,9 +6,11 @@ use calib_host::artifact::DeviceCost;
 use calib_host::assess::EstimateWithInterval;
 use calib_host::compare::{Claim, ComparedMethod, MethodComparison, Split};
 
+use crate::cli::out::stdout;
+
 /// Prints a line for every method, the best first, and what to do.
 pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let n = comparison.n;
     let judged = match comparison.claim {
         None => "",

@@ -7,19 +7,24 @@ use calib_core::wire::{CalibratorStatus, Slots, Status, UpdateStatus};
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
+use crate::cli::out::{one_line, stdout};
 
 /// Prints what a device on a port is, and what its slots hold.
 pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -> io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     writeln!(
         out,
         "{port}: firmware {}, {} bytes of stack used",
-        status.firmware, status.stack_high_water_bytes
+        one_line(&status.firmware),
+        status.stack_high_water_bytes
     )?;
     writeln!(
         out,
         "classifier  {} ({}), {} features, {} classes",
-        status.classifier, status.classifier_id, status.features, status.classes
+        one_line(&status.classifier),
+        status.classifier_id,
+        status.features,
+        status.classes
     )?;
     match &status.calibrator {
         Ok(CalibratorStatus { identity, method, reduction, bins, n, .. }) => {

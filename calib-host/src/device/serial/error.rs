@@ -58,6 +58,14 @@ pub enum DeviceError {
     /// It answers something else than it was asked.
     #[error("the device's answer does not go with the question: its firmware speaks another protocol")]
     Protocol,
+    /// It answers, and gets no further.
+    #[error("the device gets no further than {done} of {total} bytes")]
+    Stalled {
+        /// How far it says that it is.
+        done: u32,
+        /// How far it should get.
+        total: u32,
+    },
     /// It cannot do what it was asked.
     #[error("the device refuses: {0}")]
     Refused(UpdateRefusal),

@@ -172,9 +172,9 @@ impl Transport for serialport::TTYPort {
 /// Opens a serial port, for this program alone.
 ///
 /// ```no_run
-/// use calib_host::device::serial::{Link, open_port};
+/// use calib_host::device::serial::{Link, Patience, open_port};
 ///
-/// let link = Link::new(open_port("/dev/ttyACM0", 115_200)?);
+/// let link = Link::new(open_port("/dev/ttyACM0", 115_200)?, Patience::default());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -30,10 +30,10 @@ pub enum Stage {
 /// Sends an artefact to a device and lets it install it; goes on where an earlier push of the same stopped.
 ///
 /// ```no_run
-/// use calib_host::device::serial::{Link, open_port, push};
+/// use calib_host::device::serial::{Link, Patience, open_port, push};
 /// use calib_host::read_artifact;
 ///
-/// let mut link = Link::new(open_port("/dev/ttyACM0", 115_200)?);
+/// let mut link = Link::new(open_port("/dev/ttyACM0", 115_200)?, Patience::default());
 /// let receipt = push(&mut link, &read_artifact("cal.bin".as_ref())?, |stage| eprintln!("{stage:?}"))?;
 /// println!("in force: {receipt:?}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,18 +60,22 @@ pub fn push<T: Transport>(
     let total = bytes.len() as u32;
     let announce = RequestBody::Announce { len_bytes: total, crc: crc32c(bytes) };
     let mut status = update(link.ask(&announce)?)?;
+    let mut progress = Progress::default();
     while let UpdateStatus::Receiving { received, .. } = status
         && received < total
     {
+        progress.check(received, total)?;
         watch(Stage::Sending { sent: received, total });
         let rest = bytes.get(received as usize..).unwrap_or_default();
         let chunk: Chunk = rest.iter().copied().take(MAX_CHUNK).collect();
         status = update(link.ask(&RequestBody::Chunk { offset: received, bytes: chunk })?)?;
     }
+    let mut progress = Progress::default();
     let receipt = loop {
         status = update(link.ask(&RequestBody::Install)?)?;
         match status {
             UpdateStatus::Installing { done_bytes, total_bytes } => {
+                progress.check(done_bytes, total_bytes)?;
                 watch(Stage::Installing { done: done_bytes, total: total_bytes });
             }
             UpdateStatus::Installed(receipt) => break receipt,
@@ -86,6 +90,36 @@ pub fn push<T: Transport>(
         Ok(receipt)
     } else {
         Err(DeviceError::OtherInForce { found })
+    }
+}
+
+/// How far a device says that it is, which has to grow.
+#[derive(Default)]
+struct Progress {
+    furthest: Option<u32>,
+    stalled: u32,
+    answers: u32,
+}
+
+impl Progress {
+    /// A lost answer is asked for again, so that a number may come twice, but not for ever.
+    const MOST_STALLED: u32 = 16;
+    /// More answers than any artefact has chunks, or any slot steps of installation.
+    const MOST_ANSWERS: u32 = 1 << 20;
+
+    fn check(&mut self, done: u32, total: u32) -> Result<(), DeviceError> {
+        self.answers += 1;
+        if self.furthest.is_some_and(|furthest| done <= furthest) {
+            self.stalled += 1;
+        }
+        self.furthest = self.furthest.max(Some(done));
+        if done > total {
+            return Err(DeviceError::Protocol);
+        }
+        if self.stalled > Self::MOST_STALLED || self.answers > Self::MOST_ANSWERS {
+            return Err(DeviceError::Stalled { done, total });
+        }
+        Ok(())
     }
 }
 
@@ -105,5 +139,106 @@ fn update(reply: ReplyBody) -> Result<UpdateStatus, DeviceError> {
     match reply {
         ReplyBody::Update(status) => Ok(status),
         _ => Err(DeviceError::Protocol),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io::{self, Read, Write};
+    use std::time::Duration;
+
+    use calib_core::slot::SlotFault;
+    use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, Request};
+    use calib_fit::{BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
+
+    use super::*;
+    use crate::device::serial::link::Patience;
+
+    /// A device that answers everything about an update with these, in turn for ever.
+    struct Stuck {
+        answers: Vec<UpdateStatus>,
+        asked: usize,
+        reader: FrameReader,
+        replies: VecDeque<u8>,
+    }
+
+    impl Read for Stuck {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.replies.read(bytes)
+        }
+    }
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            for &byte in bytes {
+                let Some(Ok(request)) = self.reader.push::<Request>(byte) else { continue };
+                let body = match request.body {
+                    RequestBody::Slots => ReplyBody::Slots(Slots {
+                        in_force: None,
+                        slots: [Err(SlotFault::Blank); 2],
+                        max_len_bytes: 1 << 16,
+                        trusted_key: None,
+                        update: None,
+                    }),
+                    _ => {
+                        self.asked += 1;
+                        ReplyBody::Update(self.answers[self.asked % self.answers.len()])
+                    }
+                };
+                let mut buf = [0; MAX_FRAME];
+                self.replies.extend(wire::encode(&Reply { id: request.id, body }, &mut buf).unwrap());
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Transport for Stuck {
+        fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn pushed(answers: &[UpdateStatus]) -> DeviceError {
+        let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+        let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
+        let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let bytes = artifact_bytes(&fit, &Default::default()).unwrap();
+        let answers = answers.to_vec();
+        let line = Stuck { answers, asked: 0, reader: FrameReader::new(), replies: VecDeque::new() };
+        let mut link = Link::new(line, Patience { reply: Duration::from_secs(5), tries: 3 });
+        push(&mut link, &StoredArtifact::from_bytes(&bytes).unwrap(), |_| ()).unwrap_err()
+    }
+
+    #[test]
+    fn a_device_that_gets_no_further_is_given_up() {
+        let receiving = |received| UpdateStatus::Receiving { received, len_bytes: 176 };
+        let installing = |done_bytes, total_bytes| UpdateStatus::Installing { done_bytes, total_bytes };
+        for answers in [
+            &[receiving(0)][..],
+            &[receiving(0), receiving(1)],
+            &[receiving(10_000), installing(0, 1000)],
+            &[receiving(10_000), installing(999, 1000), installing(3, 1000)],
+        ] {
+            let error = pushed(answers);
+            assert!(matches!(error, DeviceError::Stalled { .. } | DeviceError::Protocol), "{error:?}");
+        }
+        // More than there is.
+        let error = pushed(&[receiving(10_000), installing(u32::MAX, 5)]);
+        assert!(matches!(error, DeviceError::Protocol), "{error:?}");
+    }
+
+    #[test]
+    fn numbers_that_come_twice_are_no_standstill() {
+        let mut progress = Progress::default();
+        for step in 0..100u32 {
+            // Every tenth answer was lost, and asked for again.
+            assert!(progress.check(step, 100).is_ok());
+            assert!(step % 10 != 0 || progress.check(step, 100).is_ok());
+        }
     }
 }

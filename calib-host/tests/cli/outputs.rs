@@ -1,0 +1,94 @@
+//! What outputs never do: replace an input, stay half written, or speak to the terminal.
+
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use crate::npy::{f32s, i64s};
+use crate::refusal::good;
+use crate::workplace::{Run, Workplace};
+
+#[test]
+fn an_output_never_replaces_an_input() {
+    for line in [
+        "calib fit --method umd --bins 2 --scores cal.csv -o cal.csv",
+        "calib fit --method umd --bins 2 --scores scores.npy --labels labels.npy -o labels.npy",
+        "calib apply cal.bin --scores cal.csv -o ./cal.csv",
+        "calib apply cal.bin --scores cal.csv -o cal.bin",
+        "calib apply cal.bin --scores cal.csv -o link.csv",
+        "calib apply cal.bin --scores cal.csv -o hard.csv",
+        "calib report cal.bin --calibration cal.csv --test cal.csv -o cal.csv",
+        "calib plot reliability cal.bin --test cal.csv -o cal.bin",
+        "calib bins --scores cal.csv --svg cal.csv",
+        "calib export cal.bin --format c -o cal.bin",
+    ] {
+        let place = good();
+        std::os::unix::fs::symlink(place.path().join("cal.csv"), place.path().join("link.csv")).unwrap();
+        std::fs::hard_link(place.path().join("cal.csv"), place.path().join("hard.csv")).unwrap();
+        let before = place.everything();
+        for line in [line.to_owned(), format!("{line} --force")] {
+            let run = place.run(&line);
+            assert_eq!(run.code, 4, "{line}: {}", run.stderr);
+            assert!(
+                run.stderr.contains("is an input: writing there would lose it"),
+                "{line}: {}",
+                run.stderr
+            );
+            assert!(place.everything() == before, "{line}: files were made or changed");
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    const ROWS: usize = 2_000_000;
+    let place = Workplace::new()
+        .with("scores.npy", f32s(&[ROWS], (0..ROWS).map(|row| row as f32 / ROWS as f32)).bytes())
+        .with("labels.npy", i64s((0..ROWS as i64).map(|row| row % 2)).bytes());
+    place.ok("calib fit --method umd --bins 4 --scores scores.npy --labels labels.npy -o cal.bin");
+    let before = place.everything();
+    for signal in ["-INT", "-TERM"] {
+        let mut calib = place.command("apply cal.bin --scores scores.npy -o out.csv").spawn().unwrap();
+        let begun = || {
+            let names = place.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+            names.into_iter().any(|name| name.to_string_lossy().starts_with(".calib-"))
+        };
+        while !begun() {
+            assert_eq!(calib.try_wait().unwrap(), None, "it ended before it was interrupted");
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(Command::new("kill").args([signal, &calib.id().to_string()]).status().unwrap().success());
+        assert_eq!(calib.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(place.everything() == before, "{signal}: files were left");
+    }
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let place = good();
+    let name = "a\x1b]0;title\x07.bin";
+    std::fs::copy(place.path().join("cal.bin"), place.path().join(name)).unwrap();
+    for (args, code) in [(["inspect", name], 0), (["inspect", "b\x1b[2J.bin"], 3)] {
+        let run = Run::from(place.command("").args(args).output().unwrap());
+        assert_eq!(run.code, code, "{}", run.stderr);
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+        assert!(shown.contains("\\x1b"), "{shown:?}");
+    }
+}
+
+#[test]
+fn the_command_in_a_report_can_be_run_again() {
+    let place = good();
+    let name = "a&b $HOME 'x';.csv";
+    std::fs::copy(place.path().join("cal.csv"), place.path().join(name)).unwrap();
+    let args = ["report", "cal.bin", "--calibration", "cal.csv", "--test", name, "--json"];
+    let run = Run::from(place.command("").args(args).output().unwrap());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let command = report["origin"]["command"].as_str().unwrap();
+    // What a shell makes of it are the words that were given.
+    let echo = format!("calib() {{ printf '%s\\n' \"$@\"; }}; {command}");
+    let words = Command::new("sh").args(["-c", &echo]).output().unwrap();
+    assert_eq!(String::from_utf8(words.stdout).unwrap(), args.map(|word| format!("{word}\n")).concat());
+}
