@@ -111,6 +111,9 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::ColumnTwice => "rename one of the two".into(),
         Problem::NotUtf8 => "save the file as UTF-8".into(),
+        Problem::IsArtifact => "give the file with the scores".into(),
+        Problem::Pickle => "write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv".into(),
+        Problem::EncryptedKey => "decrypt it with `openssl pkey -in FILE -out PLAIN`, and protect that file".into(),
         Problem::Shape { .. } => {
             "--scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)".into()
         }

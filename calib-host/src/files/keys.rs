@@ -73,7 +73,11 @@ impl PrivateKey {
         let pem = read_pem(path)?;
         match SigningKey::from_pkcs8_pem(&pem) {
             Ok(key) => Ok(Self(key)),
-            Err(_) => Err(FileError::input(Place::file(path), Problem::Key { private: true })),
+            Err(_) => {
+                let encrypted = pem.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----");
+                let problem = if encrypted { Problem::EncryptedKey } else { Problem::Key { private: true } };
+                Err(FileError::input(Place::file(path), problem))
+            }
         }
     }
 

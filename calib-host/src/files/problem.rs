@@ -114,6 +114,12 @@ pub enum Problem {
     /// The text is not UTF-8.
     #[error("the text is not UTF-8")]
     NotUtf8,
+    /// The file is an artefact, where data are wanted.
+    #[error("this is a calib artefact, not data")]
+    IsArtifact,
+    /// The file is a pickle.
+    #[error("this is a pickle, which is not read: reading one may run any program")]
+    Pickle,
     /// The file is not what its name says.
     #[error("{0}")]
     Format(String),
@@ -221,6 +227,9 @@ pub enum Problem {
     /// The artefact's identity is not the hash of its content.
     #[error("the identity is not the hash of the content: the artefact was altered")]
     Identity,
+    /// The private key is encrypted.
+    #[error("the private key is encrypted")]
+    EncryptedKey,
     /// The file holds no key of this kind.
     #[error("not a {} Ed25519 key in PEM", if *private { "private" } else { "public" })]
     Key {

@@ -3,8 +3,7 @@
 use std::io::{self, Read};
 
 use super::cell::{Span, TableCell};
-#[cfg(feature = "arrow")]
-use crate::files::Problem;
+use crate::files::{FileError, Format, Place, Problem};
 
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
 pub const MAX_UNPACKED_BYTES: u64 = 4 << 30;
@@ -23,6 +22,20 @@ pub(super) const MAX_CELLS: u64 = MAX_UNPACKED_BYTES / size_of::<TableCell<Span>
 pub(super) enum Unpack {
     TooLarge,
     Io(io::Error),
+}
+
+impl Unpack {
+    /// The error of a file that should be of this format.
+    pub(super) fn of(self, format: Format, place: Place) -> FileError {
+        match self {
+            Self::TooLarge => FileError::input(place, Problem::TooLarge { max: MAX_UNPACKED_BYTES }),
+            // Nothing is wrong with the file.
+            Self::Io(source) if source.kind() == io::ErrorKind::OutOfMemory => {
+                FileError::Read { path: place.file, source }
+            }
+            Self::Io(cause) => FileError::input(place, Problem::NotA(format, reason(&cause))),
+        }
+    }
 }
 
 /// Reads to the end, or to `limit` bytes.

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::limit::{MAX_UNPACKED_BYTES, Unpack, reason, unpack};
+use super::limit::{MAX_UNPACKED_BYTES, reason, unpack};
 use super::npy::{self, NpyArray};
 use super::source::Source;
 use super::table::{Table, Wanted};
@@ -79,6 +79,9 @@ impl<'s> Npz<'s> {
     /// Unpacks an array.
     pub(super) fn array(&mut self, index: usize) -> Result<NpyArray, FileError> {
         let place = self.place(index);
+        // A small archive can hold gigabytes: its header and its length have to agree before they are unpacked.
+        let start = self.unpack(index, Some(npy::MAX_HEADER_LEN_BYTES))?;
+        npy::Layout::parse(place.clone(), &start, self.size(index)?)?;
         let bytes = self.unpack(index, None)?;
         npy::parse(place, &bytes)
     }
@@ -96,25 +99,28 @@ impl<'s> Npz<'s> {
         }
     }
 
+    /// The length of an array's file, header included, as the list of members states it.
+    fn size(&mut self, index: usize) -> Result<u64, FileError> {
+        let fail =
+            |cause: ZipError| FileError::input(self.file.clone(), Problem::NotA(Format::Npz, why(&cause)));
+        self.archive.by_index_raw(self.arrays[index].1).map(|member| member.size()).map_err(fail)
+    }
+
     /// Unpacks an array, or its first bytes.
     fn unpack(&mut self, index: usize, start: Option<u64>) -> Result<Vec<u8>, FileError> {
         let place = self.place(index);
         let fail = |problem| FileError::input(place.clone(), problem);
-        let too_large = || fail(Problem::TooLarge { max: MAX_UNPACKED_BYTES });
         let member = self.archive.by_index(self.arrays[index].1);
         let member = member.map_err(|cause| fail(Problem::NotA(Format::Npz, why(&cause))))?;
         let size = member.size();
         if size > self.budget {
-            return Err(too_large());
+            return Err(fail(Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
         }
         let unpacked = match start {
             Some(len) => unpack(member.take(len), len),
             None => unpack(member, self.budget),
         };
-        let bytes = unpacked.map_err(|cause| match cause {
-            Unpack::TooLarge => too_large(),
-            Unpack::Io(cause) => fail(Problem::NotA(Format::Npz, reason(&cause))),
-        })?;
+        let bytes = unpacked.map_err(|cause| cause.of(Format::Npz, place.clone()))?;
         let len = bytes.len() as u64;
         if len != start.map_or(size, |start| size.min(start)) {
             let why = format!("an array in it has {len} bytes, its list of members says {size}");

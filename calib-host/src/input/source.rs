@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, Unpack, reason, unpack};
+use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
 
 /// So many bytes are read at a time.
@@ -80,6 +80,9 @@ impl Source {
     /// If they are compressed and cannot be unpacked.
     pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, FileError> {
         let path = path.into();
+        if let Some(problem) = other_kind(&bytes) {
+            return Err(FileError::input(Place::file(&path), problem));
+        }
         let format = Format::of(&path, &bytes);
         if format != Format::Gzip || bytes.is_empty() {
             return Ok(Self { path, bytes, unpacked: None, format });
@@ -88,12 +91,11 @@ impl Source {
         if !bytes.starts_with(b"\x1f\x8b") {
             return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
         }
-        let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES).map_err(|cause| {
-            fail(match cause {
-                Unpack::TooLarge => Problem::TooLarge { max: MAX_UNPACKED_BYTES },
-                Unpack::Io(cause) => Problem::NotA(Format::Gzip, reason(&cause)),
-            })
-        })?;
+        let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
+        let unpacked = unpacked.map_err(|cause| cause.of(Format::Gzip, Place::file(&path)))?;
+        if let Some(problem) = other_kind(&unpacked) {
+            return Err(fail(problem));
+        }
         // `scores.npy.gz` is called `scores.npy` inside.
         let name = path.extension().filter(|e| e.eq_ignore_ascii_case("gz")).map(|_| path.with_extension(""));
         let format = match Format::of(name.as_deref().unwrap_or(&path), &unpacked) {
@@ -121,6 +123,16 @@ impl Source {
     /// The format of the content, unpacked.
     pub fn format(&self) -> Format {
         self.format
+    }
+}
+
+/// What a file is that somebody took for data, and that is told by its first bytes.
+fn other_kind(bytes: &[u8]) -> Option<Problem> {
+    match bytes {
+        [b'C', b'A', b'L', b'B', ..] => Some(Problem::IsArtifact),
+        // The protocols of Python since 2.3; text has no such bytes.
+        [0x80, 2..=5, ..] => Some(Problem::Pickle),
+        _ => None,
     }
 }
 

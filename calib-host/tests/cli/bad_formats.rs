@@ -53,6 +53,24 @@ fn what_is_no_file_of_its_name() {
 }
 
 #[test]
+fn what_is_no_data_is_named() {
+    let artifact = crate::refusal::good().bytes("cal.bin");
+    let named = ": this is a calib artefact, not data\n  hint: give the file with the scores\n";
+    fit_refused("bad.csv", &artifact, named);
+    fit_refused("bad.npy", &artifact, named);
+    fit_refused("bad.csv.gz", gz(&artifact), named);
+    // Of pickle.dumps({"score": [0.5]}, protocol) the first bytes, in the protocols of Python 3.0, 3.4 and 3.8.
+    for start in [&b"\x80\x03}q\x00X"[..], b"\x80\x04\x95\x1d\x00", b"\x80\x05\x95\x1d\x00"] {
+        fit_refused(
+            "bad.pkl",
+            start,
+            ": this is a pickle, which is not read: reading one may run any program\n  \
+             hint: write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv\n",
+        );
+    }
+}
+
+#[test]
 fn gzip_that_is_broken() {
     let bytes = gz("score,label\n0.1,0\n0.2,1\n".repeat(20));
     for cut in [2, 10, bytes.len() / 2, bytes.len() - 1] {

@@ -85,6 +85,13 @@ fn a_key_may_have_text_before_it_and_has_an_end() {
     let workplace = workplace.with("commented.pem", commented);
     workplace.ok("calib sign cal.bin --key commented.pem -o signed.bin");
     workplace.ok("calib verify signed.bin --key owner.pem.pub");
+    let workplace = workplace.with(
+        "locked.pem",
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGjMF8GCSqGSIb3DQEFDTBS\n-----END ENCRYPTED PRIVATE KEY-----\n",
+    );
+    let locked = workplace.run("calib sign cal.bin --key locked.pem -o x.bin");
+    assert_eq!(locked.code, 3);
+    assert!(locked.stderr.contains("the private key is encrypted"), "{}", locked.stderr);
     let endless = workplace.run("calib sign cal.bin --key /dev/zero -o x.bin");
     assert_eq!(endless.code, 3, "{}", endless.stderr);
 }
