@@ -1,0 +1,331 @@
+//! What test rows say against a calibrator.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use calib_core::Artifact;
+use calib_core::artifact::Reduction;
+use serde::Serialize;
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
+
+use super::paired::BeforeAfter;
+use super::prediction::{Prediction, PredictionKind};
+use crate::stats::Interval;
+
+/// The error that each test here makes at most, were nothing wrong: one in a hundred.
+const LEVEL: f64 = 0.01;
+
+/// Evidence against a calibrator, beyond chance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Evidence {
+    /// The Brier score of the calibrated probabilities is higher than the scores' own.
+    Worse {
+        /// After less before.
+        brier: f64,
+        /// Its two-sided normal interval at 99 %, from the differences of the rows.
+        interval: Interval,
+    },
+    /// Bins deviate from the test rows by more than the artefact guarantees.
+    BrokenPromise {
+        /// How many bins.
+        broken: u64,
+        /// How many bins with a guarantee hold test rows.
+        bins: u64,
+        /// The probability with which the guarantee may fail.
+        alpha: f64,
+    },
+    /// High scores are rather of the other class.
+    Reversed {
+        /// The area under the ROC curve of the scores.
+        auc: f64,
+    },
+    /// The scores order the rows, and the calibrated probabilities order them the other way round.
+    Turned {
+        /// The area under the ROC curve of the scores.
+        before: f64,
+        /// The same of the calibrated probabilities.
+        after: f64,
+    },
+    /// The scores order the rows, and the calibrator makes one probability of them all.
+    Constant {
+        /// The probability.
+        prob: f64,
+        /// The area under the ROC curve of the scores.
+        before: f64,
+    },
+}
+
+/// Tests the rows for evidence against the artefact that calibrated them, the weightiest first. `both` is the assessment of
+/// `before` and `after`, which hold the same rows.
+///
+/// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows; the bins'
+/// tests are exact binomial ones at that level over all bins (Bonferroni).
+///
+/// ```
+/// use calib_fit::assess::{AssessOptions, Evidence, Prediction, PredictionKind, assess_before_after, evidence};
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// // What was 0.9 and came true in nine of ten cases is called 0.4.
+/// let said = |prob: f64| (0..200).map(move |row| Prediction { class: 1, prob, bin: 3, hit: row % 10 > 0 });
+/// let (before, after): (Vec<_>, Vec<_>) = (said(0.9).collect(), said(0.4).collect());
+/// let options = AssessOptions::default();
+/// let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
+/// let found = evidence(&stored.artifact(), &both, &before, &after);
+/// assert!(matches!(found[0], Evidence::Worse { brier, .. } if brier > 0.2));
+/// assert!(matches!(found[1], Evidence::BrokenPromise { broken: 1, .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+///
+/// If there are no rows, or not the same number before and after.
+pub fn evidence(
+    artifact: &Artifact<'_>,
+    both: &BeforeAfter,
+    before: &[Prediction],
+    after: &[Prediction],
+) -> Vec<Evidence> {
+    assert!(!before.is_empty() && before.len() == after.len(), "the same rows before and after");
+    let mut found = Vec::new();
+    found.extend(worse(before, after));
+    found.extend(broken_promise(artifact, after));
+    found.extend(order(both, after));
+    found
+}
+
+/// Whether the mean of the rows' differences in squared error is above 0 for sure.
+fn worse(before: &[Prediction], after: &[Prediction]) -> Option<Evidence> {
+    let loss = |row: &Prediction| (row.prob - f64::from(u8::from(row.hit))).powi(2);
+    let differences = || before.iter().zip(after).map(|(before, after)| loss(after) - loss(before));
+    let n = before.len() as f64;
+    let mean = differences().sum::<f64>() / n;
+    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let reach = z(LEVEL / 2.0) * (variance / n).sqrt();
+    // NaN of a single row is no evidence.
+    (mean - reach > 0.0)
+        .then_some(Evidence::Worse { brier: mean, interval: Interval { lo: mean - reach, hi: mean + reach } })
+}
+
+/// Whether the fraction of hits in a bin is farther than epsilon from the bin's probability, for some bins and for sure.
+fn broken_promise(artifact: &Artifact<'_>, after: &[Prediction]) -> Option<Evidence> {
+    let header = artifact.header();
+    let guarantee = header.guarantee?;
+    let table = |class: u16| match header.reduction {
+        Reduction::Binary | Reduction::Confidence => Some(0),
+        Reduction::TopLabel => Some(usize::from(class)),
+        // The predicted class's probability is promised for other rows than those of which it is predicted.
+        _ => None,
+    };
+    let mut bins: BTreeMap<(usize, u32), Bin> = BTreeMap::new();
+    for row in after {
+        let table = table(row.class)?;
+        let bin = bins.entry((table, row.bin)).or_insert(Bin { prob: row.prob, n: 0, hits: 0 });
+        bin.n += 1;
+        bin.hits += u64::from(row.hit);
+    }
+    let epsilon = |table: usize| Some(f64::from(artifact.tables().get(table)?.epsilon?));
+    let promised: Vec<_> =
+        bins.iter().filter_map(|((table, _), bin)| Some((bin, epsilon(*table)?))).collect();
+    let level = LEVEL / promised.len() as f64;
+    let broken = promised.iter().filter(|(bin, epsilon)| bin.p_value(*epsilon) < level).count();
+    let (broken, bins, alpha) = (broken as u64, promised.len() as u64, guarantee.alpha.into());
+    (broken > 0).then_some(Evidence::BrokenPromise { broken, bins, alpha })
+}
+
+/// The test rows of a bin.
+struct Bin {
+    prob: f64,
+    n: u64,
+    hits: u64,
+}
+
+impl Bin {
+    /// How likely a count as extreme as this one is at most, if the truth is within epsilon of the probability.
+    fn p_value(&self, epsilon: f64) -> f64 {
+        let binomial = |p: f64| Binomial::new(p.clamp(0.0, 1.0), self.n).expect("a probability");
+        let above = match self.hits {
+            0 => 1.0,
+            hits => binomial(self.prob + epsilon).sf(hits - 1),
+        };
+        let below = binomial(self.prob - epsilon).cdf(self.hits);
+        // Twice: the side is chosen by the data.
+        (2.0 * above.min(below)).min(1.0)
+    }
+}
+
+/// What the order of the rows says.
+fn order(both: &BeforeAfter, after: &[Prediction]) -> Option<Evidence> {
+    if both.before.kind != PredictionKind::Binary {
+        // Of predicted classes, high scores may well be right less often.
+        return None;
+    }
+    let auc = both.before.auc?.value;
+    // Mann and Whitney's statistic, were the labels dealt out at random; ties make its variance smaller.
+    let (n, hits) = (both.before.n as f64, both.before.hits as f64);
+    let chance = z(LEVEL / 2.0) * ((n + 1.0) / (12.0 * hits * (n - hits))).sqrt();
+    if auc < 0.5 - chance {
+        return Some(Evidence::Reversed { auc });
+    }
+    if auc <= 0.5 + chance {
+        return None;
+    }
+    let prob = after.first()?.prob;
+    if after.iter().all(|row| row.prob == prob) {
+        return Some(Evidence::Constant { prob, before: auc });
+    }
+    let turned = both.after.auc.map(|auc| auc.value).filter(|after| *after < 0.5 - chance)?;
+    Some(Evidence::Turned { before: auc, after: turned })
+}
+
+/// The normal quantile at `1 - p`.
+fn z(p: f64) -> f64 {
+    Normal::standard().inverse_cdf(1.0 - p)
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worse { brier, interval: Interval { lo, hi } } => write!(
+                f,
+                "The calibrated probabilities are worse than the scores: the Brier score rises by {brier:.4} \
+                 [{lo:.4}, {hi:.4}] (99 %, paired)."
+            ),
+            Self::BrokenPromise { broken, bins, alpha } => {
+                let one = if *broken == 1 { "breaks" } else { "break" };
+                let chance = 100.0 * alpha;
+                write!(
+                    f,
+                    "{broken} of {bins} bins with a guarantee {one} it on the test rows, beyond chance (exact binomial \
+                     tests, 1 % over all bins): these rows are not like those of the calibration, or this is one of the \
+                     {chance} % of calibrations in which the guarantee fails.",
+                )
+            }
+            Self::Reversed { auc } => write!(
+                f,
+                "High scores are rather of class 0: the area under the ROC curve is {auc:.3}. Are the scores those of class \
+                 0, or the labels turned round?"
+            ),
+            Self::Turned { before, after } => write!(
+                f,
+                "The calibrator turns the order of the scores round: the area under the ROC curve falls from {before:.3} to \
+                 {after:.3}. Were the scores or the labels of the calibration turned round?"
+            ),
+            Self::Constant { prob, before } => write!(
+                f,
+                "The calibrator makes one probability, {prob:.4}, of all scores, although they tell the classes apart (area \
+                 under the ROC curve {before:.3}). Were the scores or the labels of the calibration turned round?"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::artifact::{StoredArtifact, artifact_bytes};
+    use crate::assess::{AssessOptions, assess_before_after};
+    use crate::binary::{BinaryMethod, Isotonic, Umd};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
+
+    /// Scores and labels: the truth is `truth(score)`.
+    fn rows(n: usize, seed: u64, truth: impl Fn(f64) -> f64) -> Vec<(f64, bool)> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut row = || {
+            let score = f64::from(rng.random::<f32>());
+            (score, rng.random::<f64>() < truth(score))
+        };
+        (0..n).map(|_| row()).collect()
+    }
+
+    fn fitted(method: &BinaryMethod, rows: &[(f64, bool)]) -> StoredArtifact {
+        let (scores, labels) = rows.iter().copied().unzip();
+        let fit = fit_binary(&BinaryData::new(scores, labels).unwrap().on_device(), method, 0.1).unwrap();
+        StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
+    }
+
+    fn found(stored: &StoredArtifact, test: &[(f64, bool)]) -> Vec<Evidence> {
+        let artifact = stored.artifact();
+        let form = artifact.tables().get(0).unwrap().form;
+        let calib_core::artifact::TableForm::Steps(table) = form else { panic!("no steps") };
+        let row = |prob, bin, hit| Prediction { class: 1, prob, bin, hit };
+        let of = |&(score, hit): &(f64, bool)| {
+            let (bin, prob) = table.lookup(calib_core::Score::try_from(score).unwrap());
+            (row(score, 0, hit), row(prob.into(), bin.into(), hit))
+        };
+        let (before, after): (Vec<_>, Vec<_>) = test.iter().map(of).unzip();
+        let options = AssessOptions::default();
+        let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
+        evidence(&artifact, &both, &before, &after)
+    }
+
+    const UMD: BinaryMethod = BinaryMethod::Umd(Umd::new(10));
+
+    #[test]
+    fn turned_labels_are_found() {
+        let calibration: Vec<_> = rows(5000, 1, |s| s).into_iter().map(|(s, label)| (s, !label)).collect();
+        let test = rows(5000, 2, |s| s);
+        let evidence = found(&fitted(&UMD, &calibration), &test);
+        let [Evidence::Worse { brier, interval }, Evidence::BrokenPromise { broken, bins: 10, .. }, Evidence::Turned { .. }] =
+            evidence[..]
+        else {
+            panic!("{evidence:?}")
+        };
+        assert!(interval.lo > 0.2 && interval.lo < brier && brier < interval.hi && broken >= 8, "{evidence:?}");
+        let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+        let evidence = found(&fitted(&isotonic, &calibration), &test);
+        assert!(matches!(evidence[..], [Evidence::Worse { .. }, Evidence::Constant { .. }]), "{evidence:?}");
+        let turned: Vec<_> = test.iter().map(|&(s, label)| (s, !label)).collect();
+        let evidence = found(&fitted(&UMD, &calibration), &turned);
+        assert!(matches!(evidence[..], [Evidence::Reversed { .. }]), "{evidence:?}");
+    }
+
+    #[test]
+    fn a_shifted_test_set_breaks_the_promise() {
+        let stored = fitted(&UMD, &rows(20_000, 1, |s| s));
+        let evidence = found(&stored, &rows(20_000, 2, |s| s.powf(0.5)));
+        assert!(
+            evidence.iter().any(|found| matches!(found, Evidence::BrokenPromise { broken: 4.., .. })),
+            "{evidence:?}"
+        );
+    }
+
+    /// At most one in a hundred for each kind, and fewer for what is promised with a margin.
+    #[test]
+    fn chance_is_rarely_taken_for_evidence() {
+        let mut of_kind = [0; 3];
+        for seed in 0..400 {
+            // Calibrated scores: a calibrator can only add noise, which is never sure with so many points.
+            let stored = fitted(&UMD, &rows(2000, 1000 + seed, |s| s));
+            // Scores that tell nothing.
+            let noise = found(&stored, &rows(200, 5000 + seed, |_| 0.5));
+            of_kind[0] += usize::from(noise.iter().any(|e| matches!(e, Evidence::Reversed { .. })));
+            let fair = found(&stored, &rows(200, 9000 + seed, |s| s));
+            of_kind[1] += usize::from(fair.iter().any(|e| matches!(e, Evidence::BrokenPromise { .. })));
+            of_kind[2] += usize::from(fair.iter().any(|e| matches!(e, Evidence::Turned { .. })));
+        }
+        // One side at half of one percent: 2 of 400 on average, 8 with a probability below one in a thousand.
+        assert!(of_kind[0] < 8 && of_kind[1] < 4 && of_kind[2] == 0, "{of_kind:?}");
+    }
+
+    #[test]
+    fn the_p_value_is_a_sum_of_binomial_probabilities() {
+        // 9 of 10 where at most 0.5 is promised: (10 + 1) / 2^10, twice.
+        let bin = Bin { prob: 0.4, n: 10, hits: 9 };
+        assert!((bin.p_value(0.1) - 22.0 / 1024.0).abs() < 1e-9);
+        let bin = Bin { prob: 0.6, n: 10, hits: 1 };
+        assert!((bin.p_value(0.1) - 22.0 / 1024.0).abs() < 1e-9);
+        assert_eq!(Bin { prob: 0.5, n: 10, hits: 5 }.p_value(0.1), 1.0);
+        assert_eq!(Bin { prob: 0.9, n: 10, hits: 10 }.p_value(0.2), 1.0);
+        assert_eq!(Bin { prob: 0.1, n: 10, hits: 0 }.p_value(0.2), 1.0);
+    }
+}
