@@ -330,7 +330,7 @@ fn noisy(n: usize, noise: f64, seed: u64) -> Rows {
 fn hull_volume(probs: impl Fn(&[f32]) -> Vec<f64>, rows: &Rows) -> f64 {
     let values = rows.iter().flat_map(|row| probs(&row.0)).collect();
     let matrix = ProbMatrix::new(values, rows.iter().map(|row| row.1 as u16).collect(), 3);
-    let hull = roc_surface(&matrix, 0).unwrap().vus_hull.unwrap();
+    let hull = roc_surface(&matrix, 0, None).unwrap().vus_hull.unwrap();
     assert!(hull.is_exact);
     hull.value
 }
