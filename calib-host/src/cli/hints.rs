@@ -224,6 +224,9 @@ fn of_fit(error: &FitError) -> Option<String> {
         FitError::Scaling(ScalingError::NoLeastSquares) => {
             "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
         }
+        FitError::Scaling(ScalingError::Separated) => {
+            "fit with --targets bayes, or use a method that fits no slope, such as umd or isotonic".into()
+        }
         FitError::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
         FitError::VectorScaling(error) => return of_vector_scaling(error).map(Into::into),
         FitError::Canonical(error) => return of_canonical(error),

@@ -50,6 +50,11 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// `1 - alpha` in percent, with as many digits as alpha has.
+pub(crate) fn percent_of_success(alpha: f64) -> String {
+    format!("{:.*} %", decimals(alpha).saturating_sub(2), 100.0 * (1.0 - alpha))
+}
+
 /// Prints a value as JSON on standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     // JSON escapes for itself.

@@ -40,7 +40,7 @@ pub(super) const METRICS: [Metric; 9] = [
     Metric {
         name: "c_emp",
         meaning: "largest deviation over intervals of probabilities",
-        of: |a| Some(EstimateWithInterval { value: a.c_emp.value, interval: a.c_emp.interval }),
+        of: |a| Some(EstimateWithInterval { value: a.c_emp.value, interval: None }),
         change: |change| Some(change.c_emp),
     },
     Metric {

@@ -120,7 +120,7 @@ fn groups(estimate: &BinnedEstimate) -> String {
     use calib_fit::assess::Binning;
     match estimate.groups.binning {
         Binning::EqualWidth(bins) => format!("{bins} bins of equal width"),
-        Binning::EqualMass(bins) => format!("{bins} bins of equal mass"),
+        Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => format!("{bins} bins of equal mass"),
         Binning::ByBin => "the calibrator's bins".into(),
         Binning::ByValue => "equal values together".into(),
     }

@@ -1,6 +1,6 @@
 //! What to be careful about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
@@ -15,6 +15,9 @@ const FEW_IN_BIN: u64 = 10;
 
 /// Fewer test rows than this say little altogether.
 const FEW_ROWS: u64 = 500;
+
+/// With no more positives, or no more negatives, a bin's frequency says little.
+const FEW_EVENTS: u64 = 2;
 
 /// A guarantee wider than this is of little use.
 const USEFUL_EPSILON: f32 = 0.1;
@@ -62,10 +65,31 @@ pub(super) fn warnings(
             guarantee.epsilon
         ));
     }
+    warnings.extend(few_events(artifact, calibration));
     warnings.extend(few_rows(metrics.after.n, header.bins));
     warnings.extend(bins(artifact, occupancy));
     warnings.extend(test_rows(test, metrics));
     warnings
+}
+
+/// What is to be said of bins with a guarantee in which next to nothing happened.
+fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<String> {
+    let header = artifact.header();
+    if header.guarantee.is_none() || !counts_every_point(header.reduction) {
+        return None;
+    }
+    let mut bins: BTreeMap<(u16, u32), [u64; 2]> = BTreeMap::new();
+    for row in &calibration.after {
+        bins.entry((row.class, row.bin)).or_default()[usize::from(row.hit)] += 1;
+    }
+    let few = bins.values().filter(|[misses, hits]| misses.min(hits) <= &FEW_EVENTS).count();
+    (few > 0).then(|| {
+        format!(
+            "At most two positives or two negatives in all are in {few} of {} bins of the calibrator: what is known there is the \
+             exact interval, not epsilon.",
+            header.bins
+        )
+    })
 }
 
 /// What is to be said of the number of test rows.

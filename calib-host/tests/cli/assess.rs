@@ -83,6 +83,26 @@ fn a_bootstrap_is_repeatable_and_surrounds_the_estimate() {
         let value = got[name]["value"].as_f64().unwrap();
         assert!(part("lo") < value && value < part("hi"), "{name}");
     }
+    // The largest of many deviations has a bound or nothing.
+    for name in ["c_emp", "conf_mce"] {
+        assert!(got[name]["value"].is_number() && got[name].get("interval").is_none(), "{name}");
+    }
+    assert_eq!(got["c_emp"]["alpha"], json!(0.1));
+}
+
+/// The bound says with what probability it holds, and for whom.
+#[test]
+fn the_bound_of_c_is_told_with_its_probability() {
+    let place = binary_place();
+    let words = place.ok("calib assess --scores cal.csv --alpha 0.1 --bootstrap 20").stdout;
+    let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
+    let sentence = format!(
+        "the true c is at most {:.6} with probability 90 %, if the model was not fitted to these rows\n",
+        bound.as_f64().unwrap()
+    );
+    assert!(words.contains(&sentence), "{words}");
+    let line = |name: &str| words.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(!line("c_emp").contains('[') && line("brier").contains('['), "{words}");
 }
 
 /// A model as it is: the same numbers as a table of its top labels gives, and the class-wise ones beside them.
@@ -170,6 +190,10 @@ fn assess_the_roc_surface() {
     let got = place.json(form);
     assert!(got["vus"]["standard_error"].as_f64().unwrap() < 0.001 && got.get("vus_hull").is_none());
     assert_eq!(got["vus"], place.json(form)["vus"]);
+    assert_eq!(got["vus"].get("interval"), None);
+    let interval = place.json(&format!("{form} --bootstrap 50"))["vus"]["interval"].take();
+    let half = (interval["hi"].as_f64().unwrap() - interval["lo"].as_f64().unwrap()) / 2.0;
+    assert!(half > 5.0 * got["vus"]["standard_error"].as_f64().unwrap(), "{interval}");
     // A class without rows has no share that is right.
     let place = place.with("y.npy", i64s((0..60).map(|row| row % 3)).bytes());
     assert_eq!(place.json(form).get("vus"), None);

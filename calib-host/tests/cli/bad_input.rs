@@ -18,9 +18,17 @@ fn one_class_only() {
     for label in [0, 1] {
         let csv = format!("score,label\n0.1,{label}\n0.2,{label}\n0.3,{label}\n0.4,{label}\n");
         let nothing = "nothing can be learned about the other class\n  hint: calibration data must hold both labels, 0 and 1\n";
-        csv_refused(&csv, &format!("error: bad.csv, column label: all 4 labels are {label}: {nothing}"));
+        let stderr = format!("error: bad.csv, column label: all 4 labels are {label}: {nothing}");
+        refused(
+            &[("bad.csv", text(&csv))],
+            "calib fit --method isotonic --scores bad.csv -o out",
+            3,
+            &stderr,
+        );
         let array = i64s([label; 40]).bytes();
-        npy_refused("labels", &array, &format!("error: bad.npy: all 40 labels are {label}: {nothing}"));
+        let stderr = format!("error: bad.npy: all 40 labels are {label}: {nothing}");
+        let line = "calib fit --method platt --scores scores.npy --labels bad.npy -o out";
+        refused(&[("bad.npy", array.clone())], line, 3, &stderr);
 
         let both = "  hint: the data must hold both labels, 0 and 1\n";
         let line = "calib assess --probs bad.csv --prob-column score";

@@ -73,9 +73,11 @@ fn the_expected_cost_needs_no_labels_and_the_actual_one_does() {
         "expected cost of a decision 3.6",
         "at least 0 (vacuous)",
         "estimated ROC curve",
+        "\n  rather too low: at every probability it is the least of several costs, which are estimates themselves\n",
     ] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
+    assert_eq!(unlabelled["expected_cost_is_optimistic"], true);
 }
 
 #[test]
@@ -100,6 +102,13 @@ fn start_up_costs_can_keep_an_action_out() {
     assert_eq!(run(2, ""), (true, Some(38.0)));
     assert_eq!(run(3, ""), (false, Some(38.75)));
     assert!(run(3, "cases = 1000").0);
+    // That of the action for the uncalibrated counts whatever the rule.
+    let counts = |uncalibrated: &str| {
+        let costs = format!("uncalibrated = \"{uncalibrated}\"\n{}", costs(3));
+        let text = place().with("c.toml", costs).ok("calib decide --actions c.toml --probs probs.csv").stdout;
+        text.contains("without a calibrated probability: ask; its start-up cost of 3 always counts")
+    };
+    assert!(counts("ask") && !counts("treat"));
     let place = place().with("c.toml", format!("uncalibrated = \"ask\"\n{}", costs(3)));
     let run = place.run("calib decide --actions c.toml");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
@@ -117,6 +126,7 @@ fn stated_intervals_replace_bayes_rule() {
     assert_eq!(json["rule"]["kind"], "stated");
     assert_eq!(json["expected_cost"], (4.0 * 6.25 + 2.0 * 5.0 + 4.0 * 2.25) / 10.0);
     assert_eq!(json["expected_cost_bayes"], 3.6);
+    assert_eq!(json["expected_cost_is_optimistic"], false);
 }
 
 #[test]

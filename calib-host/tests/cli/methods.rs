@@ -1,5 +1,7 @@
 //! Every method from the command line: fit, inspect, apply, and what a method does not take.
 
+use serde_json::json;
+
 use crate::workplace::Workplace;
 
 /// 400 rows whose label is 1 about as often as the score says; 40 of them tie at 1/2, where one of four bins ends.
@@ -123,7 +125,7 @@ fn separated_labels_have_no_slope() {
     assert_eq!(
         run.stderr,
         "error: cal.csv: a threshold on the score separates the labels: the best slope is infinite\n  \
-         hint: use a method that fits no slope, such as umd or isotonic\n"
+         hint: fit with --targets bayes, or use a method that fits no slope, such as umd or isotonic\n"
     );
 }
 
@@ -184,5 +186,78 @@ fn a_plan_answers_what_is_missing() {
     ] {
         let run = place.run(line);
         assert_eq!((run.code, run.stderr.as_str()), (2, format!("error: {sentence}\n").as_str()), "{line}");
+    }
+}
+
+/// Where no point is positive, binning with a guarantee knows an upper bound, and says so; the device gets it.
+#[test]
+fn one_label_gives_a_bound() {
+    for (label, said) in [
+        (0, "an upper bound is known of every bin, 0.2059 at most"),
+        (1, "a lower bound is known of every bin, 0.7941 at least"),
+    ] {
+        let lines: String = (0..32).map(|row| format!("{},{label}\n", f64::from(row) / 32.0)).collect();
+        let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+        let fit = "calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin --force";
+        let run = place.ok(fit);
+        assert!(run.stderr.contains(&format!("All 32 labels are {label}: only {said}.")), "{}", run.stderr);
+        assert!(run.stderr.contains("With probability 90 %"), "{}", run.stderr);
+        let table = place.json(&format!("{fit} --json"))["tables"][0].take();
+        assert_eq!(table["bins_with_few_events"], json!([0, 1]));
+        // 16 points a bin: alpha / (2 B) = 0.025.
+        let bound = 1.0 - 0.025f64.powf(1.0 / 16.0);
+        place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
+        let (header, rows) = place.table("out.csv");
+        let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+        for row in rows {
+            let number = |name: &str| row[column(name)].parse::<f64>().unwrap();
+            let (lo, hi) = if label == 0 { (0.0, bound) } else { (1.0 - bound, 1.0) };
+            assert!((number("lo") - lo).abs() < 1e-6 && (number("hi") - hi).abs() < 1e-6, "{row:?}");
+        }
+    }
+}
+
+/// Bins in which next to nothing happened are counted.
+#[test]
+fn few_events_in_a_bin_are_told() {
+    let lines: String = (0..64)
+        .map(|row| format!("{},{}\n", f64::from(row) / 64.0, u8::from(row > 32 && row % 3 == 0 || row == 5)))
+        .collect();
+    let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+    let told = "At most two positives or two negatives in all are in 1 of 2 bins";
+    let run = place.ok("calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin");
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    let run = place.ok("calib fit --method isotonic --scores cal.csv -o cal.bin --force");
+    assert!(!run.stderr.contains("At most two"), "{}", run.stderr);
+}
+
+/// Labels that a threshold separates have no maximum likelihood; the message names the targets that have an answer.
+#[test]
+fn bayesian_targets_fit_what_labels_do_not() {
+    let lines: String =
+        (0..20).map(|row| format!("{},{}\n", f64::from(row) / 20.0, u8::from(row >= 12))).collect();
+    let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+    let fit = |options: &str| format!("calib fit {options} --scores cal.csv -o cal.bin --force");
+    for method in ["platt", "beta", "temperature --platt-on logit", "scaling-binning --bins 2 --one-set"] {
+        // Without an intercept the threshold would have to be 1/2.
+        let is_separated = !method.starts_with("temperature");
+        let run = place.run(&fit(&format!("--method {method}")));
+        assert_eq!(run.code != 0, is_separated, "{method}: {}", run.stderr);
+        assert_eq!(
+            run.stderr.contains("hint: fit with --targets bayes, or use a method"),
+            is_separated,
+            "{}",
+            run.stderr
+        );
+        place.ok(&fit(&format!("--method {method} --targets bayes")));
+        let parameters = place.inspect("cal.bin")["provenance"]["parameters"].to_string();
+        assert!(parameters.contains("targets=bayes"), "{parameters}");
+    }
+    for (line, words) in [
+        ("--method umd --bins 2 --targets bayes", "umd has no --targets bayes"),
+        ("--method platt --targets bayes --loss squared", "--targets bayes goes with --loss log"),
+    ] {
+        let run = place.run(&fit(line));
+        assert!(run.code == 2 && run.stderr.contains(words), "{}", run.stderr);
     }
 }

@@ -111,3 +111,24 @@ fn uncalibrated_classes_are_found() {
     let all = place.json(&format!("calib report top.bin {files} --json"));
     assert!(!all["warnings"].to_string().contains("uncalibrated"), "{}", all["warnings"]);
 }
+
+#[test]
+fn bins_in_which_next_to_nothing_happened_are_found() {
+    let rows = |label: fn(u32) -> bool| {
+        let line = |row: u32| format!("{},{}\n", f64::from(row) / 200.0, u8::from(label(row)));
+        format!("score,label\n{}", (0..200).map(line).collect::<String>())
+    };
+    let place = place()
+        .with("rare.csv", rows(|row| row == 5 || row > 100 && row % 2 == 0))
+        .with("even.csv", rows(|row| row % 3 == 0));
+    let of = |name: &str| {
+        place.ok(&format!("calib fit --method fixed-width --bins 2 --scores {name} -o few.bin --force"));
+        warnings(&place, "few.bin", name, "test.csv")
+    };
+    let rare = of("rare.csv");
+    assert!(
+        rare.contains("At most two positives or two negatives in all are in 1 of 2 bins of the calibrator"),
+        "{rare}"
+    );
+    assert!(!of("even.csv").contains("At most two"));
+}

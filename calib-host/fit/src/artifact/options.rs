@@ -11,7 +11,8 @@ pub struct ArtifactOptions {
     pub data_sha256: [u8; 32],
     /// The classifier the scores come from.
     pub classifier: Option<ClassifierId>,
-    /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any.
+    /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any. Those of a fit
+    /// to points with one label only always go there.
     pub intervals: bool,
     /// How new the artefact is: a device refuses one with a lower counter than its own.
     pub counter: u32,

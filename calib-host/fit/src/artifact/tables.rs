@@ -63,7 +63,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
-    let has_intervals = options.intervals && intervals.iter().flatten().flatten().any(Option::is_some);
+    // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
+    let wants_intervals = options.intervals || fit.one_label().is_some();
+    let has_intervals = wants_intervals && intervals.iter().flatten().flatten().any(Option::is_some);
     Ok(written(|writer| {
         writer.header(&header)?;
         writer.tables(&tables)?;

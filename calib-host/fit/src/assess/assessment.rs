@@ -57,7 +57,8 @@ impl EstimateWithInterval {
 pub struct BinnedEstimate {
     /// The plugin estimate.
     pub value: f64,
-    /// Its interval: how much it varies. It has the plugin's bias, and holds the truth less often than it states.
+    /// Its interval: how much it varies. It has the plugin's bias, and holds the truth less often than it states. A largest
+    /// deviation has none, nor an error in a norm other than 1 and 2: nothing tells their bias.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The debiased estimate, where there is one. It may be negative.
@@ -133,7 +134,7 @@ impl LpEstimate {
                 intervals.l2_squared.map(roots),
                 Some((root(figures.l2_squared_debiased), intervals.l2_squared_debiased.map(roots))),
             ),
-            _ => (intervals.lp, None),
+            _ => (None, None),
         };
         let of_square = |value, interval| (p == 2.0).then_some(EstimateWithInterval { value, interval });
         Self {
@@ -146,16 +147,18 @@ impl LpEstimate {
 }
 
 /// The empirical calibration measure, and what it says about the true one.
+///
+/// It has no bootstrap interval: as the largest of many deviations it is too high for a calibrated model, and higher still in
+/// every resample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CEmpEstimate {
     /// `c_emp`.
     pub value: f64,
-    /// Its bootstrap interval.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Interval>,
-    /// The interval of the true calibration measure (Gao et al. 2017, Claim 4), each end with probability 1 - alpha. Its
-    /// lower end is vacuous for less than some 10^5 predictions.
+    /// The interval of the true calibration measure (Gao et al. 2017, Claim 4), each end with probability `1 - alpha`, if the
+    /// model was not fitted to these predictions. Its lower end is vacuous for less than some 10^5 predictions.
     pub bound: Interval,
+    /// The probability with which an end of the bound may fail.
+    pub alpha: f64,
 }
 
 /// The ROC curve in brief.
@@ -185,7 +188,8 @@ pub struct Assessment {
     pub accuracy: EstimateWithInterval,
     /// The mean squared difference of probability and outcome.
     pub brier: EstimateWithInterval,
-    /// The part of it that is calibration, over the bins.
+    /// The part of it that is calibration, over the bins. Its interval is that of the debiased estimate, the squared one of
+    /// [`LpEstimate`] for `p = 2`: where the truth is, mostly below this plugin estimate.
     pub brier_calibration: EstimateWithInterval,
     /// The part of it that is refinement, over the bins.
     pub brier_refinement: EstimateWithInterval,
@@ -362,8 +366,8 @@ impl Part {
             }),
             c_emp: CEmpEstimate {
                 value: figures.c_emp,
-                interval: intervals.c_emp,
                 bound: c_emp_interval(figures.c_emp, n, options.alpha),
+                alpha: options.alpha,
             },
             conf_ece,
             conf_mce: binned(figures.mce, intervals.mce, None, bins),
@@ -394,6 +398,8 @@ fn nothing() -> impl Iterator<Item = Option<Interval>> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
     use crate::assess::bootstrap::IntervalKind;
@@ -444,6 +450,51 @@ mod tests {
         assert!((got.tl_ece.unwrap().value - 0.2).abs() < 1e-12);
         assert!((got.tl_mce.unwrap().value - 0.2).abs() < 1e-12);
         assert!((got.tl_mce_bin.unwrap().value - 0.2).abs() < 1e-12);
+    }
+
+    /// Probabilities that are those of the outcomes.
+    fn calibrated(n: usize, seed: u64) -> Vec<Prediction> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut row = || {
+            let prob: f64 = rng.random();
+            (prob, rng.random::<f64>() < prob)
+        };
+        binary(&(0..n).map(|_| row()).collect::<Vec<_>>())
+    }
+
+    /// The true squared deviation of the bins is 0, and every plugin estimate of it above that.
+    #[test]
+    fn the_interval_of_the_calibration_part_holds_the_truth() {
+        let bootstrap =
+            Some(Bootstrap { kind: IntervalKind::Percentile, resamples: 200, seed: 1, alpha: 0.05 });
+        let options = AssessOptions { bootstrap, ..AssessOptions::default() };
+        let of = |seed| assess(&calibrated(500, seed), PredictionKind::Binary, &options).brier_calibration;
+        let holds = (0..60).map(of).filter(|got| got.value > 0.0 && got.interval.unwrap().lo <= 0.0).count();
+        assert!(holds >= 54, "{holds} of 60");
+    }
+
+    /// A largest deviation has no bootstrap interval, and a correction for bias is no help where the bias is large.
+    #[test]
+    fn largest_deviations_have_no_interval_and_errors_are_not_corrected() {
+        let with = |kind| {
+            let bootstrap = Some(Bootstrap { kind, resamples: 100, seed: 1, alpha: 0.05 });
+            let rows: Vec<Prediction> = calibrated(300, 1)
+                .into_iter()
+                .enumerate()
+                .map(|(i, row)| Prediction { class: (i % 2) as u16, ..row })
+                .collect();
+            let options = AssessOptions { bootstrap, norm: 3.0, ..AssessOptions::default() };
+            assess(&rows, PredictionKind::TopLabel, &options)
+        };
+        let [percentile, bca] = [with(IntervalKind::Percentile), with(IntervalKind::Bca)];
+        for got in [&percentile, &bca] {
+            let of = |estimate: Option<BinnedEstimate>| estimate.unwrap().interval;
+            assert_eq!([of(Some(got.conf_mce)), of(got.tl_mce), of(got.tl_mce_bin)], [None; 3]);
+            assert_eq!(got.lp_ce.estimate.interval, None);
+        }
+        assert_eq!(percentile.brier_calibration, bca.brier_calibration);
+        assert_eq!(percentile.conf_ece, bca.conf_ece);
+        assert_ne!(percentile.brier.interval, bca.brier.interval);
     }
 
     proptest! {

@@ -8,9 +8,12 @@ use serde::Serialize;
 pub enum Binning {
     /// This many bins `[a, b)` of equal width, the last one closed. The default elsewhere is 15.
     EqualWidth(usize),
-    /// At most this many bins `[a, b)` of about equal numbers of predictions: the edges are order statistics, and where
-    /// several coincide, because probabilities tie, there are fewer bins.
+    /// At most this many bins `[a, b)` of about equal numbers of predictions: of `n` in ascending order, edge `b` of `B` is
+    /// the one after `floor(b n / B)`. Where several edges coincide, because probabilities tie, there are fewer bins.
     EqualMass(usize),
+    /// The same as Kumar et al. (2019) cut in their package `uncertainty-calibration`: bins `(a, b]`, of which the first `n mod
+    /// B` hold one prediction more than the others, with edges midway between the neighbours.
+    EqualMassKumar(usize),
     /// By the bin that the calibrator put each prediction in.
     ByBin,
     /// By the value of the probability: for a model that is known to have few.
@@ -34,6 +37,13 @@ impl Binning {
             Self::EqualMass(bins) => {
                 let edges = (1..bins).map(|b| (b as u128 * n as u128 / bins as u128) as usize);
                 Cutter::Edges(ascending(edges.map(&prob), prob(0)))
+            }
+            Self::EqualMassKumar(bins) => {
+                let (size, larger) = (n / bins, n % bins);
+                let cuts = (1..bins.min(n)).map(|b| if size > 0 { b * size + b.min(larger) } else { b });
+                // What equals an edge is below it.
+                let edges = cuts.map(|cut| prob(cut - 1).midpoint(prob(cut)).next_up());
+                Cutter::Edges(ascending(edges.filter(|&edge| edge <= prob(n - 1)), prob(0)))
             }
             Self::ByValue => Cutter::Edges(ascending((0..n).map(&prob), prob(0))),
         }
@@ -107,6 +117,20 @@ mod tests {
         let mut counts = [0; 7];
         probs.iter().for_each(|&prob| counts[cutter.bin(prob, 0) as usize] += 1);
         assert!(counts.iter().all(|n| (14..=15).contains(n)), "{counts:?}");
+
+        // 14.29 predictions a bin: floors of multiples, or two bins of 15 first.
+        assert_eq!(counts, [14, 14, 14, 15, 14, 14, 15]);
+        let cutter = Binning::EqualMassKumar(7).cutter(100, |i| probs[i]);
+        let mut counts = [0; 7];
+        probs.iter().for_each(|&prob| counts[cutter.bin(prob, 0) as usize] += 1);
+        assert_eq!(counts, [15, 15, 14, 14, 14, 14, 14]);
+        assert_eq!(cutter.bin(0.1449, 0), 0);
+        let cutter = Binning::EqualMassKumar(7).cutter(3, |i| probs[i]);
+        assert_eq!([0, 1, 2].map(|i| cutter.bin(probs[i], 0)), [0, 1, 2]);
+        let tied = [0.1, 0.3, 0.3, 0.3, 0.9, 0.9];
+        let cutter = Binning::EqualMassKumar(3).cutter(tied.len(), |i| tied[i]);
+        assert_eq!(tied.map(|prob| cutter.bin(prob, 0)), [0, 0, 0, 0, 2, 2]);
+        assert_eq!([0.300_001, 0.599_999, 0.600_001].map(|prob| cutter.bin(prob, 0)), [1, 1, 2]);
 
         let tied = [0.1, 0.1, 0.1, 0.5, 0.5, 0.9];
         let cutter = Binning::EqualMass(5).cutter(tied.len(), |i| tied[i]);

@@ -32,7 +32,8 @@ pub enum IntervalKind {
     Percentile,
     /// Quantiles corrected for bias and acceleration (Efron 1987). The acceleration comes from a jackknife over at most 200
     /// random groups of rows. Calibration errors keep their percentiles, moved to where the estimate is: among the resamples
-    /// of a calibrated model all are above it, and no quantile of them is where the truth is.
+    /// of a calibrated model all are above it, and no quantile of them is where the truth is. So does the volume under the ROC
+    /// surface.
     Bca,
 }
 

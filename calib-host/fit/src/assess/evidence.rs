@@ -275,12 +275,18 @@ mod tests {
         let calibration: Vec<_> = rows(5000, 1, |s| s).into_iter().map(|(s, label)| (s, !label)).collect();
         let test = rows(5000, 2, |s| s);
         let evidence = found(&fitted(&UMD, &calibration), &test);
-        let [Evidence::Worse { brier, interval }, Evidence::BrokenPromise { broken, bins: 10, .. }, Evidence::Turned { .. }] =
-            evidence[..]
+        let [
+            Evidence::Worse { brier, interval },
+            Evidence::BrokenPromise { broken, bins: 10, .. },
+            Evidence::Turned { .. },
+        ] = evidence[..]
         else {
             panic!("{evidence:?}")
         };
-        assert!(interval.lo > 0.2 && interval.lo < brier && brier < interval.hi && broken >= 8, "{evidence:?}");
+        assert!(
+            interval.lo > 0.2 && interval.lo < brier && brier < interval.hi && broken >= 8,
+            "{evidence:?}"
+        );
         let isotonic = BinaryMethod::Isotonic(Isotonic::default());
         let evidence = found(&fitted(&isotonic, &calibration), &test);
         assert!(matches!(evidence[..], [Evidence::Worse { .. }, Evidence::Constant { .. }]), "{evidence:?}");

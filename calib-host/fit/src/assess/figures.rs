@@ -34,13 +34,13 @@ macro_rules! figures {
 }
 
 figures! {
-    accuracy, brier, brier_calibration, brier_refinement, log_loss, sharpness, auc, c_emp,
-    ece, ece_debiased, ece_noise, mce, l2_squared, l2_squared_debiased, lp,
+    accuracy, brier, brier_refinement, log_loss, sharpness, auc,
+    brier_calibration, c_emp, ece, ece_debiased, ece_noise, mce, l2_squared, l2_squared_debiased, lp,
     tl_ece, tl_ece_debiased, tl_ece_noise, tl_mce, tl_mce_bin, tl_l2_squared, tl_l2_squared_debiased,
 }
 
 /// The place of the first calibration error.
-const FIRST_BIASED: usize = 8;
+const FIRST_BIASED: usize = 6;
 
 impl<T> Figures<T> {
     /// Whether the values in these places, of one or more such sets one after the other, are calibration errors, whose bias
@@ -51,8 +51,17 @@ impl<T> Figures<T> {
 }
 
 impl Figures<Option<Interval>> {
-    /// Moves the intervals of estimates and of debiased estimates to where these are.
+    /// Moves the intervals of estimates and of debiased estimates to where these are, and takes away those that would be
+    /// beside the truth.
+    ///
+    /// The largest of many deviations is too high, and in the resamples once more, by an amount that nothing tells; so is an
+    /// error in a norm without a debiased estimate. The calibration part of the Brier score is the mean squared deviation, and
+    /// gets the interval of that one's debiased estimate, from 0 on.
     pub(crate) fn around(mut self, values: &Figures<f64>) -> Self {
+        for without in [&mut self.c_emp, &mut self.mce, &mut self.lp, &mut self.tl_mce, &mut self.tl_mce_bin]
+        {
+            *without = None;
+        }
         for (of_plugin, of_debiased, plugin, debiased) in [
             (&mut self.ece, &mut self.ece_debiased, values.ece, values.ece_debiased),
             (
@@ -73,6 +82,7 @@ impl Figures<Option<Interval>> {
                 *interval = interval.map(|interval| interval.less_bias(plugin, debiased));
             }
         }
+        self.brier_calibration = self.l2_squared_debiased.map(Interval::not_below_zero);
         self
     }
 
@@ -92,7 +102,7 @@ mod tests {
     fn calibration_errors_follow_the_other_metrics() {
         let places: Vec<f64> = (0..Figures::<f64>::COUNT).map(|place| place as f64).collect();
         let places = Figures::take(&mut places.into_iter());
-        assert_eq!((places.c_emp, places.ece), ((FIRST_BIASED - 1) as f64, FIRST_BIASED as f64));
+        assert_eq!((places.auc, places.brier_calibration), ((FIRST_BIASED - 1) as f64, FIRST_BIASED as f64));
         assert!(Figures::<f64>::is_biased(2 * Figures::<f64>::COUNT - 1));
         assert!(!Figures::<f64>::is_biased(2 * Figures::<f64>::COUNT));
     }

@@ -30,7 +30,7 @@ pub struct Change {
     pub log_loss: EstimateWithInterval,
     /// Of the area under the ROC curve, if it is defined.
     pub auc: Option<EstimateWithInterval>,
-    /// Of `c_emp`.
+    /// Of `c_emp`; without an interval, as that has none.
     pub c_emp: EstimateWithInterval,
     /// Of `conf_ece`, plugin.
     pub conf_ece: EstimateWithInterval,

@@ -5,15 +5,20 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::bootstrap::Bootstrap;
 use super::roc::Roc;
 use super::surface_points::surface_hull;
 use super::vectors::ProbMatrix;
+use crate::stats::Interval;
 
 /// Up to so many tuples all are looked at.
 const MOST_TUPLES: u128 = 1 << 27;
 
 /// Otherwise so many are drawn, in chunks that threads share out.
 const DRAWN: usize = CHUNKS * CHUNK;
+
+/// In how many tuples a row is on average, at least, where its share of them is asked for.
+const TUPLES_OF_A_ROW: usize = 16;
 
 const CHUNKS: usize = 256;
 
@@ -43,7 +48,10 @@ pub struct RocSurface {
 pub struct SurfaceVolume {
     /// The volume.
     pub value: f64,
-    /// The standard error of the draw of tuples; `None` if all of them count.
+    /// Its bootstrap interval: how much it varies with the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// The standard error of the draw of tuples alone, as if the rows were all there are; `None` if all tuples count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// How many tuples were looked at.
@@ -59,18 +67,20 @@ pub struct HullVolume {
     pub is_exact: bool,
 }
 
-/// The volumes under the ROC surface of vectors; `None` if a class has no rows, or there are more than ten classes. The
-/// result depends neither on the order of the rows nor on the number of threads.
+/// The volumes under the ROC surface of vectors; `None` if a class has no rows, or there are more than ten classes. With a
+/// `bootstrap` the volume has a percentile interval, whatever the kind asked for.
+///
+/// The result depends neither on the order of the rows nor on the number of threads.
 ///
 /// ```
 /// use calib_fit::assess::{ProbMatrix, roc_surface};
 ///
 /// // Some threshold gets every class right.
 /// let probs = vec![0.8, 0.1, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7];
-/// let surface = roc_surface(&ProbMatrix::new(probs, vec![0, 1, 2], 3), 0).expect("each class has rows");
+/// let surface = roc_surface(&ProbMatrix::new(probs, vec![0, 1, 2], 3), 0, None).expect("each class has rows");
 /// assert_eq!(surface.vus.value, 1.0);
 /// ```
-pub fn roc_surface(matrix: &ProbMatrix, seed: u64) -> Option<RocSurface> {
+pub fn roc_surface(matrix: &ProbMatrix, seed: u64, bootstrap: Option<Bootstrap>) -> Option<RocSurface> {
     let classes = matrix.classes();
     let mut by_class: Vec<Vec<Vec<i64>>> = vec![Vec::new(); classes];
     for (row, label) in matrix.rows() {
@@ -80,8 +90,15 @@ pub fn roc_surface(matrix: &ProbMatrix, seed: u64) -> Option<RocSurface> {
         return None;
     }
     by_class.par_iter_mut().for_each(|rows| rows.par_sort_unstable());
-    match classes {
-        2 => curve(&by_class),
+    let mut surface = volumes(&by_class, seed)?;
+    surface.vus.interval = bootstrap.and_then(|bootstrap| interval(&by_class, surface.vus.value, bootstrap));
+    Some(surface)
+}
+
+/// The volumes of the sorted rows of each class, without an interval.
+fn volumes(by_class: &[Vec<Vec<i64>>], seed: u64) -> Option<RocSurface> {
+    match by_class.len() {
+        2 => curve(by_class),
         3 => {
             let rows = std::array::from_fn(|class| {
                 by_class[class].iter().map(|row| [row[0], row[1], row[2]]).collect()
@@ -91,11 +108,11 @@ pub fn roc_surface(matrix: &ProbMatrix, seed: u64) -> Option<RocSurface> {
             let value = hull.hull.six_volumes as f64 / (6.0 * all);
             let vus_hull = Some(HullVolume { value, is_exact: hull.is_exact });
             Some(RocSurface {
-                vus: all_tuples(&by_class).unwrap_or_else(|| drawn_tuples(&by_class, seed)),
+                vus: all_tuples(by_class).unwrap_or_else(|| drawn_tuples(by_class, seed)),
                 vus_hull,
             })
         }
-        _ => Some(RocSurface { vus: drawn_tuples(&by_class, seed), vus_hull: None }),
+        _ => Some(RocSurface { vus: drawn_tuples(by_class, seed), vus_hull: None }),
     }
 }
 
@@ -105,7 +122,12 @@ fn curve(by_class: &[Vec<Vec<i64>>]) -> Option<RocSurface> {
     let roc = Roc::new(of(0).chain(of(1)))?;
     let totals = roc.totals();
     Some(RocSurface {
-        vus: SurfaceVolume { value: roc.auc(), standard_error: None, tuples: totals.fp * totals.tp },
+        vus: SurfaceVolume {
+            value: roc.auc(),
+            interval: None,
+            standard_error: None,
+            tuples: totals.fp * totals.tp,
+        },
         vus_hull: Some(HullVolume { value: roc.hull_auc(), is_exact: true }),
     })
 }
@@ -137,7 +159,8 @@ fn all_tuples(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
     let right: u128 = (1..7).map(|ways| by_ways[ways] * 60 / ways as u128).sum();
     let all: u128 = by_class.iter().map(|rows| rows.len() as u128).product();
     let value = right as f64 / (60 * all) as f64;
-    Some(SurfaceVolume { value, standard_error: None, tuples: u64::try_from(all).unwrap_or(u64::MAX) })
+    let tuples = u64::try_from(all).unwrap_or(u64::MAX);
+    Some(SurfaceVolume { value, interval: None, standard_error: None, tuples })
 }
 
 /// The share of seeded random tuples.
@@ -172,7 +195,53 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
     let mean = |i: usize| sums.iter().map(|sums| sums[i]).sum::<f64>() / DRAWN as f64;
     let value = mean(0);
     let standard_error = Some(((mean(1) - value * value).max(0.0) / DRAWN as f64).sqrt());
-    SurfaceVolume { value, standard_error, tuples: DRAWN as u64 }
+    SurfaceVolume { value, interval: None, standard_error, tuples: DRAWN as u64 }
+}
+
+/// The percentile interval of a volume over resamples of the rows; `None` if a class is missing from all of them.
+///
+/// The volume is a mean over tuples, and changes with the rows about as the sum over classes of the means of what single rows
+/// give does (Hoeffding's decomposition, to the first order): those means are resampled, so that no resample needs tuples of
+/// its own.
+fn interval(by_class: &[Vec<Vec<i64>>], value: f64, bootstrap: Bootstrap) -> Option<Interval> {
+    let shares = shares_of_rows(by_class, value, bootstrap.seed);
+    let whole: f64 = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).sum();
+    let resampled = |counts: &[u32]| {
+        let mut counts = counts.iter().copied();
+        let mut sum = 0.0;
+        for shares in &shares {
+            let (mut drawn, mut total) = (0u64, 0.0);
+            for (share, count) in shares.iter().zip(&mut counts) {
+                drawn += u64::from(count);
+                total += share * f64::from(count);
+            }
+            sum += total / drawn as f64;
+        }
+        vec![value + sum - whole]
+    };
+    let rows = shares.iter().map(Vec::len).sum();
+    let interval = bootstrap.intervals(rows, resampled, |_| true).remove(0)?;
+    Some(Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0) })
+}
+
+/// For every row of every class, the share of tuples with it that some threshold gets right, from seeded random tuples;
+/// `value` for a row that is in none of them.
+fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<f64>> {
+    let largest = by_class.iter().map(Vec::len).max().unwrap_or(0);
+    let mut sums: Vec<Vec<(f64, u32)>> = by_class.iter().map(|rows| vec![(0.0, 0); rows.len()]).collect();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    for _ in 0..DRAWN.max(TUPLES_OF_A_ROW * largest) {
+        let places: Vec<usize> = by_class.iter().map(|rows| rng.random_range(0..rows.len())).collect();
+        let tuple: Vec<&[i64]> =
+            by_class.iter().zip(&places).map(|(rows, &place)| &rows[place][..]).collect();
+        let ways = ways(&tuple);
+        let share = if ways > 0 { 1.0 / ways as f64 } else { 0.0 };
+        for (sums, place) in sums.iter_mut().zip(places) {
+            sums[place] = (sums[place].0 + share, sums[place].1 + 1);
+        }
+    }
+    let mean = |&(sum, count): &(f64, u32)| if count > 0 { sum / f64::from(count) } else { value };
+    sums.iter().map(|sums| sums.iter().map(mean).collect()).collect()
 }
 
 /// How much a row has more of its own class than of another. A threshold gets all rows of a tuple right if it lies between
@@ -236,6 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::assess::bootstrap::IntervalKind;
     use crate::assess::surface_points::tests::cells;
 
     /// Rows in 64ths, with their classes.
@@ -269,24 +339,24 @@ mod tests {
         let perfect: Vec<_> = (0..12)
             .map(|i| ((0..3).map(|class| 64 * u32::from(class == i % 3)).collect(), (i % 3) as u16))
             .collect();
-        let got = roc_surface(&matrix(3, &perfect), 0).unwrap();
-        assert_eq!(got.vus, SurfaceVolume { value: 1.0, standard_error: None, tuples: 64 });
+        let got = roc_surface(&matrix(3, &perfect), 0, None).unwrap();
+        assert_eq!(got.vus, SurfaceVolume { value: 1.0, interval: None, standard_error: None, tuples: 64 });
         assert_eq!(got.vus_hull, Some(HullVolume { value: 1.0, is_exact: true }));
 
         let constant: Vec<_> = (0..12).map(|i| (vec![20, 30, 14], i % 3)).collect();
-        let got = roc_surface(&matrix(3, &constant), 0).unwrap();
+        let got = roc_surface(&matrix(3, &constant), 0, None).unwrap();
         close(got.vus.value, 1.0 / 6.0);
         close(got.vus_hull.unwrap().value, 1.0 / 6.0);
 
         let constant: Vec<_> = (0..20).map(|i| (vec![10; 5], i % 5)).collect();
-        let got = roc_surface(&matrix(5, &constant), 0).unwrap();
+        let got = roc_surface(&matrix(5, &constant), 0, None).unwrap();
         close(got.vus.value, 1.0 / 120.0);
         assert_eq!((got.vus.standard_error, got.vus_hull), (Some(0.0), None));
 
         // No row of class 2; more classes than are looked at.
-        assert_eq!(roc_surface(&matrix(3, &[(vec![1, 2, 3], 0), (vec![3, 2, 1], 1)]), 0), None);
+        assert_eq!(roc_surface(&matrix(3, &[(vec![1, 2, 3], 0), (vec![3, 2, 1], 1)]), 0, None), None);
         let many: Vec<_> = (0..11).map(|i| (vec![1; 11], i)).collect();
-        assert_eq!(roc_surface(&matrix(11, &many), 0), None);
+        assert_eq!(roc_surface(&matrix(11, &many), 0, None), None);
     }
 
     /// Rows whose scores say nothing about the class: a sixth, and the same from a draw up to its standard error.
@@ -299,7 +369,7 @@ mod tests {
                 ((0..3).map(entry).collect(), class)
             })
             .collect();
-        let all = roc_surface(&matrix(3, &rows), 0).unwrap().vus;
+        let all = roc_surface(&matrix(3, &rows), 0, None).unwrap().vus;
         let mut by_class = vec![Vec::new(); 3];
         rows.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
             by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
@@ -311,13 +381,49 @@ mod tests {
         assert_ne!(drawn_tuples(&by_class, 6).value, drawn.value);
     }
 
+    /// The standard deviation over fresh rows is what the bootstrap's interval tells, and not the draw's error.
+    #[test]
+    fn the_interval_is_that_of_the_rows() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+        for classes in [2, 3] {
+            let mut draw = || -> ProbMatrix {
+                let row = |i: usize| {
+                    let class = i % classes;
+                    let entry = |k: usize| rng.random_range(0..50) + 14 * u32::from(k == class);
+                    ((0..classes).map(entry).collect(), class as u16)
+                };
+                matrix(classes, &(0..180).map(row).collect::<Vec<_>>())
+            };
+            let volumes: Vec<f64> =
+                (0..150).map(|_| roc_surface(&draw(), 0, None).unwrap().vus.value).collect();
+            let mean = volumes.iter().sum::<f64>() / 150.0;
+            let deviation =
+                (volumes.iter().map(|volume| (volume - mean).powi(2)).sum::<f64>() / 149.0).sqrt();
+            let bootstrap =
+                Bootstrap { kind: IntervalKind::Percentile, resamples: 1000, seed: 3, alpha: 0.05 };
+            let surface = roc_surface(&draw(), 0, Some(bootstrap)).unwrap();
+            let Interval { lo, hi } = surface.vus.interval.unwrap();
+            let half = (hi - lo) / 2.0;
+            assert!((half / (1.96 * deviation) - 1.0).abs() < 0.3, "{classes}: {half} against {deviation}");
+            assert!(lo < surface.vus.value && surface.vus.value < hi);
+        }
+        // Four classes, whose tuples are drawn.
+        let row = |i: u32| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16);
+        let rows: Vec<_> = (0..80).map(row).collect();
+        let bootstrap = Bootstrap { kind: IntervalKind::Bca, resamples: 200, seed: 3, alpha: 0.05 };
+        let SurfaceVolume { value, interval, standard_error, .. } =
+            roc_surface(&matrix(4, &rows), 0, Some(bootstrap)).unwrap().vus;
+        let Interval { lo, hi } = interval.unwrap();
+        assert!(lo < value && value < hi && hi - lo > 10.0 * standard_error.unwrap(), "{value} [{lo}, {hi}]");
+    }
+
     #[test]
     fn the_number_of_threads_does_not_matter() {
         let rows: Vec<_> =
             (0..40).map(|i| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16)).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| roc_surface(&matrix(4, &rows), 3))
+            pool.install(|| roc_surface(&matrix(4, &rows), 3, None))
         };
         assert_eq!(on(1), on(3));
     }
@@ -370,7 +476,7 @@ mod tests {
         fn two_classes_have_a_curve(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..30)) {
             let roc = Roc::new(rows.iter().map(|&(score, label)| (f64::from(score), label)));
             let rows: Vec<_> = rows.iter().map(|&(s, label)| (vec![64 - s, s], label.into())).collect();
-            let got = roc_surface(&matrix(2, &rows), 0);
+            let got = roc_surface(&matrix(2, &rows), 0, None);
             prop_assert_eq!(got.map(|s| (s.vus.value, s.vus_hull.unwrap().value)), roc.map(|r| (r.auc(), r.hull_auc())));
         }
 
@@ -383,7 +489,7 @@ mod tests {
             let apart = [(vec![0, 0, 64], 2), (vec![0, 0, 64], 2)];
             let rows: Vec<_> =
                 rows.iter().map(|&(s, label)| (vec![8 - s, s, 0], label.into())).chain(apart).collect();
-            let got = roc_surface(&matrix(3, &rows), 0).unwrap();
+            let got = roc_surface(&matrix(3, &rows), 0, None).unwrap();
             prop_assert!((got.vus.value - roc.auc()).abs() < 1e-12);
             prop_assert!((got.vus_hull.unwrap().value - roc.hull_auc()).abs() < 1e-12);
         }
@@ -418,17 +524,17 @@ mod tests {
         /// surface.
         #[test]
         fn what_changes_no_region_changes_no_volume(rows in three_classes(), shift in 0u32..4) {
-            let got = roc_surface(&matrix(3, &rows), 0).unwrap();
+            let got = roc_surface(&matrix(3, &rows), 0, None).unwrap();
             prop_assert!(got.vus_hull.unwrap().value >= got.vus.value - 1e-12);
             let reversed: Vec<_> = rows.iter().rev().cloned().collect();
-            prop_assert_eq!(roc_surface(&matrix(3, &reversed), 0), Some(got));
+            prop_assert_eq!(roc_surface(&matrix(3, &reversed), 0, None), Some(got));
             let moved: Vec<_> = rows.iter().map(|(row, class)| {
                 (vec![2 * row[0] + shift, 2 * row[1], 2 * row[2] + 1], *class)
             }).collect();
-            prop_assert_eq!(roc_surface(&matrix(3, &moved), 0), Some(got));
+            prop_assert_eq!(roc_surface(&matrix(3, &moved), 0, None), Some(got));
             let turned: Vec<_> = rows.iter()
                 .map(|(row, class)| (vec![row[2], row[0], row[1]], (class + 1) % 3)).collect();
-            let turned = roc_surface(&matrix(3, &turned), 0).unwrap();
+            let turned = roc_surface(&matrix(3, &turned), 0, None).unwrap();
             prop_assert!((turned.vus.value - got.vus.value).abs() < 1e-12);
             prop_assert!((turned.vus_hull.unwrap().value - got.vus_hull.unwrap().value).abs() < 1e-12);
         }

@@ -15,6 +15,8 @@ pub(crate) struct Facts {
     pub(crate) min_points: usize,
     /// The theorem that may hold for a fit, and which of its bounds gives epsilon.
     pub(crate) guarantee: Option<(Theorem, Bound)>,
+    /// Whether points with one label only tell it something: its bins do not depend on labels, and have exact bounds on one side.
+    pub(crate) takes_one_label: bool,
     /// What of it counts points, so that it refuses real weights.
     pub(crate) counts_points: Option<&'static str>,
 }
@@ -34,6 +36,14 @@ pub(crate) enum Bound {
 impl Facts {
     /// Returns the facts of a method that anything can be fitted to and nothing is guaranteed of.
     pub(crate) fn new(method: Method, parameters: String) -> Self {
-        Self { method, parameters, bins: None, min_points: 1, guarantee: None, counts_points: None }
+        Self {
+            method,
+            parameters,
+            bins: None,
+            min_points: 1,
+            guarantee: None,
+            takes_one_label: false,
+            counts_points: None,
+        }
     }
 }

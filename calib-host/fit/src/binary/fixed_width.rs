@@ -20,6 +20,7 @@ impl FixedWidth {
         Facts {
             bins: Some(self.bins),
             guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
+            takes_one_label: true,
             counts_points: Some("fixed-width binning"),
             ..Facts::new(Method::FixedWidth, format!("bins={}", self.bins))
         }

@@ -1,9 +1,9 @@
-//! Scaling functions fitted to the squared loss.
+//! What scaling functions are fitted to, and the fit to the squared loss.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::facts::Facts;
-use super::scaling::{ScalingMethod, ScalingModel};
+use super::scaling::{ScalingMethod, ScalingModel, Targets};
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points, totals};
 use crate::stats::{clip, ln_complement, logit};
@@ -14,6 +14,9 @@ pub enum Loss {
     /// The log-loss: a convex problem with one optimum.
     #[default]
     Log,
+    /// The log-loss of Platt's (1999) Bayesian targets in place of labels: `(P + 1) / (P + 2)` for each of the `P` positives,
+    /// `1 / (N + 2)` for each of the `N` negatives. Convex, and with an optimum for separable labels, too.
+    LogOfBayesianTargets,
     /// The squared loss (Brier score), which bounds what a single point costs. The problem is not convex: the fit is the
     /// minimum that is reached from the log-loss's optimum without ever going up.
     Squared,
@@ -32,6 +35,11 @@ impl Loss {
         let facts = method.facts();
         match self {
             Self::Log => facts,
+            Self::LogOfBayesianTargets => Facts {
+                parameters: format!("{} targets=bayes", facts.parameters),
+                counts_points: Some("a fit to Bayesian targets"),
+                ..facts
+            },
             Self::Squared => Facts { parameters: format!("{} loss=squared", facts.parameters), ..facts },
         }
     }
@@ -42,10 +50,11 @@ impl Loss {
         method: ScalingMethod,
         points: &(impl Points + ?Sized),
     ) -> Result<ScalingModel, FitError> {
-        let model = method.fit(points)?;
+        let to_labels = || method.fit(points, Targets::LABELS);
         match self {
-            Self::Log => Ok(model),
-            Self::Squared => Ok(least_squares(model, &points.groups()?)?),
+            Self::Log => to_labels(),
+            Self::LogOfBayesianTargets => method.fit(points, Targets::bayesian(points.totals())),
+            Self::Squared => Ok(least_squares(to_labels()?, &points.groups()?)?),
         }
     }
 }
@@ -213,12 +222,23 @@ mod tests {
         let (scores, labels) = points.iter().copied().unzip();
         let method = match loss {
             Loss::Log => BinaryMethod::Scaling(method),
+            Loss::LogOfBayesianTargets => BinaryMethod::BayesianTargets(method),
             Loss::Squared => BinaryMethod::LeastSquares(method),
         };
         let fit = fit_binary(&BinaryData::new(scores, labels).unwrap(), &method, 0.1)?;
         match fit.tables[0].as_ref().unwrap().model {
             Model::Scaling(model) => Ok(model),
             ref other => panic!("{other:?}"),
+        }
+    }
+
+    /// What a point's probability should be.
+    fn target(loss: Loss, label: bool, points: &Points) -> f64 {
+        let same = points.iter().filter(|point| point.1 == label).count() as f64;
+        match (loss, label) {
+            (Loss::LogOfBayesianTargets, true) => (same + 1.0) / (same + 2.0),
+            (Loss::LogOfBayesianTargets, false) => 1.0 / (same + 2.0),
+            _ => f64::from(u8::from(label)),
         }
     }
 
@@ -229,6 +249,7 @@ mod tests {
             (Loss::Log, true) => -prob.ln(),
             (Loss::Log, false) => -(1.0 - prob).ln(),
             (Loss::Squared, label) => (prob - f64::from(u8::from(label))).powi(2),
+            (Loss::LogOfBayesianTargets, _) => panic!("its gradient is enough"),
         }
     }
 
@@ -253,9 +274,9 @@ mod tests {
             parameters(model, points[0].0).into_iter().map(|(_, p)| (0.0, p)).collect();
         for &(score, label) in points {
             let prob = model.prob(score);
-            let residual = prob - f64::from(u8::from(label));
+            let residual = prob - target(loss, label, points);
             let by_z = match loss {
-                Loss::Log => residual,
+                Loss::Log | Loss::LogOfBayesianTargets => residual,
                 Loss::Squared => 2.0 * residual * prob * (1.0 - prob),
             };
             for (sum, (feature, _)) in gradient.iter_mut().zip(parameters(model, score)) {
@@ -334,6 +355,20 @@ mod tests {
             match fit(&points, method, Loss::Log) {
                 Ok(model) => check_stationary(&model, Loss::Log, &points)?,
                 Err(cause) => prop_assert!(has_no_optimum(&points, method), "{method:?}: {cause}"),
+            }
+        }
+
+        /// So is every fit to Bayesian targets, which there is whether a threshold separates the labels or not.
+        #[test]
+        fn bayesian_targets_are_stationary(points in points(), method in prop::sample::select(METHODS.to_vec())) {
+            let loss = Loss::LogOfBayesianTargets;
+            match fit(&points, method, loss) {
+                Ok(model) => check_stationary(&model, loss, &points)?,
+                Err(FitError::Scaling(ScalingError::Reversed)) => {
+                    let zero = ScalingModel::Temperature { inverse_t: 0.0 };
+                    prop_assert!(method == ScalingMethod::Temperature && gradient(&zero, loss, &points)[0].0 >= 0.0);
+                }
+                Err(cause) => prop_assert!(points.iter().all(|point| point.0 == points[0].0), "{cause}"),
             }
         }
 

@@ -55,6 +55,8 @@ pub enum BinaryMethod {
     ScalingBinning(ScalingBinning),
     /// A scaling function, fitted to the log-loss.
     Scaling(ScalingMethod),
+    /// A scaling function, fitted to the log-loss of Platt's Bayesian targets: see [`Loss::LogOfBayesianTargets`].
+    BayesianTargets(ScalingMethod),
     /// A scaling function, fitted to the squared loss.
     LeastSquares(ScalingMethod),
     /// Venn-Abers prediction.
@@ -90,6 +92,7 @@ impl BinaryMethod {
             Self::IsotonicInterpolated(isotonic) => isotonic.interpolated_facts(),
             Self::ScalingBinning(scaling_binning) => scaling_binning.facts(),
             Self::Scaling(scaling) => Loss::Log.facts(*scaling),
+            Self::BayesianTargets(scaling) => Loss::LogOfBayesianTargets.facts(*scaling),
             Self::LeastSquares(scaling) => Loss::Squared.facts(*scaling),
             Self::VennAbers => VennAbersModel::facts(),
         }
@@ -120,6 +123,9 @@ impl BinaryMethod {
             Self::IsotonicInterpolated(isotonic) => Model::Interpolated(isotonic.fit_interpolated(points)?),
             Self::ScalingBinning(scaling_binning) => Model::Steps(scaling_binning.fit(points)?),
             Self::Scaling(scaling) => Model::Scaling(Loss::Log.fit(*scaling, points)?),
+            Self::BayesianTargets(scaling) => {
+                Model::Scaling(Loss::LogOfBayesianTargets.fit(*scaling, points)?)
+            }
             Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
             Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?)),
         })

@@ -29,6 +29,10 @@ pub enum ScalingMethod {
     Temperature,
 }
 
+/// What the probabilities of points with label 0 and of points with label 1 are fitted to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Targets([f64; 2]);
+
 /// A fitted scaling function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalingModel {
@@ -73,42 +77,75 @@ impl ScalingMethod {
         Facts::new(method, format!("scaling={name}"))
     }
 
-    /// Fits points with both labels by Newton's method on the mean log-loss.
-    pub(crate) fn fit(self, points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
-        let [Some(negatives), Some(positives)] = points.ranges()? else {
-            // One label only: a part of a split, or the predictions of a class that is always right.
-            return Err(ScalingError::Separated.into());
-        };
-        if negatives == positives && negatives.0 == negatives.1 {
+    /// Fits points by Newton's method on the mean log-loss.
+    pub(crate) fn fit(
+        self,
+        points: &(impl Points + ?Sized),
+        targets: Targets,
+    ) -> Result<ScalingModel, FitError> {
+        let ranges = points.ranges()?;
+        if matches!(ranges, [Some(negatives), Some(positives)] if negatives == positives && negatives.0 == negatives.1)
+        {
             return Err(ScalingError::AllEqual.into());
         }
-        // Where a threshold divides the labels, a steeper slope always fits better; points on it do not change that.
-        // Without an intercept only the threshold 1/2 can.
-        let separated = match self {
-            Self::Temperature => negatives.1 <= 0.5 && positives.0 >= 0.5,
-            _ => negatives.1 <= positives.0 || positives.1 <= negatives.0,
-        };
-        if separated {
+        if targets == Targets::LABELS && self.is_separated(ranges) {
             return Err(ScalingError::Separated.into());
         }
         Ok(match self {
             Self::PlattLogit => {
-                let [a, b] = minimise::<2, 6>(points, |s| [logit(s), 1.0])?;
+                let [a, b] = minimise::<2, 6>(points, targets, |s| [logit(s), 1.0])?;
                 ScalingModel::PlattLogit { a, b }
             }
             Self::PlattProb => {
-                let [a, b] = minimise::<2, 6>(points, |s| [s, 1.0])?;
+                let [a, b] = minimise::<2, 6>(points, targets, |s| [s, 1.0])?;
                 ScalingModel::PlattProb { a, b }
             }
-            Self::Beta => beta(points)?,
+            Self::Beta => beta(points, targets)?,
             Self::Temperature => {
-                let [inverse_t] = minimise::<1, 3>(points, |s| [logit(s)])?;
+                let [inverse_t] = minimise::<1, 3>(points, targets, |s| [logit(s)])?;
                 if inverse_t <= 0.0 {
                     return Err(ScalingError::Reversed.into());
                 }
                 ScalingModel::Temperature { inverse_t }
             }
         })
+    }
+
+    /// Whether a threshold divides the labels, whose ranges of scores are given, so that a steeper slope always fits better;
+    /// points on it do not change that. Without an intercept only the threshold 1/2 can.
+    fn is_separated(self, ranges: [Option<(f64, f64)>; 2]) -> bool {
+        match (self, ranges) {
+            (Self::Temperature, [Some(negatives), Some(positives)]) => {
+                negatives.1 <= 0.5 && positives.0 >= 0.5
+            }
+            (_, [Some(negatives), Some(positives)]) => {
+                negatives.1 <= positives.0 || positives.1 <= negatives.0
+            }
+            // One label only: a part of a split, or the predictions of a class that is always right.
+            _ => true,
+        }
+    }
+}
+
+impl Targets {
+    /// The labels themselves, which give maximum likelihood.
+    pub(crate) const LABELS: Self = Self([0.0, 1.0]);
+
+    /// Platt's (1999): of `n` points the probability of the positives after one more of each label, Laplace's rule for
+    /// positives and negatives by themselves. No slope is infinite with them.
+    pub(crate) fn bayesian((n, positives): (u64, u64)) -> Self {
+        let (negatives, positives) = ((n - positives) as f64, positives as f64);
+        Self([1.0 / (negatives + 2.0), (positives + 1.0) / (positives + 2.0)])
+    }
+
+    fn of(self, label: bool) -> f64 {
+        self.0[usize::from(label)]
+    }
+
+    /// The mean over points.
+    fn mean(self, (n, positives): (u64, u64)) -> f64 {
+        let sum = (n - positives) as f64 * self.of(false) + positives as f64 * self.of(true);
+        sum / n as f64
     }
 }
 
@@ -125,17 +162,16 @@ impl ScalingModel {
 }
 
 /// Beta calibration: where a weight comes out negative, the optimum has it at 0.
-fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
-    let [a, b, c] = minimise::<3, 10>(points, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
+fn beta(points: &(impl Points + ?Sized), targets: Targets) -> Result<ScalingModel, FitError> {
+    let [a, b, c] = minimise::<3, 10>(points, targets, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
     if a >= 0.0 && b >= 0.0 {
         return Ok(ScalingModel::Beta { a, b, c });
     }
     // The objective is convex, so the constrained optimum lies on an edge of the feasible region; if not on the first,
     // then on the other, or in the corner.
-    let without_a = minimise::<2, 6>(points, |s| [-ln_complement(s), 1.0])?;
-    let without_b = minimise::<2, 6>(points, |s| [clip(s).ln(), 1.0])?;
-    let (n, positives) = points.totals();
-    let rate = positives as f64 / n as f64;
+    let without_a = minimise::<2, 6>(points, targets, |s| [-ln_complement(s), 1.0])?;
+    let without_b = minimise::<2, 6>(points, targets, |s| [clip(s).ln(), 1.0])?;
+    let rate = targets.mean(points.totals());
     let candidates = [
         (without_a[0] >= 0.0).then_some(ScalingModel::Beta { a: 0.0, b: without_a[0], c: without_a[1] }),
         (without_b[0] >= 0.0).then_some(ScalingModel::Beta { a: without_b[0], b: 0.0, c: without_b[1] }),
@@ -143,7 +179,7 @@ fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
     ];
     let mut best = None;
     for model in candidates.into_iter().flatten() {
-        let loss = log_loss(points, &model)?;
+        let loss = log_loss(points, targets, &model)?;
         if best.is_none_or(|(lowest, _)| loss < lowest) {
             best = Some((loss, model));
         }
@@ -153,10 +189,15 @@ fn beta(points: &(impl Points + ?Sized)) -> Result<ScalingModel, FitError> {
 }
 
 /// The mean log-loss of a model.
-fn log_loss(points: &(impl Points + ?Sized), model: &ScalingModel) -> Result<f64, FitError> {
+fn log_loss(
+    points: &(impl Points + ?Sized),
+    targets: Targets,
+    model: &ScalingModel,
+) -> Result<f64, FitError> {
     let [loss] = points.means(|score, label| {
         let prob = model.prob(score).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0);
-        [-if label { prob } else { 1.0 - prob }.ln()]
+        let target = targets.of(label);
+        [-(target * prob.ln() + (1.0 - target) * (1.0 - prob).ln())]
     })?;
     Ok(loss)
 }
@@ -173,6 +214,7 @@ struct Slope<const C: usize> {
 /// 1 for its Lipschitz constant.
 fn slope<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
+    targets: Targets,
     features: &(impl Fn(f64) -> [f64; C] + Sync),
     weights: &SVector<f64, C>,
 ) -> Result<Slope<C>, FitError> {
@@ -185,7 +227,7 @@ fn slope<const C: usize, const K: usize>(
         let lower = e * higher;
         let prob = if z >= 0.0 { higher } else { lower };
         let mut terms = [0.0; K];
-        let residual = prob - f64::from(u8::from(label));
+        let residual = prob - targets.of(label);
         let curvature = higher * lower;
         let mut next = C;
         for i in 0..C {
@@ -215,13 +257,16 @@ fn slope<const C: usize, const K: usize>(
 /// The mean log-loss at some weights.
 fn loss<const C: usize>(
     points: &(impl Points + ?Sized),
+    targets: Targets,
     features: &(impl Fn(f64) -> [f64; C] + Sync),
     weights: &SVector<f64, C>,
 ) -> Result<f64, FitError> {
     let [loss] = points.means(|score, label| {
         let z: f64 = features(score).iter().zip(weights).map(|(x, w)| x * w).sum();
-        // -ln sigmoid(z) for positives, -ln sigmoid(-z) for negatives, without overflow.
-        [(if label { -z } else { z }).max(0.0) + (-z.abs()).exp().ln_1p()]
+        // -ln sigmoid(z) for a positive, -ln sigmoid(-z) for a negative, without overflow.
+        let both = (-z.abs()).exp().ln_1p();
+        let target = targets.of(label);
+        [target * ((-z).max(0.0) + both) + (1.0 - target) * (z.max(0.0) + both)]
     })?;
     Ok(loss)
 }
@@ -232,22 +277,24 @@ fn loss<const C: usize>(
 /// few passes over all of them are left.
 fn minimise<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
+    targets: Targets,
     features: impl Fn(f64) -> [f64; C] + Sync,
 ) -> Result<[f64; C], FitError> {
     let coarse = coarse(points)?;
-    let start = newton::<C, K>(&coarse[..], &features, SVector::zeros());
-    let found = newton::<C, K>(points, &features, start.unwrap_or_else(|_| SVector::zeros()))?;
+    let start = newton::<C, K>(&coarse[..], targets, &features, SVector::zeros());
+    let found = newton::<C, K>(points, targets, &features, start.unwrap_or_else(|_| SVector::zeros()))?;
     Ok(found.into())
 }
 
 /// Newton's method with halved steps.
 fn newton<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
+    targets: Targets,
     features: &(impl Fn(f64) -> [f64; C] + Sync),
     start: SVector<f64, C>,
 ) -> Result<SVector<f64, C>, FitError> {
     let mut weights = start;
-    let mut current = slope::<C, K>(points, features, &weights)?;
+    let mut current = slope::<C, K>(points, targets, features, &weights)?;
     for _ in 0..MAX_STEPS {
         let norm = current.gradient.norm();
         if norm <= GRADIENT_NORM {
@@ -265,20 +312,20 @@ fn newton<const C: usize, const K: usize>(
         }
         // Near the optimum the loss is flat to its last bits, and a full step that lessens the slope the right one.
         let next = weights - step;
-        let there = slope::<C, K>(points, features, &next)?;
+        let there = slope::<C, K>(points, targets, features, &next)?;
         if there.gradient.norm() <= norm / 2.0 {
             (weights, current) = (next, there);
             continue;
         }
-        let here = loss(points, features, &weights)?;
+        let here = loss(points, targets, features, &weights)?;
         let mut length = 1.0;
         while length > 1e-10
-            && loss(points, features, &(weights - step * length))? > here + SUM_ERROR * (1.0 + here)
+            && loss(points, targets, features, &(weights - step * length))? > here + SUM_ERROR * (1.0 + here)
         {
             length /= 2.0;
         }
         weights -= step * length;
-        current = slope::<C, K>(points, features, &weights)?;
+        current = slope::<C, K>(points, targets, features, &weights)?;
     }
     Err(ScalingError::NotConverged(current.gradient.norm()).into())
 }
@@ -311,6 +358,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::points::totals;
+
+    fn fit(method: ScalingMethod, points: &[Group]) -> Result<ScalingModel, FitError> {
+        method.fit(points, Targets::LABELS)
+    }
 
     /// Many points whose true probability is known at each score.
     fn exact(truth: impl Fn(f64) -> f64) -> Vec<Group> {
@@ -326,25 +378,25 @@ mod tests {
     #[test]
     fn recovers_known_parameters() {
         let Ok(ScalingModel::PlattLogit { a, b }) =
-            ScalingMethod::PlattLogit.fit(&exact(|s| sigmoid(0.7 * logit(s) - 0.3))[..])
+            fit(ScalingMethod::PlattLogit, &exact(|s| sigmoid(0.7 * logit(s) - 0.3))[..])
         else {
             panic!()
         };
         assert!((a - 0.7).abs() < 1e-6 && (b + 0.3).abs() < 1e-6, "{a} {b}");
         let Ok(ScalingModel::PlattProb { a, b }) =
-            ScalingMethod::PlattProb.fit(&exact(|s| sigmoid(6.0 * s - 2.5))[..])
+            fit(ScalingMethod::PlattProb, &exact(|s| sigmoid(6.0 * s - 2.5))[..])
         else {
             panic!()
         };
         assert!((a - 6.0).abs() < 1e-6 && (b + 2.5).abs() < 1e-6, "{a} {b}");
         let Ok(ScalingModel::Beta { a, b, c }) =
-            ScalingMethod::Beta.fit(&exact(|s| sigmoid(0.5 * s.ln() - 1.5 * (1.0 - s).ln() + 0.2))[..])
+            fit(ScalingMethod::Beta, &exact(|s| sigmoid(0.5 * s.ln() - 1.5 * (1.0 - s).ln() + 0.2))[..])
         else {
             panic!()
         };
         assert!((a - 0.5).abs() < 1e-6 && (b - 1.5).abs() < 1e-6 && (c - 0.2).abs() < 1e-6, "{a} {b} {c}");
         let Ok(ScalingModel::Temperature { inverse_t }) =
-            ScalingMethod::Temperature.fit(&exact(|s| sigmoid(logit(s) / 2.0))[..])
+            fit(ScalingMethod::Temperature, &exact(|s| sigmoid(logit(s) / 2.0))[..])
         else {
             panic!()
         };
@@ -357,20 +409,78 @@ mod tests {
         let separated = [group(0.1, 3, 0), group(0.4, 2, 1), group(0.9, 3, 3)];
         let reversed = [group(0.1, 3, 3), group(0.9, 3, 0)];
         for method in [ScalingMethod::PlattLogit, ScalingMethod::Beta, ScalingMethod::Temperature] {
-            assert_eq!(method.fit(&[group(0.5, 4, 2)][..]), Err(ScalingError::AllEqual.into()));
+            assert_eq!(fit(method, &[group(0.5, 4, 2)][..]), Err(ScalingError::AllEqual.into()));
             if method != ScalingMethod::Temperature {
-                assert_eq!(method.fit(&separated[..]), Err(ScalingError::Separated.into()));
-                assert_eq!(method.fit(&reversed[..]), Err(ScalingError::Separated.into()));
+                assert_eq!(fit(method, &separated[..]), Err(ScalingError::Separated.into()));
+                assert_eq!(fit(method, &reversed[..]), Err(ScalingError::Separated.into()));
             }
         }
         // A temperature has no intercept: a threshold other than 1/2 leaves it finite.
-        assert!(ScalingMethod::Temperature.fit(&separated[..]).is_ok());
+        assert!(fit(ScalingMethod::Temperature, &separated[..]).is_ok());
         let at_half = [group(0.1, 3, 0), group(0.5, 2, 1), group(0.9, 3, 3)];
-        assert_eq!(ScalingMethod::Temperature.fit(&at_half[..]), Err(ScalingError::Separated.into()));
+        assert_eq!(fit(ScalingMethod::Temperature, &at_half[..]), Err(ScalingError::Separated.into()));
         let anti = [group(0.1, 10, 9), group(0.9, 10, 1)];
-        assert_eq!(ScalingMethod::Temperature.fit(&anti[..]), Err(ScalingError::Reversed.into()));
-        let Ok(ScalingModel::Beta { a, b, .. }) = ScalingMethod::Beta.fit(&anti[..]) else { panic!() };
+        assert_eq!(fit(ScalingMethod::Temperature, &anti[..]), Err(ScalingError::Reversed.into()));
+        let Ok(ScalingModel::Beta { a, b, .. }) = fit(ScalingMethod::Beta, &anti[..]) else { panic!() };
         assert_eq!((a, b), (0.0, 0.0));
+    }
+
+    /// Against scikit-learn 1.9.1, `sklearn.calibration._sigmoid_calibration`, which minimises the same loss to six digits; its
+    /// slope and its intercept have the other sign.
+    #[test]
+    fn bayesian_targets_are_those_of_scikit_learn() {
+        let group = |score, n, positives| Group { score, n, positives };
+        let fit = |points: &[Group]| {
+            let targets = Targets::bayesian(totals(points));
+            let Ok(ScalingModel::PlattProb { a, b }) = ScalingMethod::PlattProb.fit(points, targets) else {
+                panic!()
+            };
+            [a, b]
+        };
+        let close = |[a, b]: [f64; 2], expected: [f64; 2]| {
+            assert!((a - expected[0]).abs() < 1e-5 && (b - expected[1]).abs() < 1e-5, "{a} {b}");
+        };
+        // Separated labels.
+        let separated = [group(0.1, 3, 0), group(0.4, 2, 0), group(0.7, 2, 2), group(0.9, 3, 3)];
+        close(fit(&separated), [5.422_513, -2.875_532]);
+        // Margins of 5, -4 and 1 as scores: the example of its own tests, from LibSVM.
+        let margins = [group(0.0, 1, 0), group(5.0 / 9.0, 1, 0), group(1.0, 1, 1)];
+        close(fit(&margins), [9.0 * 0.202_615, -4.0 * 0.202_615 - 0.652_367]);
+        let mixed = [
+            group(0.1, 20, 1),
+            group(0.25, 30, 6),
+            group(0.5, 20, 9),
+            group(0.75, 25, 20),
+            group(0.95, 10, 10),
+        ];
+        close(fit(&mixed), [5.905_037, -3.016_368]);
+    }
+
+    /// Where a threshold separates the labels there is an optimum, and so there is with one label only.
+    #[test]
+    fn bayesian_targets_have_an_optimum_where_labels_have_none() {
+        let group = |score, n, positives| Group { score, n, positives };
+        let separated = [group(0.1, 3, 0), group(0.4, 2, 0), group(0.7, 2, 2), group(0.9, 3, 3)];
+        let one_label = [group(0.1, 3, 0), group(0.4, 2, 0), group(0.9, 3, 0)];
+        for points in [&separated[..], &one_label] {
+            let targets = Targets::bayesian(totals(points));
+            for method in [
+                ScalingMethod::PlattLogit,
+                ScalingMethod::PlattProb,
+                ScalingMethod::Beta,
+                ScalingMethod::Temperature,
+            ] {
+                assert_eq!(fit(method, points), Err(ScalingError::Separated.into()));
+                let model = method.fit(points, targets).unwrap();
+                let [low, middle, high] = [0.1, 0.4, 0.9].map(|score| model.prob(score));
+                let ascend = low <= middle + 1e-9 && middle <= high + 1e-9;
+                assert!(ascend && low > 0.0 && high < 1.0, "{method:?} {low} {middle} {high}");
+            }
+        }
+        assert_eq!(
+            ScalingMethod::Beta.fit(&[group(0.5, 4, 2)][..], Targets::bayesian((4, 2))),
+            Err(ScalingError::AllEqual.into())
+        );
     }
 
     proptest! {
@@ -379,7 +489,7 @@ mod tests {
         fn the_fit_is_a_minimum(raw in proptest::collection::vec((1u32..99, any::<bool>()), 20..80)) {
             let points = raw.into_iter().map(|(s, y)| (f64::from(s) / 100.0, 1, u64::from(y))).collect();
             let groups = crate::points::group(points);
-            let Ok(ScalingModel::PlattLogit { a, b }) = ScalingMethod::PlattLogit.fit(&groups[..]) else {
+            let Ok(ScalingModel::PlattLogit { a, b }) = fit(ScalingMethod::PlattLogit, &groups[..]) else {
                 return Ok(());
             };
             let (n, _) = crate::points::totals(&groups);

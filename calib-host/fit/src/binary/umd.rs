@@ -84,6 +84,7 @@ impl Umd {
             bins: Some(self.bins),
             min_points: self.bins.saturating_mul(2),
             guarantee: Some(guarantee),
+            takes_one_label: true,
             counts_points: Some("uniform-mass binning"),
             ..Facts::new(method, parameters)
         }

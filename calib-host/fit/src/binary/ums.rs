@@ -25,6 +25,7 @@ impl Ums {
             bins: Some(*bins),
             min_points: bins.saturating_mul(4),
             guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
+            takes_one_label: true,
             counts_points: Some("uniform-mass binning"),
             ..Facts::new(Method::Ums, format!("bins={bins} seed={seed}"))
         }

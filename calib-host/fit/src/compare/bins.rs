@@ -57,6 +57,9 @@ pub fn choose_bins(
     let tried = |&bins: &usize| {
         // Only the bins are looked at, whatever the guarantee's alpha.
         let fit = fit_binary(calibration, &BinaryMethod::Umd(Umd::new(bins)), 0.1)?;
+        if let Some(label) = fit.one_label() {
+            return Err(FitError::OneClass { label: label.into(), n: fit.n });
+        }
         let table = fit.tables.first().and_then(Option::as_ref);
         let model = table.and_then(|table| table.model.steps()).expect("umd fits steps");
         let rows: Vec<Prediction> = test

@@ -8,6 +8,7 @@ use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
 use crate::data::{BinaryData, DataError, VectorData, VectorKind, Vectors};
+use crate::error::FitError;
 use crate::fit::fit_binary;
 use crate::joint::{JointMethod, fit_joint};
 use crate::reduction::{Problems, ReductionOptions, fit_reduction};
@@ -128,6 +129,12 @@ impl CompareData {
         let options = ArtifactOptions::default();
         let fit = match (&self.0, contender) {
             (Points::Binary(points), Contender::Binary(method)) => {
+                // Bounds on one side are nothing to rank.
+                let label = points[0].1;
+                if points.iter().all(|point| point.1 == label) {
+                    let cause = FitError::OneClass { label: label.into(), n: points.len() as u64 };
+                    return Err(words(&cause));
+                }
                 let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s.get()), label)).unzip();
                 let data = BinaryData::new(scores, labels).map_err(|cause| words(&cause))?;
                 fit_binary(&data, method, alpha)

@@ -28,7 +28,8 @@ use crate::points::{Arrays, Counted, Points, group};
 ///
 /// # Errors
 ///
-/// One class only, too few points, or a parameter out of range.
+/// One class only, too few points, or a parameter out of range. Binning with a guarantee (`umd` and its like, `ums`,
+/// `fixed-width`) takes one class: all its values are then 0 or 1, and the exact intervals bound the truth on one side.
 pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
     match data.form() {
@@ -70,12 +71,12 @@ pub fn fit_device_scores(
 }
 
 fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
+    let facts = method.facts();
     let (n, positives) = points.totals();
-    if positives == 0 || positives == n {
+    if (positives == 0 || positives == n) && !facts.takes_one_label {
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
     let model = method.fit(points)?;
-    let facts = method.facts();
     let bins = facts.bins.unwrap_or(0) as u64;
     let epsilon = model.epsilon(&facts, n, bins, alpha);
     let table = FittedTable::new(model, n, epsilon, bins, alpha);
@@ -121,10 +122,45 @@ mod tests {
     #[test]
     fn refuses_one_class_and_a_bad_alpha() {
         let data = BinaryData::new(vec![0.1, 0.2, 0.3, 0.4], vec![true; 4]).unwrap();
-        assert_eq!(fit_binary(&data, &umd(2), 0.1), Err(FitError::OneClass { label: 1, n: 4 }));
+        let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+        assert_eq!(fit_binary(&data, &isotonic, 0.1), Err(FitError::OneClass { label: 1, n: 4 }));
         for alpha in [0.0, 1.0, -0.1, f64::NAN, 1e-60, 1.0 - 1e-12] {
             assert!(matches!(fit_binary(&data, &umd(2), alpha), Err(FitError::Alpha(_))));
         }
+    }
+
+    /// Where no point is positive, every bin has an upper bound, and with it the bins' intervals hold in the share of all
+    /// draws that they state.
+    #[test]
+    fn one_label_gives_bounds_on_one_side() {
+        let data = |label| BinaryData::new((0..50).map(|i| f64::from(i) / 50.0).collect(), vec![label; 50]);
+        for method in [
+            umd(2),
+            BinaryMethod::UmdRandomized(Umd::new(2), 1),
+            BinaryMethod::Ums(Ums { bins: 2, seed: 0 }),
+            BinaryMethod::FixedWidth(FixedWidth { bins: 2 }),
+        ] {
+            for label in [false, true] {
+                let fit = fit_binary(&data(label).unwrap(), &method, 0.1).unwrap();
+                assert!(fit.guarantee.is_some() && fit.one_label() == Some(label), "{method:?}");
+                let table = fit.tables[0].as_ref().unwrap();
+                assert_eq!((table.intervals.len(), table.bins_with_few_events()), (2, vec![0, 1]));
+                for (bin, interval) in table.model.bins().iter().zip(&table.intervals) {
+                    // (1 - hi)^n = alpha / (2 B)
+                    let room = 1.0 - 0.025f64.powf(1.0 / bin.n as f64);
+                    let expected = if label { (1.0 - room, 1.0) } else { (0.0, room) };
+                    assert!(bin.value == f64::from(u8::from(label)) && interval.hi - interval.lo < 0.3);
+                    assert!(
+                        (interval.lo - expected.0).abs() < 1e-6 && (interval.hi - expected.1).abs() < 1e-6
+                    );
+                }
+            }
+        }
+        let mixed = (0..50).map(|i| i % 3 == 0).collect();
+        let mixed = BinaryData::new((0..50).map(|i| f64::from(i) / 50.0).collect(), mixed).unwrap();
+        let fit = fit_binary(&mixed, &umd(2), 0.1).unwrap();
+        assert_eq!(fit.one_label(), None);
+        assert!(fit.tables[0].as_ref().unwrap().bins_with_few_events().is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{Method, Reduction};
 
-use crate::binary::{Model, in_compact_table};
+use crate::binary::{Bin, Model, in_compact_table};
 use crate::error::UnfittedReason;
 use crate::guarantee::Guarantee;
 use crate::stats::{Interval, clopper_pearson};
@@ -62,13 +62,20 @@ impl FittedTable {
     pub(crate) fn new(model: Model, n: u64, epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
         let intervals = match epsilon {
             Some(_) => {
-                let exact =
-                    |bin: &crate::binary::Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
+                let exact = |bin: &Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
                 model.bins().iter().map(exact).collect()
             }
             None => Vec::new(),
         };
         Self { model, n, epsilon, intervals }
+    }
+
+    /// The bins with an exact interval that hold at most two positives or at most two negatives in all.
+    pub fn bins_with_few_events(&self) -> Vec<usize> {
+        const FEW: u64 = 2;
+        let bins = self.model.bins().iter().zip(&self.intervals).enumerate();
+        let has_few = |bin: &Bin| bin.n > 0 && bin.positives.min(bin.n - bin.positives) <= FEW;
+        bins.filter(|(_, (bin, _))| has_few(bin)).map(|(index, _)| index).collect()
     }
 }
 
@@ -82,6 +89,18 @@ impl Fit {
     /// The number of bins over all tables.
     pub fn bins(&self) -> usize {
         self.tables.iter().flatten().map(|table| table.model.len()).sum()
+    }
+
+    /// The label of all points that count, if they have one only, so that every probability is 0 or 1 and known on one side;
+    /// `None` under a reduction.
+    pub fn one_label(&self) -> Option<bool> {
+        let (Reduction::Binary, [Some(table)]) = (self.reduction, &self.tables[..]) else { return None };
+        let sum = |of: fn(&Bin) -> u64| table.model.bins().iter().map(of).sum::<u64>();
+        match (sum(|bin| bin.positives), sum(|bin| bin.n)) {
+            (_, 0) => None,
+            (0, _) => Some(false),
+            (positives, n) => (positives == n).then_some(true),
+        }
     }
 
     /// What a table is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on.

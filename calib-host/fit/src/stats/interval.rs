@@ -20,9 +20,14 @@ impl Interval {
         Self { lo: self.lo + debiased - plugin, hi: self.hi + debiased - plugin }
     }
 
+    /// The same for a number that cannot be below 0.
+    pub(crate) fn not_below_zero(self) -> Self {
+        Self { lo: self.lo.max(0.0), hi: self.hi.max(0.0) }
+    }
+
     /// The interval of a true mean absolute deviation, from the interval of the plugin estimate. The plugin estimate is too high on
     /// average, by at most `noise`. Debiasing takes away a part of that, but never surely all: no estimate does.
     pub(crate) fn of_absolute_error(self, noise: f64) -> Self {
-        Self { lo: (self.lo - noise).max(0.0), hi: self.hi.max(0.0) }
+        Self { lo: self.lo - noise, ..self }.not_below_zero()
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Assess {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     bootstrap: Option<u32>,
     /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
-    /// percentiles, moved to where the estimate is: their bias is too large for this correction.
+    /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.
     #[arg(long, requires = "bootstrap")]
     bca: bool,
     /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
@@ -58,8 +58,12 @@ pub(crate) struct Assess {
 enum BinningName {
     /// Bins of equal width.
     EqualWidth,
-    /// Bins of about equal numbers of predictions; ties are never split.
+    /// Bins of about equal numbers of predictions: edge b of B is the prediction after floor(b n / B) of them; ties are never
+    /// split.
     EqualMass,
+    /// The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and
+    /// edges are midway between neighbours.
+    EqualMassKumar,
     /// Equal probabilities together.
     ByValue,
     /// The bins of the artefact.
@@ -118,8 +122,9 @@ impl Assess {
 
     /// Vectors of probabilities before and after an artefact.
     fn class_probs(&self, rows: &ClassProbRows, options: &AssessOptions) -> Result<(), Error> {
-        let [before, after] = [&rows.before, &rows.after]
-            .map(|matrix| (assess_vectors(matrix, options), roc_surface(matrix, self.seed)));
+        let [before, after] = [&rows.before, &rows.after].map(|matrix| {
+            (assess_vectors(matrix, options), roc_surface(matrix, self.seed, options.bootstrap))
+        });
         if !self.json {
             return Ok(show::each(rows.uncalibrated, [&before, &after], |(one, surface)| {
                 show::vectors(one, surface.as_ref(), None)
@@ -135,7 +140,7 @@ impl Assess {
     /// Vectors of probabilities, and if asked for their first ranks.
     fn vectors(&self, matrix: &ProbMatrix, options: &AssessOptions) -> Result<(), Error> {
         let assessment = assess_vectors(matrix, options);
-        let surface = roc_surface(matrix, self.seed);
+        let surface = roc_surface(matrix, self.seed, options.bootstrap);
         let top_k = self.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), options));
         if !self.json {
             return Ok(show::vectors(&assessment, surface.as_ref(), top_k.as_ref())?);
@@ -155,6 +160,7 @@ impl Assess {
             _ if self.bin_column.is_some() => Binning::ByBin,
             BinningName::EqualWidth => Binning::EqualWidth(bins),
             BinningName::EqualMass => Binning::EqualMass(bins),
+            BinningName::EqualMassKumar => Binning::EqualMassKumar(bins),
             BinningName::ByValue => Binning::ByValue,
             BinningName::ByBin => Binning::ByBin,
         };

@@ -10,6 +10,7 @@ use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
 use calib_host::binary::{Model, ScalingModel};
 use calib_host::data::DataError;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
+use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::{Place, write_file};
 use calib_host::fit::{FittedTable, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
@@ -341,8 +342,47 @@ impl FitCommand {
             more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
         }
         writeln!(err, "{promise}")?;
+        for remark in few_events(fit) {
+            writeln!(err, "{remark}")?;
+        }
+        if fit
+            .unfitted
+            .iter()
+            .any(|unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated))
+        {
+            writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
+        }
         Ok(())
     }
+}
+
+/// What is to be said of bins in which next to nothing happened.
+fn few_events(fit: &calib_host::Fit) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let tables = || fit.tables.iter().flatten();
+    if let Some(label) = fit.one_label() {
+        let intervals = || tables().flat_map(|table| &table.intervals);
+        let bound = match label {
+            false => intervals().map(|i| i.hi).reduce(f64::max).map(|hi| ("an upper", "most", hi)),
+            true => intervals().map(|i| i.lo).reduce(f64::min).map(|lo| ("a lower", "least", lo)),
+        };
+        let (n, label) = (fit.n, u8::from(label));
+        remarks.push(match bound {
+            Some((side, at, bound)) => format!(
+                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artefact carries the bounds."
+            ),
+            None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
+        });
+    }
+    let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
+    if few > 0 {
+        remarks.push(format!(
+            "At most two positives or two negatives in all are in {few} of {} bins: what is known there is the exact interval \
+             (--intervals, --json), not epsilon.",
+            fit.bins()
+        ));
+    }
+    remarks
 }
 
 /// The fit as one of codes, if scores are such.
@@ -391,6 +431,7 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
     }
     if !table.intervals.is_empty() {
         value["intervals"] = json!(table.intervals);
+        value["bins_with_few_events"] = json!(table.bins_with_few_events());
     }
     value
 }

@@ -50,6 +50,9 @@ pub(crate) struct MethodOptions {
     /// What a scaling function is fitted to, on its own or under scaling-binning.
     #[arg(long, value_enum, default_value_t = LossName::Log)]
     loss: LossName,
+    /// What a fit to the log-loss takes for the probability of a point, on its own or under scaling-binning.
+    #[arg(long, value_enum, default_value_t = TargetsName::Labels)]
+    targets: TargetsName,
     /// Scaling-binning: use all points for each of its three steps, instead of a third each.
     #[arg(long)]
     one_set: bool,
@@ -100,6 +103,15 @@ enum LossName {
     Squared,
 }
 
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum TargetsName {
+    /// Its label: maximum likelihood, which has no answer where a threshold separates the labels.
+    Labels,
+    /// Platt's (1999) Bayesian targets, as scikit-learn has them: (P + 1) / (P + 2) for each of the P positives, 1 / (N + 2) for
+    /// each of the N negatives. There is always an answer, and with few points it is less sure of itself.
+    Bayes,
+}
+
 impl MethodOptions {
     /// The method for whole vectors.
     pub(crate) fn joint(&self) -> Result<JointMethod, Error> {
@@ -116,6 +128,8 @@ impl MethodOptions {
             (self.smoothing.is_some() && self.method != MethodName::MulticlassIrp, "--smoothing"),
             (self.ties == TiesName::Randomize, "--ties randomize"),
             (self.one_set, "--one-set"),
+            (self.loss == LossName::Squared, "--loss squared"),
+            (self.targets == TargetsName::Bayes, "--targets bayes"),
         ];
         let binary = binary.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
         match binary.or(self.joint.first_without_use(Some(self.method))) {
@@ -183,6 +197,10 @@ impl MethodOptions {
         refuse(self.ties == TiesName::Randomize, umd, "--ties randomize")?;
         let scaling = matches!(self.method, Platt | Beta | Temperature | ScalingBinning);
         refuse(self.loss == LossName::Squared, scaling, "--loss squared")?;
+        refuse(self.targets == TargetsName::Bayes, scaling, "--targets bayes")?;
+        if self.loss == LossName::Squared && self.targets == TargetsName::Bayes {
+            return Err(Error::Usage("--targets bayes goes with --loss log: leave one of them out".into()));
+        }
         refuse(self.one_set, self.method == ScalingBinning, "--one-set")?;
         if self.method.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
             return Err(Error::Usage(format!("{name} needs --bins or --points-per-bin")));
@@ -221,10 +239,7 @@ impl MethodOptions {
                 ScalingName::Temperature => ScalingMethod::Temperature,
             },
             platt: self.platt(),
-            loss: match self.loss {
-                LossName::Log => Loss::Log,
-                LossName::Squared => Loss::Squared,
-            },
+            loss: self.loss(),
             one_set: self.one_set,
             seed: self.seed,
         };
@@ -235,6 +250,14 @@ impl MethodOptions {
         match self.platt_on {
             PlattOn::Logit => ScalingMethod::PlattLogit,
             PlattOn::Prob => ScalingMethod::PlattProb,
+        }
+    }
+
+    fn loss(&self) -> Loss {
+        match (self.loss, self.targets) {
+            (LossName::Squared, _) => Loss::Squared,
+            (LossName::Log, TargetsName::Labels) => Loss::Log,
+            (LossName::Log, TargetsName::Bayes) => Loss::LogOfBayesianTargets,
         }
     }
 

@@ -140,6 +140,7 @@ impl Parameters {
     fn scaling_function(&self, method: ScalingMethod) -> BinaryMethod {
         match self.loss {
             Loss::Log => BinaryMethod::Scaling(method),
+            Loss::LogOfBayesianTargets => BinaryMethod::BayesianTargets(method),
             Loss::Squared => BinaryMethod::LeastSquares(method),
         }
     }

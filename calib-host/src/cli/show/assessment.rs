@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use calib_host::assess::{
-    Assessment, BeforeAfter, BinnedEstimate, Binning, EstimateWithInterval, Groups, HullVolume,
+    Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, Groups, HullVolume,
     PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
 };
 use serde_json::{Value, json};
 
-use crate::cli::out::stdout;
+use crate::cli::out::{percent_of_success, stdout};
 
 /// How wide the column of names is.
 const NAME: usize = 18;
@@ -156,12 +156,13 @@ pub(crate) fn vectors_json(vectors: &VectorAssessment, surface: Option<&RocSurfa
 }
 
 fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
-    let SurfaceVolume { value, standard_error, tuples } = surface.vus;
+    let SurfaceVolume { value, interval, standard_error, tuples } = surface.vus;
     let of = match standard_error {
-        Some(error) => format!("standard error {error:.6}, of {tuples} tuples drawn"),
+        Some(error) => format!("of {tuples} tuples drawn: the draw alone has a standard error of {error:.6}"),
         None => format!("of all {tuples} tuples of one row a class"),
     };
-    writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus")?;
+    let vus = number(EstimateWithInterval { value, interval });
+    writeln!(out, "{:<NAME$} {vus} ({of})", "vus")?;
     if let Some(HullVolume { value, is_exact }) = surface.vus_hull {
         let of = if is_exact { "exact" } else { "at least, of some of the thresholds" };
         writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus_hull")?;
@@ -191,13 +192,17 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
 }
 
 fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
-    let bound = assessment.c_emp.bound;
-    write!(out, "the true c is at most {:.6}", bound.hi)?;
-    if bound.lo > 0.0 {
-        writeln!(out, " and at least {:.6}", bound.lo)?
-    } else {
-        writeln!(out)?
-    }
+    let CEmpEstimate { bound, alpha, .. } = assessment.c_emp;
+    let percent = percent_of_success(alpha);
+    let lower = match bound.lo {
+        0.0 => String::new(),
+        lo => format!("; it is at least {lo:.6}, with probability {percent} again"),
+    };
+    writeln!(
+        out,
+        "the true c is at most {:.6} with probability {percent}, if the model was not fitted to these rows{lower}",
+        bound.hi
+    )?;
     if assessment.log_loss_clipped > 0 {
         writeln!(
             out,
@@ -210,7 +215,7 @@ fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
 
 /// The metrics that need no bins.
 fn plain(a: &Assessment) -> Vec<(&'static str, EstimateWithInterval)> {
-    let c_emp = EstimateWithInterval { value: a.c_emp.value, interval: a.c_emp.interval };
+    let c_emp = EstimateWithInterval { value: a.c_emp.value, interval: None };
     let mut lines = vec![("accuracy", a.accuracy), ("brier", a.brier), ("log_loss", a.log_loss)];
     lines.extend(a.auc.map(|auc| ("auc", auc)));
     lines.extend([("sharpness", a.sharpness), ("c_emp", c_emp)]);
@@ -263,7 +268,9 @@ fn groups(groups: &Groups) -> String {
     };
     match groups.binning {
         Binning::EqualWidth(bins) => format!("{bins} bins of equal width, {held} groups occur{singles}"),
-        Binning::EqualMass(bins) => format!("{bins} bins of equal mass, {held} groups occur{singles}"),
+        Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => {
+            format!("{bins} bins of equal mass, {held} groups occur{singles}")
+        }
         Binning::ByBin => format!("{held} groups by the calibrator's bins{singles}"),
         Binning::ByValue => format!("{held} groups by value{singles}"),
     }

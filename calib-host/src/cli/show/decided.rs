@@ -9,7 +9,7 @@ use calib_host::decide::{
 use serde_json::{Value, json};
 
 use super::rule::intervals;
-use crate::cli::out::decimals;
+use crate::cli::out::percent_of_success;
 
 /// A rule and what is known about its cost. What needs probabilities or labels is `None` without.
 pub(crate) struct Decided<'c> {
@@ -69,6 +69,7 @@ impl Decided<'_> {
             "n": self.n,
             "uncalibrated_rows": self.uncalibrated_rows,
             "expected_cost": self.expected,
+            "expected_cost_is_optimistic": self.expected.map(|_| !self.is_stated),
             "expected_cost_bayes": self.bayes,
             "validation": self.validation.map(|v| json!({
                 "n": v.n, "c_emp": v.c_emp, "delta": v.delta, "c_upper": v.c_upper,
@@ -123,7 +124,12 @@ fn print_rule(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {name:<24} {interval:<26} {positive:>12} {negative:>12} {count:>9}{marks}")?;
     }
     let name = |action: usize| &actions.all()[action].name;
-    writeln!(out, "without a calibrated probability: {}", name(actions.uncalibrated()))?;
+    let start_up = actions.all()[actions.uncalibrated()].start_up.get();
+    let always = match decided.chosen.is_some() && start_up > 0.0 {
+        true => format!("; its start-up cost of {start_up} always counts, since it has to be ready"),
+        false => String::new(),
+    };
+    writeln!(out, "without a calibrated probability: {}{always}", name(actions.uncalibrated()))?;
     for left in &decided.left_out {
         match left.beaten_by {
             Some(by) => {
@@ -151,6 +157,12 @@ fn print_rule(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn print_cost(decided: &Decided<'_>, expected: f64, out: &mut dyn Write) -> io::Result<()> {
     let n = decided.n.unwrap_or_default();
     writeln!(out, "\nexpected cost of a decision {expected:.6}, over {n} probabilities")?;
+    if !decided.is_stated {
+        writeln!(
+            out,
+            "  rather too low: at every probability it is the least of several costs, which are estimates themselves"
+        )?;
+    }
     if decided.uncalibrated_rows > 0 {
         let action = &decided.actions.all()[decided.actions.uncalibrated()].name;
         writeln!(
@@ -191,7 +203,7 @@ fn print_interval(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Validation { n, c_emp, delta, c_lower, c_upper } = *validation;
-    let percent = format!("{:.*} %", decimals(delta).saturating_sub(2), 100.0 * (1.0 - delta));
+    let percent = percent_of_success(delta);
     let rows = if decided.own_validation { "these rows" } else { "the rows of --validation" };
     let sure = if decided.own_validation { "sure for these rows" } else { "what to expect" };
     writeln!(out, "  [{:.6}, {:.6}]  by c_emp, {sure}", interval.deviation.lo, interval.deviation.hi)?;

@@ -2,21 +2,28 @@
 
 use calib_core::vector::{MAX_CELLS, SplitTree};
 
+use super::growth::Growth;
 use super::held_out_loss::{HeldOutLoss, loss};
-use super::model::{CanonicalModel, Partition, SimplexCell};
-use super::order::Bounds;
-use super::split_search::{Candidate, SteppedPoints, grid};
-use super::split_tree::SplitTreeModel;
+use super::model::{CanonicalModel, Partition};
+use super::regions::{Regions, Rules};
+use super::split_search::{SteppedPoints, grid};
+use super::values::RegionValues;
 use crate::data::VectorData;
 use crate::error::CanonicalError;
 use crate::stats::CrossValidation;
 
 /// Multi-class isotonic recursive partitioning (Berta, Bach and Jordan 2024, Algorithm 2): starts with the whole simplex
-/// and keeps splitting the region whose best split gains most, as long as the values keep the order of every split.
-/// With two classes it ends at the isotonic fit.
+/// as one region, and makes again and again the split that gains most of all splits of all regions whose values keep the
+/// order.
+///
+/// A split keeps the order if the values at all calibration points, of its region and of all others, can be told apart as
+/// its threshold and those of all splits before tell the points apart (the paper's Definition 3.2, evaluated at the splits
+/// that were made, as in its section 3.3). With two classes and no smoothing it makes the splits of `irp`, and ends at the
+/// isotonic fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MulticlassIrp {
-    /// The largest number of regions; `None` for as many as keep the order. A split makes one per class out of one.
+    /// The largest number of regions with calibration points, at least 1; `None` for as many as keep the order. Splitting
+    /// ends in front of the first split that would make more; a split makes up to one region per class out of one.
     pub max_regions: Option<usize>,
     /// If given, the number of splits is the one with the least cross-validated log-loss.
     pub cross_validation: Option<CrossValidation>,
@@ -38,31 +45,11 @@ pub enum Splits {
     Grid(u16),
 }
 
-/// The values of a region with `n` points, `n_k` of them of class `k`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RegionValues {
-    /// `(n_k + a) / (n + L a)`, with `a` at least 0: they sum to one.
-    Smoothed(f64),
-    /// `(n_k / n + 0.05) / 1.05`, as the authors' code has it: they sum to more than one, and log-loss comes out too
-    /// small.
-    PaperCompatible,
-}
-
-/// What grew: regions in the order in which they were made, the whole simplex first. The split with number `t` has made
-/// regions `1 + t L` and so on, one for each class.
-struct Growth {
-    classes: usize,
-    cells: Vec<SimplexCell>,
-    splits: Vec<(usize, Vec<i32>)>,
-}
-
-/// A region that may be split.
-struct Region {
-    index: usize,
-    points: Vec<usize>,
-    grid: Vec<usize>,
-    /// The splits that gain, the best first.
-    candidates: Vec<Candidate>,
+/// When splitting ends, if not because no split is left.
+#[derive(Clone, Copy)]
+struct Limits {
+    splits: usize,
+    regions: usize,
 }
 
 impl Default for MulticlassIrp {
@@ -90,18 +77,18 @@ impl MulticlassIrp {
         let steps: Vec<i32> = data.scores().iter().map(|&score| SplitTree::steps(score)).collect();
         let points = SteppedPoints { classes, steps: &steps, labels: data.labels() };
         let all: Vec<usize> = (0..data.len()).collect();
-        let most = self.max_regions.unwrap_or(MAX_CELLS).min(MAX_CELLS);
-        let most = (most - 1) / (classes - 1);
-        let (splits, held_out) = match self.cross_validation {
-            Some(parts) => {
-                let (splits, held_out) = self.best_splits(&points, &data.scores(), most, parts)?;
-                (splits, Some(held_out))
-            }
-            None => (most, None),
-        };
-        let growth = self.grow(&points, all, splits)?;
+        // Every split makes a cell per class out of one, with points or not.
+        let most_splits = (MAX_CELLS - 1) / (classes - 1);
+        let mut limits = Limits { splits: most_splits, regions: self.max_regions.unwrap_or(usize::MAX) };
+        let mut held_out = None;
+        if let Some(parts) = self.cross_validation {
+            let (splits, loss) = self.best_splits(&points, &data.scores(), limits, parts)?;
+            limits.splits = splits;
+            held_out = Some(loss);
+        }
+        let growth = self.grow(&points, all, limits)?;
         let (tree, leaves) = growth.tree();
-        let cells = leaves.into_iter().map(|leaf| growth.cells[leaf].clone()).collect();
+        let cells = leaves.into_iter().map(|leaf| growth.cell(leaf).clone()).collect();
         let mut model = CanonicalModel::new(Partition::SplitTree(tree), cells, data);
         model.held_out = held_out;
         Ok(model)
@@ -128,14 +115,14 @@ impl MulticlassIrp {
         &self,
         points: &SteppedPoints<'_>,
         scores: &[f32],
-        most: usize,
+        limits: Limits,
         parts: CrossValidation,
     ) -> Result<(usize, HeldOutLoss), CanonicalError> {
         // The loss after each number of splits; where a part allows no more, it stays as it is.
         let mut losses: Vec<f64> = Vec::new();
         let mut growths = Vec::new();
         for (kept, left_out) in parts.parts(points.labels.len()) {
-            let growth = self.grow(points, kept, most)?;
+            let growth = self.grow(points, kept, limits)?;
             let of_fold = growth.losses(points, &left_out);
             let last = of_fold.len().max(losses.len());
             losses.resize(last, losses.last().copied().unwrap_or_default());
@@ -155,198 +142,35 @@ impl MulticlassIrp {
         Ok((best, HeldOutLoss::new(pairs)))
     }
 
-    /// Splits until there are so many splits or none is left.
+    /// Splits until no split is left or the next one is beyond a limit.
     fn grow(
         &self,
         points: &SteppedPoints<'_>,
         all: Vec<usize>,
-        most: usize,
+        limits: Limits,
     ) -> Result<Growth, CanonicalError> {
         let classes = points.classes;
         let grid = match self.splits {
-            Splits::Grid(resolution) => grid(classes, resolution)
-                .ok_or(CanonicalError::Parameter("a grid of splits has at most a million points"))?,
-            Splits::Midpoints => Vec::new(),
+            Splits::Midpoints => None,
+            Splits::Grid(resolution) => {
+                let points = grid(classes, resolution);
+                Some(
+                    points
+                        .ok_or(CanonicalError::Parameter("a grid of splits has at most a million points"))?,
+                )
+            }
         };
-        let cell = self.cell(points.class_counts(&all));
-        let mut growth = Growth { classes, cells: vec![cell], splits: Vec::new() };
-        let root = self.region(points, &grid, 0, all, (0..grid.len()).collect());
-        let mut regions = vec![root];
-        while growth.splits.len() < most {
-            let gains = regions
-                .iter()
-                .enumerate()
-                .filter_map(|(i, region)| Some((i, region.candidates.first()?.gain)));
-            let best = gains.reduce(|best, next| if next.1 > best.1 { next } else { best });
-            let Some((place, _)) = best else { break };
-            let region = regions.remove(place);
-            let bounds = growth.bounds_beside(region.index);
-            let Some(candidate) = region.candidates.iter().find(|c| self.keeps_order(c, &bounds)) else {
-                continue;
-            };
-            let mut children: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); classes];
-            for &point in &region.points {
-                children[points.child(&candidate.gamma, point)].0.push(point);
+        let mut growth = Growth::new(self.values.cell(points.class_counts(&all)));
+        let rules = Rules { points, grid: grid.as_deref(), values: self.values, is_strict: self.strict };
+        let mut regions = Regions::new(rules, all);
+        while growth.splits() < limits.splits && regions.len() < limits.regions {
+            let Some(split) = regions.best_split(&growth) else { break };
+            if regions.len() - 1 + split.regions() > limits.regions {
+                break;
             }
-            for &point in &region.grid {
-                let child = SplitTree::child(candidate.gamma.iter().copied(), grid[point].iter().copied());
-                children[child].1.push(point);
-            }
-            growth.splits.push((region.index, candidate.gamma.clone()));
-            for (counts, (inside, grid_inside)) in candidate.counts.chunks_exact(classes).zip(children) {
-                growth.cells.push(self.cell(counts.to_vec()));
-                regions.push(self.region(points, &grid, growth.cells.len() - 1, inside, grid_inside));
-            }
+            regions.make(split, &mut growth);
         }
         Ok(growth)
-    }
-
-    /// A region with the splits that gain.
-    fn region(
-        &self,
-        points: &SteppedPoints<'_>,
-        all_grid: &[Vec<i32>],
-        index: usize,
-        inside: Vec<usize>,
-        grid: Vec<usize>,
-    ) -> Region {
-        let gammas = match self.splits {
-            Splits::Midpoints => points.midpoints(&inside),
-            Splits::Grid(_) => grid.iter().map(|&point| all_grid[point].clone()).collect(),
-        };
-        let candidates = points.gaining(&inside, gammas);
-        Region { index, points: inside, grid, candidates }
-    }
-
-    /// Whether the values after a split keep the order of that split and of those above, whose bounds, without the
-    /// region that is split, are given with the child that it is under.
-    fn keeps_order(&self, candidate: &Candidate, above: &[(usize, Bounds)]) -> bool {
-        let classes = candidate.gamma.len();
-        let cells: Vec<Option<SimplexCell>> = candidate
-            .counts
-            .chunks_exact(classes)
-            .map(|counts| counts.iter().any(|&count| count > 0).then(|| self.cell(counts.to_vec())))
-            .collect();
-        let is_feasible = |bounds: &Bounds| match self.strict {
-            true => bounds.is_jointly_feasible(),
-            false => bounds.is_pairwise_feasible(),
-        };
-        let mut own = Bounds::new(classes);
-        for (child, cell) in cells.iter().enumerate() {
-            if let Some(cell) = cell {
-                own.add(child, &cell.probs);
-            }
-        }
-        is_feasible(&own)
-            && above.iter().all(|(child, bounds)| {
-                let mut bounds = bounds.clone();
-                cells.iter().flatten().for_each(|cell| bounds.add(*child, &cell.probs));
-                is_feasible(&bounds)
-            })
-    }
-
-    fn cell(&self, counts: Vec<u64>) -> SimplexCell {
-        match self.values {
-            RegionValues::Smoothed(a) => SimplexCell::smoothed(counts, a),
-            RegionValues::PaperCompatible => {
-                let SimplexCell { probs, counts } = SimplexCell::smoothed(counts, 0.0);
-                SimplexCell { probs: probs.iter().map(|prob| (prob + 0.05) / 1.05).collect(), counts }
-            }
-        }
-    }
-}
-
-impl Growth {
-    /// The split and the child that made a region; `None` for the whole simplex.
-    fn parent(&self, region: usize) -> Option<(usize, usize)> {
-        region.checked_sub(1).map(|index| (index / self.classes, index % self.classes))
-    }
-
-    /// The splits above a region from the lowest on, each with the child that the region is under.
-    fn above(&self, region: usize) -> impl Iterator<Item = (usize, usize)> {
-        std::iter::successors(self.parent(region), |&(split, _)| self.parent(self.splits[split].0))
-    }
-
-    /// For every split above a region, the child that the region is under, and the bounds from all other regions.
-    fn bounds_beside(&self, region: usize) -> Vec<(usize, Bounds)> {
-        let mut bounds: Vec<(usize, usize, Bounds)> =
-            self.above(region).map(|(split, child)| (split, child, Bounds::new(self.classes))).collect();
-        let mut is_split = vec![false; self.cells.len()];
-        self.splits.iter().for_each(|split| is_split[split.0] = true);
-        for (other, cell) in self.cells.iter().enumerate() {
-            if other == region || is_split[other] || cell.n() == 0 {
-                continue;
-            }
-            for (split, child) in self.above(other) {
-                if let Some(shared) = bounds.iter_mut().find(|bounds| bounds.0 == split) {
-                    shared.2.add(child, &cell.probs);
-                }
-            }
-        }
-        bounds.into_iter().map(|(_, child, bounds)| (child, bounds)).collect()
-    }
-
-    /// The log-loss of points, summed, after each number of splits.
-    fn losses(&self, points: &SteppedPoints<'_>, some: &[usize]) -> Vec<f64> {
-        let mut losses = vec![0.0; self.splits.len() + 1];
-        for &point in some {
-            let mut region = 0;
-            losses[0] += self.loss_in(region, points, point);
-            for split in 0..self.splits.len() {
-                region = self.region_after(split, region, points, point);
-                losses[split + 1] += self.loss_in(region, points, point);
-            }
-        }
-        losses
-    }
-
-    /// The log-loss of a point after so many splits, or all if there are fewer.
-    fn loss_after(&self, points: &SteppedPoints<'_>, point: usize, splits: usize) -> f64 {
-        let splits = 0..splits.min(self.splits.len());
-        let region = splits.fold(0, |region, split| self.region_after(split, region, points, point));
-        self.loss_in(region, points, point)
-    }
-
-    /// Where a split leaves a point of a region.
-    fn region_after(&self, split: usize, region: usize, points: &SteppedPoints<'_>, point: usize) -> usize {
-        let (split_region, gamma) = &self.splits[split];
-        if *split_region == region { 1 + split * self.classes + points.child(gamma, point) } else { region }
-    }
-
-    fn loss_in(&self, region: usize, points: &SteppedPoints<'_>, point: usize) -> f64 {
-        loss(self.cells[region].probs[usize::from(points.labels[point])])
-    }
-
-    /// The tree as the device reads it, and the regions that are its leaves, in their order.
-    fn tree(&self) -> (SplitTreeModel, Vec<usize>) {
-        let mut split_of = vec![None; self.cells.len()];
-        for (split, (region, _)) in self.splits.iter().enumerate() {
-            split_of[*region] = Some(split);
-        }
-        let (mut words, mut leaves) = (Vec::new(), Vec::new());
-        let mut nodes: Vec<usize> = split_of[0].into_iter().collect();
-        let mut node = 0;
-        while let Some(&split) = nodes.get(node) {
-            words.extend(self.splits[split].1.iter().map(|&entry| entry as u32));
-            for child in 0..self.classes {
-                let region = 1 + split * self.classes + child;
-                words.push(match split_of[region] {
-                    Some(split) => {
-                        nodes.push(split);
-                        nodes.len() as u32 - 1
-                    }
-                    None => {
-                        leaves.push(region);
-                        (leaves.len() as u32 - 1) | SplitTree::LEAF
-                    }
-                });
-            }
-            node += 1;
-        }
-        if leaves.is_empty() {
-            leaves.push(0);
-        }
-        (SplitTreeModel::new(self.classes as u16, words), leaves)
     }
 }
 
@@ -503,8 +327,8 @@ mod tests {
             }
         }
 
-        /// Every split's order is kept by the values below it, taken from the tree itself; probabilities sum to one; no
-        /// order of rows, and no more regions than asked for.
+        /// Every split's order is kept by the values at all points, taken from the tree itself; probabilities sum to one; no
+        /// order of rows, and no more regions with points than asked for.
         #[test]
         fn every_split_keeps_its_order(
             classes in 3usize..5, raw in proptest::collection::vec((proptest::collection::vec(1u32..30, 4), 0i64..4), 10..60),
@@ -524,7 +348,8 @@ mod tests {
             let mut reversed = rows.clone();
             reversed.reverse();
             prop_assert_eq!(&model, &fit(irp, &set(&reversed)));
-            prop_assert!(max_regions.is_none_or(|max| model.cells.len() <= max));
+            let regions = model.cells.iter().filter(|cell| cell.n() > 0).count();
+            prop_assert!(max_regions.is_none_or(|max| regions <= max));
             prop_assert!(model.cells.iter().all(|cell| (cell.probs.iter().sum::<f64>() - 1.0).abs() < 1e-12));
             let mut counted = vec![vec![0; classes]; model.cells.len()];
             for (row, label) in &rows {
@@ -533,15 +358,13 @@ mod tests {
             prop_assert_eq!(model.cells.iter().map(|cell| cell.counts.clone()).collect::<Vec<_>>(), counted);
 
             let Partition::SplitTree(tree) = &model.partition else { panic!() };
-            let nodes: Vec<&[u32]> = tree.words().chunks(2 * classes).map(|node| &node[classes..]).collect();
-            fn leaves(nodes: &[&[u32]], child: u32) -> Vec<usize> {
-                if child & SplitTree::LEAF != 0 { return vec![(child & !SplitTree::LEAF) as usize] }
-                nodes[child as usize].iter().flat_map(|&child| leaves(nodes, child)).collect()
-            }
-            for node in &nodes {
+            for node in tree.words().chunks(2 * classes) {
+                let child = |row: &[f32]| {
+                    SplitTree::child(node[..classes].iter().map(|&entry| entry as i32), row.iter().map(|&entry| SplitTree::steps(entry)))
+                };
                 let least = |k: usize, l: usize| {
-                    let below = leaves(&nodes, node[k]).into_iter().map(|leaf| &model.cells[leaf]);
-                    below.filter(|cell| cell.n() > 0).map(|cell| cell.probs[k] - cell.probs[l]).fold(f64::INFINITY, f64::min)
+                    let cells = rows.iter().filter(|row| child(&row.0) == k).map(|row| model.cell(&row.0));
+                    cells.map(|cell| cell.probs[k] - cell.probs[l]).fold(f64::INFINITY, f64::min)
                 };
                 for k in 0..classes {
                     for l in 0..classes {

@@ -12,7 +12,7 @@ pub(crate) struct SteppedPoints<'a> {
     pub(crate) labels: &'a [u16],
 }
 
-/// A split that could be made.
+/// A split of a region that could be made.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) gamma: Vec<i32>,
@@ -21,6 +21,8 @@ pub(crate) struct Candidate {
     pub(crate) gain: f64,
     /// How many points of each class are in each child, row-major.
     pub(crate) counts: Vec<u64>,
+    /// The other regions whose values stood against the split when it was last tried, as long as all of them are there.
+    pub(crate) blocked_by: Vec<usize>,
 }
 
 /// Beyond this many classes counting takes a step per pair of point and candidate, and not all points are candidates.
@@ -36,7 +38,7 @@ impl SteppedPoints<'_> {
 
     /// The child of a split that a point belongs to.
     pub(crate) fn child(&self, gamma: &[i32], point: usize) -> usize {
-        SplitTree::child(gamma.iter().copied(), self.row(point).iter().copied())
+        child(gamma, self.row(point))
     }
 
     /// How many of the points have each class.
@@ -68,20 +70,25 @@ impl SteppedPoints<'_> {
                 split[other] = above.map_or(here, |above| here + (above - here) / 2);
             }
         }
-        let mut splits: Vec<Vec<i32>> = splits.into_iter().map(|split| in_affine_plane(&split)).collect();
-        // Neighbours in the order of the data are often equal.
-        splits.dedup();
-        splits
+        splits.into_iter().map(|split| in_affine_plane(&split)).collect()
     }
 
-    /// The splits that gain, the best first and the earlier first among equals.
-    pub(crate) fn gaining(&self, points: &[usize], gammas: Vec<Vec<i32>>) -> Vec<Candidate> {
+    /// The splits that gain, the best first. Among equals the one first that tells class 1 from class 0 by the least, then
+    /// class 2, and so on: with two classes that of the lowest score.
+    pub(crate) fn gaining(&self, points: &[usize], mut gammas: Vec<Vec<i32>>) -> Vec<Candidate> {
+        let over_first =
+            |gamma: &[i32]| -> Vec<i64> { (1..gamma.len()).map(|class| lead(gamma, class, 0)).collect() };
+        gammas.sort_by_cached_key(|gamma| over_first(gamma));
+        gammas.dedup();
         let totals = self.class_counts(points);
         let counts = self.child_counts(points, &gammas);
         let mut candidates: Vec<Candidate> = gammas
             .into_iter()
             .zip(counts.chunks_exact(self.classes * self.classes))
-            .map(|(gamma, counts)| Candidate { gamma, gain: gain(&totals, counts), counts: counts.to_vec() })
+            .map(|(gamma, counts)| {
+                let gain = gain(&totals, counts);
+                Candidate { gamma, gain, counts: counts.to_vec(), blocked_by: Vec::new() }
+            })
             .filter(|candidate| candidate.gain > 0.0)
             .collect();
         candidates.sort_by(|a, b| b.gain.total_cmp(&a.gain));
@@ -124,19 +131,11 @@ impl SteppedPoints<'_> {
     /// differences of its entries are not below those of gamma, which a sweep over the first difference and a tree of
     /// counts over the second tell.
     fn sweep(&self, child: usize, points: &[usize], gammas: &[Vec<i32>], counts: &mut [u64]) {
-        let mut others = (0..self.classes).filter(|&class| class != child);
-        let (first, second) = (others.next().expect("two classes"), others.next());
-        // Class 0 wins ties.
-        let difference = |row: &[i32], other: usize| i64::from(row[child]) - i64::from(row[other]);
-        let needed = |row: &[i32], other: usize| difference(row, other) + i64::from(other < child);
-        let both = |row: &[i32], of: &dyn Fn(&[i32], usize) -> i64| {
-            (of(row, first), second.map_or(0, |second| of(row, second)))
-        };
         let mut rows: Vec<((i64, i64), u16)> =
-            points.iter().map(|&point| (both(self.row(point), &difference), self.labels[point])).collect();
+            points.iter().map(|&point| (pair(self.row(point), child, lead), self.labels[point])).collect();
         rows.sort_unstable_by(|a, b| b.cmp(a));
         let mut queries: Vec<((i64, i64), usize)> =
-            gammas.iter().enumerate().map(|(i, gamma)| (both(gamma, &needed), i)).collect();
+            gammas.iter().enumerate().map(|(i, gamma)| (pair(gamma, child, needed), i)).collect();
         queries.sort_unstable_by(|a, b| b.cmp(a));
         let mut seconds: Vec<i64> = rows.iter().map(|row| row.0.1).collect();
         seconds.sort_unstable();
@@ -155,6 +154,27 @@ impl SteppedPoints<'_> {
             tree.add_prefix(not_below, &mut counts[place..place + self.classes]);
         }
     }
+}
+
+/// The child of a split that a row belongs to.
+pub(crate) fn child(gamma: &[i32], row: &[i32]) -> usize {
+    SplitTree::child(gamma.iter().copied(), row.iter().copied())
+}
+
+/// How much more a row has of one class than of another.
+pub(crate) fn lead(row: &[i32], class: usize, other: usize) -> i64 {
+    i64::from(row[class]) - i64::from(row[other])
+}
+
+/// How much more than of another class a row must have of the class whose child it is in: the lower class wins ties.
+pub(crate) fn needed(gamma: &[i32], class: usize, other: usize) -> i64 {
+    lead(gamma, class, other) + i64::from(other < class)
+}
+
+/// What holds between a class and the other one or two.
+pub(crate) fn pair(row: &[i32], class: usize, of: fn(&[i32], usize, usize) -> i64) -> (i64, i64) {
+    let mut others = (0..row.len()).filter(|&other| other != class).map(|other| of(row, class, other));
+    (others.next().unwrap_or(0), others.next().unwrap_or(0))
 }
 
 /// The score of a split, from the class counts of the region and of the children. Exact up to the last division.

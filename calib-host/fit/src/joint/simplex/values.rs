@@ -1,0 +1,26 @@
+//! The values of regions of the simplex.
+
+use super::model::SimplexCell;
+
+/// The values of a region with `n` points, `n_k` of them of class `k`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RegionValues {
+    /// `(n_k + a) / (n + L a)`, with `a` at least 0: they sum to one.
+    Smoothed(f64),
+    /// `(n_k / n + 0.05) / 1.05`, as the authors' code has it: they sum to more than one, and log-loss comes out too
+    /// small.
+    PaperCompatible,
+}
+
+impl RegionValues {
+    /// The region with so many points of each class.
+    pub(crate) fn cell(self, counts: Vec<u64>) -> SimplexCell {
+        match self {
+            Self::Smoothed(a) => SimplexCell::smoothed(counts, a),
+            Self::PaperCompatible => {
+                let SimplexCell { probs, counts } = SimplexCell::smoothed(counts, 0.0);
+                SimplexCell { probs: probs.iter().map(|prob| (prob + 0.05) / 1.05).collect(), counts }
+            }
+        }
+    }
+}
