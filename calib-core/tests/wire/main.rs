@@ -3,7 +3,8 @@
 
 mod messages;
 
-use calib_core::wire::{FrameReader, MAX_FRAME, Reply, Request, decode, encode};
+use calib_core::artifact::crc32c;
+use calib_core::wire::{FrameError, FrameReader, MAX_FRAME, Reply, Request, RequestBody, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -48,4 +49,44 @@ fn is_read_back<T: DeserializeOwned + PartialEq + core::fmt::Debug>(name: &str, 
 fn every_pinned_frame_is_understood() {
     requests().iter().for_each(|(name, request): &(String, Request)| is_read_back(name, request));
     replies().iter().for_each(|(name, reply): &(String, Reply)| is_read_back(name, reply));
+}
+
+/// The frame of these bytes: each of them, and the last of each run, begins a run of its own.
+fn framed(payload: &[u8]) -> Vec<u8> {
+    let whole = [payload, &crc32c(payload).to_le_bytes()].concat();
+    whole.split(|&byte| byte == 0).flat_map(|run| [&[run.len() as u8 + 1], run].concat()).chain([0]).collect()
+}
+
+fn received<T: DeserializeOwned>(payload: &[u8]) -> Vec<Result<T, FrameError>> {
+    let mut reader = FrameReader::new();
+    framed(payload).into_iter().filter_map(|byte| reader.push::<T>(byte)).collect()
+}
+
+#[test]
+fn what_a_later_version_says_is_unknown_and_not_damaged() {
+    for payload in [
+        // A kind of message that is not known, with and without fields.
+        &[0x85, 0x02, 15][..],
+        &[0x85, 0x02, 100, 1, 2, 3],
+        // A known one with a field more, and with a field less.
+        &[0x85, 0x02, 0, 9],
+        &[0x85, 0x02, 2, 0, 0],
+    ] {
+        assert_eq!(received::<Request>(payload), [Err(FrameError::Unknown { id: 0x105 })], "{payload:?}");
+    }
+    // A reason that is not known, in a reply that is.
+    for payload in [&[7, 10][..], &[7, 3, 9, 15], &[7, 3, 12], &[7, 8, 2, 0]] {
+        assert_eq!(received::<Reply>(payload), [Err(FrameError::Unknown { id: 7 })], "{payload:?}");
+    }
+    let status = Request { id: 0x105, body: RequestBody::Status };
+    assert_eq!(received::<Request>(&[0x85, 0x02, 0]), [Ok(status)]);
+    // Without a number, or with nothing behind it, nobody can be answered.
+    for payload in [&[][..], &[7], &[0xFF; 3], &[0xFF; 9]] {
+        assert_eq!(received::<Request>(payload), [Err(FrameError::Damaged)], "{payload:?}");
+    }
+    // What is not intact is not unknown.
+    let mut frame = framed(&[7, 15]);
+    frame[1] ^= 8;
+    frame.pop();
+    assert_eq!(decode::<Request>(&mut frame), Err(FrameError::Damaged));
 }

@@ -3,11 +3,11 @@
 use calib_core::artifact::{Guarantee, KeyId, Method, Reduction, SectionKind, TableFault, Theorem};
 use calib_core::decision::DecisionError;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
-use calib_core::slot::{Receipt, Refused, SignatureError, SlotContent, SlotFault};
+use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Keys, Measurement, Missing, Name, Prediction,
-    Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Slots, Status,
-    TopKPrediction, UpdateRefusal, UpdateStatus, Values,
+    CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Held, Keys, Measurement, Missing, Name,
+    PROTOCOL_VERSION, Prediction, Questions, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody,
+    Request, RequestBody, Slots, Standing, Status, TopKPrediction, UpdateRefusal, UpdateStatus, Values,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Outcome, ParseError, ProbInterval, Score,
@@ -42,6 +42,8 @@ pub(crate) fn requests() -> Vec<(String, Request)> {
         RequestBody::Chunk { offset: 256, bytes: chunk },
         RequestBody::Install,
         RequestBody::Codes(keys),
+        RequestBody::Version,
+        RequestBody::Standing,
     ];
     numbered("request", bodies).map(|(name, body)| (name, Request { id: 7, body })).collect()
 }
@@ -51,7 +53,9 @@ pub(crate) fn replies() -> Vec<(String, Reply)> {
         .chain(numbered("prediction", predictions()))
         .chain(numbered("refusal", refusals().into_iter().map(ReplyBody::Refused).collect()))
         .chain(numbered("slots", slots()))
-        .chain(numbered("update", updates()));
+        .chain(numbered("update", updates()))
+        .chain(numbered("version", vec![ReplyBody::Version(PROTOCOL_VERSION), ReplyBody::Version(300)]))
+        .chain(numbered("standing", standings()));
     kinds.map(|(name, body)| (name, Reply { id: 0x0102_0304, body })).collect()
 }
 
@@ -246,6 +250,12 @@ fn refusals() -> Vec<Refusal> {
         Refusal::Update(UpdateRefusal::Flash),
         Refusal::Update(UpdateRefusal::ReadBack { offset: 1000 }),
         Refusal::Update(UpdateRefusal::SequenceExhausted),
+        Refusal::Update(UpdateRefusal::NoMark),
+        Refusal::Update(UpdateRefusal::NoCounter),
+        Refusal::Update(UpdateRefusal::SameCounter { counter: 4 }),
+        Refusal::Update(UpdateRefusal::Reload),
+        Refusal::Unknown,
+        Refusal::SwitchedOff,
     ]
 }
 
@@ -283,4 +293,15 @@ fn progress() -> [UpdateStatus; 3] {
 
 fn updates() -> Vec<ReplyBody> {
     progress().map(ReplyBody::Update).to_vec()
+}
+
+fn standings() -> Vec<ReplyBody> {
+    let held = Some(Held { identity: Identity(*b"identity"), counter: 4 });
+    let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Tail { offset: 300 } });
+    [
+        Standing { held: None, passed_over: None, questions: Questions::All },
+        Standing { held, passed_over, questions: Questions::NoTrials },
+    ]
+    .map(ReplyBody::Standing)
+    .to_vec()
 }

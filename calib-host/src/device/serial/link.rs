@@ -3,9 +3,14 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody};
+use calib_core::wire::{
+    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Standing,
+};
 
 use super::error::DeviceError;
+
+/// How long, and how often, a device that answers otherwise is asked for what one of protocol version 1 does not answer.
+const NEWER: Patience = Patience { reply: Duration::from_secs(2), tries: 2 };
 
 /// A line to a device: bytes both ways, and reads that give up after a while.
 pub trait Transport: Read + Write {
@@ -115,14 +120,9 @@ impl<T: Transport> Link<T> {
             let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
             self.line.write_all(frame)?;
             self.line.flush()?;
-            match self.receive(Some(id))? {
-                Some(Reply { body: ReplyBody::Refused(wire::Refusal::Update(refusal)), .. }) => {
-                    return Err(DeviceError::Refused(refusal));
-                }
-                Some(Reply { body: ReplyBody::Refused(refusal), .. }) => {
-                    return Err(DeviceError::RefusedOtherwise(refusal));
-                }
-                Some(reply) => return Ok(reply.body),
+            match self.receive(Some(id))?.map(|reply| reply.body) {
+                Some(ReplyBody::Refused(refusal)) => return Err(refused(refusal)),
+                Some(body) => return Ok(body),
                 None => {}
             }
         }
@@ -130,11 +130,53 @@ impl<T: Transport> Link<T> {
         Err(DeviceError::Silent { patience, tries, damaged: self.damaged })
     }
 
+    /// Asks a device, which answered something before, for the version of the protocol; `None` if it does not say: then it is
+    /// version 1, whose devices drop what they do not know.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`]. Silence is none, and is waited for up to 4 seconds.
+    pub fn protocol_version(&mut self) -> Result<Option<u16>, DeviceError> {
+        match self.ask_newer(&RequestBody::Version)? {
+            None => Ok(None),
+            Some(ReplyBody::Version(version)) => Ok(Some(version)),
+            Some(_) => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks a device of this protocol version which calibrator answers; `None` if it cannot say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`].
+    pub fn standing(&mut self, version: Option<u16>) -> Result<Option<Standing>, DeviceError> {
+        if version.is_none_or(|version| version < 2) {
+            return Ok(None);
+        }
+        match self.ask(&RequestBody::Standing)? {
+            ReplyBody::Standing(standing) => Ok(Some(standing)),
+            _ => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks what an older device does not know; `None` if it is silent or says so.
+    fn ask_newer(&mut self, body: &RequestBody) -> Result<Option<ReplyBody>, DeviceError> {
+        let patience = self.patience;
+        self.patience =
+            Patience { reply: patience.reply.min(NEWER.reply), tries: patience.tries.min(NEWER.tries) };
+        let answer = self.ask(body);
+        self.patience = patience;
+        match answer {
+            Err(DeviceError::Silent { .. } | DeviceError::UnknownRequest) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
     /// Waits for a reply, to this request or to any; `None` if there is none in time.
     ///
     /// # Errors
     ///
-    /// If the line fails.
+    /// If the line fails, or the reply to this request is one that only a later version of the protocol has.
     pub fn receive(&mut self, id: Option<u32>) -> Result<Option<Reply>, DeviceError> {
         let deadline = Instant::now() + self.patience.reply;
         let mut byte = [0];
@@ -155,9 +197,21 @@ impl<T: Transport> Link<T> {
                 Some(Ok(reply)) if id.is_none_or(|id| id == reply.id) => return Ok(Some(reply)),
                 // Late: the question was asked again since.
                 Some(Ok(_)) | None => {}
+                Some(Err(FrameError::Unknown { id: of })) if id == Some(of) => {
+                    return Err(DeviceError::UnknownReply);
+                }
                 Some(Err(_)) => self.damaged += 1,
             }
         }
+    }
+}
+
+fn refused(refusal: Refusal) -> DeviceError {
+    match refusal {
+        Refusal::Update(refusal) => DeviceError::Refused(refusal),
+        Refusal::Unknown => DeviceError::UnknownRequest,
+        Refusal::SwitchedOff => DeviceError::SwitchedOff,
+        refusal => DeviceError::RefusedOtherwise(refusal),
     }
 }
 
