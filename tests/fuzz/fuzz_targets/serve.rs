@@ -101,9 +101,9 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
             },
             4 => RequestBody::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0)),
             5 => RequestBody::Slots,
-            6 => RequestBody::Version,
-            7 => RequestBody::Standing,
-            _ => RequestBody::Install,
+            6 => RequestBody::Install,
+            7 => RequestBody::Version,
+            _ => RequestBody::Standing,
         });
     }
     requests
