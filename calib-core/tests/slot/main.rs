@@ -34,8 +34,8 @@ fn artefact(counter: u32, value: f32, classifier: ClassifierId) -> Buffer {
 /// An artefact of so many bytes, a multiple of 4.
 fn artefact_of_len(counter: u32, len_bytes: usize) -> ArtifactBuffer<256> {
     let empty = written::<256>(counter, 0.5, OURS, "").as_bytes().len();
-    // The parameters are padded, and their length may take a byte more.
-    let mut parameters = "p".repeat(len_bytes - empty);
+    // The parameters are padded, and their length may take a byte more. Zeros look like marks.
+    let mut parameters = "\0".repeat(len_bytes - empty);
     loop {
         let artefact = written::<256>(counter, 0.5, OURS, &parameters);
         match artefact.as_bytes().len().cmp(&len_bytes) {

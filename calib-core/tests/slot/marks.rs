@@ -125,7 +125,10 @@ fn a_long_artefact_of_an_older_device_is_read_and_replaced_if_it_leaves_room() {
         assert_eq!(loaded.unwrap().bytes(), long.as_bytes(), "{spare} places");
         let installed = store.install(new.as_bytes());
         match outcome {
-            Some(slot) => assert_eq!(installed.unwrap().slot, slot, "{spare} places"),
+            Some(slot) => {
+                assert_eq!(installed.unwrap().slot, slot, "{spare} places");
+                assert!(PLACES[..4].iter().all(|&at| is_mark(store.flash(), at)), "{spare} places");
+            }
             None => assert_eq!(installed.unwrap_err(), InstallError::NoMark, "{spare} places"),
         }
         let max = SLOT_LEN as u32 - 288;

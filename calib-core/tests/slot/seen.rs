@@ -3,7 +3,7 @@
 use calib_core::slot::{InstallError, PassedOver, SlotFault};
 
 use crate::flash::{Flash, SLOT_LEN};
-use crate::{Buffer, OURS, artefact, open, put};
+use crate::{Buffer, OTHERS, OURS, artefact, open, put};
 
 /// Slot 0 holds counter 2, slot 1 counter 3, which is in force.
 fn two() -> Flash {
@@ -155,5 +155,21 @@ fn without_a_calibrator_the_slot_that_cannot_be_read_is_erased_last() {
         let flash = store.free();
         assert!(flash.bytes[lost * SLOT_LEN..][..SLOT_LEN].iter().all(|&byte| byte == 0xFF));
         assert_eq!(open(flash, &mut buffer).current_counter(), Some(1));
+    }
+}
+
+/// What is refused, such as that of an earlier classifier, neither sets the counter nor stays where it might be in force one day.
+#[test]
+fn a_refused_calibrator_does_not_count() {
+    for (refused, slot) in [(0, 1), (1, 0)] {
+        let mut flash = Flash::erased();
+        put(&mut flash, refused, &artefact(7, 0.5, OTHERS), 5);
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let receipt = store.install(artefact(2, 0.75, OURS).as_bytes()).unwrap();
+        assert_eq!((usize::from(receipt.slot), receipt.sequence), (slot, 6));
+        assert_eq!(store.survey()[refused], Err(SlotFault::Blank));
+        store.load(&mut buffer).unwrap();
+        assert_eq!((store.current_counter(), store.passed_over()), (Some(2), None));
     }
 }
