@@ -32,6 +32,10 @@ fn a_calibrator_without_a_counter_is_not_installed() {
     assert_eq!(store.install(artefact(0, 0.5, OURS).as_bytes()).unwrap_err(), InstallError::NoCounter);
     assert_eq!(store.flash().changes, 0);
     store.install(artefact(1, 0.5, OURS).as_bytes()).unwrap();
+
+    // Anybody's device takes it.
+    let mut store = crate::open(Flash::erased(), &mut buffer);
+    store.install(artefact(0, 0.5, OURS).as_bytes()).unwrap();
 }
 
 /// One that was installed before devices demanded it stays in force.
