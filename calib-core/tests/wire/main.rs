@@ -4,7 +4,10 @@
 mod messages;
 
 use calib_core::artifact::crc32c;
-use calib_core::wire::{FrameError, FrameReader, MAX_FRAME, Reply, Request, RequestBody, decode, encode};
+use calib_core::slot::{InstallError, Refused, SignatureError};
+use calib_core::wire::{
+    FrameError, FrameReader, MAX_FRAME, Reply, Request, RequestBody, UpdateRefusal, decode, encode,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -89,4 +92,26 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
     frame[1] ^= 8;
     frame.pop();
     assert_eq!(decode::<Request>(&mut frame), Err(FrameError::Damaged));
+}
+
+/// A device tells the host why it does not install something, in the words that belong to it.
+#[test]
+fn every_failure_of_an_installation_is_told_as_what_it_is() {
+    let refused = Refused::Signature(SignatureError::Missing);
+    let pairs: [(InstallError<()>, UpdateRefusal); 11] = [
+        (InstallError::Refused(refused), UpdateRefusal::Refused(refused)),
+        (InstallError::Downgrade { held: 4, offered: 3 }, UpdateRefusal::Downgrade { held: 4, offered: 3 }),
+        (InstallError::TooLarge { len_bytes: 9, max: 8 }, UpdateRefusal::TooLarge { len_bytes: 9, max: 8 }),
+        (InstallError::OtherArtifact, UpdateRefusal::Crc),
+        (InstallError::SequenceExhausted, UpdateRefusal::SequenceExhausted),
+        (InstallError::Flash(()), UpdateRefusal::Flash),
+        (InstallError::ReadBack { offset: 7 }, UpdateRefusal::ReadBack { offset: 7 }),
+        (InstallError::NoMark, UpdateRefusal::NoMark),
+        (InstallError::NoCounter, UpdateRefusal::NoCounter),
+        (InstallError::SameCounter { counter: 4 }, UpdateRefusal::SameCounter { counter: 4 }),
+        (InstallError::Reload, UpdateRefusal::Reload),
+    ];
+    for (error, refusal) in pairs {
+        assert_eq!(UpdateRefusal::from(error), refusal);
+    }
 }
