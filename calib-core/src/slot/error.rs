@@ -65,6 +65,18 @@ pub enum InstallError<E> {
         /// The offset in the slot of the first byte that differs.
         offset: u32,
     },
+    /// The calibrator in force needs another mark before the other slot may be erased, and no unit for one is blank.
+    NoMark,
+    /// The artefact has no counter, or the counter 0: a device that demands signatures does not take it.
+    NoCounter,
+    /// The artefact's counter is that of another calibrator in the slots: a device that demands signatures does not take it.
+    SameCounter {
+        /// The counter.
+        counter: u32,
+    },
+    /// A slot holds what was not there, or could not be read, when the calibrator was loaded.
+    /// [Load](super::SlotStore::load) it again.
+    Reload,
 }
 
 impl fmt::Display for SlotFault {
@@ -92,6 +104,14 @@ impl<E: fmt::Debug> fmt::Display for InstallError<E> {
             Self::Downgrade { held, offered } => {
                 write!(f, "the artefact's counter is {offered}, below {held} of the calibrator in force")
             }
+            Self::NoMark => f.write_str(
+                "the calibrator in force cannot be made sure of: no place for a mark of it is left",
+            ),
+            Self::NoCounter => f.write_str("the artefact has no counter"),
+            Self::SameCounter { counter } => {
+                write!(f, "the artefact's counter is {counter}, as that of another calibrator on the device")
+            }
+            Self::Reload => f.write_str("the slots are not what they were when the calibrator was loaded"),
             Self::TooLarge { len_bytes, max } => {
                 write!(f, "the artefact has {len_bytes} bytes, the slot holds {max}")
             }

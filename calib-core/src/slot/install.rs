@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::admission::Trust;
 use super::error::InstallError;
 use super::layout::UNIT_LEN;
-use super::record::{MARK_LEN, RECORD_LEN, Record};
+use super::plan::Plan;
+use super::record::Record;
 use super::store::{Current, SlotStore};
 use crate::artifact::{CRC_32C, Identity};
 
@@ -17,21 +18,21 @@ const STEP_LEN: u32 = 8 * UNIT_LEN;
 #[derive(Clone, Copy, Debug)]
 pub struct Install {
     identity: Identity,
-    record: Record,
-    target: usize,
+    plan: Plan,
     next: Step,
 }
 
 /// The next step of an installation, with offsets in the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    Firm { held_already: bool },
+    MakeSure,
     Erase { at: u32 },
     Write { at: u32 },
     Compare { at: u32 },
-    Tail,
+    Sum,
     Record,
     Mark,
+    Clear { at: u32 },
     Done,
 }
 
@@ -72,31 +73,24 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ///
     /// # Errors
     ///
-    /// If the artefact is not admitted, is too large, or has a lower counter than the calibrator in force.
+    /// If the artefact is not admitted, is too large, or has a lower counter than the newest calibrator in the slots. If signatures
+    /// are demanded, also if it has no counter, or that of another calibrator. [`InstallError::Reload`] if the store would not know
+    /// what it replaces.
     pub fn begin(&mut self, bytes: &[u8]) -> Result<Install, F> {
         let admitted = self.admission.admit(bytes).map_err(InstallError::Refused)?;
         let (identity, counter) = (admitted.artifact().identity(), admitted.artifact().counter());
-        let max = self.layout.max_artifact_len_bytes();
+        let max = self.region.layout.max_artifact_len_bytes();
         let len_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         if len_bytes > max {
             return Err(InstallError::TooLarge { len_bytes, max });
         }
-        let crc = CRC_32C.checksum(bytes);
-        let Some(Current { slot, record, .. }) = self.current else {
-            let record = Record { sequence: 1, counter, len_bytes, crc };
-            return Ok(Install { identity, record, target: 0, next: Step::Erase { at: 0 } });
-        };
-        if counter < record.counter {
-            return Err(InstallError::Downgrade { held: record.counter, offered: counter });
+        if counter == 0 && self.admission.trusted_key().is_some() {
+            return Err(InstallError::NoCounter);
         }
-        if (record.counter, record.len_bytes, record.crc) == (counter, len_bytes, crc)
-            && self.first_difference(slot, 0, len_bytes, bytes)?.is_none()
-        {
-            return Ok(Install { identity, record, target: slot, next: Step::Firm { held_already: true } });
-        }
-        let sequence = record.sequence.checked_add(1).ok_or(InstallError::SequenceExhausted)?;
-        let record = Record { sequence, counter, len_bytes, crc };
-        Ok(Install { identity, record, target: 1 - slot.min(1), next: Step::Firm { held_already: false } })
+        let offered = Record { sequence: 0, counter, len_bytes, crc: CRC_32C.checksum(bytes) };
+        let plan = self.plan(offered, bytes)?;
+        let next = if self.current.is_some() { Step::MakeSure } else { Step::Erase { at: 0 } };
+        Ok(Install { identity, plan, next })
     }
 
     /// Does the next step of an installation: erases a sector, or writes or compares up to 256 bytes.
@@ -107,23 +101,22 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ///
     /// If the flash fails, or does not hold the bytes that were written. The calibrator in force stays in force.
     pub fn step(&mut self, install: &mut Install, bytes: &[u8]) -> Result<Progress, F> {
-        let Install { record, target, next, .. } = *install;
+        let Install { plan: Plan { target, record, is_held, clears }, next, .. } = *install;
         if u32::try_from(bytes.len()) != Ok(record.len_bytes) {
             return Err(InstallError::OtherArtifact);
         }
         let len = record.len_bytes;
-        let record_at = self.layout.max_artifact_len_bytes();
+        let completed = if clears { Step::Clear { at: 0 } } else { Step::Done };
         install.next = match next {
-            Step::Firm { held_already } => {
-                self.firm()?;
-                if held_already { Step::Done } else { Step::Erase { at: 0 } }
+            Step::MakeSure => {
+                if let Some(Current { slot, record }) = self.current {
+                    self.region.make_sure(slot, record.len_bytes)?;
+                }
+                if is_held { completed } else { Step::Erase { at: 0 } }
             }
             Step::Erase { at } => {
-                let from = self.start(target) + at;
-                let sector = F::ERASE_SIZE as u32;
-                self.flash.erase(from, from + sector).map_err(InstallError::Flash)?;
-                let at = at + sector;
-                if at < self.layout.len_bytes { Step::Erase { at } } else { Step::Write { at: 0 } }
+                let at = self.region.erase_sector(target, at)?;
+                if at < self.region.layout.len_bytes { Step::Erase { at } } else { Step::Write { at: 0 } }
             }
             Step::Write { at } => {
                 let end = at + (len - at).min(STEP_LEN);
@@ -132,34 +125,36 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             }
             Step::Compare { at } => {
                 let end = at + (len - at).min(STEP_LEN);
-                if let Some(offset) = self.first_difference(target, at, end, bytes)? {
+                let differs = self.region.first_difference(target, at, end, bytes);
+                if let Some(offset) = differs.map_err(InstallError::Flash)? {
                     return Err(InstallError::ReadBack { offset });
                 }
-                if end < len { Step::Compare { at: end } } else { Step::Tail }
+                if end < len { Step::Compare { at: end } } else { Step::Sum }
             }
-            Step::Tail => {
+            Step::Sum => {
                 // The flash holds `bytes` by now. The CRC says that they are the bytes that were admitted.
                 if CRC_32C.checksum(bytes) != record.crc {
                     return Err(InstallError::OtherArtifact);
                 }
-                let from = len.next_multiple_of(UNIT_LEN);
-                match self.first_programmed(target, from, self.layout.len_bytes) {
-                    Ok(None) => Step::Record,
-                    Ok(Some(offset)) => return Err(InstallError::ReadBack { offset }),
-                    Err(_) => return Err(InstallError::ReadBack { offset: from }),
-                }
+                Step::Record
             }
             Step::Record => {
-                self.write_unit(target, record_at, &record.to_bytes())?;
+                self.region.write_unit(target, self.region.layout.record_at(), &record.to_bytes())?;
                 Step::Mark
             }
             Step::Mark => {
-                self.write_unit(target, record_at + RECORD_LEN as u32, &self.mark())?;
-                self.current = Some(Current { slot: target, record, firm: true });
-                Step::Done
+                self.region.write_first_mark(target)?;
+                completed
+            }
+            Step::Clear { at } => {
+                let at = self.region.erase_sector(1 - target.min(1), at)?;
+                if at < self.region.layout.len_bytes { Step::Clear { at } } else { Step::Done }
             }
             Step::Done => Step::Done,
         };
+        if install.next == Step::Done {
+            self.current = Some(Current { slot: target, record });
+        }
         Ok(self.progress(install))
     }
 
@@ -177,71 +172,32 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         }
     }
 
-    /// Writes the mark of the slot in force again, unless it was written completely since the start.
-    fn firm(&mut self) -> Result<(), F> {
-        if let Some(current) = self.current
-            && !current.firm
-        {
-            let at = self.layout.max_artifact_len_bytes() + RECORD_LEN as u32;
-            self.write_unit(current.slot, at, &self.mark())?;
-            self.current = Some(Current { firm: true, ..current });
-        }
-        Ok(())
-    }
-
     /// Writes a part of an artefact, and erased bytes after it up to the next unit.
     fn write_artifact(&mut self, slot: usize, from: u32, to: u32, bytes: &[u8]) -> Result<(), F> {
         let part = bytes.get(from as usize..to as usize).ok_or(InstallError::OtherArtifact)?;
-        let mut chunk = [self.layout.erased.byte(); STEP_LEN as usize];
+        let mut chunk = [self.region.layout.erased.byte(); STEP_LEN as usize];
         chunk.iter_mut().zip(part).for_each(|(to, from)| *to = *from);
         let padded = part.len().next_multiple_of(F::WRITE_SIZE);
         let chunk = chunk.get(..padded).ok_or(InstallError::OtherArtifact)?;
-        self.flash.write(self.start(slot) + from, chunk).map_err(InstallError::Flash)
-    }
-
-    /// Writes a record or a mark, and reads it back.
-    fn write_unit(&mut self, slot: usize, offset: u32, unit: &[u8; MARK_LEN]) -> Result<(), F> {
-        self.flash.write(self.start(slot) + offset, unit).map_err(InstallError::Flash)?;
-        let mut found = [0; MARK_LEN];
-        self.read(slot, offset, &mut found).map_err(InstallError::Flash)?;
-        match unit.iter().zip(&found).position(|(written, read)| written != read) {
-            None => Ok(()),
-            Some(at) => Err(InstallError::ReadBack { offset: offset + at as u32 }),
-        }
-    }
-
-    /// Returns the first offset in `from..to` at which the slot differs from the artefact. `from` is a multiple of a unit.
-    fn first_difference(&mut self, slot: usize, from: u32, to: u32, bytes: &[u8]) -> Result<Option<u32>, F> {
-        let mut at = from;
-        while at < to {
-            let mut unit = [0; UNIT_LEN as usize];
-            self.read(slot, at, &mut unit).map_err(InstallError::Flash)?;
-            let expected = bytes.get(at as usize..to as usize).unwrap_or_default();
-            if let Some(differs) = unit.iter().zip(expected).position(|(read, written)| read != written) {
-                return Ok(Some(at + differs as u32));
-            }
-            at += UNIT_LEN;
-        }
-        Ok(None)
+        self.region.write(slot, from, chunk)
     }
 
     /// Returns how far an installation is.
     pub fn progress(&self, install: &Install) -> Progress {
-        let len = install.record.len_bytes;
-        let (slot_len, total_bytes) = (self.layout.len_bytes, self.layout.len_bytes + 2 * len);
-        let done_bytes = match install.next {
-            Step::Firm { .. } => 0,
+        let Install { identity, plan: Plan { target, record, is_held, clears }, next } = *install;
+        let (len, slot_len) = (record.len_bytes, self.region.layout.len_bytes);
+        let to_complete = if is_held { 0 } else { slot_len + 2 * len };
+        let total_bytes = to_complete + if clears { slot_len } else { 0 };
+        let done_bytes = match next {
+            Step::MakeSure => 0,
             Step::Erase { at } => at,
             Step::Write { at } => slot_len + at,
             Step::Compare { at } => slot_len + len + at,
-            Step::Tail | Step::Record | Step::Mark => total_bytes,
+            Step::Sum | Step::Record | Step::Mark => to_complete,
+            Step::Clear { at } => to_complete + at,
             Step::Done => {
-                let Install { identity, record, target, .. } = *install;
-                return Progress::Installed(Receipt {
-                    identity,
-                    slot: target as u8,
-                    sequence: record.sequence,
-                });
+                let (slot, sequence) = (target as u8, record.sequence);
+                return Progress::Installed(Receipt { identity, slot, sequence });
             }
         };
         Progress::Pending { done_bytes, total_bytes }

@@ -4,11 +4,14 @@ use core::fmt;
 
 use embedded_storage::nor_flash::NorFlash;
 
-use super::record::TRAILER_LEN;
+use super::record::{MARK_LEN, RECORD_LEN, TRAILER_LEN};
 use crate::artifact::PREFIX_LEN;
 
 /// The number of bytes that are read and compared at once. The units in which a flash is read and written divide it.
 pub(super) const UNIT_LEN: u32 = 32;
+
+/// The number of units before the record that are kept for marks.
+const SPARE_MARKS: u32 = 7;
 
 /// The value of an erased bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl Erased {
 /// use calib_core::{Erased, SlotLayout};
 ///
 /// let layout = SlotLayout { offsets: [0x7_E000, 0x7_F000], len_bytes: 4096, erased: Erased::Ones };
-/// assert_eq!(layout.max_artifact_len_bytes(), 4032);
+/// assert_eq!(layout.max_artifact_len_bytes(), 3808);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -70,9 +73,23 @@ pub enum LayoutError {
 }
 
 impl SlotLayout {
-    /// Returns the length of the longest artefact that fits a slot, in bytes.
+    /// Returns the length of the longest artefact that is installed in a slot, in bytes: that of the slot but for 288 bytes, which
+    /// hold the record and the marks.
     pub const fn max_artifact_len_bytes(&self) -> u32 {
+        self.len_bytes.saturating_sub(TRAILER_LEN + SPARE_MARKS * MARK_LEN as u32)
+    }
+
+    /// Returns the offset of the record in a slot. An artefact could be that long before there were spare marks.
+    pub(super) const fn record_at(&self) -> u32 {
         self.len_bytes.saturating_sub(TRAILER_LEN)
+    }
+
+    /// Returns the offsets of the marks of an artefact of this length: first the one that installs it, then the spare ones, as far as
+    /// the artefact leaves room.
+    pub(super) fn marks(&self, len_bytes: u32) -> impl Iterator<Item = u32> + use<> {
+        let (record_at, end) = (self.record_at(), len_bytes.next_multiple_of(UNIT_LEN));
+        let spare = (1..=SPARE_MARKS).map(move |index| record_at.saturating_sub(index * UNIT_LEN));
+        core::iter::once(record_at + RECORD_LEN as u32).chain(spare.filter(move |&at| at >= end))
     }
 
     pub(super) fn check<F: NorFlash>(&self, flash: &F) -> Result<(), LayoutError> {

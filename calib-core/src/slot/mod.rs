@@ -3,40 +3,59 @@
 //! ```text
 //! slot    0            artefact, its last write unit filled up with erased bytes
 //!         ...          erased
+//!         len - 288    7 units for spare marks, erased or every bit programmed
 //!         len - 64     record: "CSLT", sequence u32, counter u32, artefact length u32, its CRC-32C u32, 8 zeros,
 //!                      CRC-32C u32 of the 28 bytes before
-//!         len - 32     mark: every bit programmed
+//!         len - 32     first mark: every bit programmed
 //! ```
+//!
+//! A unit has 32 bytes, and is made of whole write units of the flash. An artefact installed before there were spare marks may
+//! reach into their place; it has as many as there is room for behind it.
 //!
 //! # States of a slot, and who moves it
 //!
 //! ```text
-//!            erase               write, read back        record, read back      mark, read back
+//!            erase, read back    write, read back        record, read back      mark, read back
 //!   any ───────────────► empty ──────────────────► whole ────────────────► recorded ─────────► valid
 //! ```
 //!
-//! A slot is *valid* if mark and record are right to the last bit, the artefact is the record's, the bytes between them are erased,
-//! and the artefact is admitted. The *slot in force* is the valid slot with the greater counter; of equal counters, with the greater
-//! sequence. An installation goes into the other slot, and nothing is ever copied back.
+//! A slot is *complete* if one of its marks and the record are right to the last bit. It is *valid* if, too, the artefact is the
+//! record's, the bytes from there to the spare marks are erased, and the artefact is admitted. The *slot in force* is the valid slot
+//! with the greater counter; of equal counters, with the greater sequence. An installation goes into the other slot, and nothing is
+//! ever copied back.
+//!
+//! # No write unit is written twice
+//!
+//! `NorFlash` forbids to write a unit twice without erasing it, and flash with error correction enforces it: the second write fails,
+//! or leaves a unit that nobody can read. Every unit here is written only while it is blank, once, and never again before it is
+//! erased: whatever went wrong, an installation begins with erasing.
 //!
 //! # What holds
 //!
 //! The power may fail at any moment. An interrupted erase or write leaves each of its bits in either state, and such a bit may read
-//! otherwise every time. A completed erase or write lasts. Then:
+//! otherwise every time, or not at all. A completed erase or write lasts. Then:
 //!
-//! 1. *The slot in force is firm.* Its mark was read, so marking had begun, so record and artefact were complete.
-//! 2. *The slot in force is untouched until another is valid*, except for its mark. An installation first writes the mark of the slot
-//!    in force again, unless it was written since the start. Otherwise a mark that was cut short, but was once read as complete,
-//!    might be gone at the next start, after the other slot was erased. (Programming programmed bits changes nothing; flash takes
-//!    this, even with error correction, if all bits of the unit are programmed.)
-//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its mark was read back.
+//! 1. *A complete slot is whole.* A mark was read, so marking had begun, so record and artefact were complete.
+//! 2. *The slot in force is untouched until another is valid*, except for its spare marks. A mark that was cut short, but is read as
+//!    complete, might be gone at the next start. So an installation first makes sure of the slot in force: it writes spare marks
+//!    until four are complete. Each cut spoils at most one of them: up to three cuts within the marks of one calibrator do no harm.
+//!    If too few units are left for that, nothing is erased, and the installation is refused ([`InstallError::NoMark`]).
+//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its mark was read back, and after the
+//!    other slot was erased if that might be in force at a later start: if its installation was cut short, it is damaged, or it
+//!    cannot be read. This goes for a calibrator that is in force and installed once more, too.
 //! 4. *The bytes in use are the bytes that were checked.* The artefact is copied to RAM and checked there, with its signature, so
 //!    bits that read otherwise every time cannot pass one check and fail another. The copy has another reason, too: on most parts
 //!    flash cannot be read while it is erased or written. A device with one slot, which never changes while the device runs, reads
 //!    the artefact in place ([`Artifact::parse_slot`](crate::artifact::Artifact::parse_slot)).
-//! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut.
+//! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut, and a start writes nothing.
+//! 6. *Nothing unseen is erased.* An installation reads the ends of both slots again. If one is complete that the store did not know
+//!    when it loaded the calibrator, because flash could not be read then, it erases nothing ([`InstallError::Reload`]). The
+//!    counters of all complete slots count, whether or not their artefacts are whole. Without a calibrator in force, the
+//!    installation goes into the slot whose loss costs less; one that cannot be read, though each read is tried three times, is
+//!    taken for torn.
 //!
-//! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot.
+//! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the one in force may be
+//! older than what is in the other slot, [`SlotStore::passed_over`] says so.
 //!
 //! # What protects against what
 //!
@@ -44,11 +63,12 @@
 //! |---|---|---|---|---|
 //! | CRC-32C | yes: every burst of up to 32 bits, others but for one in 2^32 | no | no | no |
 //! | signature (`TrustedKey`) | yes | yes, while the private key is secret | no: it was signed, too | no |
-//! | counter | no | no: without a signature anybody writes any counter | yes, below the one in force, if signed | no |
+//! | counter | no | no: without a signature anybody writes any counter | yes, if signed: below the newest, and other ones of the same counter | no |
 //! | classifier's identity | mistakes of people | no | no | no |
 //!
-//! Whoever reaches the debug port can replace the program, the key in it, or both slots: lock the port. Only the slots hold the
-//! counter: if both are lost, any signed calibrator is accepted again.
+//! Where signatures are demanded, an artefact without a counter is not installed. Whoever reaches the debug port can replace the
+//! program, the key in it, or both slots: lock the port. Only the slots hold the counter: if both are lost, any signed calibrator is
+//! accepted again.
 //!
 //! This room imports [`artifact`](crate::artifact). It drives no flash itself: [`SlotStore`] takes the board's `NorFlash`.
 
@@ -57,8 +77,12 @@ mod buffer;
 mod error;
 mod install;
 mod layout;
+mod marks;
+mod plan;
 mod record;
+mod region;
 mod store;
+mod trailer;
 #[cfg(feature = "ed25519")]
 mod trusted_key;
 
@@ -67,7 +91,7 @@ pub use buffer::{ArtifactBuffer, BufferFull};
 pub use error::{InstallError, SlotFault};
 pub use install::{Install, Progress, Receipt};
 pub use layout::{Erased, LayoutError, SlotLayout};
-pub use store::{SlotContent, SlotStore, slot_trailer};
+pub use store::{PassedOver, SlotContent, SlotStore, slot_trailer};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use trusted_key::{NotAKey, TrustedKey};

@@ -4,7 +4,7 @@ use crate::artifact::CRC_32C;
 
 pub(super) const RECORD_LEN: usize = 32;
 pub(super) const MARK_LEN: usize = 32;
-/// The number of bytes at the end of a slot that are not for the artefact.
+/// The number of bytes at the end of a slot that every installation writes.
 pub(super) const TRAILER_LEN: u32 = (RECORD_LEN + MARK_LEN) as u32;
 
 const MAGIC: [u8; 4] = *b"CSLT";
@@ -26,6 +26,11 @@ impl Record {
     /// Returns the rank: of two valid slots, the one with the greater rank is in force.
     pub(super) const fn rank(&self) -> (u32, u32) {
         (self.counter, self.sequence)
+    }
+
+    /// Tells whether both are of the same artefact.
+    pub(super) fn is_of_same(&self, other: &Self) -> bool {
+        (self.counter, self.len_bytes, self.crc) == (other.counter, other.len_bytes, other.crc)
     }
 
     pub(super) fn to_bytes(self) -> [u8; RECORD_LEN] {

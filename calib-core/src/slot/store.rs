@@ -7,7 +7,9 @@ use super::admission::{Admission, Admitted, Trust};
 use super::buffer::ArtifactBuffer;
 use super::error::SlotFault;
 use super::layout::{LayoutError, SlotLayout, UNIT_LEN};
-use super::record::{MARK_LEN, RECORD_LEN, Record, TRAILER_LEN};
+use super::record::{Record, TRAILER_LEN};
+use super::region::Region;
+use super::trailer::Trailer;
 use crate::artifact::{Artifact, CRC_32C, Identity};
 
 /// The offset of the identity in an artefact.
@@ -42,10 +44,11 @@ const IDENTITY_AT: u32 = 16;
 /// ```
 #[derive(Debug)]
 pub struct SlotStore<F, T> {
-    pub(super) flash: F,
-    pub(super) layout: SlotLayout,
+    pub(super) region: Region<F>,
     pub(super) admission: Admission<T>,
     pub(super) current: Option<Current>,
+    /// What the slots were when they were loaded last.
+    pub(super) found: [Found; 2],
 }
 
 /// The slot in force.
@@ -53,8 +56,26 @@ pub struct SlotStore<F, T> {
 pub(super) struct Current {
     pub(super) slot: usize,
     pub(super) record: Record,
-    /// Whether the mark was written completely since the start.
-    pub(super) firm: bool,
+}
+
+/// What a slot was found to be: what its end says, and why it was not loaded, if that was tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) trailer: Trailer,
+    pub(super) fault: Option<SlotFault>,
+}
+
+/// A slot that may hold a newer calibrator than the one in force, and is of no use.
+///
+/// An installation into the slot was once completed. Its record is newer, or damaged, or cannot be read: then the calibrator may
+/// as well be an older one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PassedOver {
+    /// The slot.
+    pub slot: u8,
+    /// Why it is of no use.
+    pub fault: SlotFault,
 }
 
 /// What a slot holds.
@@ -84,12 +105,13 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         buffer: &mut ArtifactBuffer<WORDS>,
     ) -> Result<(Self, Result<Admitted<'_>, [SlotFault; 2]>), LayoutError> {
         layout.check(&flash)?;
-        let mut store = Self { flash, layout, admission, current: None };
+        let found = [Found { trailer: Trailer::Unreadable, fault: None }; 2];
+        let mut store = Self { region: Region { flash, layout }, admission, current: None, found };
         let loaded = store.load(buffer);
         Ok((store, loaded))
     }
 
-    /// Copies the artefact in force to `buffer` and checks the copy. The whole slot is read.
+    /// Copies the artefact in force to `buffer` and checks the copy. The whole slot is read, and nothing is written.
     ///
     /// # Errors
     ///
@@ -98,25 +120,23 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         &mut self,
         buffer: &'b mut ArtifactBuffer<WORDS>,
     ) -> Result<Admitted<'b>, [SlotFault; 2]> {
-        let before = self.current.take();
-        let records = [self.record(0), self.record(1)];
-        let rank = |slot: usize| records.get(slot).and_then(|record| record.ok()).map(|record| record.rank());
-        let order = if rank(0) >= rank(1) { [0, 1] } else { [1, 0] };
-        let mut faults = [SlotFault::Uncommitted; 2];
-        for (slot, record) in order.into_iter().filter_map(|slot| Some((slot, *records.get(slot)?))) {
-            match record.and_then(|record| self.load_slot(slot, record, buffer).map(|()| record)) {
+        self.current = None;
+        self.found = [0, 1].map(|slot| Found { trailer: self.region.trailer(slot), fault: None });
+        let [first, second] = self.found.map(|found| found.trailer.complete().map(|record| record.rank()));
+        for slot in if first >= second { [0, 1] } else { [1, 0] } {
+            match self.load_slot(slot, buffer) {
                 Ok(record) => {
-                    let firm = before.is_some_and(|c| c.slot == slot && c.record == record && c.firm);
-                    self.current = Some(Current { slot, record, firm });
+                    self.current = Some(Current { slot, record });
                     break;
                 }
                 Err(fault) => {
-                    if let Some(at) = faults.get_mut(slot) {
-                        *at = fault;
+                    if let Some(found) = self.found.get_mut(slot) {
+                        found.fault = Some(fault);
                     }
                 }
             }
         }
+        let faults = self.found.map(|found| found.fault.unwrap_or(SlotFault::Uncommitted));
         if self.current.is_none() {
             buffer.clear();
             return Err(faults);
@@ -128,9 +148,10 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     /// Reads both slots completely, and returns what they hold. Whether an artefact is admitted shows only when it is loaded.
     pub fn survey(&mut self) -> [Result<SlotContent, SlotFault>; 2] {
         [0, 1].map(|slot| {
-            let record = self.record(slot)?;
+            let trailer = self.region.trailer(slot);
+            let record = self.region.record(slot, trailer)?;
             let mut identity = [0; 8];
-            self.scan(slot, record, |offset, bytes| {
+            self.region.scan(slot, record, |offset, bytes| {
                 if let Some(found) = IDENTITY_AT.checked_sub(offset).and_then(|at| bytes.get(at as usize..)) {
                     identity.iter_mut().zip(found).for_each(|(to, from)| *to = *from);
                 }
@@ -139,6 +160,20 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             let Record { sequence, counter, len_bytes, .. } = record;
             Ok(SlotContent { identity: Identity(identity), len_bytes, counter, sequence })
         })
+    }
+
+    /// Returns the slot whose calibrator may be newer than the one in force and was of no use when the latter was
+    /// [loaded](SlotStore::load); `None` if there is no such slot, or no calibrator in force.
+    pub fn passed_over(&self) -> Option<PassedOver> {
+        let slot = 1 - self.current?.slot.min(1);
+        let fault = match *self.found.get(slot)? {
+            // One with an older calibrator is not looked at.
+            Found { trailer: Trailer::Complete(_), fault } => fault?,
+            Found { trailer: Trailer::Damaged, .. } => SlotFault::Altered,
+            Found { trailer: Trailer::Unreadable, .. } => SlotFault::Flash,
+            Found { trailer: Trailer::Blank | Trailer::Open(_), .. } => return None,
+        };
+        Some(PassedOver { slot: slot as u8, fault })
     }
 
     /// Returns the slot in force, 0 or 1; `None` if neither is.
@@ -158,60 +193,45 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 
     /// Returns the place of the slots.
     pub const fn layout(&self) -> &SlotLayout {
-        &self.layout
+        &self.region.layout
     }
 
     /// Returns the flash.
     pub const fn flash(&self) -> &F {
-        &self.flash
+        &self.region.flash
     }
 
     /// Returns the flash, for other uses. After a change to the slots, open a new store.
     pub const fn flash_mut(&mut self) -> &mut F {
-        &mut self.flash
+        &mut self.region.flash
     }
 
     /// Gives the flash back.
     pub fn free(self) -> F {
-        self.flash
-    }
-
-    /// Returns the record of a slot whose mark is there.
-    fn record(&mut self, slot: usize) -> Result<Record, SlotFault> {
-        let record_at = self.layout.len_bytes - TRAILER_LEN;
-        let record: [u8; RECORD_LEN] = self.unit(slot, record_at)?;
-        let mark: [u8; MARK_LEN] = self.unit(slot, record_at + RECORD_LEN as u32)?;
-        if mark != self.mark() {
-            let blank = self.first_programmed(slot, 0, self.layout.len_bytes)?.is_none();
-            return Err(if blank { SlotFault::Blank } else { SlotFault::Uncommitted });
-        }
-        let record = Record::parse(&record).ok_or(SlotFault::Altered)?;
-        let max = self.layout.max_artifact_len_bytes();
-        if record.len_bytes > max { Err(SlotFault::Altered) } else { Ok(record) }
-    }
-
-    pub(super) fn mark(&self) -> [u8; MARK_LEN] {
-        [!self.layout.erased.byte(); MARK_LEN]
+        self.region.flash
     }
 
     /// Copies the artefact of a slot to the buffer, and admits it there.
     fn load_slot<const WORDS: usize>(
         &mut self,
         slot: usize,
-        record: Record,
         buffer: &mut ArtifactBuffer<WORDS>,
-    ) -> Result<(), SlotFault> {
+    ) -> Result<Record, SlotFault> {
+        let trailer = self.found.get(slot).map_or(Trailer::Unreadable, |found| found.trailer);
+        let record = self.region.record(slot, trailer)?;
         buffer.clear();
         let len_bytes = record.len_bytes;
-        self.scan(slot, record, |_, bytes| {
+        self.region.scan(slot, record, |_, bytes| {
             buffer.extend_from_slice(bytes).map_err(|_| SlotFault::TooLarge { len_bytes })
         })?;
         let admitted = self.admission.admit(buffer.as_bytes()).map_err(SlotFault::Refused)?;
-        if admitted.artifact().counter() == record.counter { Ok(()) } else { Err(SlotFault::Altered) }
+        if admitted.artifact().counter() == record.counter { Ok(record) } else { Err(SlotFault::Altered) }
     }
+}
 
-    /// Reads a slot up to its record. Gives the artefact to `take` piece by piece, each with its offset, and checks that the artefact
-    /// is the record's and that the rest is erased.
+impl<F: NorFlash> Region<F> {
+    /// Reads a slot up to its spare marks. Gives the artefact to `take` piece by piece, each with its offset, and checks that the
+    /// artefact is the record's and that the rest is erased.
     fn scan(
         &mut self,
         slot: usize,
@@ -221,7 +241,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         let mut digest = CRC_32C.digest();
         let mut at = 0;
         while at < record.len_bytes {
-            let unit: [u8; UNIT_LEN as usize] = self.unit(slot, at)?;
+            let unit: [u8; UNIT_LEN as usize] = self.unit(slot, at).map_err(|_| SlotFault::Flash)?;
             let len = (record.len_bytes - at).min(UNIT_LEN) as usize;
             let (bytes, padding) = unit.split_at(len.min(unit.len()));
             digest.update(bytes);
@@ -235,53 +255,11 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         if digest.finalize() != record.crc {
             return Err(SlotFault::Altered);
         }
-        match self.first_programmed(slot, at, self.layout.max_artifact_len_bytes())? {
-            None => Ok(()),
-            Some(offset) => Err(SlotFault::Tail { offset }),
+        match self.first_programmed(slot, at, self.layout.max_artifact_len_bytes()) {
+            Ok(None) => Ok(()),
+            Ok(Some(offset)) => Err(SlotFault::Tail { offset }),
+            Err(_) => Err(SlotFault::Flash),
         }
-    }
-
-    /// Returns the offset of the first byte in `from..to` of a slot that is not erased. Both are multiples of a unit.
-    pub(super) fn first_programmed(
-        &mut self,
-        slot: usize,
-        from: u32,
-        to: u32,
-    ) -> Result<Option<u32>, SlotFault> {
-        const CHUNK_LEN: usize = 8 * UNIT_LEN as usize;
-        let blank = [self.layout.erased.byte(); CHUNK_LEN];
-        let mut chunk = [0; CHUNK_LEN];
-        let mut at = from;
-        while at < to {
-            let len = ((to - at) as usize).min(CHUNK_LEN);
-            let (chunk, _) = chunk.split_at_mut(len);
-            let (blank, _) = blank.split_at(len);
-            self.read(slot, at, chunk).map_err(|_| SlotFault::Flash)?;
-            // A chunk is nearly always erased: comparing all of it is faster than searching it.
-            if chunk != blank {
-                let dirty = chunk.iter().zip(blank).position(|(byte, erased)| byte != erased);
-                return Ok(Some(at + dirty.unwrap_or_default() as u32));
-            }
-            at += len as u32;
-        }
-        Ok(None)
-    }
-
-    fn unit<const N: usize>(&mut self, slot: usize, offset: u32) -> Result<[u8; N], SlotFault> {
-        let mut unit = [0; N];
-        self.read(slot, offset, &mut unit).map_err(|_| SlotFault::Flash)?;
-        Ok(unit)
-    }
-
-    /// Reads a part of a slot.
-    pub(super) fn read(&mut self, slot: usize, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
-        self.flash.read(self.start(slot) + offset, bytes)
-    }
-
-    /// Returns the offset of slot 0, or of slot 1 for any other number.
-    pub(super) const fn start(&self, slot: usize) -> u32 {
-        let [first, second] = self.layout.offsets;
-        if slot == 0 { first } else { second }
     }
 }
 

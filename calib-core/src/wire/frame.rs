@@ -18,8 +18,13 @@ pub const MAX_FRAME: usize = 704;
 pub enum FrameError {
     /// The frame is longer than the buffer.
     TooLong,
-    /// The bytes are not COBS, the CRC does not match, or the content is not one message.
+    /// The bytes are not COBS, or the CRC does not match.
     Damaged,
+    /// The frame is intact, and its content is not one message: it comes from somebody who speaks a later version of the protocol.
+    Unknown {
+        /// The number of the request, with which every message begins.
+        id: u32,
+    },
 }
 
 /// Encodes a message as a frame at the start of `buf`, and returns the frame with its ending zero.
@@ -49,7 +54,7 @@ pub fn encode<'b, T: Serialize>(message: &T, buf: &'b mut [u8]) -> Result<&'b [u
 ///
 /// # Errors
 ///
-/// If the frame is damaged, or holds more or less than one message.
+/// If the frame is damaged, or holds something else than one message of this version.
 pub fn decode<T: DeserializeOwned>(frame: &mut [u8]) -> Result<T, FrameError> {
     let decoded = unstuff(frame).ok_or(FrameError::Damaged)?;
     let (payload, crc) = decoded.split_last_chunk::<4>().ok_or(FrameError::Damaged)?;
@@ -58,7 +63,15 @@ pub fn decode<T: DeserializeOwned>(frame: &mut [u8]) -> Result<T, FrameError> {
     }
     match postcard::take_from_bytes(payload) {
         Ok((message, [])) => Ok(message),
-        _ => Err(FrameError::Damaged),
+        _ => Err(unknown(payload)),
+    }
+}
+
+/// What is said of an intact frame without a message.
+fn unknown(payload: &[u8]) -> FrameError {
+    match postcard::take_from_bytes(payload) {
+        Ok((id, [_, ..])) => FrameError::Unknown { id },
+        _ => FrameError::Damaged,
     }
 }
 
@@ -97,6 +110,7 @@ impl fmt::Display for FrameError {
         f.write_str(match self {
             Self::TooLong => "the frame is too long",
             Self::Damaged => "the frame is damaged",
+            Self::Unknown { .. } => "the frame holds a message that is not known",
         })
     }
 }

@@ -7,7 +7,13 @@ use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Red
 use crate::decision::AlarmRule;
 use crate::outcome::Outcome;
 use crate::score::{CodeError, LogitsError, MAX_TOP_K, ProbsError, Score, ScoreEncoding, ScoreError};
-use crate::slot::SlotFault;
+use crate::slot::{PassedOver, SlotFault};
+
+/// The version of the device protocol, which a device tells when it is asked for it. Devices of version 1 do not answer that.
+///
+/// A version adds messages, behind those that there are, and changes none. A device answers a request that it does not know with
+/// [`Refusal::Unknown`].
+pub const PROTOCOL_VERSION: u16 = 2;
 
 /// The largest number of features, logits, probabilities or codes in a request.
 pub const MAX_VALUES: usize = 128;
@@ -85,6 +91,33 @@ pub enum RequestBody {
     Install,
     /// Calibrate the prediction in these integer codes of the calibrator's encoding.
     Codes(Keys),
+    /// State the [version](PROTOCOL_VERSION) of the protocol. Since version 2.
+    Version,
+    /// State which calibrator answers, and what is answered. Since version 2.
+    Standing,
+}
+
+impl RequestBody {
+    /// Tells whether the request gives the scores that a classifier would, or keeps the device busy for as long as the host likes.
+    pub const fn is_trial(&self) -> bool {
+        match self {
+            Self::Score(_)
+            | Self::Logits(_)
+            | Self::Probs(_)
+            | Self::Measure { .. }
+            | Self::ScoreWithWord { .. }
+            | Self::Code(_)
+            | Self::Codes(_) => true,
+            Self::Status
+            | Self::Classify(_)
+            | Self::Slots
+            | Self::Announce { .. }
+            | Self::Chunk { .. }
+            | Self::Install
+            | Self::Version
+            | Self::Standing => false,
+        }
+    }
 }
 
 /// What a device answers.
@@ -119,6 +152,42 @@ pub enum ReplyBody {
     TopK(TopKPrediction),
     /// To every request for a calibrated result, from a calibrator of all classes.
     Classes(ClassesPrediction),
+    /// To [`RequestBody::Version`]: the device's [version](PROTOCOL_VERSION) of the protocol.
+    Version(u16),
+    /// To [`RequestBody::Standing`].
+    Standing(Standing),
+}
+
+/// Which calibrator answers, and what is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Standing {
+    /// The calibrator; `None` if there is none.
+    pub held: Option<Held>,
+    /// The slot that may hold a newer calibrator than this one, and is of no use: the device has fallen back.
+    pub passed_over: Option<PassedOver>,
+    /// What is answered.
+    pub questions: Questions,
+}
+
+/// The calibrator that answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Held {
+    /// The artefact's identity.
+    pub identity: Identity,
+    /// The artefact's counter; 0 if it has none.
+    pub counter: u32,
+}
+
+/// What anybody on the line may ask of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Questions {
+    /// Everything.
+    All,
+    /// Everything but [trials](RequestBody::is_trial): no score but the classifier's own sets the alarm.
+    NoTrials,
 }
 
 /// A device and its calibrator.
@@ -293,4 +362,8 @@ pub enum Refusal {
     Code(CodeError),
     /// The update does not go on, for this reason.
     Update(UpdateRefusal),
+    /// The device does not know this request: its protocol has a lower version. The alarm is as before.
+    Unknown,
+    /// The device was built not to answer this request: see [`Questions`]. The alarm is as before.
+    SwitchedOff,
 }

@@ -4,6 +4,11 @@
 //! probability would decode as another probability. A damaged frame is dropped; the zero byte at its end is where the next frame
 //! begins.
 //!
+//! The protocol has a [version](PROTOCOL_VERSION). A message keeps its bytes for ever, and new messages and reasons are added behind
+//! the others. So either side may be the older one: a device answers an intact request that it does not know with
+//! [`Refusal::Unknown`], and a host learns of an intact reply that it does not know by [`FrameError::Unknown`]. To ask for the
+//! version is safe: a device of version 1, which is that of calib 0.1.0, stays silent, and its alarm is as before.
+//!
 //! ```
 //! use calib_core::wire::{FrameReader, MAX_FRAME, Request, RequestBody, encode};
 //!
@@ -26,8 +31,8 @@ mod update;
 
 pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};
 pub use message::{
-    CalibratorStatus, ClassProbList, ClassesPrediction, Keys, MAX_VALUES, Measurement, Missing, Name,
-    Prediction, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
-    TopKPrediction, Values,
+    CalibratorStatus, ClassProbList, ClassesPrediction, Held, Keys, MAX_VALUES, Measurement, Missing, Name,
+    PROTOCOL_VERSION, Prediction, Questions, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody,
+    Request, RequestBody, Standing, Status, TopKPrediction, Values,
 };
 pub use update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};

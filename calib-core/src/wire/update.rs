@@ -105,6 +105,17 @@ pub enum UpdateRefusal {
     },
     /// The device has had 2^32 - 1 installations, which is the limit.
     SequenceExhausted,
+    /// The calibrator in force cannot be made sure of, so it is not replaced.
+    NoMark,
+    /// The artefact has no counter, which a device that demands signatures does not take.
+    NoCounter,
+    /// The artefact's counter is that of another calibrator on the device, which demands signatures.
+    SameCounter {
+        /// The counter.
+        counter: u32,
+    },
+    /// The slots are not what they were when the device looked at them last: it looks again now.
+    Reload,
 }
 
 impl From<Progress> for UpdateStatus {
@@ -126,6 +137,10 @@ impl<E> From<InstallError<E>> for UpdateRefusal {
             InstallError::SequenceExhausted => Self::SequenceExhausted,
             InstallError::Flash(_) => Self::Flash,
             InstallError::ReadBack { offset } => Self::ReadBack { offset },
+            InstallError::NoMark => Self::NoMark,
+            InstallError::NoCounter => Self::NoCounter,
+            InstallError::SameCounter { counter } => Self::SameCounter { counter },
+            InstallError::Reload => Self::Reload,
         }
     }
 }
@@ -153,6 +168,16 @@ impl fmt::Display for UpdateRefusal {
                 )
             }
             Self::SequenceExhausted => f.write_str("nothing can be installed on this device any more"),
+            Self::NoMark => f.write_str(
+                "the calibrator in force cannot be made sure of before it is replaced: its slot has no place for a mark left",
+            ),
+            Self::NoCounter => f.write_str("the artefact has no counter, which this device demands"),
+            Self::SameCounter { counter } => {
+                write!(f, "the artefact's counter is {counter}, as that of another calibrator on the device")
+            }
+            Self::Reload => {
+                f.write_str("the device's slots are not what they were when it looked last: it has looked again")
+            }
         }
     }
 }

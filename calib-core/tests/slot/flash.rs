@@ -5,17 +5,26 @@ use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNo
 /// The length of a slot in bytes.
 pub(crate) const SLOT_LEN: usize = 1024;
 
-/// Room for two slots. Programming clears bits.
-#[derive(Debug)]
+/// Room for two slots. Programming clears bits, and every word is programmed once at most.
+#[derive(Clone, Debug)]
 pub(crate) struct Flash {
     pub(crate) bytes: Vec<u8>,
     /// The offset of a byte that an erase leaves as it is.
     pub(crate) stuck: Option<usize>,
+    /// How many reads will fail.
+    pub(crate) blind: usize,
+    /// The words that cannot be read, by their offsets.
+    pub(crate) lost: Vec<usize>,
+    /// The word that cannot be written, by its offset.
+    pub(crate) refuses: Option<usize>,
+    /// How often something was erased or written.
+    pub(crate) changes: usize,
 }
 
 impl Flash {
     pub(crate) fn erased() -> Self {
-        Self { bytes: vec![0xFF; 2 * SLOT_LEN], stuck: None }
+        let bytes = vec![0xFF; 2 * SLOT_LEN];
+        Self { bytes, stuck: None, blind: 0, lost: Vec::new(), refuses: None, changes: 0 }
     }
 }
 
@@ -27,6 +36,11 @@ impl ReadNorFlash for Flash {
     const READ_SIZE: usize = 1;
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        let range = offset as usize..offset as usize + bytes.len();
+        if self.blind > 0 || self.lost.iter().any(|lost| range.contains(lost)) {
+            self.blind = self.blind.saturating_sub(1);
+            return Err(NorFlashErrorKind::Other);
+        }
         bytes.copy_from_slice(&self.bytes[offset as usize..][..bytes.len()]);
         Ok(())
     }
@@ -41,6 +55,8 @@ impl NorFlash for Flash {
     const ERASE_SIZE: usize = 256;
 
     fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        self.changes += 1;
+        self.lost.retain(|lost| !(from as usize..to as usize).contains(lost));
         for at in from as usize..to as usize {
             if self.stuck != Some(at) {
                 self.bytes[at] = 0xFF;
@@ -51,9 +67,14 @@ impl NorFlash for Flash {
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         assert!(offset.is_multiple_of(4) && bytes.len().is_multiple_of(4), "not in units of the flash");
-        for (place, byte) in self.bytes[offset as usize..].iter_mut().zip(bytes) {
-            *place &= byte;
+        self.changes += 1;
+        let range = offset as usize..offset as usize + bytes.len();
+        if self.refuses.is_some_and(|refused| range.contains(&refused)) {
+            return Err(NorFlashErrorKind::Other);
         }
+        let place = &mut self.bytes[range];
+        assert!(place.iter().all(|&byte| byte == 0xFF), "a word is written twice, at {offset}");
+        place.copy_from_slice(bytes);
         Ok(())
     }
 }

@@ -1,9 +1,14 @@
 //! The slots, from outside: which one is in force, and what an installation refuses to acknowledge.
 
 mod flash;
+mod marks;
+mod seen;
+mod trust;
+
+use std::cmp::Ordering;
 
 use calib_core::artifact::{
-    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
+    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, crc32c,
 };
 use calib_core::slot::{InstallError, Progress, Refused, SlotFault, slot_trailer};
 use calib_core::{
@@ -23,6 +28,30 @@ type Store = SlotStore<Flash, Anybody>;
 
 /// Artefacts of the same length that differ in their counter and a value.
 fn artefact(counter: u32, value: f32, classifier: ClassifierId) -> Buffer {
+    written(counter, value, classifier, "")
+}
+
+/// An artefact of so many bytes, a multiple of 4.
+fn artefact_of_len(counter: u32, len_bytes: usize) -> ArtifactBuffer<256> {
+    let empty = written::<256>(counter, 0.5, OURS, "").as_bytes().len();
+    // The parameters are padded, and their length may take a byte more. Zeros look like marks.
+    let mut parameters = "\0".repeat(len_bytes - empty);
+    loop {
+        let artefact = written::<256>(counter, 0.5, OURS, &parameters);
+        match artefact.as_bytes().len().cmp(&len_bytes) {
+            Ordering::Equal => return artefact,
+            Ordering::Greater => drop(parameters.pop()),
+            Ordering::Less => panic!("{} bytes in place of {len_bytes}", artefact.as_bytes().len()),
+        }
+    }
+}
+
+fn written<const WORDS: usize>(
+    counter: u32,
+    value: f32,
+    classifier: ClassifierId,
+    parameters: &str,
+) -> ArtifactBuffer<WORDS> {
     let header = Header {
         method: Method::Isotonic,
         reduction: Reduction::Binary,
@@ -35,24 +64,47 @@ fn artefact(counter: u32, value: f32, classifier: ClassifierId) -> Buffer {
         provenance: Provenance {
             data_sha256: [0; 32],
             tool_version: "0.1.0",
-            parameters: "",
+            parameters,
             classifier: Some(classifier),
         },
     };
     let values = [0.25, value];
     let table = Table { form: TableForm::Steps(StepTable::new(&[0.5], &values).unwrap()), epsilon: None };
-    let mut bytes = [0; 512];
+    let mut bytes = [0; 1024];
     let mut writer = ArtifactWriter::new(&mut bytes);
     writer.header(&header).unwrap();
     writer.tables(&[Some(table)]).unwrap();
-    writer.counter(counter).unwrap();
-    let mut buffer = Buffer::new();
+    if counter > 0 {
+        writer.counter(counter).unwrap();
+    }
+    let mut buffer = ArtifactBuffer::new();
     buffer.extend_from_slice(writer.finish(|_| Identity([0; 8])).unwrap()).unwrap();
     buffer
 }
 
+fn admission() -> Admission<Anybody> {
+    Admission::new(Anybody, OURS)
+}
+
 fn open(flash: Flash, buffer: &mut Buffer) -> Store {
     SlotStore::open(flash, LAYOUT, Admission::new(Anybody, OURS), buffer).unwrap().0
+}
+
+/// Writes a slot as it was before there were spare marks, whatever the artefact's length.
+fn put_long(flash: &mut Flash, slot: usize, artefact: &ArtifactBuffer<256>, sequence: u32) {
+    let bytes = artefact.as_bytes();
+    let parsed = Artifact::parse(bytes).unwrap();
+    let mut record = [0; 32];
+    record[..4].copy_from_slice(b"CSLT");
+    for (at, word) in [(4, sequence), (8, parsed.counter()), (12, bytes.len() as u32), (16, crc32c(bytes))] {
+        record[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    let crc = crc32c(&record[..28]);
+    record[28..].copy_from_slice(&crc.to_le_bytes());
+    let slot = &mut flash.bytes[slot * SLOT_LEN..][..SLOT_LEN];
+    slot[..bytes.len()].copy_from_slice(bytes);
+    slot[SLOT_LEN - 64..SLOT_LEN - 32].copy_from_slice(&record);
+    slot[SLOT_LEN - 32..].fill(0);
 }
 
 /// Writes a whole slot, as a debug probe does.

@@ -160,6 +160,9 @@ fn of_format(problem: &Problem) -> Option<String> {
         Problem::Key { private: true } => "make a pair of keys with `calib keygen`, and give the one without .pub".into(),
         Problem::Key { private: false } => "make a pair of keys with `calib keygen`, and give the .pub file".into(),
         Problem::Signed(_) => "sign the artefact that `calib fit` wrote".into(),
+        Problem::NoCounter => {
+            "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
+        }
         Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
             "write the artefact again with `calib fit`".into()
         }
@@ -304,6 +307,20 @@ fn of_device(error: &DeviceError) -> Option<String> {
         }
         DeviceError::Stalled { .. } => "reset the device, and push again".into(),
         DeviceError::Protocol => "use the calib that the firmware was built with".into(),
+        DeviceError::UnknownRequest => "build its firmware with this version of calib".into(),
+        DeviceError::UnknownReply => "install a newer version of calib".into(),
+        DeviceError::FellBack { .. } => {
+            "push the newest calibrator again with `calib push`; if it happens again, the flash is worn out".into()
+        }
+        DeviceError::Refused(UpdateRefusal::NoCounter) => {
+            "fit again with --counter 1 or more, and sign that: a device with a key takes nothing without a counter".into()
+        }
+        DeviceError::Refused(UpdateRefusal::SameCounter { counter }) => {
+            format!("fit again with --counter {} or more, and sign that", counter.saturating_add(1))
+        }
+        DeviceError::Refused(UpdateRefusal::NoMark) => {
+            "the calibrator in force is as before; write the new one through a debug probe with `calib flash`".into()
+        }
         DeviceError::Refused(UpdateRefusal::NotUpdatable) => {
             "this firmware has no slots: write its flash with `calib flash`".into()
         }

@@ -239,6 +239,9 @@ pub enum Problem {
     /// The artefact is signed already, with this key.
     #[error("the artefact is signed already, with key {0}")]
     Signed(KeyId),
+    /// The artefact has no counter, or the counter 0.
+    #[error("the artefact has no counter: whoever has an older signed one could put it in this one's place")]
+    NoCounter,
     /// The costs file is not one.
     #[error(transparent)]
     Costs(CostsError),

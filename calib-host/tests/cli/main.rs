@@ -29,6 +29,8 @@ mod report_bad;
 mod report_parts;
 mod report_warnings;
 mod signing;
+#[cfg(feature = "serial")]
+mod status;
 mod weights;
 mod workplace;
 #[cfg(feature = "arrow")]

@@ -43,6 +43,19 @@ fn what_is_signed_is_verified_and_nothing_else() {
     assert!(!workplace.path().join("twice.bin").exists());
 }
 
+/// Signed without a counter, it could be put in the place of every newer one.
+#[test]
+fn what_has_no_counter_is_not_signed() {
+    let workplace = fitted();
+    workplace.ok("calib keygen -o owner.pem");
+    workplace.ok("calib fit --method umd --bins 5 --scores cal.csv -o zero.bin");
+    let refused = workplace.run("calib sign zero.bin --key owner.pem -o signed.bin");
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("zero.bin: the artefact has no counter"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--counter 1"), "{}", refused.stderr);
+    assert!(!workplace.path().join("signed.bin").exists());
+}
+
 #[test]
 fn signing_is_repeatable_and_applies_as_before() {
     let workplace = fitted();

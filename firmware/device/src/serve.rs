@@ -4,7 +4,7 @@ use core::fmt;
 
 use calib_core::ArtifactBuffer;
 use calib_core::slot::Trust;
-use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Reply, Request};
+use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
@@ -25,7 +25,7 @@ pub enum ServeError<S, P> {
 /// Answers requests one after the other until the line ends or fails.
 ///
 /// Damaged frames are logged and dropped without a reply, as a reply could not name the request; the host
-/// asks again.
+/// asks again. A request of a later version of the protocol is refused.
 ///
 /// # Errors
 ///
@@ -73,7 +73,8 @@ where
     let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
     loop {
         let slot = updater.load(buffer);
-        let mut device = Device::with_slot(classifier, slot, alarm, meter, entropy);
+        let device = Device::with_slot(classifier, slot, alarm, meter, entropy);
+        let mut device = device.answering(updater.questions());
         leave(&report(&mut device, updater));
         if session.serve(serial, &mut device, updater)? == End::Line {
             return Ok(());
@@ -130,20 +131,27 @@ impl Session {
             while let Some(byte) = self.take() {
                 // Looked at where it is: a request is of half a kilobyte.
                 let received = push(&mut self.reader, byte);
-                let request = match &received {
+                let (id, reply) = match &received {
                     None => continue,
-                    Some(Ok(request)) => request,
+                    Some(Ok(request)) => {
+                        let reply = respond(device, update, request, &mut frame);
+                        (request.id, reply.map_err(ServeError::Alarm)?)
+                    }
+                    Some(Err(FrameError::Unknown { id })) => {
+                        let body = ReplyBody::Refused(Refusal::Unknown);
+                        log::refused(Refusal::Unknown);
+                        (*id, encoded(&Reply { id: *id, body }, &mut frame))
+                    }
                     Some(Err(error)) => {
                         log::dropped(*error);
                         continue;
                     }
                 };
-                let reply = respond(device, update, request, &mut frame).map_err(ServeError::Alarm)?;
                 if !write_all(serial, reply).map_err(ServeError::Serial)? {
                     return Ok(End::Line);
                 }
                 serial.flush().map_err(ServeError::Serial)?;
-                log::answered(request.id);
+                log::answered(id);
                 if update.is_replaced() {
                     return Ok(End::Replaced);
                 }
@@ -173,15 +181,19 @@ fn respond<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
     request: &Request,
     frame: &'f mut [u8; MAX_FRAME],
 ) -> Result<&'f [u8], P::Error> {
-    let encoded = match update.answer(&request.body) {
-        Some(body) => wire::encode(&Reply { id: request.id, body }, frame),
-        None => wire::encode(&device.answer(request)?, frame),
-    };
-    Ok(encoded.unwrap_or_else(|error| {
+    Ok(match update.answer(&request.body) {
+        Some(body) => encoded(&Reply { id: request.id, body }, frame),
+        None => encoded(&device.answer(request)?, frame),
+    })
+}
+
+/// A reply as a frame.
+fn encoded<'f>(reply: &Reply, frame: &'f mut [u8; MAX_FRAME]) -> &'f [u8] {
+    wire::encode(reply, frame).unwrap_or_else(|error| {
         // The longest reply fits; were it not so, the host would time out rather than be misled.
         log::dropped(error);
         &[]
-    }))
+    })
 }
 
 /// Writes all of `bytes`; false if the line takes no more. embedded-io's own function panics then.
@@ -278,6 +290,62 @@ mod tests {
             .collect();
         assert_eq!(probs, [0.05, 0.9]);
         assert_eq!(replies[2].body, ReplyBody::Refused(Refusal::Score(ScoreError::NaN)));
+    }
+
+    /// A frame with these bytes, the checksum of which is right: each run without zeros has its length before it.
+    fn intact(payload: &[u8]) -> Vec<u8> {
+        let whole = [payload, &calib_core::artifact::crc32c(payload).to_le_bytes()].concat();
+        let runs = whole.split(|&byte| byte == 0);
+        runs.flat_map(|run| [&[run.len() as u8 + 1], run].concat()).chain([0]).collect()
+    }
+
+    #[test]
+    fn a_request_of_a_later_version_is_answered_and_leaves_the_alarm() {
+        // Number 9, a kind that is not known; number 300, a known kind with a field more.
+        let input = [
+            frame(1, RequestBody::Score(0.1)),
+            intact(&[9, 100, 1, 2, 3]),
+            intact(&[0xAC, 2, 0, 1]),
+            frame(2, RequestBody::Version),
+        ]
+        .concat();
+        let mut line = Line::new(&input);
+        // The alarm is set once, by the score.
+        assert_eq!(run(&mut line, &[Transaction::set(State::Low)]), Ok(()));
+        let replies = line.replies();
+        assert_eq!(replies.iter().map(|reply| reply.id).collect::<Vec<_>>(), [1, 9, 300, 2]);
+        for reply in &replies[1..3] {
+            assert_eq!(reply.body, ReplyBody::Refused(Refusal::Unknown));
+        }
+        assert_eq!(replies[3].body, ReplyBody::Version(wire::PROTOCOL_VERSION));
+    }
+
+    /// A host of 0.1.0: it sends the bytes that it always sent, and knows the replies of version 1 alone.
+    #[test]
+    fn an_old_host_is_answered_in_its_own_words() {
+        let golden = include_str!("../../../calib-core/tests/wire/golden.txt");
+        let hex = |hex: &str| -> Vec<u8> {
+            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+        };
+        let old = golden.lines().filter(|line| line.starts_with("request-")).take(13);
+        let input: Vec<u8> = old.flat_map(|line| hex(line.split_once(' ').unwrap().1)).collect();
+        let mut line = Line::new(&input);
+        // Seven ask for a prediction: features, two scores, and four that go with other classifiers.
+        use State::{High, Low};
+        let pin = [Low, High, High, High, Low, High, High].map(Transaction::set);
+        assert_eq!(run(&mut line, &pin), Ok(()));
+        let replies = line.replies();
+        assert_eq!(replies.len(), 13);
+        for reply in replies {
+            assert_eq!(reply.id, 7);
+            let newer = matches!(
+                reply.body,
+                ReplyBody::Version(_)
+                    | ReplyBody::Standing(_)
+                    | ReplyBody::Refused(Refusal::Unknown | Refusal::SwitchedOff)
+            );
+            assert!(!newer, "{reply:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The place in flash that holds a calibrator.
 
-use calib_core::slot::{Admitted, Refused, SlotFault};
-use calib_core::wire::{CalibratorStatus, Missing, RankedList, RawScore, Refusal};
+use calib_core::slot::{Admitted, PassedOver, Refused, SlotFault};
+use calib_core::wire::{CalibratorStatus, Held, Missing, Questions, RankedList, RawScore, Refusal, Standing};
 use calib_core::{
     Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
     QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, Uncalibrated,
@@ -16,6 +16,7 @@ use crate::{Kind, Output};
 pub struct Slot<'a> {
     kind: Kind,
     content: Result<Content<'a>, Missing>,
+    passed_over: Option<PassedOver>,
 }
 
 /// An artefact, and the calibrator that it holds: made once, not for every score.
@@ -74,7 +75,7 @@ impl<'a> Slot<'a> {
             let content = Content::of(artifact, kind);
             content.filter(|_| artifact.is_for(id)).ok_or(other_classifier(&artifact))
         });
-        Self { kind, content }
+        Self { kind, content, passed_over: None }
     }
 
     /// What a [store](calib_core::SlotStore) loaded, for the classifier of this kind.
@@ -83,7 +84,12 @@ impl<'a> Slot<'a> {
             let artifact = *admitted.artifact();
             Content::of(artifact, kind).ok_or(other_classifier(&artifact))
         });
-        Self { kind, content }
+        Self { kind, content, passed_over: None }
+    }
+
+    /// The same slot with what its [store](calib_core::SlotStore) passed over to load it.
+    pub fn passing_over(self, passed_over: Option<PassedOver>) -> Self {
+        Self { passed_over, ..self }
     }
 
     /// Whether an artefact is for a classifier of this kind.
@@ -120,6 +126,16 @@ impl<'a> Slot<'a> {
             // A rule has at most 16 actions.
             actions: artifact.decision().map_or(0, |rule| rule.action_count() as u8),
         })
+    }
+
+    /// Which calibrator answers, on a device that answers these questions.
+    pub fn standing(&self, questions: Questions) -> Standing {
+        let held = |Content { artifact, .. }: &Content<'_>| Held {
+            identity: artifact.identity(),
+            counter: artifact.counter(),
+        };
+        let held = self.content.as_ref().ok().map(held);
+        Standing { held, passed_over: self.passed_over, questions }
     }
 
     /// Whether the calibrator is to be given a random word with every output.

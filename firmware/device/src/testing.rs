@@ -250,12 +250,19 @@ pub(crate) struct TestFlash {
     bytes: Vec<u8>,
     /// Whether erasing fails.
     pub(crate) fails: bool,
+    /// How many reads will fail.
+    pub(crate) unreadable: usize,
     pub(crate) erases: usize,
 }
 
 impl TestFlash {
     pub(crate) fn new(len: usize) -> Self {
-        Self { bytes: std::vec![0xFF; len], fails: false, erases: 0 }
+        Self { bytes: std::vec![0xFF; len], fails: false, unreadable: 0, erases: 0 }
+    }
+
+    /// Clears bits by another way than the driver.
+    pub(crate) fn spoil(&mut self, offset: u32, len: usize) {
+        self.bytes[offset as usize..][..len].fill(0);
     }
 }
 
@@ -267,6 +274,10 @@ impl ReadNorFlash for TestFlash {
     const READ_SIZE: usize = 4;
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        if self.unreadable > 0 {
+            self.unreadable -= 1;
+            return Err(NorFlashErrorKind::Other);
+        }
         let from = offset as usize;
         bytes.copy_from_slice(&self.bytes[from..from + bytes.len()]);
         Ok(())
@@ -290,7 +301,8 @@ impl NorFlash for TestFlash {
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         assert!(offset.is_multiple_of(8) && bytes.len().is_multiple_of(8));
         let to = &mut self.bytes[offset as usize..][..bytes.len()];
-        to.iter_mut().zip(bytes).for_each(|(to, from)| *to &= from);
+        assert!(to.iter().all(|&byte| byte == 0xFF), "a word is written twice");
+        to.copy_from_slice(bytes);
         Ok(())
     }
 }

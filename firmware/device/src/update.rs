@@ -1,8 +1,8 @@
 //! Replacing the calibrator over the serial line.
 
 use calib_core::artifact::crc32c;
-use calib_core::slot::{Install, LayoutError, Progress, Trust};
-use calib_core::wire::{Refusal, ReplyBody, RequestBody, Slots, UpdateRefusal, UpdateStatus};
+use calib_core::slot::{Install, InstallError, LayoutError, Progress, Trust};
+use calib_core::wire::{Questions, Refusal, ReplyBody, RequestBody, Slots, UpdateRefusal, UpdateStatus};
 use calib_core::{Admission, ArtifactBuffer, SlotLayout, SlotStore};
 use embedded_storage::nor_flash::NorFlash;
 
@@ -13,7 +13,7 @@ pub trait Update {
     /// Answers a request if it is one of an update, or about the slots.
     fn answer(&mut self, request: &RequestBody) -> Option<ReplyBody>;
 
-    /// Whether another calibrator is in force than the one loaded last.
+    /// Whether the calibrator in force is to be loaded: because it is another than the one loaded last, or may be.
     fn is_replaced(&self) -> bool;
 }
 
@@ -32,6 +32,7 @@ pub struct Updater<'b, F, T, const WORDS: usize> {
     staged: &'b mut ArtifactBuffer<WORDS>,
     state: State,
     replaced: bool,
+    questions: Questions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +85,9 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
     /// Takes the flash with the slots, for a classifier of this kind, and a buffer to receive artefacts in, whatever it
     /// holds.
     ///
+    /// If `admission` demands signatures, the device answers no [trials](RequestBody::is_trial), otherwise all questions:
+    /// see [`Updater::answering`].
+    ///
     /// # Errors
     ///
     /// If the slots do not fit the flash.
@@ -97,13 +101,29 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         // What is loaded here is looked at again by `load`; the store knows its slot from now on.
         let (store, _) = SlotStore::open(flash, layout, admission, staged)?;
         staged.clear();
-        Ok(Self { store, kind, staged, state: State::Idle, replaced: false })
+        let questions = match store.admission().trusted_key() {
+            Some(_) => Questions::NoTrials,
+            None => Questions::All,
+        };
+        Ok(Self { store, kind, staged, state: State::Idle, replaced: false, questions })
+    }
+
+    /// The same, for a device that answers these questions.
+    #[must_use]
+    pub fn answering(self, questions: Questions) -> Self {
+        Self { questions, ..self }
+    }
+
+    /// What the device answers.
+    pub const fn questions(&self) -> Questions {
+        self.questions
     }
 
     /// Loads the calibrator in force into a buffer.
     pub fn load<'l>(&mut self, buffer: &'l mut ArtifactBuffer<WORDS>) -> Slot<'l> {
         self.replaced = false;
-        Slot::admitted(self.store.load(buffer), self.kind)
+        let loaded = self.store.load(buffer);
+        Slot::admitted(loaded, self.kind).passing_over(self.store.passed_over())
     }
 
     fn max_len_bytes(&self) -> u32 {
@@ -210,7 +230,9 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
             return Err(UpdateRefusal::Crc);
         }
         Slot::fits(bytes, self.kind).map_err(UpdateRefusal::Refused)?;
-        Ok(self.store.begin(bytes)?)
+        let begun = self.store.begin(bytes);
+        self.replaced |= matches!(begun, Err(InstallError::Reload));
+        Ok(begun?)
     }
 }
 
@@ -218,9 +240,10 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
 mod tests {
     use std::vec::Vec;
 
-    use calib_core::slot::{Receipt, Refused, SlotFault};
+    use calib_core::artifact::KeyId;
+    use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotFault};
     use calib_core::wire::{Chunk, MAX_CHUNK, Missing};
-    use calib_core::{Anybody, Erased, ParseError};
+    use calib_core::{Anybody, Artifact, Erased, ParseError};
 
     use super::*;
     use crate::testing::{ID, OTHER_ID, TestFlash, binary_artifact, top_label_artifact};
@@ -284,7 +307,7 @@ mod tests {
             let Some(ReplyBody::Slots(slots)) = updater.answer(&RequestBody::Slots) else {
                 panic!("no slots")
             };
-            assert_eq!((slots.in_force, slots.trusted_key, slots.max_len_bytes), (Some(0), None, 960));
+            assert_eq!((slots.in_force, slots.trusted_key, slots.max_len_bytes), (Some(0), None, 736));
             assert_eq!(slots.slots[0].map(|content| content.sequence), Ok(1));
             assert_eq!(slots.slots[1], Err(SlotFault::Blank));
             assert_eq!(slots.update, Some(UpdateStatus::Installed(receipt)));
@@ -338,8 +361,8 @@ mod tests {
         assert_eq!(refused, Err(UpdateRefusal::Refused(Refused::OtherClassifier(Some(ID)))));
         let refused = push(&mut updater, &[7; 100], 64);
         assert_eq!(refused, Err(UpdateRefusal::Refused(Refused::Artifact(ParseError::Magic))));
-        let refused = ask(&mut updater, RequestBody::Announce { len_bytes: 961, crc: 0 });
-        assert_eq!(refused, Err(UpdateRefusal::TooLarge { len_bytes: 961, max: 960 }));
+        let refused = ask(&mut updater, RequestBody::Announce { len_bytes: 737, crc: 0 });
+        assert_eq!(refused, Err(UpdateRefusal::TooLarge { len_bytes: 737, max: 736 }));
 
         ask(&mut updater, RequestBody::Announce { len_bytes: 4, crc: 1 }).unwrap();
         ask(&mut updater, chunk(b"CALB", 0, 4)).unwrap();
@@ -382,12 +405,75 @@ mod tests {
             Ok(UpdateStatus::Installing { done_bytes, .. }) if done_bytes >= all_is_written
         ) {}
         // Bits of the artefact are lost before it is compared.
-        updater.store.flash_mut().write(LAYOUT.offsets[1], &[0; 8]).unwrap();
+        updater.store.flash_mut().spoil(LAYOUT.offsets[1], 8);
         let erases = updater.store.flash().erases;
         assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::ReadBack { offset: 0 }));
         let steps: Vec<_> = (0..100).map_while(|_| ask(&mut updater, RequestBody::Install).ok()).collect();
         assert!(matches!(steps.last(), Some(UpdateStatus::Installed(Receipt { slot: 1, sequence: 2, .. }))));
         assert_eq!(updater.store.flash().erases, erases + 2);
+    }
+
+    /// What could not be read at the start is read again before anything is erased, and then counts.
+    #[test]
+    fn flash_that_could_not_be_read_at_the_start_is_looked_at_again() {
+        let (held, offered) = (binary_artifact(None), binary_artifact(Some(ID)));
+        let mut staged = ArtifactBuffer::new();
+        let mut updater = updater(&mut staged);
+        push(&mut updater, held.as_bytes(), 64).unwrap();
+        updater.store.flash_mut().unreadable = 10_000;
+        assert_eq!(identity(&mut updater), Err(Missing::Slots([SlotFault::Flash; 2])));
+        updater.store.flash_mut().unreadable = 0;
+        let erases = updater.store.flash().erases;
+        assert_eq!(push(&mut updater, offered.as_bytes(), 64), Err(UpdateRefusal::Reload));
+        assert_eq!(updater.store.flash().erases, erases);
+        assert!(updater.is_replaced(), "the calibrator is to be loaded again");
+        assert_eq!(identity(&mut updater), Ok([1; 8]));
+        let receipt = push(&mut updater, offered.as_bytes(), 64).unwrap();
+        assert_eq!((receipt.slot, receipt.sequence), (1, 2));
+    }
+
+    #[test]
+    fn a_device_that_falls_back_says_so() {
+        let (older, newer) = (binary_artifact(None), binary_artifact(Some(ID)));
+        let mut staged = ArtifactBuffer::new();
+        let mut updater = updater(&mut staged);
+        push(&mut updater, older.as_bytes(), 64).unwrap();
+        push(&mut updater, newer.as_bytes(), 64).unwrap();
+        let mut buffer = ArtifactBuffer::new();
+        let standing = updater.load(&mut buffer).standing(Questions::All);
+        assert_eq!((standing.held.map(|held| held.counter), standing.passed_over), (Some(0), None));
+        updater.store.flash_mut().spoil(LAYOUT.offsets[1] + 40, 4);
+        let passed_over = updater.load(&mut buffer).standing(Questions::All).passed_over;
+        assert_eq!(passed_over, Some(PassedOver { slot: 1, fault: SlotFault::Altered }));
+        // Until a newer one is there again.
+        push(&mut updater, newer.as_bytes(), 64).unwrap();
+        assert_eq!(updater.load(&mut buffer).standing(Questions::All).passed_over, None);
+    }
+
+    /// Takes every signature.
+    struct Owner;
+
+    impl Trust for Owner {
+        fn check(&self, _: &Artifact<'_>, _: &[u8]) -> Result<(), SignatureError> {
+            Ok(())
+        }
+
+        fn key(&self) -> Option<KeyId> {
+            Some(KeyId([9; 8]))
+        }
+    }
+
+    #[test]
+    fn a_device_with_a_key_answers_no_trials_unless_it_is_told_to() {
+        let mut staged = ArtifactBuffer::<WORDS>::new();
+        assert_eq!(updater(&mut staged).questions(), Questions::All);
+        let admission = Admission::new(Owner, ID);
+        let flash = TestFlash::new(2048);
+        let mut keyed = Updater::open(flash, LAYOUT, admission, Kind::Binary, &mut staged).unwrap();
+        assert_eq!(keyed.questions(), Questions::NoTrials);
+        let artifact = binary_artifact(Some(ID));
+        assert_eq!(push(&mut keyed, artifact.as_bytes(), 64), Err(UpdateRefusal::NoCounter));
+        assert_eq!(keyed.answering(Questions::All).questions(), Questions::All);
     }
 
     #[test]

@@ -11,6 +11,9 @@ const fn both(command: u32) -> u32 {
     command << 16 | command
 }
 
+/// An erased word.
+const ERASED: u32 = u32::MAX;
+
 const READ_ARRAY: u32 = both(0xFF);
 const PROGRAM: u32 = both(0x40);
 const ERASE: u32 = both(0x20);
@@ -41,7 +44,7 @@ pub trait FlashBus {
     fn len_bytes(&self) -> usize;
 }
 
-/// Two 16-bit chips side by side, of sectors of `SECTOR` bytes over both.
+/// Two 16-bit chips side by side, of sectors of `SECTOR` bytes over both. A word is written only while it is erased.
 #[derive(Debug)]
 pub struct CfiFlash<B, const SECTOR: usize> {
     bus: B,
@@ -58,6 +61,8 @@ pub enum CfiError {
     Timeout,
     /// The chips report this status: both halves of the word, 16 bits each.
     Status(u32),
+    /// The word at this offset is not erased. Nothing was written.
+    NotErased(u32),
 }
 
 impl<B: FlashBus, const SECTOR: usize> CfiFlash<B, SECTOR> {
@@ -120,6 +125,10 @@ impl<B: FlashBus, const SECTOR: usize> NorFlash for CfiFlash<B, SECTOR> {
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), CfiError> {
         check_write(self, offset, bytes.len()).map_err(CfiError::Place)?;
+        let mut places = (offset..).step_by(4).take(bytes.len() / 4);
+        if let Some(written) = places.find(|&at| self.bus.read(at) != ERASED) {
+            return Err(CfiError::NotErased(written));
+        }
         let words = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
         (offset..).step_by(4).zip(words).try_for_each(|(at, word)| self.command(at, PROGRAM, word))
     }
@@ -141,6 +150,7 @@ impl fmt::Display for CfiError {
             Self::Place(_) => f.write_str("not aligned to the flash's units"),
             Self::Timeout => f.write_str("the flash did not get ready"),
             Self::Status(status) => write!(f, "the flash reports status {status:08x}"),
+            Self::NotErased(at) => write!(f, "the word at {at:#x} is written already"),
         }
     }
 }
@@ -236,9 +246,25 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_written_once_between_two_erases() {
+        let mut flash = Chips::flash(0);
+        flash.erase(0, 64).unwrap();
+        flash.write(8, &[1, 2, 3, 4]).unwrap();
+        for (offset, bytes) in [(8, &[1, 2, 3, 4][..]), (8, &[0; 4]), (8, &[0xFF; 4]), (4, &[0; 12])] {
+            assert_eq!(flash.write(offset, bytes), Err(CfiError::NotErased(8)));
+        }
+        let mut bytes = [0; 12];
+        flash.read(4, &mut bytes).unwrap();
+        assert_eq!(bytes, [0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3, 4, 0xFF, 0xFF, 0xFF, 0xFF]);
+        flash.erase(0, 64).unwrap();
+        flash.write(8, &[0; 4]).unwrap();
+    }
+
+    #[test]
     fn tells_what_the_chips_report() {
         for fault in [both(1 << 5), 1 << 4, 1 << 17, both(1 << 3)] {
             let mut flash = Chips::flash(fault);
+            flash.bus.words.fill(ERASED);
             assert_eq!(flash.erase(0, 64), Err(CfiError::Status(STATUS_READY | fault)));
             assert_eq!(flash.write(0, &[0; 4]), Err(CfiError::Status(STATUS_READY | fault)));
             // It can be read all the same.

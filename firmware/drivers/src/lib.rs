@@ -7,6 +7,8 @@
 //! * [`NvmcFlash`]: the flash behind the controller of Nordic's nRF51 and nRF52;
 //! * [`RamFlash`]: memory that keeps to flash's rules, for boards without flash.
 //!
+//! All of them hold to `NorFlash`'s contract: a write to a word that is not erased is an error, and changes nothing.
+//!
 //! # What this crate does not do
 //!
 //! It touches no register and no address: a board implements [`FlashBus`] or [`NvmcBus`] for its own. It knows nothing of

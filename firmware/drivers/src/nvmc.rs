@@ -6,6 +6,9 @@ use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
 
+/// An erased word.
+const ERASED: u32 = u32::MAX;
+
 /// How often the controller is asked whether it is ready before it is given up: far more often than any erase takes.
 const POLLS: u32 = 10_000_000;
 
@@ -43,6 +46,9 @@ pub trait NvmcBus {
 }
 
 /// A region of flash of pages of `PAGE` bytes. The controller does not say that an operation failed: read back.
+///
+/// A word is written only while it is erased: between two erases the nRF52 takes two writes of a word (`nWRITE`), and the next
+/// damages it without a word.
 #[derive(Debug)]
 pub struct NvmcFlash<B, const PAGE: usize> {
     bus: B,
@@ -57,6 +63,8 @@ pub enum NvmcError {
     Place(NorFlashErrorKind),
     /// The controller did not get ready.
     Timeout,
+    /// The word at this offset is not erased. Nothing was written.
+    NotErased(u32),
 }
 
 impl<B: NvmcBus, const PAGE: usize> NvmcFlash<B, PAGE> {
@@ -124,6 +132,10 @@ impl<B: NvmcBus, const PAGE: usize> NorFlash for NvmcFlash<B, PAGE> {
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NvmcError> {
         check_write(self, offset, bytes.len()).map_err(NvmcError::Place)?;
+        let mut places = (offset..).step_by(4).take(bytes.len() / 4);
+        if let Some(written) = places.find(|&at| self.bus.read(at) != ERASED) {
+            return Err(NvmcError::NotErased(written));
+        }
         self.during(NvmcMode::Write, |flash| {
             let words = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
             (offset..).step_by(4).zip(words).try_for_each(|(at, word)| {
@@ -138,7 +150,7 @@ impl NorFlashError for NvmcError {
     fn kind(&self) -> NorFlashErrorKind {
         match self {
             Self::Place(kind) => *kind,
-            Self::Timeout => NorFlashErrorKind::Other,
+            Self::Timeout | Self::NotErased(_) => NorFlashErrorKind::Other,
         }
     }
 }
@@ -149,6 +161,7 @@ impl fmt::Display for NvmcError {
             Self::Place(NorFlashErrorKind::OutOfBounds) => f.write_str("beyond the end of the flash"),
             Self::Place(_) => f.write_str("not aligned to the flash's units"),
             Self::Timeout => f.write_str("the flash did not get ready"),
+            Self::NotErased(at) => write!(f, "the word at {at:#x} is written already"),
         }
     }
 }
@@ -226,20 +239,40 @@ mod tests {
         let mut flash = Chip::flash(7);
         flash.erase(64, 192).unwrap();
         flash.write(68, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
-        flash.write(68, &[0xFF, 0, 0xFF, 0xFF]).unwrap();
         let mut bytes = [0; 16];
         flash.read(64, &mut bytes).unwrap();
-        assert_eq!(bytes, [0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 3, 4, 5, 6, 7, 8, 0xFF, 0xFF, 0xFF, 0xFF]);
+        assert_eq!(bytes, [0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3, 4, 5, 6, 7, 8, 0xFF, 0xFF, 0xFF, 0xFF]);
         let Chip { words, mode, operations, .. } = flash.free();
         assert!(words[..16].iter().all(|&word| word == 0xA5A5_A5A5), "another page was touched");
         assert!(words[19..].iter().all(|&word| word == u32::MAX));
-        assert_eq!((mode, operations), (NvmcMode::Read, 2 + 3));
+        assert_eq!((mode, operations), (NvmcMode::Read, 2 + 2));
+    }
+
+    #[test]
+    fn a_word_is_written_once_between_two_erases() {
+        let mut flash = Chip::flash(3);
+        flash.erase(0, 64).unwrap();
+        flash.write(8, &[1, 2, 3, 4]).unwrap();
+        // Not even the same bits, nor a word before it.
+        for (offset, bytes) in [(8, &[1, 2, 3, 4][..]), (8, &[0; 4]), (8, &[0xFF; 4]), (4, &[0; 12])] {
+            assert_eq!(flash.write(offset, bytes), Err(NvmcError::NotErased(8)));
+        }
+        assert_eq!(flash.bus.operations, 2, "nothing was begun");
+        let mut bytes = [0; 16];
+        flash.read(0, &mut bytes).unwrap();
+        assert_eq!(
+            bytes,
+            [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3, 4, 0xFF, 0xFF, 0xFF, 0xFF]
+        );
+        flash.erase(0, 64).unwrap();
+        flash.write(8, &[0; 4]).unwrap();
     }
 
     #[test]
     fn a_controller_that_stays_busy_is_given_up_and_left_in_reading() {
         for step in [0, 1] {
             let mut flash = Chip::flash(u32::MAX);
+            flash.bus.words.fill(ERASED);
             let result = if step == 0 { flash.erase(0, 128) } else { flash.write(0, &[0; 8]) };
             assert_eq!(result, Err(NvmcError::Timeout));
             let chip = flash.free();

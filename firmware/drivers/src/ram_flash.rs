@@ -4,8 +4,8 @@ use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
 
-/// Memory behind flash's rules, erased to zeros: writing sets bits, and only erasing clears them. A reset keeps it, a
-/// power cut does not.
+/// Memory behind flash's rules, erased to zeros: a unit of `WRITE` bytes is written only while it is erased, and only erasing
+/// clears it. A reset keeps the memory, a power cut does not.
 #[derive(Debug)]
 pub struct RamFlash<'a, const WRITE: usize, const SECTOR: usize> {
     bytes: &'a mut [u8],
@@ -54,7 +54,10 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for RamFlash<'_, WRITE, S
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         check_write(self, offset, bytes.len())?;
         let part = self.part(offset, bytes.len())?;
-        part.iter_mut().zip(bytes).for_each(|(to, from)| *to |= from);
+        if part.iter().any(|&byte| byte != 0) {
+            return Err(NorFlashErrorKind::Other);
+        }
+        part.copy_from_slice(bytes);
         Ok(())
     }
 }
@@ -64,15 +67,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_set_by_writing_and_cleared_by_erasing() {
+    fn a_unit_is_written_once_between_two_erases() {
         let mut memory = [0xA5; 64];
         let mut flash = RamFlash::<4, 32>::new(&mut memory);
         flash.erase(32, 64).unwrap();
         flash.write(32, &[1, 2, 4, 8]).unwrap();
-        flash.write(32, &[2, 2, 2, 2]).unwrap();
+        assert_eq!(flash.write(32, &[1, 2, 4, 8]), Err(NorFlashErrorKind::Other));
+        assert_eq!(flash.write(32, &[2, 2, 2, 2]), Err(NorFlashErrorKind::Other));
+        assert_eq!(flash.write(28, &[2; 8]), Err(NorFlashErrorKind::Other));
         let mut bytes = [0; 6];
         flash.read(31, &mut bytes).unwrap();
-        assert_eq!(bytes, [0xA5, 3, 2, 6, 10, 0]);
+        assert_eq!(bytes, [0xA5, 1, 2, 4, 8, 0]);
+        flash.erase(32, 64).unwrap();
+        flash.write(32, &[2; 4]).unwrap();
         assert_eq!(flash.erase(0, 16), Err(NorFlashErrorKind::NotAligned));
         assert_eq!(flash.write(58, &[0; 4]), Err(NorFlashErrorKind::NotAligned));
         assert_eq!(flash.erase(32, 96), Err(NorFlashErrorKind::OutOfBounds));

@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use calib_core::wire::{Refusal, Request, RequestBody};
+use calib_core::wire::{Questions, Refusal, Request, RequestBody};
 use calib_core::{AlarmRule, Anybody, ClassifierId, Outcome, Uncalibrated};
 use calib_firmware::{
     Alarm, Classifier, Device, Entropy, Features, Gives, Kind, LinearClassifier, Meter, Output, Slot,
@@ -61,7 +61,8 @@ pub(crate) fn alarm() -> Alarm<Pin> {
 }
 
 fn answer<C: Classifier>(classifier: C) {
-    let mut device = Device::new(classifier, bytes(), Anybody, alarm(), Board, Board);
+    let device = Device::new(classifier, bytes(), Anybody, alarm(), Board, Board);
+    let mut device = device.answering(from(Questions::All));
     let request = from(Request { id: 0, body: RequestBody::Status });
     keep(device.answer(&request));
     keep(device.free().0.name().len());

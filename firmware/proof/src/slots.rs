@@ -53,7 +53,7 @@ fn store(buffer: &mut ArtifactBuffer<WORDS>) {
     keep(loaded);
     keep(store.install(bytes()));
     keep(store.survey());
-    keep((store.current_slot(), store.current_counter()));
+    keep((store.current_slot(), store.current_counter(), store.passed_over()));
     keep(store.load(buffer));
 }
 
@@ -67,6 +67,6 @@ pub(crate) fn prove() {
         return;
     };
     keep(updater.answer(&from(RequestBody::Slots)));
-    keep(updater.is_replaced());
+    keep((updater.is_replaced(), updater.questions()));
     keep(updater.load(&mut buffer).status());
 }

@@ -8,6 +8,7 @@ use calib_core::slot::InstallError;
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
 use crate::geometry::{Rig, for_every_geometry};
+use crate::nature::Nature;
 use crate::report::Report;
 use crate::scale::Scale;
 
@@ -53,7 +54,7 @@ impl Scenario {
 }
 
 /// Cuts the power at every byte of every write and every sixteenth of every erase, in every way, in every scenario and
-/// geometry.
+/// geometry; the natures of flash take turns.
 pub fn cuts(scale: Scale) -> CutReport {
     Report::sum(for_every_geometry!(of_geometry, scale))
 }
@@ -82,9 +83,11 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                 for step in (0..=steps).step_by(stride) {
                     report.cuts[at] += 1;
                     let mut rig = prepared.clone();
+                    let nature = Nature::of_cut(step + repeat);
+                    rig.flash.set_nature(nature);
                     if let Err(problem) = one_cut(&mut rig, earlier.last(), new, step, cut, &mut report) {
                         report.note(format!(
-                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {scenario:?}, {cut:?} at step {step}: {problem}"
+                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {nature:?}, {scenario:?}, {cut:?} at step {step}: {problem}"
                         ));
                     }
                 }
@@ -112,7 +115,7 @@ fn one_cut<const WRITE: usize, const SECTOR: usize>(
     };
     let known: Vec<&Aligned> = [new].into_iter().chain(old).collect();
     // Bits that read otherwise every time may change their minds: every start must end well.
-    for _ in 0..if cut == Cut::Unstable { 3 } else { 1 } {
+    for _ in 0..if cut == Cut::Before { 1 } else { 3 } {
         match rig.boot(&known)? {
             Some(0) => report.new += 1,
             _ if acknowledged => return Err("an acknowledged calibrator is lost".into()),
@@ -123,8 +126,9 @@ fn one_cut<const WRITE: usize, const SECTOR: usize>(
     if outside(rig) != around {
         return Err("flash outside the slots was changed".into());
     }
+    acknowledge_again(rig, old, new)?;
     // The update can be repeated, and an older one is refused then.
-    rig.run(|store| store.install(new.bytes())).map_err(|error| format!("cannot be repeated: {error}"))?;
+    rig.install(new).map_err(|error| format!("cannot be repeated: {error}"))?;
     if rig.boot(&known)? != Some(0) {
         return Err("repeating it did not help".into());
     }
@@ -136,6 +140,30 @@ fn one_cut<const WRITE: usize, const SECTOR: usize>(
         Ok(_) if counter <= 2 => Ok(()),
         other => Err(format!("a downgrade from {counter} to 2 gave {other:?}")),
     }
+}
+
+/// Installs what is in force once more, as somebody does who is not sure: it stays in force then, whatever the torn bits of the
+/// other slot read as.
+fn acknowledge_again<const WRITE: usize, const SECTOR: usize>(
+    rig: &Rig<WRITE, SECTOR>,
+    old: Option<&Aligned>,
+    new: &Aligned,
+) -> Result<(), String> {
+    let mut rig = rig.clone();
+    let known: Vec<&Aligned> = [new].into_iter().chain(old).collect();
+    let Some(found) = rig.boot(&known)? else { return Ok(()) };
+    match rig.run(|store| store.install(known[found].bytes())) {
+        Ok(_) => {}
+        // Torn bits read otherwise than at the start, and say that a newer one is there.
+        Err(InstallError::Reload | InstallError::Downgrade { .. }) => return Ok(()),
+        Err(error) => return Err(format!("what is in force is not installed again: {error}")),
+    }
+    for start in 0..8 {
+        if rig.boot(&known)? != Some(found) {
+            return Err(format!("what was installed again is not in force at start {start}"));
+        }
+    }
+    Ok(())
 }
 
 fn counter(artifact: &Aligned) -> u32 {

@@ -1,8 +1,12 @@
 //! Flash whose power fails where it is told to.
 
+use std::ops::Range;
+
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::nature::Nature;
 
 /// How many steps erasing a sector takes.
 pub(crate) const ERASE_STEPS: usize = 16;
@@ -25,11 +29,18 @@ impl Cut {
     pub const ALL: [Self; 4] = [Self::Before, Self::Torn, Self::TornUnit, Self::Unstable];
 }
 
-/// The power failed; nothing works until the next start.
+/// Why the flash did not do as it was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PowerCut;
+pub enum FlashFault {
+    /// The power failed; nothing works until the next start.
+    PowerCut,
+    /// A unit was not read.
+    Unreadable,
+    /// A unit that was written before is not written again.
+    WrittenBefore,
+}
 
-impl NorFlashError for PowerCut {
+impl NorFlashError for FlashFault {
     fn kind(&self) -> NorFlashErrorKind {
         NorFlashErrorKind::Other
     }
@@ -39,11 +50,14 @@ impl NorFlashError for PowerCut {
 ///
 /// # Panics
 ///
-/// When it is used against the rules of `NorFlash`: misaligned, out of bounds, or written twice, but for units of which
-/// every bit is programmed.
+/// When it is used against the rules of `NorFlash`: misaligned, out of bounds, or a unit written twice. A unit whose write was
+/// interrupted may be written again only while it reads as blank, which is when nobody can know better.
 #[derive(Clone, Debug)]
 pub struct Flash<const WRITE: usize, const SECTOR: usize> {
     bytes: Vec<u8>,
+    nature: Nature,
+    /// What was done to each write unit since it was erased.
+    units: Vec<Unit>,
     /// The bits that read otherwise every time; empty if there are none.
     unstable: Vec<u8>,
     /// How firmly unstable bits lean to the value that was stored last: each bit reads otherwise with a probability of
@@ -54,10 +68,21 @@ pub struct Flash<const WRITE: usize, const SECTOR: usize> {
     worn: Option<(usize, u8)>,
     /// How many steps until the power fails, and how.
     fuse: Option<(u64, Cut)>,
+    /// How many reads will fail.
+    blind: u64,
     dead: bool,
     /// How many steps were done.
     steps: u64,
     random: Xoshiro256PlusPlus,
+}
+
+/// What was done to a write unit since it was erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Erased,
+    Written,
+    /// Writing or erasing it was interrupted.
+    Torn,
 }
 
 impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
@@ -65,15 +90,23 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
     pub fn new(sectors: usize, erased: u8, seed: u64) -> Self {
         Self {
             bytes: vec![erased; sectors * SECTOR],
+            nature: Nature::Plain,
+            units: vec![Unit::Erased; sectors * SECTOR / WRITE],
             unstable: Vec::new(),
             lean: 0,
             erased,
             worn: None,
             fuse: None,
+            blind: 0,
             dead: false,
             steps: 0,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
+    }
+
+    /// Lets it be of another nature from now on.
+    pub fn set_nature(&mut self, nature: Nature) {
+        self.nature = nature;
     }
 
     /// Lets the power fail in the step of this number from now on, 0-based.
@@ -81,10 +114,16 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
         self.fuse = Some((step, cut));
     }
 
+    /// Lets so many reads fail from now on.
+    pub fn blind(&mut self, reads: u64) {
+        self.blind = reads;
+    }
+
     /// Switches the power on again. What was in RAM is gone: open a new store.
     pub fn restart(&mut self) {
         self.dead = false;
         self.fuse = None;
+        self.blind = 0;
     }
 
     /// How many steps were done since it was made: bytes written, and sixteenths of sectors erased.
@@ -121,12 +160,17 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
     }
 
     /// Whether a bit of this range reads otherwise every time.
-    pub(crate) fn is_unstable(&self, range: std::ops::Range<usize>) -> bool {
+    pub(crate) fn is_unstable(&self, range: Range<usize>) -> bool {
         self.unstable.get(range).is_some_and(|bits| bits.iter().any(|&bits| bits != 0))
     }
 
     pub(crate) fn random(&mut self) -> u64 {
         self.random.next_u64()
+    }
+
+    /// Whether something with a probability of one in `n` happens.
+    fn one_in(&mut self, n: u64) -> bool {
+        self.random.next_u64().is_multiple_of(n)
     }
 
     /// Whether the power fails in the next step, and how.
@@ -146,7 +190,8 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
     }
 
     /// Leaves bits halfway between two states.
-    fn tear(&mut self, range: std::ops::Range<usize>, to: impl Fn(usize) -> u8, unstable: bool) {
+    fn tear(&mut self, range: Range<usize>, to: impl Fn(usize) -> u8, unstable: bool) {
+        self.units[range.start / WRITE..range.end.div_ceil(WRITE)].fill(Unit::Torn);
         self.lean = (self.random.next_u64() % 5) as u32;
         let leans = unstable && self.lean > 0;
         for at in range {
@@ -163,25 +208,98 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
         }
     }
 
-    fn settle(&mut self, range: std::ops::Range<usize>) {
+    fn settle(&mut self, range: Range<usize>) {
         if let Some(bits) = self.unstable.get_mut(range) {
             bits.fill(0);
+        }
+    }
+
+    /// Whether a read of this range fails.
+    fn is_unreadable(&mut self, range: &Range<usize>) -> bool {
+        if self.blind > 0 {
+            self.blind -= 1;
+            return true;
+        }
+        let units = &self.units[range.start / WRITE..range.end.div_ceil(WRITE)];
+        let is_torn = units.contains(&Unit::Torn);
+        match self.nature {
+            Nature::TornUnreadable => is_torn,
+            Nature::TornFlickers => is_torn && self.one_in(2),
+            Nature::ReadsFail => self.one_in(2000),
+            _ => false,
+        }
+    }
+
+    /// Completes the erasing of a range; now and then, of flash that does so, without a bit of it.
+    fn erase_range(&mut self, range: Range<usize>) {
+        let at = range.start + self.random.next_u64() as usize % range.len();
+        let forgets = self.nature == Nature::ErasesBadly && self.one_in(40) && self.bytes[at] != self.erased;
+        let left = self.bytes[at];
+        self.bytes[range.clone()].fill(self.erased);
+        self.settle(range.clone());
+        self.units[range.start / WRITE..range.end / WRITE].fill(Unit::Erased);
+        if forgets {
+            self.bytes[at] = left;
+            self.units[at / WRITE] = Unit::Torn;
+        }
+    }
+
+    /// Looks whether units may be written, and does what becomes of those that were written before.
+    fn begin_to_write(&mut self, start: usize, bytes: &[u8]) -> Result<(), FlashFault> {
+        for unit in start / WRITE..(start + bytes.len()) / WRITE {
+            let range = unit * WRITE..(unit + 1) * WRITE;
+            match self.units[unit] {
+                Unit::Erased => {}
+                Unit::Written => panic!("unit {unit} is written twice"),
+                Unit::Torn => {
+                    for at in range.clone() {
+                        let shaky = self.unstable.get(at).copied().unwrap_or_default();
+                        let firm = (self.bytes[at] ^ self.erased) & !shaky;
+                        assert!(firm == 0, "unit {unit} is written while it is not blank");
+                    }
+                    if self.nature == Nature::SecondWriteFails {
+                        return Err(FlashFault::WrittenBefore);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a byte for good; `first` if it is the first of its unit.
+    fn program(&mut self, at: usize, byte: u8) {
+        let worn = self.worn.filter(|&(worn, _)| worn == at).map_or(0, |(_, bits)| bits);
+        self.bytes[at] = (byte & !worn) | (self.erased & worn);
+        self.settle(at..at + 1);
+        let spoils = self.nature == Nature::SecondWriteSpoils && self.units[at / WRITE] == Unit::Torn;
+        if spoils {
+            self.lean = (self.random.next_u64() % 5) as u32;
+            self.make_unstable(at, byte ^ self.erased);
+        }
+        let ends = (at + 1).is_multiple_of(WRITE);
+        if ends && !spoils {
+            self.units[at / WRITE] = Unit::Written;
         }
     }
 }
 
 impl<const WRITE: usize, const SECTOR: usize> ErrorType for Flash<WRITE, SECTOR> {
-    type Error = PowerCut;
+    type Error = FlashFault;
 }
 
 impl<const WRITE: usize, const SECTOR: usize> ReadNorFlash for Flash<WRITE, SECTOR> {
     const READ_SIZE: usize = 1;
 
-    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), PowerCut> {
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), FlashFault> {
         if self.dead {
-            return Err(PowerCut);
+            return Err(FlashFault::PowerCut);
         }
         let range = offset as usize..offset as usize + bytes.len();
+        if self.is_unreadable(&range) {
+            // What is there after an error is nobody's business.
+            bytes.fill(self.random.next_u64() as u8);
+            return Err(FlashFault::Unreadable);
+        }
         bytes.copy_from_slice(&self.bytes[range.clone()]);
         if let Some(unstable) = self.unstable.get(range) {
             for (byte, &bits) in bytes.iter_mut().zip(unstable) {
@@ -204,9 +322,9 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> 
     const WRITE_SIZE: usize = WRITE;
     const ERASE_SIZE: usize = SECTOR;
 
-    fn erase(&mut self, from: u32, to: u32) -> Result<(), PowerCut> {
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), FlashFault> {
         if self.dead {
-            return Err(PowerCut);
+            return Err(FlashFault::PowerCut);
         }
         let (from, to, erased) = (from as usize, to as usize, self.erased);
         assert!(from.is_multiple_of(SECTOR) && to.is_multiple_of(SECTOR) && from < to, "erases {from}..{to}");
@@ -216,8 +334,7 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> 
                 let range = sector + step * part..sector + (step + 1) * part;
                 match self.burns() {
                     None => {
-                        self.bytes[range.clone()].fill(erased);
-                        self.settle(range);
+                        self.erase_range(range);
                         continue;
                     }
                     Some(Cut::Before) => {}
@@ -225,41 +342,45 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> 
                     Some(Cut::TornUnit) => self.tear(sector..sector + SECTOR, |_| erased, false),
                     Some(Cut::Unstable) => self.tear(sector..sector + SECTOR, |_| erased, true),
                 }
-                return Err(PowerCut);
+                return Err(FlashFault::PowerCut);
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), PowerCut> {
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), FlashFault> {
         if self.dead {
-            return Err(PowerCut);
+            return Err(FlashFault::PowerCut);
         }
         let start = offset as usize;
         assert!(
             start.is_multiple_of(WRITE) && bytes.len().is_multiple_of(WRITE),
             "writes misaligned at {start}"
         );
-        for (at, &byte) in (start..).zip(bytes) {
-            let blank = self.bytes[at] == self.erased && self.unstable.get(at).is_none_or(|&bits| bits == 0);
-            assert!(blank || byte == !self.erased, "byte {at} is written twice");
-        }
+        self.begin_to_write(start, bytes)?;
+        let before = self.bytes[start..start + bytes.len()].to_vec();
         for (at, &byte) in (start..).zip(bytes) {
             let unit = at / WRITE * WRITE;
             let to = |at: usize| bytes[at - start];
-            match self.burns() {
-                None => {
-                    let worn = self.worn.filter(|&(worn, _)| worn == at).map_or(0, |(_, bits)| bits);
-                    self.bytes[at] = (byte & !worn) | (self.erased & worn);
-                    self.settle(at..at + 1);
-                    continue;
-                }
-                Some(Cut::Before) => {}
-                Some(Cut::Torn) => self.tear(at..at + 1, to, false),
-                Some(Cut::TornUnit) => self.tear(unit..unit + WRITE, to, false),
-                Some(Cut::Unstable) => self.tear(unit..unit + WRITE, to, true),
+            let Some(cut) = self.burns() else {
+                self.program(at, byte);
+                continue;
+            };
+            if self.nature == Nature::TearsPages && cut != Cut::Before {
+                // All bytes of the call are programmed at the same time.
+                self.bytes[start..start + bytes.len()].copy_from_slice(&before);
+                self.tear(start..start + bytes.len(), to, cut == Cut::Unstable);
+                return Err(FlashFault::PowerCut);
             }
-            return Err(PowerCut);
+            match cut {
+                Cut::Before if at == unit => {}
+                // The bytes of the unit so far are there.
+                Cut::Before => self.units[at / WRITE] = Unit::Torn,
+                Cut::Torn => self.tear(at..at + 1, to, false),
+                Cut::TornUnit => self.tear(unit..unit + WRITE, to, false),
+                Cut::Unstable => self.tear(unit..unit + WRITE, to, true),
+            }
+            return Err(FlashFault::PowerCut);
         }
         Ok(())
     }

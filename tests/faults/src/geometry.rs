@@ -1,13 +1,16 @@
 //! The flash that devices have.
 
-use calib_core::slot::{Admitted, SlotFault};
+use calib_core::slot::{Admitted, InstallError, Receipt};
 use calib_core::{Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
 
 use crate::artifacts::{Aligned, admission};
-use crate::flash::Flash;
+use crate::flash::{Flash, FlashFault};
 
 /// Words of the buffers that devices here load into.
 pub(crate) const WORDS: usize = 256;
+
+/// Why an installation of a device here fails.
+pub(crate) type Failure = InstallError<FlashFault>;
 
 /// A device with its flash, while its power is on or off.
 #[derive(Clone, Debug)]
@@ -52,6 +55,28 @@ impl<const WRITE: usize, const SECTOR: usize> Rig<WRITE, SECTOR> {
         result
     }
 
+    /// Installs an artefact with the power on. If the device looks at its slots again first, that is what starts are for.
+    ///
+    /// # Errors
+    ///
+    /// If it does not succeed within 20 starts: why not.
+    pub(crate) fn install(&mut self, artifact: &Aligned) -> Result<Receipt, String> {
+        let mut last = String::new();
+        for _ in 0..20 {
+            self.flash.restart();
+            match self.run(|store| store.install(artifact.bytes())) {
+                Ok(receipt) => return Ok(receipt),
+                Err(
+                    error @ (InstallError::Reload | InstallError::ReadBack { .. } | InstallError::Flash(_)),
+                ) => {
+                    last = error.to_string();
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Err(last)
+    }
+
     /// Starts the device with the power on, and returns which of the artefacts is in force: its place in the list.
     ///
     /// # Errors
@@ -62,7 +87,7 @@ impl<const WRITE: usize, const SECTOR: usize> Rig<WRITE, SECTOR> {
         let mut buffer = ArtifactBuffer::<WORDS>::new();
         self.run(|store| match store.load(&mut buffer) {
             Ok(loaded) => which(&loaded, known).map(Some),
-            Err(faults) if faults.contains(&SlotFault::Flash) => Err("the flash is dead".into()),
+            Err(_) if store.flash().is_dead() => Err("the flash is dead".into()),
             Err(_) => Ok(None),
         })
     }

@@ -1,6 +1,7 @@
 //! Flash that somebody stopped erasing, or wrote to past the store.
 
 use std::fmt;
+use std::ops::Range;
 
 use calib_core::Erased;
 
@@ -100,14 +101,20 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
     report
 }
 
-/// Whether a slot is as it was, to the last bit.
+/// Whether a slot is as it was, to the last bit, but for marks: one that is complete suffices, the others may be torn.
 fn is_whole<const WRITE: usize, const SECTOR: usize>(
     before: &Rig<WRITE, SECTOR>,
     after: &Rig<WRITE, SECTOR>,
     slot: usize,
 ) -> bool {
-    let range = after.range(slot);
-    !after.is_unstable(slot) && before.flash.raw()[range.clone()] == after.flash.raw()[range]
+    let Range { start, end } = after.range(slot);
+    let is_same = |part: Range<usize>| {
+        !after.flash.is_unstable(part.clone()) && before.flash.raw()[part.clone()] == after.flash.raw()[part]
+    };
+    let programmed = !after.layout.erased.byte();
+    let is_complete = |at: usize| after.flash.raw()[at..at + 32].iter().all(|&byte| byte == programmed);
+    let mut marks = (end - 288..end - 64).step_by(32).chain([end - 32]);
+    is_same(start..end - 288) && is_same(end - 64..end - 32) && marks.any(is_complete)
 }
 
 fn spoil<const WRITE: usize, const SECTOR: usize>(

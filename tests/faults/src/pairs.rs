@@ -7,6 +7,7 @@ use calib_core::Erased;
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
 use crate::geometry::{Rig, for_every_geometry};
+use crate::nature::Nature;
 use crate::report::Report;
 use crate::scale::Scale;
 
@@ -53,6 +54,8 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
         for second in [&offered, &other] {
             for (first_step, stride) in chosen(steps(&prepared, &offered)) {
                 let mut once = prepared.clone();
+                let nature = Nature::of_cut(first_step / stride);
+                once.flash.set_nature(nature);
                 once.flash.cut_at(first_step, cut);
                 let acknowledged = once.run(|store| store.install(offered.bytes())).is_ok();
                 once.flash.restart();
@@ -67,7 +70,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                         second_cut(&mut twice, second, known, acknowledged, step, cut, &mut report)
                     {
                         report.note(format!(
-                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {cut:?} at steps {first_step} and {step}: {problem}"
+                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {nature:?}, {cut:?} at steps {first_step} and {step}: {problem}"
                         ));
                     }
                 }
@@ -81,7 +84,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
 fn steps<const WRITE: usize, const SECTOR: usize>(rig: &Rig<WRITE, SECTOR>, artifact: &Aligned) -> u64 {
     let mut rig = rig.clone();
     let before = rig.flash.steps();
-    rig.run(|store| store.install(artifact.bytes())).expect("the power is on");
+    rig.install(artifact).expect("the power is on");
     rig.flash.steps() - before
 }
 
@@ -96,7 +99,7 @@ fn second_cut<const WRITE: usize, const SECTOR: usize>(
 ) -> Result<(), String> {
     rig.flash.cut_at(step, cut);
     let acknowledged = rig.run(|store| store.install(second.bytes())).is_ok();
-    for _ in 0..if cut == Cut::Unstable { 2 } else { 1 } {
+    for _ in 0..if cut == Cut::Before { 1 } else { 2 } {
         report.starts += 1;
         let Some(found) = rig.boot(&known)? else { return Err("no calibrator is left".into()) };
         if acknowledged && known[found] != second {
@@ -106,7 +109,7 @@ fn second_cut<const WRITE: usize, const SECTOR: usize>(
             return Err("the first acknowledged calibrator is lost".into());
         }
     }
-    rig.run(|store| store.install(second.bytes())).map_err(|error| format!("cannot be repeated: {error}"))?;
+    rig.install(second).map_err(|error| format!("cannot be repeated: {error}"))?;
     match rig.boot(&known)? {
         Some(found) if known[found] == second => Ok(()),
         _ => Err("repeating it did not help".into()),

@@ -55,7 +55,30 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
         };
         report.note(format!("write {WRITE}, sector {SECTOR}, offset {offset}: {problem}"));
     }
+    spare_marks(&prepared, scale, &mut report);
     report
+}
+
+/// A worn bit in the place of a spare mark: another place is taken, and the update goes on.
+fn spare_marks<const WRITE: usize, const SECTOR: usize>(
+    prepared: &Rig<WRITE, SECTOR>,
+    scale: Scale,
+    report: &mut WornReport,
+) {
+    let [held, offered] = [Recipe::new(1, 5, 0), Recipe::new(2, 5, 0)].map(|recipe| recipe.artifact());
+    let end = prepared.range(0).end;
+    for at in (end - 288..end - 64).step_by(scale.pick(31, 1, 1)) {
+        report.installs += 1;
+        let mut rig = prepared.clone();
+        rig.flash.wear(at, 1 << (at % 8));
+        let outcome = rig.run(|store| store.install(offered.bytes()));
+        let in_force = rig.boot(&[&held, &offered]);
+        if !matches!((&outcome, &in_force), (Ok(_), Ok(Some(1)))) {
+            report.note(format!(
+                "write {WRITE}, sector {SECTOR}, spare mark at {at}: {outcome:?}, then {in_force:?} is in force"
+            ));
+        }
+    }
 }
 
 impl Report for WornReport {

@@ -1,6 +1,6 @@
 //! A sample of what `cargo xtask faults` runs.
 
-use calib_faults::{GEOMETRIES, Scale, cuts, forgeries, half_erased, pairs, worn};
+use calib_faults::{GEOMETRIES, Scale, cuts, forgeries, half_erased, pairs, sequences, worn};
 
 #[test]
 fn a_power_cut_leaves_the_old_calibrator_or_the_new_one() {
@@ -39,4 +39,12 @@ fn no_forgery_is_accepted() {
     assert!(report.signature > 200 && report.malformed > 200 && report.classifier == 64, "{report}");
     // Those too short to have a signature are not compared.
     assert!(report.forgeries - report.compared < 60, "{report}");
+}
+
+#[test]
+fn whatever_is_pushed_and_cut_what_was_acknowledged_stays() {
+    let report = sequences(Scale::Sample);
+    assert_eq!(report.violations, [""; 0]);
+    assert!(report.cuts > 3000 && report.acknowledged > 2000 && report.again > 500, "{report}");
+    assert!(report.blind > 500 && report.reloads > 20, "{report}");
 }

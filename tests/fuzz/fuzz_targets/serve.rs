@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use calib_core::artifact::crc32c;
 use calib_core::wire::{
-    self, Chunk, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
+    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
 };
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout};
 use calib_drivers::RamFlash;
@@ -72,11 +72,17 @@ fn updater<'m>(
     Updater::open(RamFlash::new(memory), LAYOUT, admission, Kind::Binary, staged).expect("the slots fit")
 }
 
-/// The numbers of the requests in these bytes.
+/// The numbers of the requests in these bytes, those that are not known among them.
 fn feed(bytes: &[u8]) -> Vec<u32> {
     let mut reader = FrameReader::new();
     let frames = bytes.iter().filter_map(|&byte| reader.push::<Request>(byte));
-    frames.flatten().map(|request| request.id).collect()
+    frames
+        .filter_map(|frame| match frame {
+            Ok(request) => Some(request.id),
+            Err(FrameError::Unknown { id }) => Some(id),
+            Err(_) => None,
+        })
+        .collect()
 }
 
 /// Requests of an update, made of bytes.
@@ -85,7 +91,7 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
     while let [kind, len, rest @ ..] = data {
         let (part, later) = rest.split_at(rest.len().min(usize::from(*len)));
         data = later;
-        requests.push(match kind % 7 {
+        requests.push(match kind % 9 {
             0 => RequestBody::Announce { len_bytes: part.len() as u32, crc: crc32c(part) },
             1 => RequestBody::Announce { len_bytes: u32::from(*len) << (kind % 24), crc: 0 },
             2 => RequestBody::Chunk { offset: 0, bytes: Chunk::from_slice(part).expect("up to 255 bytes") },
@@ -95,7 +101,9 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
             },
             4 => RequestBody::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0)),
             5 => RequestBody::Slots,
-            _ => RequestBody::Install,
+            6 => RequestBody::Install,
+            7 => RequestBody::Version,
+            _ => RequestBody::Standing,
         });
     }
     requests

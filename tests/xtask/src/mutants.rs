@@ -22,6 +22,10 @@ const fn edit(file: &'static str, from: &'static str, to: &'static str) -> Edit 
 
 const STORE: &str = "slot/store.rs";
 const INSTALL: &str = "slot/install.rs";
+const PLAN: &str = "slot/plan.rs";
+const REGION: &str = "slot/region.rs";
+const MARKS: &str = "slot/marks.rs";
+const TRAILER: &str = "slot/trailer.rs";
 const RECORD: &str = "slot/record.rs";
 const ADMISSION: &str = "slot/admission.rs";
 
@@ -46,26 +50,98 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "the mark is written before the record",
         edits: &[
-            edit(INSTALL, "Ok(None) => Step::Record,", "Ok(None) => Step::Mark,"),
             edit(
                 INSTALL,
-                "&record.to_bytes())?;\n                Step::Mark",
-                "&record.to_bytes())?;\n                Step::Done",
+                "return Err(InstallError::OtherArtifact);\n                }\n                Step::Record",
+                "return Err(InstallError::OtherArtifact);\n                }\n                Step::Mark",
             ),
             edit(
                 INSTALL,
-                "firm: true });\n                Step::Done",
-                "firm: true });\n                Step::Record",
+                "&record.to_bytes())?;\n                Step::Mark",
+                "&record.to_bytes())?;\n                completed",
+            ),
+            edit(
+                INSTALL,
+                "self.region.write_first_mark(target)?;\n                completed",
+                "self.region.write_first_mark(target)?;\n                Step::Record",
             ),
         ],
     },
     Mutant {
         name: "the mark is not read back",
         edits: &[edit(
-            INSTALL,
+            REGION,
             "        match unit.iter().zip(&found)",
-            "        found = *unit;
+            "        let found = if offset == u32::MAX { found } else { *unit };
         match unit.iter().zip(&found)",
+        )],
+    },
+    Mutant {
+        name: "nothing makes sure of the slot in force",
+        edits: &[edit(INSTALL, "self.region.make_sure(slot, record.len_bytes)?;", "let _ = (slot, record);")],
+    },
+    Mutant {
+        name: "one mark makes sure",
+        edits: &[edit(MARKS, "const SURE_MARKS: usize = 4;", "const SURE_MARKS: usize = 1;")],
+    },
+    Mutant {
+        name: "a torn mark is written again",
+        edits: &[edit(
+            MARKS,
+            "if !self.unit(slot, at).is_ok_and(|unit| self.is_blank(&unit)) {",
+            "if self.unit(slot, at).is_ok_and(|unit| unit == self.mark()) {",
+        )],
+    },
+    Mutant {
+        name: "what is in force is not made sure of when it is installed again",
+        edits: &[edit(
+            INSTALL,
+            "let next = if self.current.is_some() {",
+            "let next = if plan.is_held { Step::Done } else if self.current.is_some() {",
+        )],
+    },
+    Mutant {
+        name: "a torn newer slot is left beside what is installed again",
+        edits: &[edit(
+            PLAN,
+            "let clears = !other.is_below(record.rank());\n            return",
+            "let clears = other.is_below((0, 0));\n            return",
+        )],
+    },
+    Mutant {
+        name: "a slot that could not be read at the start is erased",
+        edits: &[edit(
+            PLAN,
+            "return Err(InstallError::Reload);",
+            "let _ = InstallError::<F::Error>::Reload;",
+        )],
+    },
+    Mutant {
+        name: "without a calibrator the sequence begins anew",
+        edits: &[edit(
+            PLAN,
+            "filter_map(|trailer| trailer.complete()));\n        let sequence",
+            "filter_map(|trailer| trailer.complete().filter(|_| false)));\n        let sequence",
+        )],
+    },
+    Mutant {
+        name: "bits that an erase left are not looked for",
+        edits: &[edit(
+            REGION,
+            "Some(offset) => Err(InstallError::ReadBack { offset }),\n        }\n    }\n\n    /// Writes whole",
+            "Some(_) => Ok(at + sector),\n        }\n    }\n\n    /// Writes whole",
+        )],
+    },
+    Mutant {
+        name: "a read that fails is not tried again",
+        edits: &[edit(REGION, "const READ_TRIES: usize = 3;", "const READ_TRIES: usize = 1;")],
+    },
+    Mutant {
+        name: "a slot that cannot be read is taken for an empty one",
+        edits: &[edit(
+            TRAILER,
+            "_ if marks.unreadable > 0 => Trailer::Unreadable,",
+            "_ if marks.unreadable > 9 => Trailer::Unreadable,",
         )],
     },
     Mutant {
@@ -85,27 +161,27 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "`<=` for `<` between counters",
-        edits: &[edit(INSTALL, "counter < record.counter", "counter <= record.counter")],
+        edits: &[edit(PLAN, "filter(|&held| counter < held)", "filter(|&held| counter <= held)")],
     },
     Mutant {
         name: "lower counters are taken",
-        edits: &[edit(INSTALL, "counter < record.counter", "counter > u32::MAX - 1 && record.counter == 0")],
-    },
-    Mutant {
-        name: "RAM is trusted over a restart: the mark is not renewed",
-        edits: &[edit(
-            STORE,
-            "let firm = before.is_some_and(|c| c.slot == slot && c.record == record && c.firm);",
-            "let firm = before.is_none_or(|c| c.slot == slot);",
-        )],
+        edits: &[edit(PLAN, "filter(|&held| counter < held)", "filter(|&held| counter < held && held == 0)")],
     },
     Mutant {
         name: "the length in the record is unchecked",
-        edits: &[edit(STORE, "if record.len_bytes > max {", "if record.len_bytes > max && max == 0 {")],
+        edits: &[edit(
+            TRAILER,
+            ".filter(|r| r.len_bytes <= record_at)",
+            ".filter(|r| r.len_bytes <= u32::MAX)",
+        )],
     },
     Mutant {
         name: "the erased tail is unchecked",
-        edits: &[edit(STORE, "Some(offset) => Err(SlotFault::Tail { offset }),", "Some(_) => Ok(()),")],
+        edits: &[edit(
+            STORE,
+            "Ok(Some(offset)) => Err(SlotFault::Tail { offset }),",
+            "Ok(Some(_)) => Ok(()),",
+        )],
     },
     Mutant {
         name: "the padding behind the artefact is unchecked",
@@ -125,24 +201,28 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "the older slot is in force",
-        edits: &[edit(STORE, "if rank(0) >= rank(1)", "if rank(0) < rank(1)")],
+        edits: &[edit(STORE, "if first >= second", "if first < second")],
     },
     Mutant {
         name: "the slot in force is overwritten",
-        edits: &[edit(INSTALL, "target: 1 - slot.min(1)", "target: slot.min(1)")],
+        edits: &[edit(
+            PLAN,
+            "Some(current) => (1 - current.slot.min(1), false)",
+            "Some(current) => (current.slot.min(1), false)",
+        )],
     },
     Mutant {
         name: "only the first sector is erased",
         edits: &[edit(
             INSTALL,
-            "if at < self.layout.len_bytes { Step::Erase { at } }",
-            "if at < sector { Step::Erase { at } }",
+            "if at < self.region.layout.len_bytes { Step::Erase { at } }",
+            "if at < F::ERASE_SIZE as u32 { Step::Erase { at } }",
         )],
     },
     Mutant {
         name: "erased is always 0xFF",
         edits: &[edit(
-            STORE,
+            REGION,
             "let blank = [self.layout.erased.byte(); CHUNK_LEN];",
             "let blank = [0xFF; CHUNK_LEN];",
         )],

@@ -3,15 +3,29 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use calib_core::wire::PROTOCOL_VERSION;
+#[cfg(feature = "serial")]
+use calib_core::wire::{ReplyBody, RequestBody};
+#[cfg(feature = "serial")]
+use calib_host::device::serial::DeviceError;
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::error::Error;
+#[cfg(feature = "serial")]
+use crate::cli::options::LineOptions;
 use crate::cli::out::{print_json, stdout};
 
 /// Check what is needed to build firmware and to reach devices, and say what to do about what is missing.
 #[derive(Args)]
 pub(crate) struct Doctor {
+    /// A serial port with a device, such as /dev/ttyACM0: it is asked which version of the protocol it speaks.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    #[cfg(feature = "serial")]
+    #[command(flatten)]
+    line: LineOptions,
     /// Print JSON on standard output.
     #[arg(long)]
     json: bool,
@@ -36,8 +50,17 @@ const TARGETS: [&str; 5] = [
 
 impl Doctor {
     pub(crate) fn run(self) -> Result<(), Error> {
-        let findings: Vec<Finding> =
+        let mut findings: Vec<Finding> =
             [toolchain(), emulators(), serial_ports(), debug_probes()].into_iter().flatten().collect();
+        findings.push(Finding {
+            what: "device protocol".into(),
+            found: Ok(format!("version {PROTOCOL_VERSION}")),
+            advice: "",
+        });
+        #[cfg(feature = "serial")]
+        if let Some(port) = &self.port {
+            findings.push(of_device(port, protocol_of(port, &self.line)));
+        }
         if self.json {
             let one = |finding: &Finding| {
                 json!({
@@ -127,6 +150,38 @@ fn of_port(name: &str) -> Finding {
         what: format!("serial port {name}"),
         found: opened.map(|_| "may be opened".into()).map_err(|error| error.to_string()),
         advice,
+    }
+}
+
+/// The version of a device's firmware, and that of its protocol if it says it.
+#[cfg(feature = "serial")]
+fn protocol_of(port: &str, options: &LineOptions) -> Result<(String, Option<u16>), DeviceError> {
+    let mut link = options.link(port)?;
+    let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
+        return Err(DeviceError::Protocol);
+    };
+    Ok((status.firmware.as_str().to_owned(), link.protocol_version()?))
+}
+
+/// What there is to say about a device that was asked for its protocol.
+#[cfg(feature = "serial")]
+fn of_device(port: &str, asked: Result<(String, Option<u16>), DeviceError>) -> Finding {
+    let what = format!("device on {port}");
+    match asked {
+        Ok((firmware, Some(version))) if version > PROTOCOL_VERSION => {
+            let found = Err(format!("firmware {firmware}, protocol version {version}"));
+            Finding { what, found, advice: "install a newer version of calib, to use all that it answers" }
+        }
+        Ok((firmware, Some(version))) => {
+            let found = Ok(format!("firmware {firmware}, protocol version {version}"));
+            Finding { what, found, advice: "" }
+        }
+        Ok((firmware, None)) => {
+            let found =
+                Err(format!("firmware {firmware}, protocol version 1: it does not answer what is newer"));
+            Finding { what, found, advice: "build its firmware with this version of calib" }
+        }
+        Err(error) => Finding { what, found: Err(error.to_string()), advice: "try `calib status --port`" },
     }
 }
 

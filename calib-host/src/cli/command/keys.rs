@@ -27,7 +27,8 @@ pub(crate) struct Keygen {
 /// Sign an artefact.
 ///
 /// The signature covers every byte of the artefact: header, tables, counter and identity. A device that was built with the
-/// public key accepts no other artefacts.
+/// public key accepts no other artefacts. The artefact needs a counter (`calib fit --counter`) above that of every one that was
+/// signed before, because a device with a key refuses lower ones and others of the same counter.
 #[derive(Args)]
 pub(crate) struct Sign {
     /// The artefact.
@@ -81,6 +82,9 @@ impl Sign {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
         let stored = read_artifact(&self.artifact)?;
+        if stored.artifact().counter() == 0 {
+            return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));
+        }
         let signed =
             key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
         write_file(&self.output, self.force, |out| out.write_all(&signed))?;

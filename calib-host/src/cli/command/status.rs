@@ -1,12 +1,13 @@
 //! `calib status`
 
-#[cfg(feature = "probe")]
 use std::io::Write;
 
 #[cfg(feature = "probe")]
 use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
-use calib_core::wire::{ReplyBody, RequestBody};
+use calib_core::slot::{PassedOver, SlotFault};
+#[cfg(feature = "serial")]
+use calib_core::wire::{ReplyBody, RequestBody, Slots, Standing};
 #[cfg(feature = "probe")]
 use calib_host::device::probe::{FlashError, read_slots};
 #[cfg(feature = "serial")]
@@ -21,13 +22,16 @@ use crate::cli::error::Error;
 use crate::cli::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::cli::options::ProbeOptions;
-use crate::cli::out::{print_json, stdout};
+use crate::cli::out::{print_json, stderr, stdout};
 #[cfg(feature = "probe")]
 use crate::cli::show::slot_json;
 #[cfg(feature = "serial")]
-use crate::cli::show::{device_json, print_device, slots_json};
+use crate::cli::show::{device_json, print_device, print_protocol, slots_json, standing_json};
 
 /// Show what a device is and what its slots hold: over its serial port, or through a debug probe.
+///
+/// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
+/// use. Firmware of protocol version 1 does not say so: then a damaged slot is a warning on standard error.
 #[derive(Args)]
 pub(crate) struct Status {
     /// The serial port, such as /dev/ttyACM0.
@@ -86,14 +90,42 @@ fn of_port(port: &str, options: &LineOptions, as_json: bool) -> Result<(), Error
         Ok(_) => return Err(DeviceError::Protocol.into()),
         Err(error) => return Err(error.into()),
     };
+    let version = link.protocol_version()?;
+    let standing = link.standing(version)?;
     if as_json {
-        return print_json(&json!({
+        print_json(&json!({
             "port": port,
+            "protocol": version,
             "device": device_json(&status),
             "slots": slots.as_ref().map(slots_json),
-        }));
+            "standing": standing.as_ref().map(standing_json),
+        }))?;
+    } else {
+        print_device(port, &status, slots.as_ref())?;
+        print_protocol(version, standing.as_ref())?;
     }
-    Ok(print_device(port, &status, slots.as_ref())?)
+    match (standing, slots) {
+        (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
+            Err(DeviceError::FellBack { slot, fault }.into())
+        }
+        (None, Some(slots)) => warn_of_damage(&slots),
+        _ => Ok(()),
+    }
+}
+
+/// Warns of a slot that is neither blank nor in order, beside one in force.
+#[cfg(feature = "serial")]
+fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
+    for (slot, content) in slots.slots.iter().enumerate() {
+        if let Err(fault) = content
+            && slots.in_force.is_some()
+            && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
+        {
+            let text = "if it held a newer calibrator, the device has fallen back to an older one";
+            writeln!(stderr(), "warning: slot {slot}: {fault}: {text}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Shows what the slots of a chip hold.

@@ -19,7 +19,7 @@ pub(crate) use assessment::{assessment, before_after, each, top_k, vectors, vect
 pub(crate) use comparison::comparison;
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
-pub(crate) use device::{device_json, print_device, slots_json};
+pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use calib_core::Identity;
 use calib_core::artifact::KeyId;
+use calib_core::slot::SlotFault;
 use calib_core::wire::{Refusal, UpdateRefusal};
 
 /// Why a device did not do as it was asked.
@@ -65,6 +66,25 @@ pub enum DeviceError {
         done: u32,
         /// How far it should get.
         total: u32,
+    },
+    /// It does not know what it was asked.
+    #[error("the device does not know this request: its firmware speaks an older version of the protocol")]
+    UnknownRequest,
+    /// It answers what only a later version of the protocol has.
+    #[error("the device's answer is unknown: its firmware speaks a later version of the protocol")]
+    UnknownReply,
+    /// It was built not to answer this.
+    #[error("the device does not answer this request: its firmware was built with it switched off")]
+    SwitchedOff,
+    /// It answers from an older calibrator than it may have.
+    #[error(
+        "the device may have fallen back to an older calibrator: slot {slot} is not the one in force, as {fault}"
+    )]
+    FellBack {
+        /// The slot with what may be a newer calibrator.
+        slot: u8,
+        /// Why it is of no use.
+        fault: SlotFault,
     },
     /// It cannot do what it was asked.
     #[error("the device refuses: {0}")]

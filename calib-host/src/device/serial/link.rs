@@ -3,9 +3,14 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody};
+use calib_core::wire::{
+    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Standing,
+};
 
 use super::error::DeviceError;
+
+/// How long, and how often, a device that answers otherwise is asked for what one of protocol version 1 does not answer.
+const NEWER: Patience = Patience { reply: Duration::from_secs(2), tries: 2 };
 
 /// A line to a device: bytes both ways, and reads that give up after a while.
 pub trait Transport: Read + Write {
@@ -115,14 +120,9 @@ impl<T: Transport> Link<T> {
             let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
             self.line.write_all(frame)?;
             self.line.flush()?;
-            match self.receive(Some(id))? {
-                Some(Reply { body: ReplyBody::Refused(wire::Refusal::Update(refusal)), .. }) => {
-                    return Err(DeviceError::Refused(refusal));
-                }
-                Some(Reply { body: ReplyBody::Refused(refusal), .. }) => {
-                    return Err(DeviceError::RefusedOtherwise(refusal));
-                }
-                Some(reply) => return Ok(reply.body),
+            match self.receive(Some(id))?.map(|reply| reply.body) {
+                Some(ReplyBody::Refused(refusal)) => return Err(refused(refusal)),
+                Some(body) => return Ok(body),
                 None => {}
             }
         }
@@ -130,11 +130,53 @@ impl<T: Transport> Link<T> {
         Err(DeviceError::Silent { patience, tries, damaged: self.damaged })
     }
 
+    /// Asks a device, which answered something before, for the version of the protocol; `None` if it does not say: then it is
+    /// version 1, whose devices drop what they do not know.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`]. Silence is none, and is waited for up to 4 seconds.
+    pub fn protocol_version(&mut self) -> Result<Option<u16>, DeviceError> {
+        match self.ask_newer(&RequestBody::Version)? {
+            None => Ok(None),
+            Some(ReplyBody::Version(version)) => Ok(Some(version)),
+            Some(_) => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks a device of this protocol version which calibrator answers; `None` if it cannot say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`].
+    pub fn standing(&mut self, version: Option<u16>) -> Result<Option<Standing>, DeviceError> {
+        if version.is_none_or(|version| version < 2) {
+            return Ok(None);
+        }
+        match self.ask(&RequestBody::Standing)? {
+            ReplyBody::Standing(standing) => Ok(Some(standing)),
+            _ => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks what an older device does not know; `None` if it is silent or says so.
+    fn ask_newer(&mut self, body: &RequestBody) -> Result<Option<ReplyBody>, DeviceError> {
+        let patience = self.patience;
+        self.patience =
+            Patience { reply: patience.reply.min(NEWER.reply), tries: patience.tries.min(NEWER.tries) };
+        let answer = self.ask(body);
+        self.patience = patience;
+        match answer {
+            Err(DeviceError::Silent { .. } | DeviceError::UnknownRequest) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
     /// Waits for a reply, to this request or to any; `None` if there is none in time.
     ///
     /// # Errors
     ///
-    /// If the line fails.
+    /// If the line fails, or the reply to this request is one that only a later version of the protocol has.
     pub fn receive(&mut self, id: Option<u32>) -> Result<Option<Reply>, DeviceError> {
         let deadline = Instant::now() + self.patience.reply;
         let mut byte = [0];
@@ -155,9 +197,21 @@ impl<T: Transport> Link<T> {
                 Some(Ok(reply)) if id.is_none_or(|id| id == reply.id) => return Ok(Some(reply)),
                 // Late: the question was asked again since.
                 Some(Ok(_)) | None => {}
+                Some(Err(FrameError::Unknown { id: of })) if id == Some(of) => {
+                    return Err(DeviceError::UnknownReply);
+                }
                 Some(Err(_)) => self.damaged += 1,
             }
         }
+    }
+}
+
+fn refused(refusal: Refusal) -> DeviceError {
+    match refusal {
+        Refusal::Update(refusal) => DeviceError::Refused(refusal),
+        Refusal::Unknown => DeviceError::UnknownRequest,
+        Refusal::SwitchedOff => DeviceError::SwitchedOff,
+        refusal => DeviceError::RefusedOtherwise(refusal),
     }
 }
 
@@ -201,4 +255,154 @@ pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceErr
             _ => DeviceError::Open { port, cause: error.to_string() },
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use calib_core::Identity;
+    use calib_core::artifact::crc32c;
+    use calib_core::slot::{PassedOver, SlotFault};
+    use calib_core::wire::{Held, PROTOCOL_VERSION, Questions};
+
+    use super::*;
+
+    const STANDING: Standing = Standing {
+        held: Some(Held { identity: Identity([1; 8]), counter: 3 }),
+        passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
+        questions: Questions::All,
+    };
+
+    /// A device at the other end of a line.
+    struct Device {
+        age: Age,
+        reader: FrameReader,
+        to_host: VecDeque<u8>,
+        asked: u32,
+    }
+
+    /// How old a device's firmware is.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Age {
+        /// It drops what it does not know: it has 13 kinds of request.
+        Version1,
+        Now,
+        /// It answers with what only a later version has.
+        Later,
+    }
+
+    /// A frame of any bytes, whose checksum is right.
+    fn framed(payload: &[u8]) -> Vec<u8> {
+        let whole = [payload, &crc32c(payload).to_le_bytes()].concat();
+        let runs = whole.split(|&byte| byte == 0);
+        runs.flat_map(|run| [&[run.len() as u8 + 1], run].concat()).chain([0]).collect()
+    }
+
+    impl Device {
+        fn link(age: Age) -> Link<Self> {
+            let device = Self { age, reader: FrameReader::new(), to_host: VecDeque::new(), asked: 0 };
+            Link::new(device, Patience { reply: Duration::from_millis(30), tries: 3 })
+        }
+
+        fn answer(&mut self, request: &Request) {
+            self.asked += 1;
+            let body = match &request.body {
+                RequestBody::Version | RequestBody::Standing if self.age == Age::Version1 => return,
+                RequestBody::Version if self.age == Age::Later => ReplyBody::Version(PROTOCOL_VERSION + 7),
+                RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
+                RequestBody::Standing if self.age == Age::Later => {
+                    let mut id = [0; 5];
+                    let id = postcard_id(request.id, &mut id);
+                    self.to_host.extend(framed(&[id, &[9, 1, 2, 3]].concat()));
+                    return;
+                }
+                RequestBody::Standing => ReplyBody::Standing(STANDING),
+                RequestBody::Install => ReplyBody::Refused(Refusal::Unknown),
+                RequestBody::Score(_) => ReplyBody::Refused(Refusal::SwitchedOff),
+                _ => ReplyBody::Refused(Refusal::Measure),
+            };
+            let reply = Reply { id: request.id, body };
+            self.to_host.extend(wire::encode(&reply, &mut [0; MAX_FRAME]).unwrap().iter());
+        }
+    }
+
+    /// A number as the protocol writes it: seven bits a byte, the lowest first.
+    fn postcard_id(mut id: u32, bytes: &mut [u8; 5]) -> &[u8] {
+        let mut len = 0;
+        loop {
+            let more = id > 0x7F;
+            bytes[len] = id as u8 & 0x7F | if more { 0x80 } else { 0 };
+            id >>= 7;
+            len += 1;
+            if !more {
+                return &bytes[..len];
+            }
+        }
+    }
+
+    impl Read for Device {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            match self.to_host.pop_front() {
+                Some(byte) => {
+                    bytes[0] = byte;
+                    Ok(1)
+                }
+                None => Err(ErrorKind::TimedOut.into()),
+            }
+        }
+    }
+
+    impl Write for Device {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            for &byte in bytes {
+                if let Some(Ok(request)) = self.reader.push::<Request>(byte) {
+                    self.answer(&request);
+                }
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Transport for Device {
+        fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_version_of_a_device_is_told_and_so_is_its_standing() {
+        let mut link = Device::link(Age::Now);
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, Some(PROTOCOL_VERSION));
+        assert_eq!(link.standing(version).unwrap(), Some(STANDING));
+    }
+
+    #[test]
+    fn old_firmware_that_is_silent_is_of_version_1_and_is_not_asked_more() {
+        let mut link = Device::link(Age::Version1);
+        let start = Instant::now();
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, None);
+        assert_eq!(link.standing(version).unwrap(), None);
+        assert!(start.elapsed() < Duration::from_secs(5));
+        // Patience is as before.
+        assert!(matches!(link.ask(&RequestBody::Standing), Err(DeviceError::Silent { tries: 3, .. })));
+        assert_eq!(link.into_line().asked, 2 + 3);
+    }
+
+    #[test]
+    fn what_either_side_does_not_know_is_told_at_once() {
+        let mut link = Device::link(Age::Later);
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, Some(PROTOCOL_VERSION + 7));
+        assert!(matches!(link.standing(version), Err(DeviceError::UnknownReply)));
+        assert!(matches!(link.ask(&RequestBody::Install), Err(DeviceError::UnknownRequest)));
+        assert!(matches!(link.ask(&RequestBody::Score(0.0)), Err(DeviceError::SwitchedOff)));
+        assert_eq!((link.damaged(), link.into_line().asked), (0, 4));
+    }
 }

@@ -6,7 +6,8 @@ mod rest;
 
 use calib_core::Anybody;
 use calib_core::wire::{
-    MAX_VALUES, Name, Refusal, Reply, ReplyBody, Request, RequestBody, Status, UpdateRefusal,
+    MAX_VALUES, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
+    UpdateRefusal,
 };
 use embedded_hal::digital::OutputPin;
 
@@ -20,6 +21,7 @@ pub struct Device<'a, C, P, M, E> {
     alarm: Alarm<P>,
     meter: M,
     entropy: E,
+    questions: Questions,
     /// For the classifier's output.
     scratch: Scratch,
     /// For calibrated probabilities, and as many numbers on the way to them.
@@ -36,11 +38,17 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         Self::with_slot(classifier, slot, alarm, meter, entropy)
     }
 
-    /// Joins the parts with a slot that was read already, and logs what it holds.
+    /// Joins the parts with a slot that was read already, and logs what it holds. The device answers all questions.
     pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
         log::start(classifier.name(), slot.status());
-        let scratch = [0.0; MAX_VALUES];
-        Self { classifier, slot, alarm, meter, entropy, scratch, space: [0.0; 2 * MAX_VALUES] }
+        let (questions, scratch, space) = (Questions::All, [0.0; MAX_VALUES], [0.0; 2 * MAX_VALUES]);
+        Self { classifier, slot, alarm, meter, entropy, questions, scratch, space }
+    }
+
+    /// The same device, which answers these questions alone.
+    #[must_use]
+    pub fn answering(self, questions: Questions) -> Self {
+        Self { questions, ..self }
     }
 
     /// Gives the parts back but for the slot. The alarm stays as it is.
@@ -48,14 +56,20 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         (self.classifier, self.alarm, self.meter, self.entropy)
     }
 
-    /// Answers a request. A request for a prediction sets the alarm, the others leave it alone.
+    /// Answers a request. A request for a prediction sets the alarm; the others leave it alone, and so does one that is
+    /// [switched off](Device::answering).
     ///
     /// # Errors
     ///
     /// The alarm pin's: a device whose alarm is stuck must not go on as if it were not.
     pub fn answer(&mut self, request: &Request) -> Result<Reply, P::Error> {
         let body = match &request.body {
+            trial if self.questions == Questions::NoTrials && trial.is_trial() => {
+                ReplyBody::Refused(Refusal::SwitchedOff)
+            }
             RequestBody::Status => ReplyBody::Status(self.status()),
+            RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
+            RequestBody::Standing => ReplyBody::Standing(self.slot.standing(self.questions)),
             RequestBody::Measure { features, repeat } => match self.measure(features, *repeat) {
                 Ok(measurement) => ReplyBody::Measurement(measurement),
                 Err(refusal) => ReplyBody::Refused(refusal),
@@ -97,12 +111,12 @@ fn fitting(text: &str) -> Name {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::ParseError;
-    use calib_core::wire::Missing;
+    use calib_core::wire::{Held, Missing, Standing};
+    use calib_core::{Identity, ParseError};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;
-    use crate::testing::{BINARY, ID, StopWatch, TERNARY, ask, device};
+    use crate::testing::{BINARY, ID, StopWatch, TERNARY, ask, binary_artifact, device, values};
     use crate::{AlarmRule, NoEntropy};
 
     #[test]
@@ -113,6 +127,48 @@ mod tests {
         assert_eq!((status.classifier.as_str(), status.alarm_rule), ("ternary", AlarmRule::AtLeast(0.5)));
         assert_eq!(status.stack_high_water_bytes, 1234);
         assert_eq!(status.calibrator, Err(Missing::Artifact(ParseError::Blank)));
+        device.alarm.free().done();
+    }
+
+    #[test]
+    fn tells_the_protocol_and_which_calibrator_answers() {
+        let slot = binary_artifact(Some(ID));
+        let mut device = device(&BINARY, slot.as_bytes(), &[]);
+        let version = ask(&mut device, RequestBody::Version);
+        assert_eq!(version, ReplyBody::Version(PROTOCOL_VERSION));
+        let held = Some(Held { identity: Identity([1; 8]), counter: 0 });
+        let standing = Standing { held, passed_over: None, questions: Questions::All };
+        assert_eq!(ask(&mut device, RequestBody::Standing), ReplyBody::Standing(standing));
+        device.alarm.free().done();
+    }
+
+    /// The alarm's pin expects one change, by the classifier's own answer.
+    #[test]
+    fn trials_are_switched_off_and_leave_the_alarm() {
+        let slot = binary_artifact(Some(ID));
+        let mut device = device(&BINARY, slot.as_bytes(), &[State::Low]).answering(Questions::NoTrials);
+        let features = || values(&[-9.0, 0.0]);
+        for trial in [
+            RequestBody::Score(0.0),
+            RequestBody::ScoreWithWord { score: 0.0, word: 1 },
+            RequestBody::Logits(features()),
+            RequestBody::Probs(features()),
+            RequestBody::Code(0),
+            RequestBody::Codes([0, 1].into_iter().collect()),
+            RequestBody::Measure { features: features(), repeat: u16::MAX },
+        ] {
+            assert_eq!(ask(&mut device, trial), ReplyBody::Refused(Refusal::SwitchedOff));
+        }
+        // What the classifier itself makes of features still counts.
+        let reply = ask(&mut device, RequestBody::Classify(features()));
+        assert!(matches!(reply, ReplyBody::Prediction(prediction) if !prediction.alarm));
+        assert!(matches!(ask(&mut device, RequestBody::Status), ReplyBody::Status(_)));
+        let refused = ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable));
+        assert_eq!(ask(&mut device, RequestBody::Install), refused);
+        let ReplyBody::Standing(standing) = ask(&mut device, RequestBody::Standing) else {
+            panic!("refused")
+        };
+        assert_eq!(standing.questions, Questions::NoTrials);
         device.alarm.free().done();
     }
 

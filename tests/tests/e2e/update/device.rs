@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use calib_core::slot::{Refused, SignatureError, SlotFault};
-use calib_core::wire::{Chunk, Prediction, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
+use calib_core::wire::{Chunk, Prediction, Questions, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
 use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::device::serial::{DeviceError, Link, Stage, push};
@@ -160,7 +160,7 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
     device.switch_on().unwrap();
     assert_eq!(device.slots().unwrap().trusted_key, Some(owner.public().id()));
 
-    let plain = calibrator(9, 0, Some(ID));
+    let plain = calibrator(9, 1, Some(ID));
     let signed_with = |key: &PrivateKey| StoredArtifact::from_bytes(&key.sign(&plain).unwrap()).unwrap();
     let mut link = device.link(patience()).unwrap();
     for artifact in [&plain, &signed_with(&stranger)] {
@@ -175,4 +175,23 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
     assert!(matches!(link.ask(&RequestBody::Install), Err(DeviceError::Refused(found)) if found == refused));
     push(&mut link, &signed_with(owner), |_| ()).unwrap();
     assert_eq!(in_force(&mut link), Some(plain.artifact().identity()));
+
+    // Signed is not enough: it has a counter, which is no other's.
+    let owned =
+        |artifact: &StoredArtifact| StoredArtifact::from_bytes(&owner.sign(artifact).unwrap()).unwrap();
+    for (artifact, expected) in [
+        (calibrator(8, 0, Some(ID)), UpdateRefusal::NoCounter),
+        (calibrator(8, 1, Some(ID)), UpdateRefusal::SameCounter { counter: 1 }),
+    ] {
+        let refused = push(&mut link, &owned(&artifact), |_| ());
+        assert!(matches!(&refused, Err(DeviceError::Refused(found)) if *found == expected), "{refused:?}");
+    }
+    assert!(matches!(link.ask(&SCORE), Err(DeviceError::SwitchedOff)));
+    let version = link.protocol_version().unwrap();
+    let standing = link.standing(version).unwrap().unwrap();
+    assert_eq!(
+        standing.held.map(|held| (held.identity, held.counter)),
+        Some((plain.artifact().identity(), 1))
+    );
+    assert_eq!((standing.passed_over, standing.questions), (None, Questions::NoTrials));
 }

@@ -1,0 +1,93 @@
+//! Whether an artefact may be installed, and where it goes.
+
+use embedded_storage::nor_flash::{ErrorType, NorFlash};
+
+use super::admission::Trust;
+use super::error::{InstallError, SlotFault};
+use super::record::Record;
+use super::store::{Current, Found, SlotStore};
+use super::trailer::Trailer;
+
+/// What an installation does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// The slot that holds the artefact in the end.
+    pub(super) target: usize,
+    /// The artefact's record.
+    pub(super) record: Record,
+    /// Whether the slot in force holds the artefact already.
+    pub(super) is_held: bool,
+    /// Whether the other slot is erased before the installation is acknowledged: it might be in force at a later start.
+    pub(super) clears: bool,
+}
+
+type Result<T, F> = core::result::Result<T, InstallError<<F as ErrorType>::Error>>;
+
+impl<F: NorFlash, T: Trust> SlotStore<F, T> {
+    /// Plans the installation of an admitted artefact. `offered` is its record, whose sequence does not count.
+    ///
+    /// # Errors
+    ///
+    /// If the device may not take it, or does not know what it would replace.
+    pub(super) fn plan(&mut self, offered: Record, bytes: &[u8]) -> Result<Plan, F> {
+        let trailers = [self.region.trailer(0), self.region.trailer(1)];
+        if (0..2).zip(trailers).any(|(slot, trailer)| self.is_news(slot, trailer)) {
+            return Err(InstallError::Reload);
+        }
+        let Record { counter, len_bytes, .. } = offered;
+        let newest = self.newest(trailers);
+        if let Some(held) = newest.map(|newest| newest.counter).filter(|&held| counter < held) {
+            return Err(InstallError::Downgrade { held, offered: counter });
+        }
+        let [first, second] = trailers;
+        if let Some(Current { slot, record }) = self.current
+            && record.is_of_same(&offered)
+            && self.region.first_difference(slot, 0, len_bytes, bytes).map_err(InstallError::Flash)?.is_none()
+        {
+            let other = if slot == 0 { second } else { first };
+            let clears = !other.is_below(record.rank());
+            return Ok(Plan { target: slot, record, is_held: true, clears });
+        }
+        let is_keyed = self.admission.trusted_key().is_some();
+        if is_keyed && newest.is_some_and(|held| held.counter == counter && !held.is_of_same(&offered)) {
+            return Err(InstallError::SameCounter { counter });
+        }
+        let seen = self.current.map(|current| current.record).into_iter();
+        let seen = seen.chain([first, second].into_iter().filter_map(|trailer| trailer.complete()));
+        let sequence = seen.map(|record| record.sequence).max().unwrap_or(0);
+        let sequence = sequence.checked_add(1).ok_or(InstallError::SequenceExhausted)?;
+        let record = Record { sequence, ..offered };
+        let (target, clears) = match self.current {
+            Some(current) => (1 - current.slot.min(1), false),
+            None if first.worth() > second.worth() => (1, !first.is_below(record.rank())),
+            None => (0, !second.is_below(record.rank())),
+        };
+        Ok(Plan { target, record, is_held: false, clears })
+    }
+
+    /// Tells whether a slot is complete of which the store, when it loaded the calibrator, did not know that it is older than
+    /// the one in force or of no use.
+    fn is_news(&self, slot: usize, trailer: Trailer) -> bool {
+        let Some(record) = trailer.complete() else { return false };
+        if let Some(Current { slot: in_force, record: held }) = self.current
+            && (slot == in_force || record.rank() <= held.rank())
+        {
+            return false;
+        }
+        // What could not be read then says nothing.
+        let is_known = |found: &Found| {
+            found.trailer == trailer && found.fault.is_some_and(|fault| fault != SlotFault::Flash)
+        };
+        !self.found.get(slot).is_some_and(is_known)
+    }
+
+    /// Returns the record of the newest calibrator, whether or not its bytes are whole; what was refused does not count.
+    fn newest(&self, trailers: [Trailer; 2]) -> Option<Record> {
+        let counted = trailers.into_iter().zip(self.found).filter_map(|(trailer, found)| match found.fault {
+            Some(SlotFault::Refused(_)) => None,
+            _ => trailer.complete(),
+        });
+        let all = self.current.map(|current| current.record).into_iter().chain(counted);
+        all.max_by_key(Record::rank)
+    }
+}

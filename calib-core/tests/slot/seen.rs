@@ -1,0 +1,176 @@
+//! What a store sees of its slots, and what it does when it sees otherwise than before.
+
+use calib_core::slot::{InstallError, PassedOver, SlotFault};
+
+use crate::flash::{Flash, SLOT_LEN};
+use crate::{Buffer, OTHERS, OURS, artefact, open, put};
+
+/// Slot 0 holds counter 2, slot 1 counter 3, which is in force.
+fn two() -> Flash {
+    let mut flash = Flash::erased();
+    put(&mut flash, 0, &artefact(2, 0.5, OURS), 1);
+    put(&mut flash, 1, &artefact(3, 0.75, OURS), 2);
+    flash
+}
+
+#[test]
+fn a_start_writes_nothing() {
+    for damage in [None, Some(40), Some(SLOT_LEN - 60), Some(SLOT_LEN - 20)] {
+        let mut flash = two();
+        if let Some(at) = damage {
+            flash.bytes[SLOT_LEN + at] ^= 1;
+        }
+        let before = flash.bytes.clone();
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let _ = store.survey();
+        assert_eq!((&store.flash().bytes, store.flash().changes), (&before, 0));
+    }
+}
+
+/// A disturbance at the start, and a push of an old calibrator: it does not pass for the first one.
+#[test]
+fn after_a_start_without_sight_counters_still_count() {
+    let mut flash = two();
+    flash.blind = 10_000;
+    let mut buffer = Buffer::new();
+    let mut store = open(flash, &mut buffer);
+    assert_eq!(store.load(&mut buffer).unwrap_err(), [SlotFault::Flash; 2]);
+    store.flash_mut().blind = 0;
+    for counter in [1, 2, 3, 4] {
+        let offered = artefact(counter, 0.875, OURS);
+        assert_eq!(store.install(offered.as_bytes()).unwrap_err(), InstallError::Reload);
+    }
+    assert_eq!(store.flash().changes, 0);
+    store.load(&mut buffer).unwrap();
+    assert_eq!(store.current_counter(), Some(3));
+    let lower = store.install(artefact(2, 0.875, OURS).as_bytes()).unwrap_err();
+    assert_eq!(lower, InstallError::Downgrade { held: 3, offered: 2 });
+    let receipt = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap();
+    assert_eq!((receipt.slot, receipt.sequence), (0, 3));
+}
+
+/// The newest cannot be read at the start, and is there again when an older one is pushed.
+#[test]
+fn a_newer_calibrator_that_comes_back_is_not_erased() {
+    let mut flash = two();
+    flash.lost = vec![SLOT_LEN + 64];
+    let mut buffer = Buffer::new();
+    let mut store = open(flash, &mut buffer);
+    assert_eq!(store.current_counter(), Some(2));
+    assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+    store.flash_mut().lost.clear();
+    for counter in [2, 3, 4] {
+        let refused = store.install(artefact(counter, 0.875, OURS).as_bytes()).unwrap_err();
+        assert_eq!(refused, InstallError::Reload);
+    }
+    store.load(&mut buffer).unwrap();
+    assert_eq!((store.current_counter(), store.passed_over()), (Some(3), None));
+}
+
+#[test]
+fn a_read_is_tried_three_times() {
+    for (fails, counter) in [(0, Some(3)), (1, Some(3)), (2, Some(3)), (10_000, None)] {
+        let mut flash = two();
+        flash.blind = fails;
+        let mut buffer = Buffer::new();
+        let store = open(flash, &mut buffer);
+        assert_eq!((store.current_counter(), store.passed_over()), (counter, None), "{fails}");
+    }
+}
+
+#[test]
+fn a_newer_calibrator_that_is_damaged_is_told_and_its_counter_counts() {
+    for (at, fault) in [
+        (40, SlotFault::Altered),
+        (SLOT_LEN - 300, SlotFault::Tail { offset: SLOT_LEN as u32 - 300 }),
+        // The record: it may have been an older one.
+        (SLOT_LEN - 60, SlotFault::Altered),
+    ] {
+        let mut flash = two();
+        flash.bytes[SLOT_LEN + at] ^= 1;
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        assert_eq!(store.current_counter(), Some(2), "{at}");
+        assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault }), "{at}");
+        let lower = store.install(artefact(2, 0.875, OURS).as_bytes());
+        if at == SLOT_LEN - 60 {
+            assert_eq!(lower.unwrap().slot, 1);
+        } else {
+            assert_eq!(lower.unwrap_err(), InstallError::Downgrade { held: 3, offered: 2 });
+            let receipt = store.install(artefact(3, 0.875, OURS).as_bytes()).unwrap();
+            assert_eq!((receipt.slot, receipt.sequence), (1, 3));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_passed_over_that_was_never_completed_or_is_older() {
+    let mut buffer = Buffer::new();
+    assert_eq!(open(two(), &mut buffer).passed_over(), None);
+    // The older one is damaged.
+    let mut flash = two();
+    flash.bytes[40] ^= 1;
+    assert_eq!(open(flash, &mut buffer).passed_over(), None);
+    // The newer one was cut short before its mark.
+    for left in [0, 16] {
+        let mut flash = two();
+        flash.bytes[2 * SLOT_LEN - 32 + left..2 * SLOT_LEN].fill(0xFF);
+        assert_eq!(open(flash, &mut buffer).passed_over(), None);
+    }
+    assert_eq!(open(Flash::erased(), &mut buffer).passed_over(), None);
+}
+
+/// What is acknowledged stays in force, also if the other slot's torn mark is read as whole one day.
+#[test]
+fn what_is_installed_again_is_in_force_whatever_was_torn() {
+    let old = artefact(2, 0.5, OURS);
+    let mut flash = two();
+    let mark = 2 * SLOT_LEN - 9;
+    flash.bytes[mark] = 0x20;
+    let mut buffer = Buffer::new();
+    let mut store = open(flash, &mut buffer);
+    assert_eq!(store.install(old.as_bytes()).unwrap().slot, 0);
+    let mut flash = store.free();
+    flash.bytes[mark] = 0;
+    assert_eq!(open(flash, &mut buffer).current_counter(), Some(2));
+
+    // An older one beside it is no danger, and stays.
+    let mut store = open(two(), &mut buffer);
+    assert_eq!(store.install(artefact(3, 0.75, OURS).as_bytes()).unwrap().slot, 1);
+    assert_eq!(store.survey().map(|slot| slot.map(|content| content.counter)), [Ok(2), Ok(3)]);
+}
+
+/// With neither slot in force, the one that cannot be read may hold anything: it is erased last.
+#[test]
+fn without_a_calibrator_the_slot_that_cannot_be_read_is_erased_last() {
+    let new = artefact(1, 0.5, OURS);
+    for lost in [0, 1] {
+        let mut flash = Flash::erased();
+        flash.bytes[lost * SLOT_LEN..][..SLOT_LEN].fill(0);
+        flash.lost = vec![(lost + 1) * SLOT_LEN - 8, (lost + 1) * SLOT_LEN - 40];
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        assert_eq!(store.current_slot(), None);
+        assert_eq!(usize::from(store.install(new.as_bytes()).unwrap().slot), 1 - lost);
+        let flash = store.free();
+        assert!(flash.bytes[lost * SLOT_LEN..][..SLOT_LEN].iter().all(|&byte| byte == 0xFF));
+        assert_eq!(open(flash, &mut buffer).current_counter(), Some(1));
+    }
+}
+
+/// What is refused, such as that of an earlier classifier, neither sets the counter nor stays where it might be in force one day.
+#[test]
+fn a_refused_calibrator_does_not_count() {
+    for (refused, slot) in [(0, 1), (1, 0)] {
+        let mut flash = Flash::erased();
+        put(&mut flash, refused, &artefact(7, 0.5, OTHERS), 5);
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let receipt = store.install(artefact(2, 0.75, OURS).as_bytes()).unwrap();
+        assert_eq!((usize::from(receipt.slot), receipt.sequence), (slot, 6));
+        assert_eq!(store.survey()[refused], Err(SlotFault::Blank));
+        store.load(&mut buffer).unwrap();
+        assert_eq!((store.current_counter(), store.passed_over()), (Some(2), None));
+    }
+}
