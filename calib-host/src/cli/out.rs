@@ -42,6 +42,12 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
+/// Prints warnings on standard error, a line each, also where there is no summary.
+pub(crate) fn warn(warnings: &[impl Display]) -> io::Result<()> {
+    let mut err = stderr();
+    warnings.iter().try_for_each(|warning| writeln!(err, "warning: {warning}"))
+}
+
 /// Text from an artefact or a device on a line of its own: ends of lines in it are escaped, too.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     match text.contains(char::is_control) {

@@ -1,7 +1,7 @@
 //! A report's numbers and words.
 
 use calib_fit::artifact::DeviceCost;
-use calib_fit::assess::BeforeAfter;
+use calib_fit::assess::{BeforeAfter, Evidence};
 use serde::Serialize;
 
 use super::classes::ClassWiseSummary;
@@ -75,6 +75,10 @@ pub struct Report {
     pub calibrator: CalibratorSummary,
     /// What is guaranteed, in one sentence.
     pub guarantee: String,
+    /// Whether anything is guaranteed.
+    pub guaranteed: bool,
+    /// What the test rows say against the calibrator, the weightiest first.
+    pub evidence: Vec<Evidence>,
     /// What to be careful about, in sentences; the weightiest first.
     pub warnings: Vec<String>,
     /// How many test rows are left out because they are uncalibrated.

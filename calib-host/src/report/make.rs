@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
-use calib_fit::assess::{AssessOptions, Cell, assess_before_after};
+use calib_fit::assess::{AssessOptions, Cell, assess_before_after, evidence};
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
@@ -59,7 +59,7 @@ use crate::draw::Plot;
 /// assert!(report.metrics.after.brier.value < report.metrics.before.brier.value);
 /// assert!(report.html()?.contains("<svg"));
 /// let diagram = plot(Figure::Reliability, &artifact, &data, &AssessOptions::default());
-/// assert!(diagram.expect("every binary report has one").svg().contains("<svg"));
+/// assert!(diagram.expect("every binary report has one").svg.contains("<svg"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -92,12 +92,15 @@ pub fn report(
     };
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
+    let evidence = evidence(artifact, &metrics, &test.before, &test.after);
     let bootstrap = options.bootstrap;
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
         guarantee: promise(artifact),
-        warnings: warnings::warnings(artifact, data, &origin, &metrics, &occupancy),
+        guaranteed: artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0),
+        warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence), &occupancy),
+        evidence,
         uncalibrated: test.uncalibrated,
         metrics,
         classes,

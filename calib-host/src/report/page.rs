@@ -61,6 +61,8 @@ impl Report {
         context! {calibrator => self.calibrator,
             guarantee => self.guarantee,
             warnings => self.warnings,
+            guaranteed => self.guaranteed,
+            doubtful => !self.evidence.is_empty(),
             uncalibrated => self.uncalibrated,
             n => self.metrics.after.n,
             hits => self.metrics.after.hits,

@@ -21,6 +21,12 @@ pub const REPORT_KEYS: &[(&str, &str)] = &[
     ("calibrator.data_sha256", "the SHA-256 of the data that it was fitted to, in hex"),
     ("calibrator.comparisons", "how many comparisons a lookup takes at most; null for a function"),
     ("guarantee", "what is guaranteed, in one sentence"),
+    ("guaranteed", "whether anything is guaranteed"),
+    (
+        "evidence",
+        "what the test rows say against the calibrator, the weightiest first; also among the warnings",
+    ),
+    ("evidence.*", "its kind and figures"),
     ("warnings", "what to be careful about, in sentences; the weightiest first"),
     ("uncalibrated", "how many test rows are left out because they are uncalibrated"),
     ("metrics", "the metrics on the test rows"),

@@ -25,6 +25,13 @@ const USEFUL_EPSILON: f64 = 0.1;
 pub fn promise(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
     let Some(guarantee) = header.guarantee else { return why_nothing(artifact) };
+    if guarantee.epsilon >= 1.0 {
+        return format!(
+            "Nothing is guaranteed: the bound is {:.4}, and every probability is within 1 of the truth anyway. More points a \
+             bin narrow it.",
+            guarantee.epsilon
+        );
+    }
     let assumption = match guarantee.theorem {
         Theorem::Gr21Theorem4 => {
             "if new data come from the same distribution as these and the device is handed a fresh random word each time"

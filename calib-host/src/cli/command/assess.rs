@@ -2,7 +2,7 @@
 
 use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, IntervalKind, ProbMatrix, assess, assess_before_after, assess_top_k,
-    assess_vectors, roc_surface,
+    assess_vectors, evidence, roc_surface,
 };
 use calib_host::report::{CalibratedRows, ClassProbRows};
 use clap::{Args, ValueEnum};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, parse_alpha};
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, warn};
 use crate::cli::read::{Assessed, Subject};
 use crate::cli::show;
 
@@ -99,12 +99,16 @@ impl Assess {
                 }
                 (with_uncalibrated(json!(assessment), uncalibrated), assessment.bins.len())
             }
-            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated }) => {
+            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated }, stored) => {
                 let both = assess_before_after(&before, &after, kind, &options, &options);
+                let evidence = evidence(&stored.artifact(), &both, &before, &after);
+                warn(&evidence)?;
                 if !self.json {
                     return Ok(show::before_after(&both, uncalibrated)?);
                 }
-                (with_uncalibrated(json!(both), uncalibrated), both.after.bins.len())
+                let mut value = with_uncalibrated(json!(both), uncalibrated);
+                value["evidence"] = json!(evidence);
+                (value, both.after.bins.len())
             }
             Subject::ClassProbs(rows) => return self.class_probs(&rows, &options),
             Subject::Ranks { before, after, uncalibrated } => {

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use calib_host::assess::{AssessOptions, assess_before_after, evidence};
 use calib_host::draw::Plot;
 use calib_host::files::write_file;
-use calib_host::report::{Figure, ReportData, plot};
+use calib_host::report::{CalibratedRows, Figure, ReportData, plot};
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
+use crate::cli::out::warn;
 use crate::cli::read::{NamedArtifact, Reported};
 
 /// Draw one of the plots of a report as an SVG or PNG file.
@@ -90,6 +92,10 @@ impl PlotCommand {
             drawn_classes: usize::MAX,
         };
         let (figure, absent) = self.figure();
+        let CalibratedRows { before, after, kind, .. } = data.test;
+        let options = AssessOptions::default();
+        let both = assess_before_after(before, after, *kind, &options, &options);
+        warn(&evidence(&artifact.stored.artifact(), &both, before, after))?;
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(None));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
         let bytes = match self.format() {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, warn};
 use crate::cli::read::{NamedArtifact, Reported};
 
 /// With this many drawn rows in all, resampling takes a few seconds.
@@ -120,6 +120,7 @@ impl ReportCommand {
             let page = report.html()?;
             write_file(path, self.force, |out| out.write_all(page.as_bytes()))?;
         }
+        warn(&report.warnings)?;
         if self.json { print_json(report) } else { Ok(()) }
     }
 }

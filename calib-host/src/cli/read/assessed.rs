@@ -35,7 +35,7 @@ pub(crate) enum Subject {
     /// Predictions, and how many rows were left out because they are uncalibrated.
     Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: u64 },
     /// The same rows before and after an artefact.
-    BeforeAfter(CalibratedRows),
+    BeforeAfter(CalibratedRows, StoredArtifact),
     /// Vectors of probabilities.
     Vectors(ProbMatrix),
     /// The same vectors before and after an artefact that gives every class a probability.
@@ -133,7 +133,8 @@ impl Assessed<'_> {
         self.check_no_table_columns()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
-            return Ok(Subject::BeforeAfter(artifact.scores(sources, self.columns())?));
+            let rows = artifact.scores(sources, self.columns())?;
+            return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
         }
         let (scores, labels) = score_columns(sources, self.columns())?;
         // Checks the range, too.
@@ -157,7 +158,8 @@ impl Assessed<'_> {
             self.check_bins(&artifact.stored)?;
             let reduction = artifact.stored.artifact().header().reduction;
             if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
-                return Ok(Subject::BeforeAfter(artifact.vectors(sources, kind, self.columns())?));
+                let rows = artifact.vectors(sources, kind, self.columns())?;
+                return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
             }
         }
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
