@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use calib_core::Outcome;
 use calib_core::wire::{Prediction, RawScore, Reply, ReplyBody};
+use calib_core::{Outcome, Uncalibrated};
 #[cfg(feature = "probe")]
 use calib_host::device::probe::{Chip, log_addr};
 use calib_host::device::serial::{DeviceError, LogLine, LogTable, open_port};
@@ -247,12 +247,14 @@ fn csv_line(request: u32, prediction: &Prediction) -> String {
         RawScore::F32(score) => score.get().to_string(),
         RawScore::Code(key) => key.to_string(),
     };
-    let outcome = match outcome {
-        Outcome::Calibrated(c) => {
+    let outcome = match (outcome.calibrated(), outcome) {
+        (Some(c), _) => {
             let epsilon = c.epsilon.map_or(String::new(), |epsilon| epsilon.to_string());
             format!("{},{},{epsilon},", c.prob, c.bin)
         }
-        Outcome::Uncalibrated(reason) => format!(",,,{reason}"),
+        (None, Outcome::Uncalibrated(reason)) => format!(",,,{reason}"),
+        // What older firmware says of a bin without calibration points.
+        (None, Outcome::Calibrated(_)) => format!(",,,{}", Uncalibrated::EmptyBin),
     };
     format!("{:.3},{request},{class},{score},{outcome},{}", now_s(), u8::from(*alarm))
 }

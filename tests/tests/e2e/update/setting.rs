@@ -87,7 +87,7 @@ pub(crate) fn microbit() -> &'static Path {
 pub(crate) fn prob(artifact: &StoredArtifact, score: f32) -> f32 {
     let artifact = artifact.artifact();
     let calib_core::Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
-    calibrator.calibrate(calib_core::Score::new(score).unwrap()).prob
+    calibrator.calibrate(calib_core::Score::new(score).unwrap()).calibrated().unwrap().prob
 }
 
 /// A calibrator of so many bins; every number of bins is another one.
