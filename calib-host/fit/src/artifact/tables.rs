@@ -238,10 +238,11 @@ fn exact_f32(edge: f64) -> Result<f32, CompileError> {
     if f64::from(single) == edge { Ok(single) } else { Err(CompileError::Edge(edge)) }
 }
 
-/// Returns the most by which a value moves when it becomes an `f32`: at most 2^-25, and nothing in a table of 16-bit numbers.
+/// Returns the most by which a value moves when it becomes an `f32`: at most 2^-25, and nothing in a table of 16-bit numbers. A
+/// bin without points has no epsilon.
 fn rounding(model: &Model) -> f64 {
     let moved = |bin: &crate::binary::Bin| (f64::from(bin.value as f32) - bin.value).abs();
-    model.bins().iter().map(moved).fold(0.0, f64::max)
+    model.bins().iter().filter(|bin| bin.n > 0).map(moved).fold(0.0, f64::max)
 }
 
 /// The smallest `f32` not below a positive number.
