@@ -284,3 +284,28 @@ fn log_text(line: &LogLine) -> String {
     let time = line.timestamp.as_ref().map_or(String::new(), |time| format!("{time} "));
     format!("{time}{level:<5} {}", line.message)
 }
+
+#[cfg(test)]
+mod tests {
+    use calib_core::{BinFlags, Calibrated, Score};
+
+    use super::*;
+
+    /// Older firmware sends the midpoint of a bin without calibration points, with a flag.
+    #[test]
+    fn a_midpoint_is_shown_as_uncalibrated() {
+        let midpoint =
+            Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+        let line = |outcome| {
+            let score = RawScore::F32(Score::ZERO);
+            let line =
+                csv_line(7, &Prediction { class: 1, score, outcome, alarm: true, word: None, action: None });
+            line.split_once(',').unwrap().1.to_owned()
+        };
+        let uncalibrated = "7,1,0,,,,no calibration point is in the score's bin,1";
+        assert_eq!(line(Outcome::Calibrated(midpoint)), uncalibrated);
+        assert_eq!(line(Outcome::Uncalibrated(Uncalibrated::EmptyBin)), uncalibrated);
+        let calibrated = Calibrated { flags: BinFlags::NONE, ..midpoint };
+        assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1");
+    }
+}
