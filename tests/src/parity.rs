@@ -267,13 +267,12 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
     Ok(match (artifact.calibrator(), input.vector()?) {
         (Calibrator::Binary(calibrator), _) => {
             let Input::Score(top) = *input else { bail!("a vector for a binary artefact") };
-            let outcome = Outcome::Calibrated(calibrator.calibrate_with(top.score, word));
-            ReplyBody::Prediction(prediction(top, outcome))
+            ReplyBody::Prediction(prediction(top, calibrator.calibrate_with(top.score, word)))
         }
         (Calibrator::BinaryCode(calibrator), _) => {
             let Input::Key(key) = *input else { bail!("no code for an artefact over codes") };
-            let calibrated = calibrator.calibrate(QuantizedScore::from_key(calibrator.encoding(), key)?)?;
-            ReplyBody::Prediction(of_class(1, RawScore::Code(key), Outcome::Calibrated(calibrated)))
+            let outcome = calibrator.calibrate(QuantizedScore::from_key(calibrator.encoding(), key)?)?;
+            ReplyBody::Prediction(of_class(1, RawScore::Code(key), outcome))
         }
         (Calibrator::TopLabelCode(calibrator), _) => {
             let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };

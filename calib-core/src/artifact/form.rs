@@ -10,6 +10,9 @@ use crate::table::{
 };
 
 /// A table of an artefact in one of its forms. All tables of an artefact have the same form.
+///
+/// A form knows edges and values alone: which of its bins hold no calibration point, so that their values are no probabilities,
+/// is for [`Tables::bin_flags`](super::Tables::bin_flags) to say. A [calibrator](crate::calibrator) heeds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

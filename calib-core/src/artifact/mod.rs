@@ -16,8 +16,8 @@
 //! |---|---|---|
 //! | 1 | header, mandatory, first | [`Header`] in postcard |
 //! | 2 | steps | for each table of `B` bins: epsilon, `B - 1` inner edges, `B` values |
-//! | 3 | bin flags, optional, beside 2, 9, 11 and 13 to 16 | a byte per bin ([`BinFlags`](crate::outcome::BinFlags)); absent if all are zero |
-//! | 4 | randomized steps | epsilon, `B - 1` edges, the u32 words of the edges' ties, `B` values |
+//! | 3 | bin flags, optional, beside 2, 9, 11 and 13 to 16 | a byte per bin ([`BinFlags`](crate::outcome::BinFlags)): 1 for a bin without calibration points, whose value is a midpoint and no probability; absent if all are zero |
+//! | 4 | randomized steps | epsilon, `B - 1` edges, which may be 0, the u32 words of the edges' ties, `B` values |
 //! | 5 | interpolated | epsilon, `K` knots' x, `K` knots' y, `K - 1` slopes |
 //! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip) |
 //! | 7 | Venn-Abers | epsilon, `B - 1` edges, `B` values p0, `B` values p1 |

@@ -15,13 +15,13 @@ use crate::vector::Joint;
 /// A checked artefact, which borrows the bytes from which it was parsed.
 ///
 /// ```
-/// use calib_core::{Artifact, Calibrator, Score};
+/// use calib_core::{Artifact, Calibrator, Outcome, Score};
 ///
 /// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
 /// # let bytes = sample::binary();
 /// let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
 /// let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not a binary calibrator") };
-/// let calibrated = calibrator.calibrate(Score::new(0.93)?);
+/// let Outcome::Calibrated(calibrated) = calibrator.calibrate(Score::new(0.93)?) else { panic!("uncalibrated") };
 /// assert_eq!((calibrated.prob, calibrated.epsilon), (0.8, Some(0.125)));
 /// # Ok::<(), calib_core::ScoreError>(())
 /// ```

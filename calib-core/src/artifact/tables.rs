@@ -6,7 +6,7 @@ use super::header::{Header, HeaderFlags, is_epsilon};
 use super::layout::SectionKind;
 use super::pool::Pool;
 use super::section::Payloads;
-use crate::outcome::{BinFlags, Calibrated, ProbInterval};
+use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
 use crate::score::{QuantizedScore, Score};
 
 /// The tables of an artefact, one per binary problem of its reduction, in the order that [`Reduction`](super::Reduction) states.
@@ -268,12 +268,13 @@ impl<'a> Tables<'a> {
         Some(Table { form, epsilon: guaranteed(epsilon) })
     }
 
-    /// Calibrates a score with a table; `None` for an uncalibrated class, beyond the last table, and for tables over codes.
+    /// Calibrates a score with a table; [`Outcome::NO_TABLE`] for a class without one, beyond the last table, and for tables over
+    /// codes.
     // Every form has a function of its own: on cores without an FPU every operation on floats is a call, so stack that is taken
     // above it counts. A Cortex-M0 (the core without atomics) takes the most stack for floats.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
-    pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
+    pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
         match self.kind {
             SectionKind::Tables => self.step(table, score),
             SectionKind::RandomizedSteps => self.randomized_step(table, score, word),
@@ -281,7 +282,7 @@ impl<'a> Tables<'a> {
             SectionKind::VennAbers => self.venn_abers(table, score),
             SectionKind::Scaling => self.scale(table, score),
             SectionKind::CompactSteps => self.rounded_step(table, score),
-            _ => None,
+            _ => Outcome::NO_TABLE,
         }
     }
 
@@ -289,109 +290,119 @@ impl<'a> Tables<'a> {
     // Inlining saves instructions, on the cores that have the stack for it.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(never))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline(always))]
-    fn step(&self, table: usize, score: Score) -> Option<Calibrated> {
-        let Table { form: TableForm::Steps(steps), epsilon } = self.read(SectionKind::Tables, table)? else {
-            return None;
+    fn step(&self, table: usize, score: Score) -> Outcome {
+        let Some(Table { form: TableForm::Steps(steps), epsilon }) = self.read(SectionKind::Tables, table)
+        else {
+            return Outcome::NO_TABLE;
         };
         let (bin, prob) = steps.lookup(score);
-        Some(self.evidence(table, bin, prob, epsilon))
+        self.evidence(table, bin, prob, epsilon)
     }
 
     /// Calibrates a score with a step table that divides equal scores by lot.
+    ///
+    /// Without a word nothing is guaranteed, whatever the score: the values beside an edge were estimated for the mix that the lot
+    /// makes of the scores at the edge and the others (Gupta and Ramdas 2021, Theorem 4, is about pairs of score and word).
     #[inline(never)]
-    fn randomized_step(&self, table: usize, score: Score, word: Option<u32>) -> Option<Calibrated> {
-        let Table { form: TableForm::Randomized(steps), epsilon } =
-            self.read(SectionKind::RandomizedSteps, table)?
+    fn randomized_step(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
+        let Some(Table { form: TableForm::Randomized(steps), epsilon }) =
+            self.read(SectionKind::RandomizedSteps, table)
         else {
-            return None;
+            return Outcome::NO_TABLE;
         };
-        let (bin, is_tied) = steps.find(score, word.unwrap_or(u32::MAX));
-        let epsilon = if is_tied && word.is_none() { None } else { epsilon };
-        Some(self.evidence(table, bin as u16, steps.value(bin), epsilon))
+        let (bin, prob) = steps.lookup(score, word.unwrap_or(u32::MAX));
+        self.evidence(table, bin, prob, epsilon.filter(|_| word.is_some()))
     }
 
     /// Calibrates a score with an interpolated table.
     #[inline(never)]
-    fn interpolate(&self, table: usize, score: Score) -> Option<Calibrated> {
-        let Table { form: TableForm::Interpolated(knots), epsilon } =
-            self.read(SectionKind::Interpolated, table)?
+    fn interpolate(&self, table: usize, score: Score) -> Outcome {
+        let Some(Table { form: TableForm::Interpolated(knots), epsilon }) =
+            self.read(SectionKind::Interpolated, table)
         else {
-            return None;
+            return Outcome::NO_TABLE;
         };
         let (bin, prob) = knots.lookup(score);
-        Some(self.evidence(table, bin, prob, epsilon))
+        self.evidence(table, bin, prob, epsilon)
     }
 
     /// Calibrates a score with two probabilities per bin.
     #[inline(never)]
-    fn venn_abers(&self, table: usize, score: Score) -> Option<Calibrated> {
-        let Table { form: TableForm::VennAbers(bins), epsilon } = self.read(SectionKind::VennAbers, table)?
+    fn venn_abers(&self, table: usize, score: Score) -> Outcome {
+        let Some(Table { form: TableForm::VennAbers(bins), epsilon }) =
+            self.read(SectionKind::VennAbers, table)
         else {
-            return None;
+            return Outcome::NO_TABLE;
         };
-        let (bin, prob, interval) = bins.lookup(score);
-        Some(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval: Some(interval) })
+        let (bin, prob, [p0, p1]) = bins.lookup(score);
+        let interval = Some(ProbInterval { lo: p0, hi: p1 });
+        Outcome::Calibrated(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval })
     }
 
     /// Calibrates a score with a scaling function, which has no bins.
     #[inline(never)]
-    fn scale(&self, table: usize, score: Score) -> Option<Calibrated> {
-        let Table { form: TableForm::Scaling(function), epsilon } = self.read(SectionKind::Scaling, table)?
+    fn scale(&self, table: usize, score: Score) -> Outcome {
+        let Some(Table { form: TableForm::Scaling(function), epsilon }) =
+            self.read(SectionKind::Scaling, table)
         else {
-            return None;
+            return Outcome::NO_TABLE;
         };
         let prob = function.evaluate(score);
-        Some(Calibrated { prob, bin: 0, epsilon, flags: BinFlags::NONE, interval: None })
+        Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon, flags: BinFlags::NONE, interval: None })
     }
 
-    /// Calibrates a code with a table; `None` for an uncalibrated class, beyond the last table, and for tables over floats.
+    /// Calibrates a code with a table; [`Outcome::NO_TABLE`] for a class without one, beyond the last table, and for tables over
+    /// floats.
     #[inline]
-    pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Option<Calibrated> {
+    pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Outcome {
         match self.kind {
             SectionKind::IntegerSteps => self.code_step(table, score.key()),
             SectionKind::CompactSteps => self.compact_step(table, score.key()),
-            _ => None,
+            _ => Outcome::NO_TABLE,
         }
     }
 
     /// Calibrates a code with a table in words.
     #[inline(never)]
-    fn code_step(&self, table: usize, key: u16) -> Option<Calibrated> {
-        let Table { form: TableForm::Codes(codes), epsilon } = self.read(SectionKind::IntegerSteps, table)?
+    fn code_step(&self, table: usize, key: u16) -> Outcome {
+        let Some(Table { form: TableForm::Codes(codes), epsilon }) =
+            self.read(SectionKind::IntegerSteps, table)
         else {
-            return None;
+            return Outcome::NO_TABLE;
         };
         let direct = self.direct(table).and_then(|direct| direct.get(usize::from(key)));
         let bin = direct.map_or_else(|| codes.bin(key), |&bin| bin.into());
-        Some(self.evidence(table, bin as u16, codes.value(bin), epsilon))
+        self.evidence(table, bin as u16, codes.value(bin), epsilon)
     }
 
     /// Calibrates a rounded float with a table in half words.
     #[inline(never)]
-    fn rounded_step(&self, table: usize, score: Score) -> Option<Calibrated> {
+    fn rounded_step(&self, table: usize, score: Score) -> Outcome {
         self.compact_step(table, score.rounded_key())
     }
 
     /// Calibrates a key with a table in half words.
     #[inline(never)]
-    fn compact_step(&self, table: usize, key: u16) -> Option<Calibrated> {
-        let Table { form: TableForm::Compact(steps), epsilon } =
-            self.read(SectionKind::CompactSteps, table)?
+    fn compact_step(&self, table: usize, key: u16) -> Outcome {
+        let Some(Table { form: TableForm::Compact(steps), epsilon }) =
+            self.read(SectionKind::CompactSteps, table)
         else {
-            return None;
+            return Outcome::NO_TABLE;
         };
         let (bin, prob) = steps.find(key);
-        Some(self.evidence(table, bin, prob, epsilon))
+        self.evidence(table, bin, prob, epsilon)
     }
 
-    /// Makes the result of a bin, with its evidence.
+    /// Makes the result of a bin, with its evidence. A bin without calibration points has no probability.
     #[inline(always)]
-    fn evidence(&self, table: usize, bin: u16, prob: f32, epsilon: Option<f32>) -> Calibrated {
+    fn evidence(&self, table: usize, bin: u16, prob: f32, epsilon: Option<f32>) -> Outcome {
         let flags = self.bin_flags(table, bin);
-        let epsilon = if flags.contains(BinFlags::EMPTY) { None } else { epsilon };
+        if flags.contains(BinFlags::EMPTY) {
+            return Outcome::Uncalibrated(Uncalibrated::EmptyBin);
+        }
         // An interval holds under the same conditions as the epsilon: without the epsilon there is none.
         let interval = epsilon.and_then(|_| self.interval(table, bin));
-        Calibrated { prob, bin, epsilon, flags, interval }
+        Outcome::Calibrated(Calibrated { prob, bin, epsilon, flags, interval })
     }
 
     /// Returns the flags of a bin of a table; [`BinFlags::NONE`] if there is no such bin or table.
@@ -420,7 +431,7 @@ impl<'a> Tables<'a> {
         self.direct.get(table.checked_mul(CODES)?..)?.get(..CODES)
     }
 
-    /// Tells whether results may have intervals: from section 8, or from Venn-Abers.
+    /// Tells whether results may have an interval, from section 8, or the two probabilities of Venn-Abers.
     pub fn has_intervals(&self) -> bool {
         self.intervals.is_some() || self.kind == SectionKind::VennAbers
     }

@@ -1,19 +1,19 @@
 //! Calibrators of a binary classifier's score.
 
 use crate::artifact::Tables;
-use crate::outcome::{BinFlags, Calibrated};
+use crate::outcome::Outcome;
 use crate::score::{EncodingError, QuantizedScore, Score, ScoreEncoding};
 
 /// Maps a binary classifier's score to the probability of class 1.
 ///
 /// ```
-/// use calib_core::{Artifact, Calibrator, Score};
+/// use calib_core::{Artifact, Calibrator, Outcome, Score};
 ///
 /// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
 /// # let bytes = sample::binary();
 /// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
 /// let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not a binary calibrator") };
-/// let calibrated = calibrator.calibrate(Score::new(0.3)?);
+/// let Outcome::Calibrated(calibrated) = calibrator.calibrate(Score::new(0.3)?) else { panic!("uncalibrated") };
 /// assert_eq!((calibrated.prob, calibrated.bin, calibrated.epsilon), (0.1, 0, Some(0.125)));
 /// # Ok::<(), calib_core::ScoreError>(())
 /// ```
@@ -33,7 +33,7 @@ pub struct BinaryCalibrator<'a> {
 /// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
 /// let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("not over codes") };
 /// let score = QuantizedScore::new(calibrator.encoding(), 100).unwrap();
-/// assert_eq!(calibrator.calibrate(score)?.prob, 0.8);
+/// assert_eq!(calibrator.calibrate(score)?.calibrated().unwrap().prob, 0.8);
 /// # Ok::<(), calib_core::score::EncodingError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,35 +43,24 @@ pub struct BinaryCodeCalibrator<'a> {
     pub(super) encoding: ScoreEncoding,
 }
 
-/// The result of a binary calibrator without a table, which parsing refuses. Its flag says that it rests on no data.
-const NOTHING: Calibrated =
-    Calibrated { prob: 0.5, bin: 0, epsilon: None, flags: BinFlags::EMPTY, interval: None };
-
-/// Returns [`NOTHING`].
-// A function that is never inlined, so that the usual result stays in registers.
-#[cold]
-#[inline(never)]
-fn nothing() -> Calibrated {
-    NOTHING
-}
-
 impl BinaryCalibrator<'_> {
-    /// Returns the calibrated probability of class 1.
+    /// Returns the calibrated probability of class 1; none for a score whose bin has no calibration point.
     ///
-    /// A randomised artefact is used with the word `u32::MAX`. If the score equals an edge, the guarantee does not hold for such a
-    /// word, and the result has neither epsilon nor interval: use [`BinaryCalibrator::calibrate_with`].
+    /// A randomised artefact is used with the word `u32::MAX`. Its guarantee is about scores with random words, so no result has an
+    /// epsilon or an interval: use [`BinaryCalibrator::calibrate_with`].
     #[inline]
-    pub fn calibrate(&self, score: Score) -> Calibrated {
+    pub fn calibrate(&self, score: Score) -> Outcome {
         self.calibrate_with(score, None)
     }
 
     /// Returns the calibrated probability of class 1, with a random word that divides equal scores between bins.
     ///
-    /// The word is uniform over all `u32` and drawn anew for every score. An artefact that is not randomised ignores it. With
-    /// `None`, as from a source of words that failed, the result is the one of [`BinaryCalibrator::calibrate`].
+    /// The word is uniform over all `u32`, independent of the score and drawn anew for every score: otherwise the epsilon of the
+    /// result does not hold, which no code can notice. An artefact that is not randomised ignores the word. With `None`, as from a
+    /// source of words that failed, the result is the one of [`BinaryCalibrator::calibrate`].
     #[inline]
-    pub fn calibrate_with(&self, score: Score, word: impl Into<Option<u32>>) -> Calibrated {
-        self.tables.calibrate(0, score, word.into()).unwrap_or_else(nothing)
+    pub fn calibrate_with(&self, score: Score, word: impl Into<Option<u32>>) -> Outcome {
+        self.tables.calibrate(0, score, word.into())
     }
 }
 
@@ -81,14 +70,14 @@ impl BinaryCodeCalibrator<'_> {
         self.encoding
     }
 
-    /// Returns the calibrated probability of class 1.
+    /// Returns the calibrated probability of class 1; none for a code whose bin has no calibration point.
     ///
     /// # Errors
     ///
     /// If the score is in another encoding.
     #[inline]
-    pub fn calibrate(&self, score: QuantizedScore) -> Result<Calibrated, EncodingError> {
+    pub fn calibrate(&self, score: QuantizedScore) -> Result<Outcome, EncodingError> {
         EncodingError::check(self.encoding, score)?;
-        Ok(self.tables.calibrate_code(0, score).unwrap_or_else(nothing))
+        Ok(self.tables.calibrate_code(0, score))
     }
 }

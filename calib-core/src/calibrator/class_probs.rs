@@ -33,12 +33,13 @@ impl<'p> ClassProbs<'p> {
         self.probs.iter().map(|&prob| Some(prob).filter(|prob| !prob.is_nan()))
     }
 
-    /// Returns the bin of the whole vector; `None` if the calibrator does not bin vectors.
+    /// Returns the bin of the whole vector, which may be one without calibration points; `None` if the calibrator does not bin vectors.
     pub const fn bin(&self) -> Option<u16> {
         self.bin
     }
 
-    /// Returns what to know about the bin.
+    /// Returns what to know about the vector: [`BinFlags::EMPTY`] if its bin has no calibration point, and then no class has a
+    /// probability; [`BinFlags::SHARED_OUT`] if a class is uncalibrated, and the others' probabilities sum to one without it.
     pub const fn flags(&self) -> BinFlags {
         self.flags
     }
@@ -53,7 +54,8 @@ impl<'p> ClassProbs<'p> {
                 flags: self.flags,
                 interval: None,
             }),
-            None => Outcome::Uncalibrated(Uncalibrated::Class),
+            None if self.flags.contains(BinFlags::EMPTY) => Outcome::Uncalibrated(Uncalibrated::EmptyBin),
+            None => Outcome::NO_TABLE,
         }
     }
 }

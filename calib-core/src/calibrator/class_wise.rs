@@ -47,7 +47,7 @@ impl<'a> ClassWiseCalibrator<'a> {
     /// [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
     #[inline]
     pub fn calibrate(&self, class: u16, score: Score, word: Option<u32>) -> Outcome {
-        Outcome::of_class(self.tables.calibrate(class.into(), score, word))
+        self.tables.calibrate(class.into(), score, word)
     }
 
     /// Returns every class's calibrated probability, in the order of the classes.
@@ -64,15 +64,15 @@ impl<'a> ClassWiseCalibrator<'a> {
     ) -> Result<impl Iterator<Item = Outcome> + use<'a, 'v>, ClassCountError> {
         ClassCountError::check(self.classes(), vector.classes())?;
         let tables = self.tables;
-        Ok(vector
-            .scores()
-            .enumerate()
-            .map(move |(class, score)| Outcome::of_class(tables.calibrate(class, score, word))))
+        Ok(vector.scores().enumerate().map(move |(class, score)| tables.calibrate(class, score, word)))
     }
 
     /// Returns a class's probability without its evidence; `None` for an uncalibrated class.
     #[inline]
     pub(crate) fn prob(&self, class: usize, score: Score, word: Option<u32>) -> Option<f32> {
-        self.tables.calibrate(class, score, word).map(|calibrated| calibrated.prob)
+        match self.tables.calibrate(class, score, word) {
+            Outcome::Calibrated(calibrated) => Some(calibrated.prob),
+            Outcome::Uncalibrated(_) => None,
+        }
     }
 }

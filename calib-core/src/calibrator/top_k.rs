@@ -55,13 +55,13 @@ impl<'a> TopKCalibrator<'a> {
     #[inline]
     pub fn calibrate(&self, rank: u16, top: TopLabel, word: Option<u32>) -> Outcome {
         if rank >= self.k || top.class >= self.classes {
-            return Outcome::of_class(None);
+            return Outcome::NO_TABLE;
         }
         let table = match self.by_class {
             true => usize::from(rank) * self.classes() + usize::from(top.class),
             false => rank.into(),
         };
-        Outcome::of_class(self.tables.calibrate(table, top.score, word))
+        self.tables.calibrate(table, top.score, word)
     }
 
     /// Returns the `k` first classes with their scores and calibrated probabilities, in descending order of score.

@@ -51,7 +51,8 @@ impl TopLabelCalibrator<'_> {
 
     /// Returns the calibrated probability that the predicted class is right.
     ///
-    /// A class without a table is uncalibrated, and so is a class that the calibrator does not have. There is no random word, as in
+    /// A class without a table is uncalibrated, and so are a class that the calibrator does not have and a score whose bin has no
+    /// calibration point. There is no random word, as in
     /// [`BinaryCalibrator::calibrate`](crate::calibrator::BinaryCalibrator::calibrate).
     #[inline]
     pub fn calibrate(&self, top: TopLabel) -> Outcome {
@@ -63,8 +64,8 @@ impl TopLabelCalibrator<'_> {
     #[inline(always)]
     pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
         match table(&self.tables, self.classes, top.class) {
-            Some(table) => Outcome::of_class(self.tables.calibrate(table, top.score, word.into())),
-            None => Outcome::of_class(None),
+            Some(table) => self.tables.calibrate(table, top.score, word.into()),
+            None => Outcome::NO_TABLE,
         }
     }
 
@@ -112,8 +113,10 @@ impl TopLabelCodeCalibrator<'_> {
     #[inline]
     pub fn calibrate(&self, class: u16, score: QuantizedScore) -> Result<Outcome, EncodingError> {
         EncodingError::check(self.encoding, score)?;
-        let table = table(&self.tables, self.classes, class);
-        Ok(Outcome::of_class(table.and_then(|table| self.tables.calibrate_code(table, score))))
+        Ok(match table(&self.tables, self.classes, class) {
+            Some(table) => self.tables.calibrate_code(table, score),
+            None => Outcome::NO_TABLE,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::class_probs::{ClassProbs, UNCALIBRATED};
 use super::class_wise::ClassWiseCalibrator;
 use super::normalized::NormalizedCalibrator;
-use crate::outcome::{BinFlags, Outcome};
+use crate::outcome::{BinFlags, Calibrated, Outcome};
 use crate::score::{ClassCountError, Score, ScoreVector, TopLabel};
 use crate::vector::{CellTable, Joint, ScalingInput, VectorError, VectorScaling};
 
@@ -102,7 +102,7 @@ impl<'a> VectorCalibrator<'a> {
                     *place = calibrator.prob(class, score, word).unwrap_or(UNCALIBRATED);
                 }
             }
-            Self::Normalized(calibrator) => calibrator.calibrate(probs, word),
+            Self::Normalized(calibrator) => flags = calibrator.calibrate(probs, word),
             Self::Binned(table) => {
                 let cell = table.calibrate(probs);
                 (bin, flags) = (Some(cell), table.flags(cell));
@@ -112,11 +112,24 @@ impl<'a> VectorCalibrator<'a> {
         Ok(ClassProbs { probs, bin, flags })
     }
 
-    /// Returns the outcome of one class, with its evidence. `top` is the class with its score, and `probs` comes from
+    /// Returns the outcome of the predicted class. `top` is the class with its score, and `probs` comes from
     /// [`VectorCalibrator::calibrate`].
+    ///
+    /// The outcome has neither epsilon nor interval. What [class-wise](VectorCalibrator::ClassWise) tables guarantee is about all
+    /// vectors with such a score of the class, whether or not the class is predicted: among predictions alone the class may be
+    /// right much more often. [`ClassWiseCalibrator::calibrate`] has each class's evidence; where the probability is to hold for
+    /// predictions, the reduction is [top-label](crate::artifact::Reduction::TopLabel).
     pub fn outcome(&self, top: TopLabel, word: Option<u32>, probs: ClassProbs<'_>) -> Outcome {
         match self {
-            Self::ClassWise(calibrator) => calibrator.calibrate(top.class, top.score, word),
+            Self::ClassWise(calibrator) => match calibrator.calibrate(top.class, top.score, word) {
+                Outcome::Calibrated(of_class) => {
+                    Outcome::Calibrated(Calibrated { epsilon: None, interval: None, ..of_class })
+                }
+                uncalibrated => uncalibrated,
+            },
+            Self::Normalized(calibrator) if probs.get(top.class).is_none() => {
+                Outcome::Uncalibrated(calibrator.why_not(top, word))
+            }
             Self::Normalized(_) | Self::Scaled(_) | Self::Binned(_) => probs.outcome(top.class),
         }
     }

@@ -120,9 +120,9 @@ impl<'a> DecisionRule<'a> {
     /// Returns the action for an outcome, as an index: the action at its probability, or the action for outcomes without one.
     #[inline]
     pub fn decide(&self, outcome: &Outcome) -> u8 {
-        match outcome {
-            Outcome::Calibrated(calibrated) => self.action_at(calibrated.prob),
-            Outcome::Uncalibrated(_) => self.uncalibrated,
+        match outcome.calibrated() {
+            Some(calibrated) => self.action_at(calibrated.prob),
+            None => self.uncalibrated,
         }
     }
 
@@ -145,9 +145,9 @@ impl<'a> DecisionRule<'a> {
     /// Tells whether an outcome raises the alarm: its action does, or there is no calibrated probability.
     #[inline]
     pub fn is_raised_by(&self, outcome: &Outcome) -> bool {
-        match outcome {
-            Outcome::Calibrated(calibrated) => self.has(self.action_at(calibrated.prob), ALARM),
-            Outcome::Uncalibrated(_) => true,
+        match outcome.calibrated() {
+            Some(calibrated) => self.has(self.action_at(calibrated.prob), ALARM),
+            None => true,
         }
     }
 
@@ -388,8 +388,12 @@ mod tests {
     fn without_a_probability_it_is_the_stated_action_and_the_alarm() {
         let words = payload(&PARTS);
         let rule = DecisionRule::parse(bytes(&words)).unwrap();
-        let outcome = Outcome::Uncalibrated(Uncalibrated::Class);
-        assert_eq!((rule.decide(&outcome), rule.is_raised_by(&outcome)), (1, true));
+        let midpoint =
+            Calibrated { prob: 0.1, bin: 0, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+        let reasons = [Uncalibrated::Class, Uncalibrated::EmptyBin, Uncalibrated::ZeroSum];
+        for outcome in reasons.map(Outcome::Uncalibrated).into_iter().chain([Outcome::Calibrated(midpoint)]) {
+            assert_eq!((rule.decide(&outcome), rule.is_raised_by(&outcome)), (1, true), "{outcome:?}");
+        }
         for no_prob in [f32::NAN, -f32::NAN, f32::INFINITY, -1e-45, -1.0, 1.0f32.next_up()] {
             assert_eq!(rule.action_at(no_prob), 1, "{no_prob}");
         }

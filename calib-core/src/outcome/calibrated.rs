@@ -32,12 +32,15 @@ pub struct Calibrated {
     pub epsilon: Option<f32>,
     /// What to know about the bin.
     pub flags: BinFlags,
-    /// An interval for the bin's true probability: the exact binomial interval, but for the failure probability `alpha` in the
-    /// artefact's header, or the two probabilities of Venn-Abers. `None` if the artefact holds no interval.
+    /// What the artefact holds beside the probability; `None` if it holds nothing.
+    ///
+    /// Of a binning method it is the exact binomial interval, which contains the bin's true probability but for the failure
+    /// probability `alpha` in the artefact's header. Of [Venn-Abers](crate::table::VennAbersTable) it is no such interval: `lo`
+    /// is `p0` and `hi` is `p1`, and the true probability of the score mostly lies outside of both.
     pub interval: Option<ProbInterval>,
 }
 
-/// Marks of a single bin.
+/// Marks of a single bin, in an artefact or of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BinFlags(u8);
@@ -45,15 +48,19 @@ pub struct BinFlags(u8);
 impl BinFlags {
     /// An ordinary bin.
     pub const NONE: Self = Self(0);
-    /// The bin has no calibration point: its probability is the bin's midpoint, not a measurement.
+    /// In an artefact: the bin has no calibration point, and its value is a midpoint, not a measurement. Results for the bin
+    /// are [`Uncalibrated::EmptyBin`]; older firmware sent the midpoint with this flag.
     pub const EMPTY: Self = Self(1);
+    /// In a result of [`Reduction::Normalized`](crate::artifact::Reduction::Normalized): another class is uncalibrated, so
+    /// that nothing was left to it when the probabilities of the others were made to sum to one.
+    pub const SHARED_OUT: Self = Self(2);
 
     /// Returns the byte stored in an artefact.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Returns the flags stored as `bits`; `None` if a bit is not known.
+    /// Returns the flags that an artefact stores as `bits`; `None` if a bit is not one for artefacts.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits & !Self::EMPTY.0 == 0 { Some(Self(bits)) } else { None }
     }
@@ -87,11 +94,27 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Makes the outcome of a class from its table's result; without a result the class is uncalibrated.
-    pub(crate) fn of_class(calibrated: Option<Calibrated>) -> Self {
-        match calibrated {
-            Some(calibrated) => Self::Calibrated(calibrated),
-            None => Self::Uncalibrated(Uncalibrated::Class),
+    /// The outcome of a class without a table.
+    pub(crate) const NO_TABLE: Self = Self::Uncalibrated(Uncalibrated::Class);
+
+    /// Returns the probability with its evidence; `None` if there is none.
+    ///
+    /// The midpoint of a bin without calibration points, which older firmware sent with
+    /// [`BinFlags::EMPTY`], is none.
+    ///
+    /// ```
+    /// use calib_core::{BinFlags, Calibrated, Outcome, Uncalibrated};
+    ///
+    /// let midpoint =
+    ///     Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+    /// assert_eq!(Outcome::Calibrated(midpoint).calibrated(), None);
+    /// assert_eq!(Outcome::Uncalibrated(Uncalibrated::EmptyBin).calibrated(), None);
+    /// ```
+    #[inline]
+    pub const fn calibrated(&self) -> Option<&Calibrated> {
+        match self {
+            Self::Calibrated(calibrated) if !calibrated.flags.contains(BinFlags::EMPTY) => Some(calibrated),
+            _ => None,
         }
     }
 }
@@ -103,7 +126,8 @@ impl Outcome {
 // A word wide, so that an `Outcome` is moved by words: with a byte a calibration took a Cortex-M4 300 instructions more.
 #[repr(u32)]
 pub enum Uncalibrated {
-    /// The class, or its rank, had too few calibration points for a table of its own, or no table could be fitted to them.
+    /// The class, or its rank, has no table: it had too few calibration points, or none could be fitted to them, as where all
+    /// have the same label.
     Class,
     /// There is no artefact.
     NoArtifact,
@@ -111,15 +135,75 @@ pub enum Uncalibrated {
     BadArtifact,
     /// The artefact was fitted for another classifier, or for another kind or number of scores.
     OtherClassifier,
+    /// No calibration point is in the score's bin: nothing is known about such scores.
+    EmptyBin,
+    /// Every class's probability is 0, so that they cannot be made to sum to one.
+    ZeroSum,
 }
 
 impl fmt::Display for Uncalibrated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Class => "the class had too few calibration points",
+            Self::Class => "no table could be fitted for the class",
             Self::NoArtifact => "there is no calibrator",
             Self::BadArtifact => "the calibrator is damaged",
             Self::OtherClassifier => "the calibrator was fitted for another classifier",
+            Self::EmptyBin => "no calibration point is in the score's bin",
+            Self::ZeroSum => "every class has the probability 0",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    const CALIBRATED: Calibrated = Calibrated {
+        prob: 0.5,
+        bin: 3,
+        epsilon: None,
+        flags: BinFlags::NONE,
+        interval: Some(ProbInterval { lo: 0.25, hi: 0.75 }),
+    };
+
+    /// What older firmware and hosts say keeps its bytes, and what is new is appended.
+    #[test]
+    fn the_bytes_of_an_outcome_are_pinned() {
+        let mut buf = [0; 32];
+        let mut bytes = |outcome: Outcome| postcard::to_slice(&outcome, &mut buf).unwrap().to_vec();
+        let interval = [1, 0, 0, 0x80, 0x3E, 0, 0, 0x40, 0x3F];
+        let prob = [0, 0, 0, 0, 0x3F, 3, 0];
+        let empty = Calibrated { flags: BinFlags::EMPTY, ..CALIBRATED };
+        assert_eq!(bytes(Outcome::Calibrated(CALIBRATED)), [&prob[..], &[0], &interval].concat());
+        assert_eq!(bytes(Outcome::Calibrated(empty)), [&prob[..], &[1], &interval].concat());
+        let reasons = [
+            Uncalibrated::Class,
+            Uncalibrated::NoArtifact,
+            Uncalibrated::BadArtifact,
+            Uncalibrated::OtherClassifier,
+            Uncalibrated::EmptyBin,
+            Uncalibrated::ZeroSum,
+        ];
+        for (number, reason) in (0..).zip(reasons) {
+            assert_eq!(bytes(Outcome::Uncalibrated(reason)), [1, number]);
+        }
+    }
+
+    #[test]
+    fn the_midpoint_of_an_empty_bin_is_no_probability() {
+        assert_eq!(Outcome::Calibrated(CALIBRATED).calibrated(), Some(&CALIBRATED));
+        let shared_out = Calibrated { flags: BinFlags::SHARED_OUT, ..CALIBRATED };
+        assert_eq!(Outcome::Calibrated(shared_out).calibrated(), Some(&shared_out));
+        let empty = Calibrated { flags: BinFlags::EMPTY, ..CALIBRATED };
+        assert_eq!(Outcome::Calibrated(empty).calibrated(), None);
+        assert_eq!(Outcome::Uncalibrated(Uncalibrated::EmptyBin).calibrated(), None);
+    }
+
+    #[test]
+    fn an_artefact_knows_no_flag_of_results() {
+        assert_eq!(BinFlags::from_bits(1), Some(BinFlags::EMPTY));
+        assert_eq!(BinFlags::from_bits(BinFlags::SHARED_OUT.bits()), None);
     }
 }

@@ -14,7 +14,8 @@ pub enum TableError {
     Length,
     /// There are more than 65 536 bins.
     TooManyBins,
-    /// This edge is NaN, outside `(0, 1]` or no key of the encoding; or this knot is NaN, `-0.0` or outside `[0, 1]`.
+    /// This edge is NaN, outside `(0, 1]` or no key of the encoding; or this knot, or edge with a word for ties, is NaN, `-0.0` or
+    /// outside `[0, 1]`.
     EdgeRange(usize),
     /// This edge or knot is not above the one before it.
     EdgeOrder(usize),

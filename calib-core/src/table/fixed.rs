@@ -10,6 +10,9 @@ use crate::score::Score;
 /// The table takes `8 N` bytes. A lookup takes `log2 N` steps of three or four instructions, whatever the score. A table of
 /// fewer than `N` bins wastes memory, not time. The edges lie in the order that suits the core's instructions.
 ///
+/// A table knows nothing of its bins' evidence: a bin without calibration points has no probability, and must not be in it. `calib
+/// export` refuses to make such a table; an artefact in flash, and the export for C, tell of such bins.
+///
 /// ```
 /// use calib_core::{FixedTable, Score, fixed_table};
 ///

@@ -7,7 +7,7 @@ use super::values::check_probs;
 /// A step table of 16-bit scores for a `const` or `static`, with room for `N` bins, a power of two up to 65 536.
 ///
 /// The table takes `4 N` bytes and no floating point: the probabilities, too, are integers, in units of 1/65 535. The search is
-/// the one of [`FixedTable`](crate::table::FixedTable).
+/// the one of [`FixedTable`](crate::table::FixedTable), and so is what the table knows nothing of.
 ///
 /// ```
 /// use calib_core::FixedCodeTable;
@@ -84,6 +84,8 @@ impl<const N: usize> FixedCodeTable<N> {
 }
 
 /// A table with an entry for every 8-bit score: the fastest lookup, in 1280 bytes.
+///
+/// Like [`FixedTable`](crate::table::FixedTable) it knows nothing of bins without calibration points.
 ///
 /// ```
 /// use calib_core::table::DirectTable;

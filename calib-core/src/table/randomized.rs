@@ -36,8 +36,8 @@ pub struct RandomizedTable<'a> {
 impl<'a> RandomizedTable<'a> {
     /// Makes a table of `values.len()` bins from the scores and the words of its inner edges, and its probabilities.
     ///
-    /// The scores are in `(0, 1]` and may repeat; the pairs of score and word ascend strictly. The probabilities are in
-    /// `[0, 1]`; there is one more than edges.
+    /// The scores are in `[0, 1]` and may repeat; the pairs of score and word ascend strictly. The probabilities are in
+    /// `[0, 1]`; there is one more than edges. An edge at the score 0 divides scores of exactly 0, which a saturated softmax gives.
     ///
     /// # Errors
     ///
@@ -72,29 +72,28 @@ impl<'a> RandomizedTable<'a> {
     /// Returns the bin's index and probability, in O(log B). The bin is the number of edges at or below `(score, word)`.
     #[inline]
     pub fn lookup(&self, score: Score, word: u32) -> (u16, f32) {
-        let (bin, _) = self.find(score, word);
+        let bin = self.find(score, word);
         (bin as u16, self.values.get(bin))
     }
 
     /// Tells whether the score equals an edge: only then does the bin depend on the word.
     pub fn is_tied(&self, score: Score) -> bool {
-        self.find(score, u32::MAX).1
+        self.edges.iter().any(|edge| edge.to_bits() == score.to_bits())
     }
 
-    /// Returns the bin, and whether the score equals an edge.
+    /// Returns the bin of a score and a word.
     #[inline]
-    pub(crate) fn find(&self, score: Score, word: u32) -> (usize, bool) {
+    fn find(&self, score: Score, word: u32) -> usize {
         let key = score.to_bits();
         let above = count_floats_at_or_below(self.edges, key);
-        let equal = |edges: &[f32]| edges.last().is_some_and(|edge| edge.to_bits() == key);
         let below_or_equal = self.edges.get(..above).unwrap_or_default();
-        if !equal(below_or_equal) {
-            return (above, false);
+        if below_or_equal.last().is_none_or(|edge| edge.to_bits() != key) {
+            return above;
         }
-        // An edge is above 0, so there is a score below the key.
-        let below = count_floats_at_or_below(below_or_equal, key.saturating_sub(1));
+        // No score is below 0.
+        let below = key.checked_sub(1).map_or(0, |key| count_floats_at_or_below(below_or_equal, key));
         let ties = self.ties.get(below..above).unwrap_or_default();
-        (below + ties.partition_point(|&tie| tie <= word), true)
+        below + ties.partition_point(|&tie| tie <= word)
     }
 
     /// Returns the scores of the inner edges, ascending; one less than bins.
@@ -136,22 +135,41 @@ mod tests {
         assert_eq!(new(&[], &[], &[]), Err(TableError::Length));
         assert_eq!(new(&[0.5], &[], &[0.1, 0.2]), Err(TableError::Length));
         assert_eq!(new(&[0.5], &[1], &[0.1]), Err(TableError::Length));
-        assert_eq!(new(&[0.0], &[1], &[0.1, 0.2]), Err(TableError::EdgeRange(0)));
+        for bad in [-0.0, -0.5, 1.0f32.next_up(), f32::NAN] {
+            let edges = [bad];
+            assert_eq!(
+                RandomizedTable::new(&edges, &[1], &[0.1, 0.2]),
+                Err(TableError::EdgeRange(0)),
+                "{bad}"
+            );
+        }
+        assert_eq!(new(&[0.0, 0.0], &[1, 1], &[0.1; 3]), Err(TableError::EdgeOrder(1)));
         assert_eq!(new(&[0.5, f32::NAN], &[1, 2], &[0.1; 3]), Err(TableError::EdgeRange(1)));
         assert_eq!(new(&[0.5, 0.4], &[1, 2], &[0.1; 3]), Err(TableError::EdgeOrder(1)));
         assert_eq!(new(&[0.5, 0.5], &[2, 2], &[0.1; 3]), Err(TableError::EdgeOrder(1)));
         assert_eq!(new(&[0.5, 0.5], &[2, 1], &[0.1; 3]), Err(TableError::EdgeOrder(1)));
         assert_eq!(new(&[0.5], &[1], &[0.1, 1.1]), Err(TableError::ValueRange(1)));
         assert!(new(&[0.5, 0.5, 0.6], &[0, u32::MAX, 0], &[0.1; 4]).is_ok());
+        assert!(new(&[0.0, 0.0, 1.0], &[0, u32::MAX, 0], &[0.1; 4]).is_ok());
         assert!(new(&[], &[], &[1.0]).is_ok());
+    }
+
+    #[test]
+    fn scores_of_exactly_0_are_divided_by_the_word() {
+        let table = RandomizedTable::new(&[0.0, 0.0, 1.0], &[7, 9, 5], &[0.1, 0.2, 0.3, 0.4]).unwrap();
+        let at = |score, word| table.lookup(Score::new(score).unwrap(), word).0;
+        assert_eq!([0, 6, 7, 8, 9, u32::MAX].map(|word| at(0.0, word)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!([0, u32::MAX].map(|word| at(f32::from_bits(1), word)), [2, 2]);
+        assert_eq!([4, 5].map(|word| at(1.0, word)), [2, 3]);
+        assert!(table.is_tied(Score::ZERO) && table.is_tied(Score::ONE));
     }
 
     proptest! {
         /// The lookup is the linear scan "how many pairs are at or below the pair".
         #[test]
         fn lookup_counts_the_pairs_at_or_below(
-            // Few scores, so that many repeat.
-            pairs in proptest::collection::btree_set((1u32..20, any::<u32>()), 0..60),
+            // Few scores, so that many repeat, 0 and 1 among them.
+            pairs in proptest::collection::btree_set((0u32..=20, any::<u32>()), 0..60),
             probe in 0..=ONE_BITS,
             word in any::<u32>(),
         ) {
@@ -164,7 +182,7 @@ mod tests {
             for (&edge, &tie) in edges.iter().zip(&ties) {
                 let words = [tie.wrapping_sub(1), tie, tie.wrapping_add(1), 0, u32::MAX, word];
                 probes.extend(words.map(|word| (edge, word)));
-                probes.extend([(edge.next_down(), u32::MAX), (edge.next_up(), 0)]);
+                probes.extend([(edge.next_down().max(0.0), u32::MAX), (edge.next_up().min(1.0), 0)]);
             }
             for (probe, word) in probes {
                 let scan = edges.iter().zip(&ties).filter(|(e, t)| (**e, **t) <= (probe, word)).count();

@@ -105,21 +105,25 @@ pub(crate) const fn check_edges(edges: &[f32]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Checks that every edge is in `(0, 1]`, and that the pairs of edge and tie ascend strictly.
+/// Checks that every edge is in `[0, 1]` and not `-0.0`, and that the pairs of edge and tie ascend strictly.
 pub(crate) const fn check_edges_with_ties(edges: &[f32], ties: &[u32]) -> Result<(), TableError> {
-    let mut before = (0.0, 0);
+    let mut before: Option<(u32, u32)> = None;
     let mut rest = (edges, ties);
     while let (Some((&edge, edges_tail)), Some((&tie, ties_tail))) =
         (rest.0.split_first(), rest.1.split_first())
     {
         let index = edges.len() - rest.0.len();
-        if !(edge > 0.0 && edge <= 1.0) {
+        // Bit patterns from 0 to 1 are ordered like the floats; those of `-0.0` and NaN are above.
+        let edge = edge.to_bits();
+        if edge > ONE_BITS {
             return Err(TableError::EdgeRange(index));
         }
-        if edge < before.0 || (edge == before.0 && tie <= before.1) {
+        if let Some((edge_before, tie_before)) = before
+            && (edge < edge_before || (edge == edge_before && tie <= tie_before))
+        {
             return Err(TableError::EdgeOrder(index));
         }
-        before = (edge, tie);
+        before = Some((edge, tie));
         rest = (edges_tail, ties_tail);
     }
     Ok(())

@@ -3,21 +3,21 @@
 use super::error::TableError;
 use super::search::bin_of_float;
 use super::values::{BinValues, check_edges, check_rising, within};
-use crate::outcome::ProbInterval;
 use crate::score::Score;
 
 /// A step table with two probabilities per bin (Vovk and Petej 2014, "Venn-Abers predictors").
 ///
 /// `p0` comes from the isotonic fit with the new point as a negative, `p1` from the fit with it as a positive. One of the two is
-/// calibrated; which one is unknown.
+/// calibrated: the one for the label that comes true. They are not the ends of a confidence interval: with many calibration
+/// points both lie close together, and the true probability of the score mostly lies outside.
 ///
 /// ```
-/// use calib_core::{ProbInterval, Score};
+/// use calib_core::Score;
 /// use calib_core::table::VennAbersTable;
 ///
 /// let table = VennAbersTable::new(&[0.5], &[0.0, 0.5], &[0.25, 1.0]).unwrap();
-/// let (bin, prob, interval) = table.lookup(Score::new(0.75)?);
-/// assert_eq!((bin, interval), (1, ProbInterval { lo: 0.5, hi: 1.0 }));
+/// let (bin, prob, [p0, p1]) = table.lookup(Score::new(0.75)?);
+/// assert_eq!((bin, p0, p1), (1, 0.5, 1.0));
 /// assert_eq!(prob, 1.0 / (1.0 - 0.5 + 1.0));
 /// # Ok::<(), calib_core::ScoreError>(())
 /// ```
@@ -73,17 +73,17 @@ impl<'a> VennAbersTable<'a> {
         self.p0.len()
     }
 
-    /// Returns the bin's index, its probability and the interval `[p0, p1]`, in O(log B).
+    /// Returns the bin's index, its probability and `[p0, p1]`, in O(log B).
     ///
     /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimises the log-loss in the worst case. Where rounding takes it
-    /// beyond an end of the interval, the probability is that end.
+    /// below `p0` or above `p1`, the probability is that one.
     #[inline]
-    pub fn lookup(&self, score: Score) -> (u16, f32, ProbInterval) {
+    pub fn lookup(&self, score: Score) -> (u16, f32, [f32; 2]) {
         let bin = bin_of_float(self.edges, self.p0.len(), score.to_bits());
-        let (lo, hi) = (self.p0.get(bin), self.p1.get(bin));
+        let (p0, p1) = (self.p0.get(bin), self.p1.get(bin));
         // The divisor is at least `p1`, and 1 if `p1` is 0: never 0.
-        let prob = within(hi / (1.0 - lo + hi), lo, hi);
-        (bin as u16, prob, ProbInterval { lo, hi })
+        let prob = within(p1 / (1.0 - p0 + p1), p0, p1);
+        (bin as u16, prob, [p0, p1])
     }
 
     /// Returns the inner edges, strictly ascending; one less than bins.
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn certainty_is_kept() {
         let table = VennAbersTable::new(&[0.5], &[0.0, 1.0], &[0.0, 1.0]).unwrap();
-        assert_eq!(table.lookup(Score::ZERO), (0, 0.0, ProbInterval { lo: 0.0, hi: 0.0 }));
-        assert_eq!(table.lookup(Score::ONE), (1, 1.0, ProbInterval { lo: 1.0, hi: 1.0 }));
+        assert_eq!(table.lookup(Score::ZERO), (0, 0.0, [0.0, 0.0]));
+        assert_eq!(table.lookup(Score::ONE), (1, 1.0, [1.0, 1.0]));
     }
 
     proptest! {
@@ -156,10 +156,10 @@ mod tests {
             let around = edges.iter().flat_map(|&edge| [edge.next_down(), edge, edge.next_up().min(1.0)]);
             for probe in around.chain([f32::from_bits(probe), 0.0, 1.0]) {
                 let scan = edges.iter().filter(|&&edge| edge <= probe).count();
-                let (bin, prob, interval) = table.lookup(Score::new(probe).unwrap());
+                let (bin, prob, both) = table.lookup(Score::new(probe).unwrap());
                 prop_assert_eq!(usize::from(bin), scan);
-                prop_assert_eq!(interval, ProbInterval { lo: p0[scan], hi: p1[scan] });
-                prop_assert!(interval.contains(prob));
+                prop_assert_eq!(both, [p0[scan], p1[scan]]);
+                prop_assert!(p0[scan] <= prob && prob <= p1[scan]);
                 let (lo, hi) = (f64::from(p0[scan]), f64::from(p1[scan]));
                 prop_assert!((f64::from(prob) - hi / (1.0 - lo + hi)).abs() <= 2e-7);
             }

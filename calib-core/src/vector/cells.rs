@@ -113,9 +113,14 @@ impl<'a> CellTable<'a> {
         BinFlags::from_bits(bits).unwrap_or_default()
     }
 
-    /// Replaces a vector of scores, one per class, by the probabilities of its cell, and returns the cell.
+    /// Replaces a vector of scores, one per class, by the probabilities of its cell, and returns the cell. If the cell is
+    /// [empty](BinFlags::EMPTY), the scores become NaN: there are no probabilities.
     pub fn calibrate(&self, scores: &mut [f32]) -> u16 {
         let cell = self.scheme.cell(scores);
+        if self.flags(cell).contains(BinFlags::EMPTY) {
+            scores.fill(f32::NAN);
+            return cell;
+        }
         let values = self.values.get(usize::from(cell) * self.scheme.classes()..).unwrap_or_default();
         for (place, &value) in scores.iter_mut().zip(values) {
             *place = value;

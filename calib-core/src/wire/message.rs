@@ -61,6 +61,8 @@ pub enum RequestBody {
         repeat: u16,
     },
     /// Calibrate the score of class 1 of a binary classifier with this random word, instead of a word that the device draws.
+    /// The device cannot tell whether the word is random: the epsilon of a randomised calibrator holds only if the host drew the
+    /// word anew, uniformly over all `u32` and without regard to the score.
     ScoreWithWord {
         /// The score.
         score: f32,
@@ -261,7 +263,7 @@ pub struct Prediction {
     /// Whether the alarm is raised.
     pub alarm: bool,
     /// The random word of the calibration, drawn by the device or given by the host. `None` if the calibrator is not randomised, or
-    /// the device has no source of words.
+    /// the device has no source of words; a randomised calibrator then states no epsilon.
     pub word: Option<u32>,
     /// The action of the calibrator's decision rule, as an index. `None` if there is no rule or no calibrator.
     pub action: Option<u8>,
@@ -297,7 +299,7 @@ pub struct Ranked {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ClassesPrediction {
-    /// The class that the classifier predicts, with the evidence of its probability. This probability decides about the alarm,
+    /// The class that the classifier predicts, with its probability. This probability decides about the alarm,
     /// whether or not another class has a higher one. The random word is the same for all classes.
     pub top: Prediction,
     /// The probabilities in the order of the classes, `None` for an uncalibrated class. The calibrator's reduction says whether they

@@ -152,7 +152,9 @@ fn the_parser_reads_the_pinned_binary_artefact() {
 
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
     for (score, bin, prob) in [(0.0, 0, 0.0625), (0.25, 1, 0.5), (0.7, 1, 0.5), (0.75, 2, 0.9375)] {
-        let got = calibrator.calibrate(Score::new(score).unwrap());
+        let Outcome::Calibrated(got) = calibrator.calibrate(Score::new(score).unwrap()) else {
+            panic!("{score} is uncalibrated")
+        };
         assert_eq!((got.bin, got.prob, got.epsilon, got.flags), (bin, prob, Some(0.125), BinFlags::NONE));
     }
 }
@@ -173,7 +175,9 @@ fn the_parser_reads_the_pinned_top_label_artefact() {
         Outcome::Uncalibrated(why) => Err(why),
     };
     assert_eq!(at(0, 0.4), Ok((0, 0.25, None, BinFlags::NONE)));
-    assert_eq!(at(0, 0.5), Ok((1, 0.75, None, BinFlags::EMPTY)));
+    // No calibration point was in the bin, whose midpoint is in the artefact.
+    assert_eq!(at(0, 0.5), Err(Uncalibrated::EmptyBin));
+    assert_eq!(artifact.tables().bin_flags(0, 1), BinFlags::EMPTY);
     assert_eq!(at(1, 0.5), Err(Uncalibrated::Class));
     assert_eq!(at(2, 0.5), Ok((0, 1.0, None, BinFlags::NONE)));
     assert_eq!(at(3, 0.5), Err(Uncalibrated::Class));

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm};
 use calib_core::table::CodeTable;
-use calib_core::{Artifact, Calibrator, QuantizedScore, ScoreEncoding};
+use calib_core::{Artifact, Calibrator, Outcome, QuantizedScore, ScoreEncoding};
 
 use crate::forge::{aligned, identity, write};
 use crate::golden::hex;
@@ -79,7 +79,10 @@ fn a_function_over_codes_is_written_and_read_as_pinned() {
     for (code, bin, prob) in
         [(0, 0, 0.0625), (16_383, 0, 0.0625), (16_384, 1, 0.5), (65_534, 1, 0.5), (65_535, 2, 0.9375)]
     {
-        let got = calibrator.calibrate(QuantizedScore::new(U16, code).unwrap()).unwrap();
+        let Ok(Outcome::Calibrated(got)) = calibrator.calibrate(QuantizedScore::new(U16, code).unwrap())
+        else {
+            panic!("{code} is uncalibrated")
+        };
         assert_eq!((got.bin, got.prob, got.epsilon), (bin, prob, None));
     }
 }

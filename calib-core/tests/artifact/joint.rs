@@ -12,6 +12,7 @@ use calib_core::vector::{
 };
 use calib_core::{
     Artifact, BinFlags, Calibrator, Logits, Outcome, ParseError, Probs, ScoreEncoding, ScoreVector,
+    Uncalibrated,
 };
 use proptest::prelude::*;
 
@@ -180,16 +181,22 @@ fn empty_cells_are_told() {
     let artifact = Artifact::parse(buffer.as_bytes()).unwrap();
     let Calibrator::Vector(calibrator) = artifact.calibrator() else { panic!() };
     let mut space = [0.0; 3];
-    for (row, cell, flags) in [([0.1, 0.8, 0.1], 1, empty), ([0.4, 0.3, 0.3], 3, none)] {
-        let vector = Probs::new(&row).unwrap().into();
-        let probs = calibrator.calibrate(vector, None, &mut space).unwrap();
-        assert_eq!((probs.bin(), probs.flags()), (Some(cell), flags));
-        assert!(probs.iter().map(Option::unwrap).eq(values[3 * usize::from(cell)..][..3].iter().copied()));
-        let Outcome::Calibrated(calibrated) = calibrator.outcome(vector.top_label(), None, probs) else {
-            panic!()
-        };
-        assert_eq!((calibrated.bin, calibrated.flags, calibrated.epsilon), (cell, flags, None));
-    }
+    let vector = Probs::new(&[0.4, 0.3, 0.3]).unwrap().into();
+    let probs = calibrator.calibrate(vector, None, &mut space).unwrap();
+    assert_eq!((probs.bin(), probs.flags()), (Some(3), none));
+    assert!(probs.iter().map(Option::unwrap).eq(values[9..].iter().copied()));
+    let Outcome::Calibrated(calibrated) = calibrator.outcome(vector.top_label(), None, probs) else {
+        panic!()
+    };
+    assert_eq!((calibrated.bin, calibrated.flags, calibrated.epsilon), (3, none, None));
+
+    // No calibration point was in this cell: nothing is known about any class.
+    let vector = Probs::new(&[0.1, 0.8, 0.1]).unwrap().into();
+    let probs = calibrator.calibrate(vector, None, &mut space).unwrap();
+    assert_eq!((probs.bin(), probs.flags()), (Some(1), empty));
+    assert!(probs.iter().all(|prob| prob.is_none()));
+    let outcome = calibrator.outcome(vector.top_label(), None, probs);
+    assert_eq!(outcome, Outcome::Uncalibrated(Uncalibrated::EmptyBin));
 }
 
 fn fault(fault: TableFault) -> Option<ParseError> {

@@ -54,11 +54,13 @@ impl Bins {
     }
 
     /// Calibrates by counting the edges at or below the score.
-    fn calibrate(&self, score: f32) -> Calibrated {
+    fn calibrate(&self, score: f32) -> Outcome {
         let bin = self.edges.iter().filter(|&&edge| edge <= score).count();
-        let (flags, epsilon) =
-            if self.empty[bin] { (BinFlags::EMPTY, None) } else { (BinFlags::NONE, self.epsilon) };
-        Calibrated { prob: self.values[bin], bin: bin as u16, epsilon, flags, interval: None }
+        if self.empty[bin] {
+            return Outcome::Uncalibrated(Uncalibrated::EmptyBin);
+        }
+        let (prob, flags, epsilon) = (self.values[bin], BinFlags::NONE, self.epsilon);
+        Outcome::Calibrated(Calibrated { prob, bin: bin as u16, epsilon, flags, interval: None })
     }
 
     /// Both ends, and either side of every edge.
@@ -160,27 +162,35 @@ fn use_all(artifact: &Artifact<'_>, score: Score) {
             Calibrator::TopLabel(calibrator) => calibrator.calibrate(TopLabel { class, score }),
             Calibrator::Binary(calibrator) => {
                 let with = calibrator.calibrate_with(score, u32::from(class).rotate_right(2));
-                assert!((0.0..=1.0).contains(&with.prob), "{with:?}");
-                Outcome::Calibrated(calibrator.calibrate(score))
+                assert!(with.calibrated().is_none_or(|with| (0.0..=1.0).contains(&with.prob)), "{with:?}");
+                calibrator.calibrate(score)
             }
             Calibrator::BinaryCode(calibrator) => {
-                Outcome::Calibrated(calibrator.calibrate(code(calibrator.encoding(), score)).unwrap())
+                calibrator.calibrate(code(calibrator.encoding(), score)).unwrap()
             }
             Calibrator::TopLabelCode(calibrator) => {
                 calibrator.calibrate(class, code(calibrator.encoding(), score)).unwrap()
             }
             _ => unreachable!("a calibrator that these tests do not know"),
         };
-        let Outcome::Calibrated(got) = outcome else {
-            assert!(tables.get(class.into()).is_none());
-            continue;
+        let got = match outcome {
+            Outcome::Calibrated(got) => got,
+            Outcome::Uncalibrated(why) => {
+                let is_empty = why == Uncalibrated::EmptyBin;
+                assert!(is_empty || why == Uncalibrated::Class, "{why}");
+                let is_binary =
+                    matches!(artifact.calibrator(), Calibrator::Binary(_) | Calibrator::BinaryCode(_));
+                assert_eq!(is_empty, is_binary || tables.get(class.into()).is_some());
+                continue;
+            }
         };
         assert!(got.interval.is_none_or(|interval| interval.contains(got.prob)), "{got:?}");
         assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
         assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
         if let Some(table) = tables.get(class.into()) {
             assert!(usize::from(got.bin) < table.form.bins().max(1), "{got:?}");
-            assert_eq!(tables.bin_flags(class.into(), got.bin), got.flags);
+            assert_eq!(tables.bin_flags(class.into(), got.bin), BinFlags::NONE);
+            assert_eq!(got.flags, BinFlags::NONE);
         }
     }
 }
@@ -245,19 +255,24 @@ proptest! {
                     let top = TopLabel { class, score };
                     let [one, other] = match (binary.calibrator(), classes.calibrator()) {
                         (Calibrator::Binary(one), Calibrator::TopLabel(other)) => {
-                            [Outcome::Calibrated(one.calibrate_with(score, word)), other.calibrate_with(top, word)]
+                            [one.calibrate_with(score, word), other.calibrate_with(top, word)]
                         }
                         (Calibrator::BinaryCode(one), Calibrator::TopLabelCode(other)) => {
                             let code = code(one.encoding(), score);
-                            [one.calibrate(code).map(Outcome::Calibrated), other.calibrate(class, code)].map(Result::unwrap)
+                            [one.calibrate(code), other.calibrate(class, code)].map(Result::unwrap)
                         }
                         _ => unreachable!("both are of one encoding"),
                     };
                     // What stands beside the tables was not written for the classes.
-                    if let (Outcome::Calibrated(one), Outcome::Calibrated(other)) = (one, other) {
-                        prop_assert_eq!((one.prob.to_bits(), one.bin), (other.prob.to_bits(), other.bin));
-                    } else {
-                        prop_assert!(false, "uncalibrated");
+                    match (one, other) {
+                        (Outcome::Calibrated(one), Outcome::Calibrated(other)) => {
+                            prop_assert_eq!((one.prob.to_bits(), one.bin), (other.prob.to_bits(), other.bin));
+                        }
+                        (Outcome::Uncalibrated(why), Outcome::Calibrated(other)) => {
+                            prop_assert_eq!(why, Uncalibrated::EmptyBin);
+                            prop_assert_eq!(binary.tables().bin_flags(0, other.bin), BinFlags::EMPTY);
+                        }
+                        _ => prop_assert!(false, "uncalibrated"),
                     }
                 }
             }
@@ -276,17 +291,12 @@ proptest! {
             prop_assert_eq!(artifact.tables().get(class), bins.as_ref().map(Bins::table));
             for probe in bins.iter().flat_map(Bins::probes).chain([probe]) {
                 let score = Score::new(probe).unwrap();
-                let expected = bins.as_ref().map(|bins| bins.calibrate(probe));
+                let uncalibrated = Outcome::Uncalibrated(Uncalibrated::Class);
+                let expected = bins.as_ref().map_or(uncalibrated, |bins| bins.calibrate(probe));
                 let got = match artifact.calibrator() {
-                    Calibrator::Binary(calibrator) => Some(calibrator.calibrate(score)),
+                    Calibrator::Binary(calibrator) => calibrator.calibrate(score),
                     Calibrator::TopLabel(calibrator) => {
-                        match calibrator.calibrate(TopLabel { class: class as u16, score }) {
-                            Outcome::Calibrated(calibrated) => Some(calibrated),
-                            outcome => {
-                                prop_assert_eq!(outcome, Outcome::Uncalibrated(Uncalibrated::Class));
-                                None
-                            }
-                        }
+                        calibrator.calibrate(TopLabel { class: class as u16, score })
                     }
                     _ => unreachable!("a calibrator that these tests do not know"),
                 };

@@ -6,8 +6,8 @@ use calib_core::artifact::{
 use calib_core::score::{ClassCountError, MAX_TOP_K};
 use calib_core::vector::VectorError;
 use calib_core::{
-    Artifact, BinFlags, Calibrated, Calibrator, Logits, Outcome, ParseError, Probs, ScoreEncoding,
-    ScoreVector, StepTable, Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrated, Calibrator, Logits, Outcome, ParseError, Probs, Score, ScoreEncoding,
+    ScoreVector, StepTable, TopLabel, Uncalibrated, VectorCalibrator,
 };
 use proptest::prelude::*;
 
@@ -146,18 +146,24 @@ fn check(artifact: &Artifact<'_>, vector: ScoreVector<'_>, values: &[f32]) -> Re
                     prop_assert!(
                         class_wise.calibrate_all(vector, None).unwrap().eq(outcomes.iter().copied())
                     );
-                    prop_assert_eq!(calibrator.outcome(top, None, probs), outcomes[order[0]]);
+                    // What is guaranteed of the class is not about the predictions of it.
+                    let without_epsilon = expected(order[0], scores[order[0]], None);
+                    prop_assert_eq!(calibrator.outcome(top, None, probs), without_epsilon);
                 }
                 VectorCalibrator::Normalized(_) => {
                     let sum: f32 = outcomes.iter().filter_map(raw).sum();
-                    let calibrated = outcomes.iter().filter_map(raw).count() as f32;
-                    let share = |prob: f32| if sum > 0.0 { prob / sum } else { 1.0 / calibrated };
-                    prop_assert!(probs.iter().eq(outcomes.iter().map(|o| raw(o).map(share))));
+                    prop_assert!(probs.iter().eq(outcomes.iter().map(|o| raw(o).map(|prob| prob / sum))));
                     let total: f32 = probs.iter().flatten().sum();
                     prop_assert!((total - 1.0).abs() < 1e-4);
+                    let shared_out = outcomes.iter().any(|outcome| raw(outcome).is_none());
+                    let flags = if shared_out { BinFlags::SHARED_OUT } else { BinFlags::NONE };
+                    prop_assert_eq!(probs.flags(), flags);
                     let got = calibrator.outcome(top, None, probs);
-                    prop_assert_eq!(raw(&got), raw(&outcomes[order[0]]).map(share));
-                    prop_assert!(!matches!(got, Outcome::Calibrated(c) if c.epsilon.is_some()));
+                    prop_assert_eq!(raw(&got), raw(&outcomes[order[0]]).map(|prob| prob / sum));
+                    match got {
+                        Outcome::Calibrated(c) => prop_assert_eq!((c.epsilon, c.flags), (None, flags)),
+                        Outcome::Uncalibrated(why) => prop_assert_eq!(why, Uncalibrated::Class),
+                    }
                 }
                 other => prop_assert!(false, "{:?}", other),
             }
@@ -194,8 +200,9 @@ proptest! {
     }
 }
 
+/// Nobody knows how classes share the probability if each has the probability 0.
 #[test]
-fn nothing_at_all_is_shared_evenly() {
+fn nothing_at_all_is_not_shared() {
     let steps = StepTable::new(&[0.5], &[0.0, 1.0]).unwrap();
     let table = Some(Table { form: TableForm::Steps(steps), epsilon: None });
     let header =
@@ -206,10 +213,43 @@ fn nothing_at_all_is_shared_evenly() {
     let Calibrator::Vector(calibrator) = parsed.calibrator() else { panic!("not a vector's") };
     let mut space = [0.0; 4];
     let row = [0.25; 4];
+    let top = |class| TopLabel { class, score: Score::new(row[usize::from(class)]).unwrap() };
     let probs = calibrator.calibrate(Probs::new(&row).unwrap().into(), None, &mut space).unwrap();
-    let third = Some(1.0 / 3.0);
-    assert_eq!(probs.iter().collect::<Vec<_>>(), [third, third, None, third]);
+    assert_eq!(probs.iter().collect::<Vec<_>>(), [None; 4]);
     assert_eq!((probs.get(2), probs.get(4), probs.bin()), (None, None, None));
+    let reasons = [0, 2].map(|class| calibrator.outcome(top(class), None, probs));
+    assert_eq!(reasons, [Uncalibrated::ZeroSum, Uncalibrated::Class].map(Outcome::Uncalibrated));
+}
+
+/// An empty bin of one class is no probability of that class, and the others' are flagged.
+#[test]
+fn a_class_in_an_empty_bin_has_no_part() {
+    let steps = StepTable::new(&[0.5], &[0.25, 0.75]).unwrap();
+    let table = Some(Table { form: TableForm::Steps(steps), epsilon: None });
+    for reduction in [Reduction::Normalized, Reduction::ClassWise] {
+        let header = Header { bins: 6, flags: HeaderFlags::NONE, guarantee: None, ..header(reduction, 3, 3) };
+        let bytes = write(&header, &[table; 3], &[0, 1, 0, 0, 0, 0]);
+        let buffer = aligned(&bytes);
+        let parsed = Artifact::parse(buffer.as_bytes()).unwrap();
+        let Calibrator::Vector(calibrator) = parsed.calibrator() else { panic!("not a vector's") };
+        let mut space = [0.0; 3];
+        let is_normalized = reduction == Reduction::Normalized;
+        let rows = [
+            ([0.75, 0.125, 0.125], [None, Some(0.25), Some(0.25)]),
+            ([0.25, 0.625, 0.125], [Some(0.25), Some(0.75), Some(0.25)]),
+        ];
+        for (row, expected) in rows {
+            let vector = Probs::new(&row).unwrap().into();
+            let probs = calibrator.calibrate(vector, None, &mut space).unwrap();
+            let sum: f32 = if is_normalized { expected.iter().flatten().sum() } else { 1.0 };
+            assert!(probs.iter().eq(expected.map(|prob| prob.map(|prob: f32| prob / sum))));
+            let shared_out = is_normalized && expected[0].is_none();
+            assert_eq!(probs.flags(), if shared_out { BinFlags::SHARED_OUT } else { BinFlags::NONE });
+            let outcome = calibrator.outcome(vector.top_label(), None, probs);
+            let empty = Outcome::Uncalibrated(Uncalibrated::EmptyBin);
+            assert_eq!(outcome == empty, expected[0].is_none(), "{outcome:?}");
+        }
+    }
 }
 
 #[test]

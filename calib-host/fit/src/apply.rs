@@ -3,8 +3,8 @@
 use calib_core::artifact::TableForm;
 use calib_core::score::EncodingError;
 use calib_core::{
-    Artifact, BinFlags, Calibrator, Outcome, QuantizedScore, Score, ScoreVector, StepTable, TopLabel,
-    Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrator, Outcome, QuantizedScore, Score, ScoreVector, TopLabel, Uncalibrated,
+    VectorCalibrator,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -47,37 +47,34 @@ pub struct AppliedClasses {
     pub outcomes: Vec<Outcome>,
     /// The bin of the vector as a whole, where it has one.
     pub bin: Option<u16>,
-    /// What to know about that bin.
-    pub bin_flags: BinFlags,
     /// The random word that stood in for the device's, if the artefact is randomised.
     pub word: Option<u32>,
 }
 
 impl Applied {
-    /// What to know about the row: `uncalibrated-class`, `uncalibrated`, `empty-bin` or nothing.
+    /// Returns what to know about the row: `uncalibrated-class`, `empty-bin`, `zero-sum`, `uncalibrated` or nothing.
     pub fn flags(&self) -> &'static str {
         flags(&self.outcome)
     }
 }
 
 impl AppliedClasses {
-    /// What to know about the row: `uncalibrated-class` if a class has no probability, `empty-bin` or nothing.
+    /// Returns what to know about the row: why the predicted class or else another class has no probability, in the words of
+    /// [`Applied::flags`], or nothing.
     pub fn flags(&self) -> &'static str {
-        if self.probs.contains(&None) {
-            "uncalibrated-class"
-        } else if self.bin_flags.contains(BinFlags::EMPTY) {
-            "empty-bin"
-        } else {
-            self.outcomes.iter().map(flags).find(|flags| !flags.is_empty()).unwrap_or_default()
-        }
+        let all = std::iter::once(&self.predicted).chain(&self.outcomes);
+        all.map(flags).find(|flags| !flags.is_empty()).unwrap_or_default()
     }
 }
 
 fn flags(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Uncalibrated(Uncalibrated::Class) => "uncalibrated-class",
+        Outcome::Uncalibrated(Uncalibrated::EmptyBin) => "empty-bin",
+        Outcome::Uncalibrated(Uncalibrated::ZeroSum) => "zero-sum",
         Outcome::Uncalibrated(_) => "uncalibrated",
-        Outcome::Calibrated(c) if c.flags.contains(BinFlags::EMPTY) => "empty-bin",
+        // Another class is.
+        Outcome::Calibrated(c) if c.flags.contains(BinFlags::SHARED_OUT) => "uncalibrated-class",
         Outcome::Calibrated(_) => "",
     }
 }
@@ -100,17 +97,14 @@ fn flags(outcome: &Outcome) -> &'static str {
 pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<Applied>> {
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
     let apply = |(&score, word): (&Score, Option<u32>)| {
-        let calibrated = match word {
-            Some(word) => calibrator.calibrate_with(score, word),
-            None => calibrator.calibrate(score),
-        };
-        Applied { top: TopLabel { class: 1, score }, outcome: Outcome::Calibrated(calibrated), word }
+        let outcome = calibrator.calibrate_with(score, word);
+        Applied { top: TopLabel { class: 1, score }, outcome, word }
     };
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
 }
 
-/// The probabilities of scores of class 1, and nothing else, on all processors; those that [`apply_scores`] finds. `None` if
-/// the artefact is not binary.
+/// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`apply_scores`] finds, NaN
+/// for a score whose bin is empty. `None` if the artefact is not binary.
 ///
 /// ```
 /// use calib_fit::apply_probs;
@@ -139,21 +133,27 @@ pub fn apply_probs(
     check_device_scores(scores)?;
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return Ok(None) };
     let checked = |score| Score::new(score).unwrap_or(Score::ZERO);
+    let prob = |outcome: Outcome| outcome.calibrated().map_or(f32::NAN, |calibrated| calibrated.prob);
     if artifact.is_randomized() {
-        let prob = |(&score, word): (&f32, _)| calibrator.calibrate_with(checked(score), word).prob;
+        let prob = |(&score, word): (&f32, _)| prob(calibrator.calibrate_with(checked(score), word));
         return Ok(Some(scores.iter().zip(words(artifact, seed)).map(prob).collect()));
     }
-    let steps = match artifact.tables().get(0).map(|table| table.form) {
+    let tables = artifact.tables();
+    let steps = match tables.get(0).map(|table| table.form) {
         Some(TableForm::Steps(steps)) if steps.edges().len() <= FEW_EDGES => Some(steps),
         _ => None,
     };
+    let is_empty = |bin: u16| tables.bin_flags(0, bin).contains(BinFlags::EMPTY);
+    let values: Vec<f32> = steps.map_or_else(Vec::new, |steps| {
+        (0..).zip(steps.values()).map(|(bin, value)| if is_empty(bin) { f32::NAN } else { value }).collect()
+    });
     let mut probs = vec![0.0; scores.len()];
     let parts = scores.par_chunks(1 << 14).zip(probs.par_chunks_mut(1 << 14));
     parts.for_each(|(scores, probs)| match steps {
-        Some(steps) => look_up(steps, scores, probs),
+        Some(steps) => look_up(steps.edges(), &values, scores, probs),
         None => {
-            for (&score, prob) in scores.iter().zip(probs) {
-                *prob = calibrator.calibrate(checked(score)).prob;
+            for (&score, place) in scores.iter().zip(probs) {
+                *place = prob(calibrator.calibrate(checked(score)));
             }
         }
     });
@@ -163,12 +163,12 @@ pub fn apply_probs(
 /// Up to so many edges are counted one by one, for several scores at once, before a search among them is quicker.
 const FEW_EDGES: usize = 32;
 
-/// What [`StepTable::lookup`] finds for many scores: a bin's number is that of the edges at or below the score.
-fn look_up(steps: StepTable<'_>, scores: &[f32], probs: &mut [f32]) {
-    let values: Vec<f32> = steps.values().collect();
+/// Finds the values of many scores as [`calib_core::StepTable::lookup`] does: a bin's number is that of the edges at or below
+/// the score.
+fn look_up(edges: &[f32], values: &[f32], scores: &[f32], probs: &mut [f32]) {
     for (scores, probs) in scores.chunks(256).zip(probs.chunks_mut(256)) {
         let mut bins = [0u32; 256];
-        for &edge in steps.edges() {
+        for &edge in edges {
             for (bin, &score) in bins.iter_mut().zip(scores) {
                 *bin += u32::from(edge <= score);
             }
@@ -208,7 +208,7 @@ pub fn apply_codes(
 ) -> Option<Result<Vec<Applied>, EncodingError>> {
     let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { return None };
     let apply = |&code: &QuantizedScore| {
-        let outcome = Outcome::Calibrated(calibrator.calibrate(code)?);
+        let outcome = calibrator.calibrate(code)?;
         Ok(Applied { top: TopLabel { class: 1, score: clamped_score(code) }, outcome, word: None })
     };
     Some(codes.iter().map(apply).collect())
@@ -312,7 +312,6 @@ fn apply_vector(
                 probs: probs.iter().collect(),
                 outcomes,
                 bin: probs.bin(),
-                bin_flags: probs.flags(),
                 word,
             })
         }
@@ -360,12 +359,16 @@ mod tests {
             let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
             let stored = StoredArtifact::from_bytes(&bytes).unwrap();
             let all = apply_scores(&stored.artifact(), &checked, 5).unwrap();
-            let prob = |row: &Applied| match row.outcome {
-                Outcome::Calibrated(calibrated) => calibrated.prob,
-                Outcome::Uncalibrated(_) => panic!("a binary artefact calibrates every score"),
-            };
             let probs = apply_probs(&stored.artifact(), &scores, 5).unwrap().unwrap();
-            assert!(all.iter().map(prob).eq(probs));
+            for (row, prob) in all.iter().zip(probs) {
+                match row.outcome {
+                    Outcome::Calibrated(calibrated) => assert_eq!(calibrated.prob.to_bits(), prob.to_bits()),
+                    Outcome::Uncalibrated(why) => {
+                        assert!(prob.is_nan());
+                        assert_eq!((why, row.flags()), (Uncalibrated::EmptyBin, "empty-bin"));
+                    }
+                }
+            }
             let bad = apply_probs(&stored.artifact(), &[0.5, -0.0, 1.5, f32::NAN], 0);
             let cause = calib_core::ScoreError::OutOfRange(1.5);
             assert_eq!(bad, Err(DataError::Score { row: 2, cause }));

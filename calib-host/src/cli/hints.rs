@@ -11,6 +11,7 @@ use calib_host::decide::{ActionsError, CostError};
 use calib_host::device::probe::{AccessError, FlashError, Rejection};
 use calib_host::device::serial::DeviceError;
 use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
+use calib_host::export::ExportError;
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
 
 use crate::cli::error::Error;
@@ -21,6 +22,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::File(error) => of_file(error),
         Error::Fit { cause, .. } => of_fit(cause),
         Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
+        Error::Export(cause) => of_export(cause),
         Error::Output(error) => of_output(error),
         Error::Device(error) => of_device(error),
         Error::Flash(error) => of_flash(error),
@@ -67,7 +69,9 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "name the column of probabilities with --prob-column".into()
         }
         Problem::ProbOutOfRange(_) | Problem::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
-        Problem::AllUncalibrated => "assess rows that a calibrated class was predicted for".into(),
+        Problem::AllUncalibrated => {
+            "assess rows whose class is calibrated, and whose bins hold calibration points".into()
+        }
         Problem::NaN
         | Problem::Infinite
         | Problem::NotANumber(_)
@@ -271,11 +275,23 @@ fn of_canonical(error: &CanonicalError) -> Option<String> {
     })
 }
 
+fn of_export(error: &ExportError) -> Option<String> {
+    match error {
+        ExportError::EmptyBins { .. } => Some(
+            "fit fewer bins, or umd, whose bins follow the points; or use --format c, whose lookup returns a status".into(),
+        ),
+        _ => None,
+    }
+}
+
 fn of_codes(error: &CodesError) -> Option<String> {
     Some(match error {
         CodesError::Encoding => {
             "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
                 .into()
+        }
+        CodesError::Method("umd-randomized") => {
+            "use ums or fixed-width, whose guarantee holds however often codes repeat".into()
         }
         CodesError::Method(_) => {
             "use a method that gives one probability per code, such as ums, isotonic or platt".into()

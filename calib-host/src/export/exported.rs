@@ -2,6 +2,7 @@
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
+use calib_fit::artifact::promise;
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +19,17 @@ pub enum ExportError {
         "`{0}` calibrates whole vectors and has no form as source code: put the artefact itself into flash"
     )]
     Vectors(String),
+    /// Bins without calibration points, of which a table in Rust does not tell.
+    #[error(
+        "{empty} of {bins} bins hold no calibration point, and the tables of the export for Rust would pass their midpoints off \
+         as probabilities"
+    )]
+    EmptyBins {
+        /// The number of such bins.
+        empty: usize,
+        /// The number of bins over all tables.
+        bins: u32,
+    },
     /// The name is no identifier.
     #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
     Name(String),
@@ -66,7 +78,7 @@ pub(super) fn exported<'a>(
     Ok((0..tables.count()).map(one).collect())
 }
 
-/// The first lines: what this is.
+/// The first lines: what this is, and what it promises.
 pub(super) fn title(artifact: &Artifact<'_>) -> Vec<String> {
     let header = artifact.header();
     let encoding = match header.encoding {
@@ -85,6 +97,21 @@ pub(super) fn title(artifact: &Artifact<'_>) -> Vec<String> {
     }
     if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
         lines.push("The artefact's intervals are not here.".into());
+    }
+    lines.push(String::new());
+    lines.extend(wrapped(&promise(artifact)));
+    lines
+}
+
+/// Breaks a text into lines of up to 110 characters.
+fn wrapped(text: &str) -> Vec<String> {
+    const WIDTH: usize = 110;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= WIDTH) {
+            Some(line) => *line = format!("{line} {word}"),
+            None => lines.push(word.into()),
+        }
     }
     lines
 }

@@ -61,11 +61,20 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
 /// `name` is the array's, in capitals. Step tables are `FixedTable`s; of every other form the type is that in
 /// [`TableForm`].
 ///
+/// A lookup in such a table gives a bin and a number, and cannot say that there is no probability. So an artefact with bins
+/// that hold no calibration point is refused: fit fewer bins, or a method whose bins follow the points; or export for C, where
+/// the lookup returns a status; or put the artefact itself into flash.
+///
 /// # Errors
 ///
-/// If the artefact calibrates whole vectors, or the name is none.
+/// If the artefact calibrates whole vectors or has empty bins, or the name is none.
 pub fn export_rust(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportError> {
-    Ok(rust::tables(artifact, &exported(artifact, name)?, name))
+    let tables = exported(artifact, name)?;
+    let empty = tables.iter().flatten().flat_map(|table| &table.empty).filter(|&&is_empty| is_empty).count();
+    if empty > 0 {
+        return Err(ExportError::EmptyBins { empty, bins: artifact.header().bins });
+    }
+    Ok(rust::tables(artifact, &tables, name))
 }
 
 #[cfg(test)]
@@ -103,9 +112,39 @@ mod tests {
         assert!(c.contains("int name_NAME_table_calibrate("), "{c}");
     }
 
+    /// Scores end at 0.75, so the last of five bins of equal width is empty.
+    #[test]
+    fn a_form_without_flags_refuses_empty_bins() {
+        let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
+        let refused = export_rust(&stored.artifact(), "CAL");
+        assert_eq!(refused, Err(ExportError::EmptyBins { empty: 1, bins: 5 }));
+        let c = export_c(&stored.artifact(), "cal").unwrap();
+        assert!(
+            c.contains("if (table->empty && table->empty[bin])\n        return CAL_UNCALIBRATED;"),
+            "{c}"
+        );
+    }
+
+    #[test]
+    fn the_promise_is_in_the_first_comment() {
+        let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 3 }));
+        let [c, rust] = [export_c(&stored.artifact(), "cal"), export_rust(&stored.artifact(), "CAL")];
+        let promised = calib_fit::artifact::promise(&stored.artifact());
+        assert!(
+            promised.contains("probability 90 %") && promised.contains("same distribution"),
+            "{promised}"
+        );
+        for (text, end) in [(c.unwrap(), "*/"), (rust.unwrap(), "#[rustfmt::skip]")] {
+            let comment = text.split_once(end).unwrap().0.replace("// ", "");
+            let words = comment.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(&promised), "{words}");
+            assert!(comment.lines().all(|line| line.len() < 120), "{comment}");
+        }
+    }
+
     #[test]
     fn exports_every_bit() {
-        let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
+        let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 3 }));
         let artifact = stored.artifact();
         let TableForm::Steps(table) = artifact.tables().get(0).unwrap().form else { panic!("no steps") };
         let c = export_c(&artifact, "cal").unwrap();
@@ -114,6 +153,6 @@ mod tests {
             assert!(c.contains(&format!("{:#010x}", number.to_bits())), "{c}");
             assert!(rust.contains(&format!("{:#010x}", number.to_bits())), "{rust}");
         }
-        assert!(rust.contains("FixedTable<8>"), "{rust}");
+        assert!(rust.contains("FixedTable<4>"), "{rust}");
     }
 }

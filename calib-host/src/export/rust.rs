@@ -23,7 +23,8 @@ pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], n
         Some(TableForm::Compact(_)) => "CompactTable<'static>",
         _ => &format!("FixedTable<{room}>"),
     };
-    let mut text: String = title(artifact).iter().map(|line| format!("// {line}\n")).collect();
+    let mut text: String =
+        title(artifact).iter().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect();
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());

@@ -1,7 +1,7 @@
 //! What an artefact guarantees, as a curve.
 
 use calib_core::Artifact;
-use calib_core::artifact::Theorem;
+use calib_core::artifact::{Reduction, Theorem};
 
 /// Hoeffding's bound as a function of epsilon: with probability `1 - factor * exp(-2 points epsilon^2)` every bin is within
 /// epsilon.
@@ -14,10 +14,18 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// The bound of an artefact, if its theorem has that form.
+    /// Returns the bound of an artefact, if its theorem has that form and the bound is about what the test rows show: every table
+    /// has the guarantee, and it is about predictions, class by class where rows are grouped so.
     pub(super) fn of(artifact: &Artifact<'_>) -> Option<Self> {
         let header = artifact.header();
         let guarantee = header.guarantee?;
+        let tables = artifact.tables();
+        let mut calibrated = (0..tables.count()).filter_map(|table| tables.get(table));
+        let is_about_predictions =
+            matches!(header.reduction, Reduction::Binary | Reduction::TopLabel | Reduction::TopKLabel { .. });
+        if !is_about_predictions || calibrated.any(|table| table.epsilon.is_none()) {
+            return None;
+        }
         let factor = match guarantee.theorem {
             Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4 | Theorem::Gr22Theorem1 | Theorem::SampleSplit => {
                 2.0 * f64::from(header.bins)

@@ -47,7 +47,8 @@ pub(super) fn warnings(
     if test.uncalibrated > 0 {
         let all = test.uncalibrated + test.after.len() as u64;
         warn(format!(
-            "{} of {all} test rows are uncalibrated and left out: their predicted class had too few calibration points.",
+            "{} of {all} test rows are uncalibrated and left out: their class has no table, or no calibration point is in \
+             their bin.",
             test.uncalibrated
         ));
     } else if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
@@ -145,8 +146,8 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
     }
     if empty > 0 {
         warnings.push(format!(
-            "{empty} of {} bins of the calibrator are empty: no calibration point fell into them, and what they output is \
-             a guess without a guarantee.",
+            "{empty} of {} bins of the calibrator are empty: no calibration point fell into them, and scores in them are \
+             uncalibrated.",
             header.bins
         ));
     }
@@ -164,7 +165,7 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
         .filter(|bin| bin.test > 0)
         .map(|bin| (if one_table { 0 } else { bin.class }, bin.bin))
         .collect();
-    let unmet = (header.bins as usize).saturating_sub(met.len());
+    let unmet = (header.bins as usize).saturating_sub(met.len() + empty);
     if unmet > 0 && (one_table || counts_every_point(header.reduction)) {
         warnings.push(format!(
             "{unmet} of {} bins of the calibrator hold no test row: nothing here is known about them.",

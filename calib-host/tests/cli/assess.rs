@@ -304,7 +304,7 @@ fn probabilities_that_cannot_be_assessed() {
         "prob,label\n,0\n,1\n",
         "",
         "bad.csv, column prob: no row has a probability: all are uncalibrated\n  \
-         hint: assess rows that a calibrated class was predicted for",
+         hint: assess rows whose class is calibrated, and whose bins hold calibration points",
     );
     for (csv, column, there) in [
         ("score,label\n0.5,0\n0.5,1\n", "prob", "\"score\", \"label\""),

@@ -118,11 +118,16 @@ fn sixteen_bits_take_steps_and_no_long_function() {
 
 #[test]
 fn what_codes_cannot_say_is_refused() {
-    let hint = "  hint: use a method that gives one probability per code, such as ums, isotonic or platt\n";
+    let guaranteed = "use ums or fixed-width, whose guarantee holds however often codes repeat";
+    let single = "use a method that gives one probability per code, such as ums, isotonic or platt";
     let place = place();
-    for (method, name) in [("umd-randomized --bins 4", "umd-randomized"), ("venn-abers", "venn-abers")] {
+    for (method, name, hint) in [
+        ("umd-randomized --bins 4", "umd-randomized", guaranteed),
+        ("umd --ties randomize --bins 4", "umd-randomized", guaranteed),
+        ("venn-abers", "venn-abers", single),
+    ] {
         let run = place.run(&format!("calib fit --method {method} --scores cal.csv {SOFTMAX} -o none"));
-        let expected = format!("error: {name} has no table over integer codes\n{hint}");
+        let expected = format!("error: {name} has no table over integer codes\n  hint: {hint}\n");
         assert_eq!((run.code, run.stderr), (2, expected));
     }
 }
@@ -214,5 +219,36 @@ fn heavy_ties_are_right_and_honest() {
             // Pooling decides how many bins isotonic regression has.
             assert!(expected.1 == 0 && got.1 > 1 || got.1 == expected.1, "{method}: {got:?} {expected:?}");
         }
+    }
+}
+
+/// JSON speaks of codes and scores as their user does; the keys that the device compares have a name of their own.
+#[test]
+fn json_gives_edges_in_the_users_units() {
+    let place = place();
+    let numbers = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    };
+    for table in ["f32", "u16"] {
+        let fitted = place.json(&format!(
+            "calib fit --method ums --bins 5 --scores cal.csv {SOFTMAX} --table {table} -o codes.bin --force --json"
+        ));
+        let (fitted, inspected) = (&fitted["tables"][0], &place.inspect("codes.bin")["tables"][0]);
+        for told in [fitted, inspected] {
+            let (edges, keys) = (numbers(&told["edges"]), numbers(&told["keys"]));
+            assert!(
+                edges.len() == 4 && edges.iter().zip(&keys).all(|(code, key)| code + 128.0 == *key),
+                "{told}"
+            );
+        }
+        assert_eq!((&fitted["edges"], &fitted["keys"]), (&inspected["edges"], &inspected["keys"]));
+    }
+    let shown =
+        place.ok("calib fit --method ums --bins 5 --scores floats.csv --table u16 -o floats.bin --json");
+    let (fitted, inspected) = (&shown.json()["tables"][0], &place.inspect("floats.bin")["tables"][0]);
+    assert_eq!(fitted["edges"], inspected["edges"]);
+    for (score, key) in numbers(&inspected["edges"]).into_iter().zip(numbers(&inspected["keys"])) {
+        assert_eq!((score * 65_535.0).round(), key);
+        assert!(score > 0.0 && score < 1.0);
     }
 }

@@ -394,8 +394,8 @@ fn ties_cost_the_guarantee_and_are_told() {
     assert_eq!(
         run.stderr.lines().nth(1),
         Some(
-            "Nothing is guaranteed: equal scores straddle a bin boundary, and without randomised ties the theorem \
-             does not hold for them."
+            "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. ums \
+             and fixed-width keep a guarantee, and so does umd with ties broken at random, but not over integer codes."
         )
     );
     let report = place.json(&format!("{UMD_FIT} --force --json"));

@@ -12,6 +12,7 @@ mod compare;
 mod data;
 mod decide;
 mod doctor;
+mod empty_bins;
 mod export;
 #[cfg(feature = "arrow")]
 mod formats;

@@ -22,6 +22,7 @@ fn every_method_is_fitted_and_applied() {
         ("umd-original --points-per-bin 100", "umd-original", false),
         ("umd-randomized --bins 5 --seed 3", "umd-randomized", true),
         ("umd --ties randomize --bins 4", "umd-randomized", true),
+        ("umd-original --ties randomize --bins 4", "umd-randomized", false),
         ("ums --bins 5 --seed 3", "ums", true),
         ("fixed-width --bins 10", "fixed-width", true),
         ("isotonic --max-bins 4", "irp", false),
@@ -76,9 +77,40 @@ fn every_method_is_fitted_and_applied() {
         let mean = probs.iter().sum::<f64>() / 400.0;
         let hits = rows.iter().filter(|row| row[1] == "1").count() as f64 / 400.0;
         assert!((mean - hits).abs() < 0.1, "{options}: {mean} {hits}");
-        assert_eq!(column("lo").is_some(), guaranteed || name == "venn-abers", "{options}");
+        assert_eq!(column("lo").is_some(), guaranteed, "{options}");
+        assert_eq!(column("p0").is_some() && column("p1").is_some(), name == "venn-abers", "{options}");
         assert_eq!(column("word").is_some(), name == "umd-randomized", "{options}");
     }
+}
+
+/// More than a third of the scores are exactly 0, so that a boundary of three bins is a pair of 0 and a word.
+#[test]
+fn randomised_ties_take_scores_of_exactly_0() {
+    let score = |i: u32| if i < 40 { 0.0 } else { f64::from(i - 29) / 100.0 };
+    let rows: String = (0..80).map(|i| format!("{},{}\n", score(i), u8::from(i % 3 == 0))).collect();
+    let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
+    place.ok("calib fit --method umd --ties randomize --bins 3 --scores cal.csv -o cal.bin");
+    let inspected = place.json("calib inspect cal.bin --json");
+    assert_eq!(inspected["tables"][0]["edges"][0], 0.0);
+    assert!(inspected["guarantee"].is_object());
+    place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
+    let (header, rows) = place.table("out.csv");
+    let [bin, epsilon] = ["bin", "epsilon"].map(|name| header.iter().position(|n| n == name).unwrap());
+    assert!(rows.iter().all(|row| !row[epsilon].is_empty()));
+    let of_zeros: std::collections::BTreeSet<&str> = rows[..40].iter().map(|row| &*row[bin]).collect();
+    assert!(of_zeros.len() > 1, "the word divides equal scores: {of_zeros:?}");
+}
+
+/// The artefact knows which points its bins rest on, and claims no theorem about others.
+#[test]
+fn kept_boundary_points_are_told_and_claim_no_theorem() {
+    let place = place();
+    place.ok("calib fit --method umd-original --ties randomize --bins 4 --scores cal.csv -o cal.bin");
+    let inspected = place.json("calib inspect cal.bin --json");
+    let parameters = "alpha=0.1 bins=4 boundary=ceil boundary-points=kept seed=0";
+    assert_eq!(inspected["provenance"]["parameters"], parameters);
+    let promise = inspected["promise"].as_str().unwrap();
+    assert!(promise.starts_with("Nothing is guaranteed: the points on the boundaries are kept"), "{promise}");
 }
 
 #[test]

@@ -143,4 +143,19 @@ fn a_report_names_what_has_no_guarantee() {
     ] {
         assert!(guarantee.as_str().unwrap().contains(part), "{part}: {guarantee}");
     }
+
+    // A curve of the guarantee would stand beside curves of bins that have none.
+    let curve = "guaranteed before any test data were seen";
+    let page = |place: &Workplace, line: &str| {
+        place.ok(&format!("calib report {line} --bootstrap 5 -o page.html --force"));
+        String::from_utf8(place.bytes("page.html")).unwrap()
+    };
+    let files = "--calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
+                 val_labels.npy";
+    assert!(!page(&place, &format!("top.bin {files}")).contains(curve));
+    // Nor is a promise for each class about the predictions of it.
+    place.ok("calib fit --method umd --bins 4 --reduction class-wise --logits val_logits.npy --labels val_labels.npy -o each.bin");
+    assert!(!page(&place, &format!("each.bin {files}")).contains(curve));
+    let binary = self::place();
+    assert!(page(&binary, "cal.bin --calibration cal.csv --test test.csv").contains(curve));
 }

@@ -9,8 +9,8 @@ use calib_core::artifact::TableForm;
 use calib_core::score::{sigmoid, sigmoid_fast};
 use calib_core::table::{CompactTable, DirectTable, InterpolatedTable, Scaling, ScalingFunction};
 use calib_core::{
-    BinaryCalibrator, Calibrated, Calibrator, FixedCodeTable, FixedTable, Logits, Probs, QuantizedScore,
-    Score, ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
+    BinaryCalibrator, Calibrator, FixedCodeTable, FixedTable, Logits, Outcome, Probs, QuantizedScore, Score,
+    ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
 };
 
 use crate::artifacts::{self, Room};
@@ -195,7 +195,7 @@ struct With<C, R> {
 #[inline(never)]
 extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &With<BinaryCalibrator<'_>, Option<Calibrated>> = unsafe { at(context) };
+    let with: &With<BinaryCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     match Score::new(score) {
         Ok(score) => with.result.set(Some(with.calibrator.calibrate(score))),
         Err(_) => return REFUSED,
@@ -203,7 +203,7 @@ extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
     0
 }
 
-type WithTopLabel<'a> = With<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, calib_core::Outcome)>>;
+type WithTopLabel<'a> = With<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
 
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -374,7 +374,7 @@ fn parsed_tables(bench: &mut Bench) {
             bench.float(parsed_name, bins as u16, parsed, &table);
         }
         if let Calibrator::Binary(calibrator) = artifact.calibrator() {
-            let with = With { calibrator, result: core::cell::Cell::new(None::<Calibrated>) };
+            let with = With { calibrator, result: core::cell::Cell::new(None::<Outcome>) };
             bench.float(whole_name, bins as u16, calibrate, &with);
         }
     }

@@ -32,10 +32,7 @@ impl<P: OutputPin> Alarm<P> {
     ///
     /// The pin's.
     pub fn update(&mut self, outcome: &Outcome) -> Result<bool, P::Error> {
-        let raised = match outcome {
-            Outcome::Calibrated(calibrated) => self.rule.is_raised_by(calibrated.prob),
-            Outcome::Uncalibrated(_) => true,
-        };
+        let raised = outcome.calibrated().is_none_or(|calibrated| self.rule.is_raised_by(calibrated.prob));
         self.pin.set_state(raised.into())?;
         Ok(raised)
     }
@@ -113,12 +110,18 @@ mod tests {
             Uncalibrated::NoArtifact,
             Uncalibrated::BadArtifact,
             Uncalibrated::OtherClassifier,
+            Uncalibrated::EmptyBin,
+            Uncalibrated::ZeroSum,
         ];
-        for reason in reasons {
+        // Even if something made it of the midpoint that an artefact holds for an empty bin.
+        let midpoint =
+            Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+        let outcomes = reasons.map(Outcome::Uncalibrated).into_iter().chain([Outcome::Calibrated(midpoint)]);
+        for outcome in outcomes {
             let mut alarm =
                 Alarm::new(pin(&[State::High, State::Low, State::High]), AlarmRule::AtLeast(0.9)).unwrap();
             assert_eq!(alarm.update(&calibrated(0.1)), Ok(false));
-            assert_eq!(alarm.update(&Outcome::Uncalibrated(reason)), Ok(true));
+            assert_eq!(alarm.update(&outcome), Ok(true), "{outcome:?}");
             alarm.free().done();
         }
     }

@@ -3,9 +3,10 @@
 /// A board's source of random words, for calibrators that divide equal scores by lot.
 ///
 /// The guarantee of a randomised calibrator rests on words that are uniform over all `u32` and independent of the
-/// scores: a hardware generator gives them. A pseudo-random one with a fixed seed repeats itself after every start.
+/// scores: a hardware generator gives them. A pseudo-random one with a fixed seed repeats itself after every start, and no
+/// code notices that the epsilon in the reply then does not hold.
 pub trait Entropy {
-    /// A new word; `None` if there is none, and then nothing is guaranteed for scores that equal an edge.
+    /// A new word; `None` if there is none, and then nothing is guaranteed for any score.
     fn word(&mut self) -> Option<u32>;
 }
 

@@ -172,7 +172,7 @@ impl<'a> Slot<'a> {
     /// Calibrates an output; without a calibrator the outcome says why there is no probability.
     ///
     /// `word` is a random word for a calibrator that [is randomised](Slot::is_randomized). Without one it still
-    /// calibrates, but promises nothing for a score that equals an edge.
+    /// calibrates, but promises nothing: the outcome has no epsilon.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl<'a> Slot<'a> {
     fn score(&self, top: TopLabel, word: Option<u32>) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
             Ok(Content { artifact, calibrator }) => match calibrator {
-                Calibrator::Binary(binary) => Outcome::Calibrated(binary.calibrate_with(top.score, word)),
+                Calibrator::Binary(binary) => binary.calibrate_with(top.score, word),
                 Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
                 Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind()),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
@@ -212,7 +212,7 @@ impl<'a> Slot<'a> {
     pub(crate) fn code(&self, class: u16, score: QuantizedScore) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
             Ok(Content { artifact, calibrator }) => match calibrator {
-                Calibrator::BinaryCode(binary) => binary.calibrate(score).map(Outcome::Calibrated),
+                Calibrator::BinaryCode(binary) => binary.calibrate(score),
                 Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             }

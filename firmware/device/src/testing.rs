@@ -7,7 +7,9 @@ use calib_core::artifact::{
 };
 use calib_core::decision::{Action, DecisionParts};
 use calib_core::table::{CodeTable, RandomizedTable};
-use calib_core::{Anybody, ClassifierId, Identity, Outcome, ScoreEncoding, StepTable, TopLabelCode};
+use calib_core::{
+    Anybody, BinFlags, ClassifierId, Identity, Outcome, ScoreEncoding, StepTable, TopLabelCode,
+};
 
 use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, Request, RequestBody, Values};
 use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
@@ -104,7 +106,24 @@ pub(crate) fn deciding_artifact() -> Aligned {
     let action = |name, alarm, abstain| Action { name, alarm, abstain };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
     let parts = DecisionParts { thresholds: &[0.5], intervals: &[2, 0], uncalibrated: 1, actions: &actions };
-    write_with(&header(Reduction::TopLabel, 3, &tables, Some(ID)), &tables, Some(&parts))
+    write_with(&header(Reduction::TopLabel, 3, &tables, Some(ID)), &tables, &[], Some(&parts))
+}
+
+/// 0.05 below 0.2, nothing known below 0.7, then 0.9; with `decides`, a rule that leaves up to 0.5 and acts above, and asks
+/// without a probability.
+pub(crate) fn artifact_with_an_empty_bin(decides: bool) -> Aligned {
+    let steps = StepTable::new(&[0.2, 0.7], &[0.05, 0.45, 0.9]).unwrap();
+    let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];
+    let action = |name, alarm, abstain| Action { name, alarm, abstain };
+    let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
+    let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 2], uncalibrated: 1, actions: &actions };
+    let flags = [BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE];
+    write_with(
+        &header(Reduction::Binary, 2, &tables, Some(ID)),
+        &tables,
+        &flags,
+        Some(&parts).filter(|_| decides),
+    )
 }
 
 /// 0.25 up to 0.5, then 0.75; scores of 0.5 are divided by the word 0x1800_0000.
@@ -192,18 +211,22 @@ fn header(
 }
 
 fn write(header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Aligned {
-    write_with(header, tables, None)
+    write_with(header, tables, &[], None)
 }
 
 fn write_with(
     header: &Header<'_>,
     tables: &[Option<Table<'_>>],
+    flags: &[BinFlags],
     decision: Option<&DecisionParts<'_>>,
 ) -> Aligned {
     let mut words = std::vec![0; 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
     writer.header(header).unwrap();
     writer.tables(tables).unwrap();
+    if !flags.is_empty() {
+        writer.bin_flags(flags).unwrap();
+    }
     if let Some(parts) = decision {
         writer.decision(parts).unwrap();
     }

@@ -8,8 +8,8 @@ use calib_core::table::{
 };
 use calib_core::wire::Refusal;
 use calib_core::{
-    BinaryCalibrator, BinaryCodeCalibrator, Calibrated, DecisionRule, Logits, Outcome, Probs, QuantizedScore,
-    Score, StepTable, TopLabel, TopLabelCalibrator, TopLabelCode, TopLabelCodeCalibrator,
+    BinaryCalibrator, BinaryCodeCalibrator, DecisionRule, Logits, Outcome, Probs, QuantizedScore, Score,
+    StepTable, TopLabel, TopLabelCalibrator, TopLabelCode, TopLabelCodeCalibrator,
 };
 use calib_firmware::{Calibration, Output, Slot};
 
@@ -28,14 +28,14 @@ macro_rules! entries {
 
 entries! {
     /// Whatever form its table has: steps, 16-bit steps, randomised ties, knots, a scaling function, Venn-Abers.
-    fn binary(calibrator: &BinaryCalibrator<'_>, score: Score, word: Option<u32>) -> Calibrated {
+    fn binary(calibrator: &BinaryCalibrator<'_>, score: Score, word: Option<u32>) -> Outcome {
         calibrator.calibrate_with(score, word)
     }
 
     fn binary_code(
         calibrator: &BinaryCodeCalibrator<'_>,
         score: QuantizedScore
-    ) -> Result<Calibrated, EncodingError> {
+    ) -> Result<Outcome, EncodingError> {
         calibrator.calibrate(score)
     }
 
@@ -55,7 +55,7 @@ entries! {
         table.lookup(score)
     }
 
-    fn venn_abers_table(table: &VennAbersTable<'_>, score: Score) -> (u16, f32, calib_core::ProbInterval) {
+    fn venn_abers_table(table: &VennAbersTable<'_>, score: Score) -> (u16, f32, [f32; 2]) {
         table.lookup(score)
     }
 

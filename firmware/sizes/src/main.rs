@@ -49,12 +49,15 @@ fn binary() {
 
     let Ok(artifact) = Artifact::parse(black_box(&[])) else { return };
     if let Calibrator::Binary(calibrator) = artifact.calibrator() {
-        let calibrated = black_box(calibrator.calibrate_with(score(), black_box(None)));
-        #[cfg(feature = "log-prob")]
-        defmt::info!("{}", calibrated.prob);
-        #[cfg(feature = "log-calibrated")]
-        defmt::info!("{}", calibrated);
-        let _ = calibrated;
+        let outcome = black_box(calibrator.calibrate_with(score(), black_box(None)));
+        #[cfg(any(feature = "log-prob", feature = "log-calibrated"))]
+        if let Some(calibrated) = outcome.calibrated() {
+            #[cfg(feature = "log-prob")]
+            defmt::info!("{}", calibrated.prob);
+            #[cfg(feature = "log-calibrated")]
+            defmt::info!("{}", calibrated);
+        }
+        let _ = outcome;
     }
 }
 

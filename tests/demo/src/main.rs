@@ -217,7 +217,7 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
     }
     if before.len() < predictions.len() {
         let left_out = predictions.len() - before.len();
-        println!("  uncalibrated {left_out} test rows: their class has too few calibration points");
+        println!("  uncalibrated {left_out} test rows: their class has no table");
     }
     let kind = if plan.top_label { PredictionKind::TopLabel } else { PredictionKind::Binary };
     let options = AssessOptions { bootstrap: Some(BOOTSTRAP), ..AssessOptions::default() };

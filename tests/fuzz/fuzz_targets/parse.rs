@@ -3,8 +3,8 @@
 
 use calib_core::artifact::{PREFIX_LEN, Reduction, Table, TableForm};
 use calib_core::{
-    Artifact, ArtifactBuffer, Calibrated, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score,
-    TopLabel, VectorCalibrator,
+    Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Outcome, Probs, QuantizedScore,
+    Score, TopLabel, Uncalibrated, VectorCalibrator,
 };
 use calib_fuzz::repair;
 use libfuzzer_sys::fuzz_target;
@@ -81,8 +81,8 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Score(score, word));
             }
             Calibrator::Binary(calibrator) if class == 0 => {
-                check_calibrated(calibrator.calibrate(score), table, Key::Score(score, u32::MAX));
-                check_calibrated(calibrator.calibrate_with(score, word), table, Key::Score(score, word));
+                check_outcome(calibrator.calibrate(score), table, Key::Score(score, u32::MAX));
+                check_outcome(calibrator.calibrate_with(score, word), table, Key::Score(score, word));
             }
             Calibrator::TopLabelCode(calibrator) => {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
@@ -91,7 +91,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
             }
             Calibrator::BinaryCode(calibrator) if class == 0 => {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
-                check_calibrated(calibrator.calibrate(code).unwrap(), table, Key::Code(code));
+                check_outcome(calibrator.calibrate(code).unwrap(), table, Key::Code(code));
             }
             Calibrator::TopK(calibrator) => {
                 let classes = calibrator.classes();
@@ -125,7 +125,7 @@ fn table_of<'a>(artifact: &Artifact<'a>, class: u16, classes: usize) -> Option<T
     if usize::from(class) < classes { tables.get(index) } else { None }
 }
 
-/// A calibrator of whole vectors gives every class a probability, whatever the vector.
+/// A calibrator of whole vectors gives every class a probability, or none if the vector's cell is empty.
 fn joint(artifact: &Artifact<'_>, calibrator: &VectorCalibrator<'_>, score: Score, word: u32) {
     let any = f32::from_bits(word);
     let any = if any.is_finite() { any } else { 0.0 };
@@ -134,12 +134,14 @@ fn joint(artifact: &Artifact<'_>, calibrator: &VectorCalibrator<'_>, score: Scor
     let Ok(vector) = Logits::new(&row) else { unreachable!("finite numbers are logits") };
     let mut space = vec![0.0; calibrator.space()];
     let probs = calibrator.calibrate(vector.into(), None, &mut space).unwrap();
-    assert!(probs.iter().all(|prob| prob.is_some_and(|prob| (0.0..=1.0).contains(&prob))), "{probs:?}");
+    let is_empty = probs.flags().contains(BinFlags::EMPTY);
+    let is_right = |prob: Option<f32>| prob.map_or(is_empty, |prob| !is_empty && (0.0..=1.0).contains(&prob));
+    assert!(probs.iter().all(is_right), "{probs:?}");
     assert_eq!(probs.bin().is_some(), matches!(calibrator, VectorCalibrator::Binned(_)));
     assert!(probs.bin().is_none_or(|bin| u32::from(bin) < artifact.header().bins));
 }
 
-/// Probabilities of all classes sum to one over those that are calibrated, which at least one is.
+/// Probabilities of all classes sum to one over those that are calibrated, if any is; a flag tells of the others.
 fn normalized(artifact: &Artifact<'_>, classes: usize, score: Score, word: u32) {
     let Calibrator::Vector(calibrator) = artifact.calibrator() else { unreachable!("it was one") };
     let rest = (1.0 - score.get()) / (classes - 1) as f32;
@@ -148,7 +150,10 @@ fn normalized(artifact: &Artifact<'_>, classes: usize, score: Score, word: u32) 
     let mut space = vec![0.0; classes];
     let probs = calibrator.calibrate(vector.into(), Some(word), &mut space).unwrap();
     let sum: f32 = probs.iter().flatten().sum();
-    assert!((sum - 1.0).abs() < 1e-3, "{sum}");
+    let calibrated = probs.iter().flatten().count();
+    assert!(if calibrated > 0 { (sum - 1.0).abs() < 1e-3 } else { sum == 0.0 }, "{sum}");
+    let is_shared_out = probs.flags().contains(BinFlags::SHARED_OUT);
+    assert_eq!(is_shared_out, (1..classes).contains(&calibrated), "{probs:?}");
 }
 
 /// What a table was asked for.
@@ -162,7 +167,8 @@ enum Key {
 fn check_outcome(outcome: Outcome, table: Option<Table<'_>>, key: Key) {
     match outcome {
         Outcome::Calibrated(got) => check_calibrated(got, table, key),
-        Outcome::Uncalibrated(_) => assert!(table.is_none()),
+        Outcome::Uncalibrated(Uncalibrated::EmptyBin) => assert!(table.is_some()),
+        Outcome::Uncalibrated(why) => assert!(table.is_none() && why == Uncalibrated::Class),
     }
 }
 

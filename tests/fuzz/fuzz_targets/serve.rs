@@ -8,7 +8,9 @@ use calib_core::artifact::crc32c;
 use calib_core::wire::{
     self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
 };
-use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout};
+use calib_core::{
+    Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, Uncalibrated,
+};
 use calib_drivers::RamFlash;
 use calib_firmware::{
     Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, Updater, serve_updatable,
@@ -52,8 +54,11 @@ fuzz_target!(|data: &[u8]| {
         match reply.body {
             ReplyBody::Update(UpdateStatus::Installed(receipt)) => in_force = Some(receipt.identity),
             ReplyBody::Prediction(prediction) => {
-                let calibrated = matches!(prediction.outcome, Outcome::Calibrated(_));
-                assert_eq!(calibrated, in_force.is_some(), "it answers from what is in force");
+                let answers = matches!(
+                    prediction.outcome,
+                    Outcome::Calibrated(_) | Outcome::Uncalibrated(Uncalibrated::EmptyBin)
+                );
+                assert_eq!(answers, in_force.is_some(), "it answers from what is in force");
             }
             _ => {}
         }

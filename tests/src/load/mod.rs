@@ -182,7 +182,7 @@ fn count(report: &mut LoadReport, what: Question, ticks: u32) {
 fn expected(in_force: Option<&StoredArtifact>, score: Score) -> Result<Outcome> {
     let Some(artifact) = in_force else { return Ok(Outcome::Uncalibrated(Uncalibrated::NoArtifact)) };
     match artifact.artifact().calibrator() {
-        Calibrator::Binary(calibrator) => Ok(Outcome::Calibrated(calibrator.calibrate(score))),
+        Calibrator::Binary(calibrator) => Ok(calibrator.calibrate(score)),
         _ => bail!("the calibrator is not for a binary classifier"),
     }
 }

@@ -10,9 +10,10 @@ use calib_core::table::{
 };
 use calib_core::wire::{Measurement, Refusal, ReplyBody, RequestBody, Values};
 use calib_core::{
-    Artifact, ArtifactBuffer, BinFlags, Calibrator, Identity, ProbInterval, ScoreEncoding, StepTable,
+    Artifact, ArtifactBuffer, BinFlags, Calibrator, Identity, Outcome, ProbInterval, ScoreEncoding,
+    StepTable, Uncalibrated,
 };
-use calib_tests::{Board, Emulator};
+use calib_tests::{Board, Emulator, Parity};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -127,7 +128,13 @@ fn floats_agree(name: &str, held: &Held) {
 
     let scores = scores(form.edges());
     let sent = deployed.asked(scores.iter().map(|&score| RequestBody::Score(score)));
-    assert_eq!(calibrated(&sent), scores.len(), "{name}");
+    let has_empty = (0..form.bins()).any(|bin| artifact.tables().bin_flags(0, bin as u16) == BinFlags::EMPTY);
+    let uncalibrated = |parity: &Parity| {
+        let empty = Outcome::Uncalibrated(Uncalibrated::EmptyBin);
+        parity.predictions.iter().filter(|got| got.outcome == empty && got.alarm).count()
+    };
+    assert_eq!(calibrated(&sent) + uncalibrated(&sent), scores.len(), "{name}");
+    assert_eq!(uncalibrated(&sent) > 0, has_empty, "{name}");
     // The device drew each word and told it.
     assert!(sent.predictions.iter().all(|got| got.word.is_some() == artifact.is_randomized()), "{name}");
     let words: BTreeSet<u32> = sent.predictions.iter().filter_map(|got| got.word).collect();
@@ -143,7 +150,8 @@ fn floats_agree(name: &str, held: &Held) {
         }
     }
     let asked = requests.len();
-    assert_eq!(calibrated(&deployed.asked(requests)), asked, "{name}");
+    let sent = deployed.asked(requests);
+    assert_eq!(calibrated(&sent) + uncalibrated(&sent), asked, "{name}");
 
     println!("{name}: {} bytes, {} instructions", artifact.len_bytes(), cost(&mut deployed.device));
     refuses_codes(&mut deployed.device);
@@ -188,7 +196,8 @@ fn randomized_steps() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     // Scores 0.2 and 0.6 have three edges each.
     let mut pairs: Vec<(f32, u32)> = edges().into_iter().map(|edge| (edge, rng.random())).collect();
-    pairs.extend([0.2f32, 0.2, 0.6, 0.6].map(|edge| (edge, rng.random())));
+    // 0 and 1 have one, too.
+    pairs.extend([0.2f32, 0.2, 0.6, 0.6, 0.0, 1.0].map(|edge| (edge, rng.random())));
     pairs.sort_by(|a, b| a.partial_cmp(b).unwrap());
     let (edges, ties): (Vec<f32>, Vec<u32>) = pairs.into_iter().unzip();
     let values: Vec<f32> = (0..=edges.len()).map(|i| i as f32 / edges.len() as f32).collect();

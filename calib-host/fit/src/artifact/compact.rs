@@ -100,7 +100,8 @@ mod tests {
                 let Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
                 let model = |fit: &Fit| fit.tables[0].as_ref().unwrap().model.steps().unwrap().clone();
                 for &probe in &probes {
-                    let got = calibrator.calibrate(Score::new(probe).unwrap());
+                    let outcome = calibrator.calibrate(Score::new(probe).unwrap());
+                    let got = outcome.calibrated().unwrap();
                     let seen = rounded(probe.into());
                     prop_assert_eq!(usize::from(got.bin), model(&fit).bin(seen));
                     prop_assert_eq!(f64::from(got.prob), model(&fit).prob(seen));

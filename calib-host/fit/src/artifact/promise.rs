@@ -49,7 +49,7 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
         guarantee.theorem,
     );
     if has_empty_bins(artifact) {
-        text += " Nothing is guaranteed for empty bins.";
+        text += " Scores in bins without calibration points are uncalibrated.";
     }
     let tables = artifact.tables();
     let each = || (0..tables.count()).map(|table| (table, tables.get(table)));
@@ -112,13 +112,18 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     }
     match header.method {
         Method::Umd | Method::UmdOriginal => {
-            "Nothing is guaranteed: equal scores straddle a bin boundary, and without randomised ties the theorem does \
-             not hold for them."
+            "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. ums and \
+             fixed-width keep a guarantee, and so does umd with ties broken at random, but not over integer codes."
                 .into()
         }
         Method::VennAbers => {
-            "Nothing is guaranteed for a single probability: of the two ends of the interval, the one for the label that \
-             comes true is calibrated."
+            "Nothing is guaranteed for a single probability: of p0 and p1, the one for the label that comes true is \
+             calibrated; they are no confidence interval."
+                .into()
+        }
+        Method::UmdRandomized => {
+            "Nothing is guaranteed: the points on the boundaries are kept, and the theorem for ties broken at random leaves \
+             them out."
                 .into()
         }
         method => format!("Nothing is guaranteed: {method} has no distribution-free guarantee."),

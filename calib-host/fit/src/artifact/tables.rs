@@ -31,8 +31,8 @@ struct Numbers {
 
 /// Compiles a fit into an artefact of format 1.
 ///
-/// Values are rounded to the nearest `f32`, epsilons upwards, intervals outwards; edges are `f32` already. The same fit
-/// and options give the same bytes.
+/// Values are rounded to the nearest `f32`, epsilons upwards, by as much as a value of the table moved, too, and intervals
+/// outwards; edges are `f32` already. The same fit and options give the same bytes.
 ///
 /// ```
 /// use calib_core::Artifact;
@@ -90,7 +90,8 @@ fn tables<'n>(fit: &Fit, numbers: &'n [Option<Numbers>]) -> Result<Vec<Option<Ta
     let table = |(numbers, fitted): (&'n Option<Numbers>, &Option<FittedTable>)| {
         let (Some(numbers), Some(fitted)) = (numbers, fitted) else { return Ok(None) };
         let form = numbers.form(&fitted.model, fit.compact)?;
-        Ok(Some(Table { form, epsilon: fitted.epsilon.map(round_up) }))
+        let epsilon = fitted.epsilon.map(|epsilon| round_up(epsilon + rounding(&fitted.model)));
+        Ok(Some(Table { form, epsilon }))
     };
     numbers.iter().zip(&fit.tables).map(table).collect()
 }
@@ -108,6 +109,7 @@ fn header<'f>(
     ];
     let set = flags.into_iter().filter(|(is_set, _)| *is_set);
     let bins: usize = tables.iter().flatten().map(|table| table.form.bins()).sum();
+    let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f32::max);
     Ok(Header {
         method: fit.method,
         reduction: fit.reduction,
@@ -115,10 +117,10 @@ fn header<'f>(
         classes: u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?,
         bins: u32::try_from(bins).map_err(|_| WriteError::TooLarge)?,
         n: fit.n,
-        guarantee: fit.guarantee.map(|g| calib_core::artifact::Guarantee {
+        guarantee: fit.guarantee.zip(epsilon).map(|(g, epsilon)| calib_core::artifact::Guarantee {
             theorem: g.theorem,
             alpha: g.alpha as f32,
-            epsilon: round_up(g.epsilon),
+            epsilon,
         }),
         flags: set.fold(HeaderFlags::NONE, |flags, (_, flag)| flags.with(flag)),
         provenance: options.provenance(&fit.parameters),
@@ -238,6 +240,13 @@ fn exact_f32(edge: f64) -> Result<f32, CompileError> {
     if f64::from(single) == edge { Ok(single) } else { Err(CompileError::Edge(edge)) }
 }
 
+/// Returns the most by which a value moves when it becomes an `f32`: at most 2^-25, and nothing in a table of 16-bit numbers. A
+/// bin without points has no epsilon.
+fn rounding(model: &Model) -> f64 {
+    let moved = |bin: &crate::binary::Bin| (f64::from(bin.value as f32) - bin.value).abs();
+    model.bins().iter().filter(|bin| bin.n > 0).map(moved).fold(0.0, f64::max)
+}
+
 /// The smallest `f32` not below a positive number.
 fn round_up(value: f64) -> f32 {
     let nearest = value as f32;
@@ -246,7 +255,125 @@ fn round_up(value: f64) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::Reduction;
+    use calib_core::{Calibrator, VectorCalibrator};
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::artifact::stored::StoredArtifact;
+    use crate::binary::{BinaryMethod, Umd};
+    use crate::data::{BinaryData, VectorKind, Vectors};
+    use crate::fit::fit_binary;
+    use crate::reduction::{Problems, ReductionOptions, fit_reduction};
+
+    fn compiled(fit: &Fit) -> StoredArtifact {
+        let options = ArtifactOptions { intervals: true, ..ArtifactOptions::default() };
+        StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap()
+    }
+
+    /// 2/3 as an f32 is 2e-8 too high: the table's epsilon covers what that costs.
+    #[test]
+    fn epsilon_covers_the_rounding_of_values() {
+        let scores = (0..300).map(|i| f64::from(i) / 512.0).collect();
+        let data = BinaryData::new(scores, (0..300).map(|i| i % 3 < 2).collect()).unwrap();
+        let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(3)), 0.1).unwrap();
+        let table = fit.tables[0].as_ref().unwrap();
+        let stored = compiled(&fit);
+        let written = stored.artifact().tables().get(0).unwrap();
+        let epsilon = f64::from(written.epsilon.unwrap());
+        assert_eq!(stored.artifact().header().guarantee.unwrap().epsilon, written.epsilon.unwrap());
+        let TableForm::Steps(steps) = written.form else { panic!("no steps") };
+        for (bin, value) in table.model.bins().iter().zip(steps.values()) {
+            let moved = (f64::from(value) - bin.value).abs();
+            assert!(moved > 0.0 && epsilon >= table.epsilon.unwrap() + moved, "{}", bin.value);
+        }
+        assert!(rounding(&table.model) < 2f64.powi(-25));
+    }
+
+    /// 40 rows of score 0 and 40 above: both edges of three bins lie at or above 0, and the first at 0.
+    #[test]
+    fn an_edge_at_0_is_compiled() {
+        let score = |i: u32| if i < 40 { 0.0 } else { f64::from(i - 29) / 100.0 };
+        for zero in [0.0, -0.0] {
+            let scores = (0..80).map(|i| if i < 40 { zero } else { score(i) }).collect();
+            let data = BinaryData::new(scores, (0..80).map(|i| i % 2 == 0).collect()).unwrap();
+            let fit =
+                fit_binary(&data.on_device(), &BinaryMethod::UmdRandomized(Umd::new(3), 0), 0.1).unwrap();
+            let stored = compiled(&fit);
+            let TableForm::Randomized(table) = stored.artifact().tables().get(0).unwrap().form else {
+                panic!("not randomised")
+            };
+            assert_eq!(table.edges()[0].to_bits(), 0);
+            assert!(stored.artifact().header().guarantee.is_some());
+        }
+    }
+
+    /// Rows that are mostly exactly 0 or 1, as saturated softmaxes, trees and neighbours give them.
+    fn with_atoms() -> impl Strategy<Value = Vec<(f64, bool)>> {
+        let score = prop_oneof![4 => Just(0.0), 3 => Just(1.0), 1 => Just(-0.0), 3 => (0u32..8).prop_map(|k| f64::from(k) / 8.0)];
+        proptest::collection::vec((score, any::<bool>()), 30..120)
+            .prop_filter("one class only", |rows| rows.iter().any(|r| r.1) && rows.iter().any(|r| !r.1))
+    }
+
+    proptest! {
+        /// Whatever the scores, randomised bins have a table, a guarantee, and the bin of a score and a word that was fitted.
+        #[test]
+        fn randomised_bins_take_any_scores(
+            rows in with_atoms(), bins in 1usize..12, seed in any::<u64>(), words in proptest::collection::vec(any::<u32>(), 8),
+        ) {
+            let (scores, labels): (Vec<f64>, Vec<bool>) = rows.into_iter().unzip();
+            let method = BinaryMethod::UmdRandomized(Umd::new(bins), seed);
+            for data in [BinaryData::new(scores.clone(), labels.clone()).unwrap(), BinaryData::new(scores.clone(), labels.clone()).unwrap().on_device()] {
+                let fit = fit_binary(&data, &method, 0.1).unwrap();
+                let Model::Randomized(model) = &fit.tables[0].as_ref().unwrap().model else { panic!("not randomised") };
+                let stored = compiled(&fit);
+                prop_assert!(stored.artifact().header().guarantee.is_some());
+                let Calibrator::Binary(calibrator) = stored.artifact().calibrator() else { panic!("not binary") };
+                let ties = model.words.iter().flat_map(|&word| [word, word.wrapping_sub(1)]);
+                for word in ties.chain(words.iter().copied()).chain([0, u32::MAX]) {
+                    for &score in scores.iter().take(20).chain(&[0.0, 1.0]) {
+                        let outcome = calibrator.calibrate_with(Score::try_from(score).unwrap(), word);
+                        let got = outcome.calibrated().unwrap();
+                        let bin = model.bin(score, word);
+                        prop_assert_eq!(usize::from(got.bin), bin);
+                        prop_assert_eq!(got.prob, model.bins[bin].value as f32);
+                        prop_assert!(got.epsilon.is_some() && got.interval.is_some());
+                    }
+                }
+            }
+        }
+
+        /// The same for every class of vectors with classes of probability 0 and 1.
+        #[test]
+        fn randomised_classes_take_any_probabilities(
+            rows in proptest::collection::vec((0usize..3, 0u8..5, 0i64..3), 60..150), seed in any::<u64>(), bins in 1usize..6,
+        ) {
+            let row = |&(class, kind, _): &(usize, u8, i64)| {
+                let mut row = match kind { 0..3 => [0.0; 3], 3 => [0.25; 3], _ => [0.125; 3] };
+                row[class] = 1.0 - 2.0 * row[(class + 1) % 3];
+                row
+            };
+            let labels: Vec<i64> = rows.iter().map(|row| row.2).collect();
+            prop_assume!((0..3).all(|class| labels.contains(&class)));
+            let vectors = Vectors::new(rows.iter().flat_map(row).collect(), 3, VectorKind::Probs).unwrap();
+            for reduction in [Reduction::ClassWise, Reduction::Normalized] {
+                let problems = Problems::new(&vectors, &labels, reduction).unwrap();
+                let method = BinaryMethod::UmdRandomized(Umd::new(bins), seed);
+                let fit = fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1).unwrap();
+                let stored = compiled(&fit);
+                let Calibrator::Vector(calibrator) = stored.artifact().calibrator() else { panic!("not of vectors") };
+                let is_normalized = matches!(calibrator, VectorCalibrator::Normalized(_));
+                prop_assert_eq!(is_normalized, reduction == Reduction::Normalized);
+                prop_assert_eq!(stored.artifact().header().guarantee.is_some(), !is_normalized);
+                let mut space = [0.0; 3];
+                for vector in vectors.vectors() {
+                    let probs = calibrator.calibrate(vector, Some(seed as u32), &mut space).unwrap();
+                    let sum: f32 = probs.iter().flatten().sum();
+                    prop_assert!(!is_normalized || sum == 0.0 || (sum - 1.0).abs() < 1e-5, "{}", sum);
+                }
+            }
+        }
+    }
 
     #[test]
     fn epsilon_is_never_rounded_down() {

@@ -21,7 +21,7 @@ pub enum Model {
     Interpolated(InterpolatedModel),
     /// A smooth function.
     Scaling(ScalingModel),
-    /// Two step functions, the ends of an interval.
+    /// Two step functions, p0 and p1.
     VennAbers(VennAbersModel),
     /// A step function of integer codes.
     Codes(CodeModel),

@@ -90,13 +90,18 @@ impl Umd {
         }
     }
 
-    /// With ties broken at random Theorem 4 takes the place of Theorem 3 or Corollary 1, with the same bound.
+    /// Returns what is known of it with ties broken at random: Theorem 4 takes the place of Theorem 3, with the same bound. It is
+    /// stated for boundary points that are left out, so nothing is guaranteed where they are kept.
     pub(super) fn randomized_facts(&self, seed: Seed) -> Facts {
         let facts = self.facts();
+        let (kept, guarantee) = match self.boundary_points {
+            BoundaryPoints::LeftOut => ("", Some((Theorem::Gr21Theorem4, Bound::LeftOut))),
+            BoundaryPoints::Kept => (" boundary-points=kept", None),
+        };
         Facts {
             method: Method::UmdRandomized,
-            parameters: format!("{} seed={seed}", facts.parameters),
-            guarantee: facts.guarantee.map(|(_, bound)| (Theorem::Gr21Theorem4, bound)),
+            parameters: format!("{}{kept} seed={seed}", facts.parameters),
+            guarantee,
             ..facts
         }
     }

@@ -78,8 +78,9 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
     }
     let model = method.fit(points)?;
     let bins = facts.bins.unwrap_or(0) as u64;
-    let epsilon = model.epsilon(&facts, n, bins, alpha);
-    let table = FittedTable::new(model, n, epsilon, bins, alpha);
+    let stated = stated_alpha(alpha);
+    let epsilon = model.epsilon(&facts, n, bins, stated);
+    let table = FittedTable::new(model, n, epsilon, bins, stated);
     Ok(Fit {
         method: facts.method,
         reduction: Reduction::Binary,
@@ -98,6 +99,12 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
     })
 }
 
+/// Returns the failure probability for which an artefact's bounds are computed: not above the f32 in which the artefact states
+/// alpha, so that what it states holds.
+pub(crate) fn stated_alpha(alpha: f64) -> f64 {
+    alpha.min((alpha as f32).into())
+}
+
 pub(crate) fn check_alpha(alpha: f64) -> Result<(), FitError> {
     // An artefact holds it as an f32.
     let single = alpha as f32;
@@ -114,6 +121,7 @@ mod tests {
         BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd, Ums,
     };
     use crate::guarantee::gr21_theorem3;
+    use crate::stats::clopper_pearson;
 
     fn umd(bins: usize) -> BinaryMethod {
         BinaryMethod::Umd(Umd::new(bins))
@@ -161,6 +169,36 @@ mod tests {
         let fit = fit_binary(&mixed, &umd(2), 0.1).unwrap();
         assert_eq!(fit.one_label(), None);
         assert!(fit.tables[0].as_ref().unwrap().bins_with_few_events().is_empty());
+    }
+
+    /// 0.01 as an f32 is 2e-10 below 0.01.
+    #[test]
+    fn bounds_are_for_the_alpha_that_the_artefact_states() {
+        let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+        let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect()).unwrap();
+        for alpha in [0.01, 0.1, 0.05] {
+            let fit = fit_binary(&data, &umd(5), alpha).unwrap();
+            let (guarantee, single) = (fit.guarantee.unwrap(), f64::from(alpha as f32));
+            assert_eq!(guarantee.alpha, alpha);
+            assert!(guarantee.epsilon >= gr21_theorem3(80, 5, single), "{alpha}");
+            assert!(guarantee.epsilon >= gr21_theorem3(80, 5, alpha), "{alpha}");
+            let table = fit.tables[0].as_ref().unwrap();
+            for (bin, interval) in table.model.bins().iter().zip(&table.intervals) {
+                let exact = clopper_pearson(bin.positives, bin.n, single / 5.0);
+                assert!(interval.lo <= exact.lo && exact.hi <= interval.hi, "{alpha}");
+            }
+        }
+        assert!(stated_alpha(0.01) < 0.01 && stated_alpha(0.1) == 0.1);
+    }
+
+    #[test]
+    fn theorem_4_is_not_claimed_for_kept_boundary_points() {
+        let scores: Vec<f64> = (0..100).map(|i| f64::from(i / 4) / 25.0).collect();
+        let data = BinaryData::new(scores, (0..100).map(|i| i % 3 == 0).collect()).unwrap();
+        let kept = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(5) };
+        let fit = fit_binary(&data, &BinaryMethod::UmdRandomized(kept, 1), 0.1).unwrap();
+        assert_eq!((fit.guarantee, fit.tables[0].as_ref().unwrap().epsilon), (None, None));
+        assert_eq!(fit.parameters, "alpha=0.1 bins=5 boundary=ceil boundary-points=kept seed=1");
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub(crate) fn group(mut points: Vec<(f64, u64, u64)>) -> Vec<Group> {
     points
         .chunk_by(|a, b| a.0 == b.0)
         .map(|tied| Group {
-            score: tied[0].0,
+            // -0.0, which equals 0.0, is no edge that a device reads; 0.0 is.
+            score: tied[0].0 + 0.0,
             n: tied.iter().map(|point| point.1).sum(),
             positives: tied.iter().map(|point| point.2).sum(),
         })

@@ -7,7 +7,7 @@ use super::problems::Problems;
 use crate::binary::{BinaryMethod, Model};
 use crate::data::TopLabelData;
 use crate::error::{FitError, UnfittedReason};
-use crate::fit::{Fit, FittedTable, Unfitted, check_alpha};
+use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::points::totals;
 
@@ -68,17 +68,18 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         (0..problems.tables()).map(|table| options.method_for(problems.table_len(table))).collect();
     // Decided by the scores alone, so that the labels do not choose which bins the union bound is over.
     let all_bins = methods.iter().flatten().filter_map(|method| method.facts().bins).sum::<usize>() as u64;
-    let promise = Promise::of(problems, options, alpha);
+    let stated = stated_alpha(alpha);
+    let promise = Promise::of(problems, options, stated);
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
     for (table, method) in methods.iter().enumerate() {
         match fit_table(problems, table, method.as_ref(), options)? {
             Ok((method, model)) => {
                 let n = problems.table_len(table) as u64;
                 let epsilon = promise.and_then(|promise| {
-                    let own = model.epsilon(&method.facts(), n, all_bins, alpha)?;
+                    let own = model.epsilon(&method.facts(), n, all_bins, stated)?;
                     Some(promise.uniform.unwrap_or(own))
                 });
-                tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, alpha)));
+                tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, stated)));
             }
             Err(reason) => {
                 tables.push(None);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use calib_core::Artifact;
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Method, Reduction};
 use calib_host::VectorKind;
 use calib_host::apply::AppliedVector;
 use calib_host::files::write_file;
@@ -18,7 +18,7 @@ use crate::cli::out::stderr;
 use crate::cli::read::{
     NamedArtifact, applied_codes, codes_of_classes, question_kind, read_code_vectors, read_vectors,
 };
-use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, WORD};
+use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 
 /// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Apply {
     /// prob_0 to the last class's, and flags, as the artefact's reduction says. Columns of a table of
     /// scores that a CSV table cannot hold (lists, objects, arrays of another length or of more than one dimension) are left
     /// out, and standard error names them. What is uncalibrated is empty, and flags
-    /// says so. An artefact with intervals adds lo and hi, a randomised one the word that was drawn,
+    /// says so. An artefact with intervals adds lo and hi, one of Venn-Abers p0 and p1, a randomised one the word that was drawn,
     /// one with a decision rule the action, of the predicted class where there are several.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -87,6 +87,9 @@ impl Apply {
         let table = Table::read(source)?;
         table.check_absent(&ADDED)?;
         table.check_absent(&INTERVAL)?;
+        if artifact.stored.artifact().header().method == Method::VennAbers {
+            table.check_absent(&VENN_ABERS)?;
+        }
         table.check_absent(&[WORD, ACTION])?;
         let applied = artifact.apply_scores(&table, &self.score_column)?;
         let shown = table.shown(applied.len());

@@ -228,10 +228,7 @@ impl Decide {
                     .into(),
             )
         })?;
-        let prob = |outcome: &Outcome| match outcome {
-            Outcome::Calibrated(calibrated) => Score::new(calibrated.prob).ok(),
-            Outcome::Uncalibrated(_) => None,
-        };
+        let prob = |outcome: &Outcome| outcome.calibrated().and_then(|found| Score::new(found.prob).ok());
         Ok(applied.iter().map(|row| prob(&row.outcome)).collect())
     }
 }

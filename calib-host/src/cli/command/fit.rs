@@ -30,7 +30,7 @@ use crate::cli::options::{
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
-use crate::cli::show::{joint_json, joint_summary};
+use crate::cli::show::{edges_of_keys, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
 #[derive(Args)]
@@ -410,7 +410,8 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
         Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
         Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
         Model::Codes(codes) => {
-            json!({"edges": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
+            let edges = edges_of_keys(&codes.edges, codes.encoding);
+            json!({"edges": edges, "keys": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
         }
         Model::VennAbers(table) => json!({"edges": table.edges, "p0": table.p0, "p1": table.p1}),
         Model::Scaling(ScalingModel::PlattLogit { a, b } | ScalingModel::PlattProb { a, b }) => {

@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use calib_core::Outcome;
 use calib_core::wire::{Prediction, RawScore, Reply, ReplyBody};
+use calib_core::{Outcome, Uncalibrated};
 #[cfg(feature = "probe")]
 use calib_host::device::probe::{Chip, log_addr};
 use calib_host::device::serial::{DeviceError, LogLine, LogTable, open_port};
@@ -248,12 +248,14 @@ fn csv_line(request: u32, prediction: &Prediction) -> String {
         RawScore::F32(score) => score.get().to_string(),
         RawScore::Code(key) => key.to_string(),
     };
-    let outcome = match outcome {
-        Outcome::Calibrated(c) => {
+    let outcome = match (outcome.calibrated(), outcome) {
+        (Some(c), _) => {
             let epsilon = c.epsilon.map_or(String::new(), |epsilon| epsilon.to_string());
             format!("{},{},{epsilon},", c.prob, c.bin)
         }
-        Outcome::Uncalibrated(reason) => format!(",,,{reason}"),
+        (None, Outcome::Uncalibrated(reason)) => format!(",,,{reason}"),
+        // What older firmware says of a bin without calibration points.
+        (None, Outcome::Calibrated(_)) => format!(",,,{}", Uncalibrated::EmptyBin),
     };
     format!("{:.3},{request},{class},{score},{outcome},{}", now_s(), u8::from(*alarm))
 }
@@ -282,4 +284,29 @@ fn log_text(line: &LogLine) -> String {
     let level = line.level.unwrap_or("log");
     let time = line.timestamp.as_ref().map_or(String::new(), |time| format!("{time} "));
     format!("{time}{level:<5} {}", one_line(&line.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::{BinFlags, Calibrated, Score};
+
+    use super::*;
+
+    /// Older firmware sends the midpoint of a bin without calibration points, with a flag.
+    #[test]
+    fn a_midpoint_is_shown_as_uncalibrated() {
+        let midpoint =
+            Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
+        let line = |outcome| {
+            let score = RawScore::F32(Score::ZERO);
+            let line =
+                csv_line(7, &Prediction { class: 1, score, outcome, alarm: true, word: None, action: None });
+            line.split_once(',').unwrap().1.to_owned()
+        };
+        let uncalibrated = "7,1,0,,,,no calibration point is in the score's bin,1";
+        assert_eq!(line(Outcome::Calibrated(midpoint)), uncalibrated);
+        assert_eq!(line(Outcome::Uncalibrated(Uncalibrated::EmptyBin)), uncalibrated);
+        let calibrated = Calibrated { flags: BinFlags::NONE, ..midpoint };
+        assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1");
+    }
 }

@@ -34,7 +34,7 @@ pub(crate) enum MethodName {
     Beta,
     /// Temperature scaling of the logit; of a matrix, of all logits (Guo et al. 2017).
     Temperature,
-    /// Inductive Venn-Abers prediction: an interval and a merged probability.
+    /// Inductive Venn-Abers prediction: p0 and p1, and a probability between them.
     VennAbers,
     /// Vector scaling of a matrix: a weight and an intercept per class (Guo et al. 2017).
     Vector,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::{Calibrator, Outcome};
+use calib_core::Calibrator;
 use calib_host::apply::{Applied, AppliedVector, apply_codes};
 use calib_host::assess::{Prediction, PredictionKind};
 use calib_host::files::{Format, Place, Problem, read_artifact};
@@ -46,6 +46,9 @@ impl<'a> NamedArtifact<'a> {
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let hits = labels.values.iter().map(|&label| label == 1);
         let rows = split(&applied, hits, PredictionKind::Binary);
+        if rows.after.is_empty() {
+            return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
+        }
         check_both_labels(&rows.before, labels.place())?;
         Ok(rows)
     }
@@ -150,7 +153,7 @@ pub(crate) fn split(
 ) -> CalibratedRows {
     let (mut before, mut after) = (Vec::with_capacity(applied.len()), Vec::with_capacity(applied.len()));
     for (row, hit) in applied.iter().zip(hits) {
-        let Outcome::Calibrated(calibrated) = row.outcome else { continue };
+        let Some(calibrated) = row.outcome.calibrated() else { continue };
         let of = |prob: f32| Prediction {
             class: row.top.class,
             prob: prob.into(),

@@ -2,12 +2,15 @@
 
 use std::io::Write;
 
+use calib_core::artifact::Method;
 use calib_core::{Artifact, DecisionRule, Outcome};
 use calib_host::apply::{Applied, AppliedClasses};
 
-/// What every calibrated probability has, what intervals add, and what a randomised artefact does.
+/// What every calibrated probability has, what intervals and Venn-Abers add, and what a randomised artefact does.
 pub(crate) const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
 pub(crate) const INTERVAL: [&str; 2] = ["lo", "hi"];
+/// The probabilities of Venn-Abers with either label, which are no confidence interval.
+pub(crate) const VENN_ABERS: [&str; 2] = ["p0", "p1"];
 pub(crate) const WORD: &str = "word";
 /// What an artefact with a decision rule adds.
 pub(crate) const ACTION: &str = "action";
@@ -17,31 +20,36 @@ type Writer<'w> = csv::Writer<&'w mut dyn Write>;
 /// Which columns an artefact's results have.
 #[derive(Clone, Copy)]
 pub(crate) struct AppliedColumns<'a> {
-    intervals: bool,
+    /// The names of the two columns beside a probability, if there are such.
+    pair: Option<[&'static str; 2]>,
     words: bool,
     decision: Option<DecisionRule<'a>>,
 }
 
 impl<'a> AppliedColumns<'a> {
     pub(crate) fn of(artifact: &Artifact<'a>) -> Self {
-        let (intervals, words) = (artifact.tables().has_intervals(), artifact.is_randomized());
-        Self { intervals, words, decision: artifact.decision().copied() }
+        let pair = if artifact.header().method == Method::VennAbers { VENN_ABERS } else { INTERVAL };
+        let pair = artifact.tables().has_intervals().then_some(pair);
+        let words = artifact.is_randomized();
+        Self { pair, words, decision: artifact.decision().copied() }
     }
 
     /// The names of a probability's columns, each with this behind it.
     pub(crate) fn write_header(self, behind: &str, writer: &mut Writer<'_>) -> csv::Result<()> {
-        let intervals = INTERVAL.iter().filter(|_| self.intervals);
-        ADDED.iter().chain(intervals).try_for_each(|name| writer.write_field(format!("{name}{behind}")))
+        ADDED
+            .iter()
+            .chain(self.pair.iter().flatten())
+            .try_for_each(|name| writer.write_field(format!("{name}{behind}")))
     }
 
     /// A probability with its evidence. An `f32` is printed with the digits that give it back.
     pub(crate) fn write(self, row: &Applied, writer: &mut Writer<'_>) -> csv::Result<()> {
-        let calibrated = calibrated(&row.outcome);
+        let calibrated = row.outcome.calibrated();
         writer.write_field(shown(calibrated.map(|c| c.prob)))?;
         writer.write_field(shown(calibrated.map(|c| c.bin)))?;
         writer.write_field(shown(calibrated.and_then(|c| c.epsilon)))?;
         writer.write_field(row.flags())?;
-        if self.intervals {
+        if self.pair.is_some() {
             let interval = calibrated.and_then(|c| c.interval);
             writer.write_field(shown(interval.map(|interval| interval.lo)))?;
             writer.write_field(shown(interval.map(|interval| interval.hi)))?;
@@ -74,7 +82,7 @@ impl<'a> AppliedColumns<'a> {
         writer.write_field(row.top.class.to_string())?;
         row.probs.iter().try_for_each(|&prob| writer.write_field(shown(prob)))?;
         if evidence {
-            let each = || row.outcomes.iter().map(calibrated);
+            let each = || row.outcomes.iter().map(Outcome::calibrated);
             each().try_for_each(|c| writer.write_field(shown(c.map(|c| c.bin))))?;
             each().try_for_each(|c| writer.write_field(shown(c.and_then(|c| c.epsilon))))?;
         }
@@ -107,13 +115,6 @@ impl<'a> AppliedColumns<'a> {
             writer.write_field(action.map_or("", |action| action.name))?;
         }
         writer.write_record(None::<&[u8]>)
-    }
-}
-
-fn calibrated(outcome: &Outcome) -> Option<calib_core::Calibrated> {
-    match outcome {
-        Outcome::Calibrated(calibrated) => Some(*calibrated),
-        Outcome::Uncalibrated(_) => None,
     }
 }
 

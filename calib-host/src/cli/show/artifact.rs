@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
-use calib_core::{Artifact, Calibrator};
+use calib_core::{Artifact, BinFlags, Calibrator};
 use calib_host::artifact::promise;
 use calib_host::fit::table_name;
 use serde_json::{Value, json};
@@ -107,23 +107,27 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
     }
     for (row, line) in lines(&table.form, header.encoding).iter().enumerate() {
-        writeln!(out, "  {row:>4}  {line}")?;
+        let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
+        let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
+        writeln!(out, "  {row:>4}  {line}{mark}")?;
     }
     Ok(())
 }
 
 /// What an artefact holds, as JSON.
 pub(crate) fn artifact_json(artifact: &Artifact<'_>) -> Value {
-    let header = artifact.header();
+    let (header, tables) = (artifact.header(), artifact.tables());
     let table = |index| {
-        let table = artifact.tables().get(index)?;
-        let mut value = form_json(&table.form);
+        let table = tables.get(index)?;
+        let mut value = form_json(&table.form, header.encoding);
         if let TableForm::Codes(codes) = table.form {
             let lowest = i64::from(header.encoding.code_range().map_or(0, |range| range.0));
             value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
             value["direct_table"] = json!(artifact.tables().has_direct_table());
             value["direct_table_len_bytes"] = direct_table(artifact).into();
         }
+        let is_empty = |&bin: &usize| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
+        value["empty_bins"] = (0..table.form.bins()).filter(is_empty).collect();
         value["len_bytes"] = len_bytes(&table.form).into();
         value["epsilon"] = table.epsilon.into();
         Some(value)

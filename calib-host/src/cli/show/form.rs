@@ -59,7 +59,7 @@ pub(super) fn lines(form: &TableForm<'_>, encoding: ScoreEncoding) -> Vec<String
             bins(edges, unit(), t.values().map(|v| v.to_string()).collect())
         }
         TableForm::VennAbers(t) => {
-            let values = t.p0().zip(t.p1()).map(|(p0, p1)| format!("{p0} to {p1}")).collect();
+            let values = t.p0().zip(t.p1()).map(|(p0, p1)| format!("p0 {p0}, p1 {p1}")).collect();
             bins(shown(t.edges()), unit(), values)
         }
         TableForm::Interpolated(t) => t.x().iter().zip(t.y()).map(|(x, y)| format!("{x:<28} {y}")).collect(),
@@ -95,7 +95,17 @@ fn parameters(scaling: Scaling) -> Vec<(&'static str, f32)> {
     }
 }
 
-pub(super) fn form_json(form: &TableForm<'_>) -> Value {
+/// The codes of edges that are keys, or the scores, multiples of 1/65535, that the device rounds to.
+pub(crate) fn edges_of_keys(keys: &[u32], encoding: ScoreEncoding) -> Value {
+    match encoding.code_range() {
+        Some((lowest, _)) => keys.iter().map(|&key| i64::from(lowest) + i64::from(key)).collect(),
+        None => keys.iter().map(|&key| f64::from(key) / f64::from(u16::MAX)).collect(),
+    }
+}
+
+/// A table's numbers by their names. Edges are what the user's scores are: codes, or scores; beside them, as `keys`, what the
+/// device compares.
+pub(super) fn form_json(form: &TableForm<'_>, encoding: ScoreEncoding) -> Value {
     let all = |values: &mut dyn Iterator<Item = f32>| values.collect::<Vec<_>>();
     match form {
         TableForm::Steps(t) => json!({
@@ -115,10 +125,13 @@ pub(super) fn form_json(form: &TableForm<'_>) -> Value {
             json!({"form": "scaling", "parameters": Value::Object(parameters.collect())})
         }
         TableForm::Codes(t) => json!({
-            "form": "codes", "bins": t.bins(), "edges": t.edges(), "values": all(&mut t.values()),
+            "form": "codes", "bins": t.bins(), "edges": edges_of_keys(t.edges(), encoding), "keys": t.edges(),
+            "values": all(&mut t.values()),
         }),
         TableForm::Compact(t) => json!({
-            "form": "compact", "bins": t.bins(), "edges": t.edges(), "values": all(&mut t.values()),
+            "form": "compact", "bins": t.bins(),
+            "edges": edges_of_keys(&t.edges().iter().map(|&key| key.into()).collect::<Vec<_>>(), encoding),
+            "keys": t.edges(), "values": all(&mut t.values()),
         }),
         _ => json!({}),
     }

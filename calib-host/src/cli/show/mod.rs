@@ -13,13 +13,14 @@ mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
 
-pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, WORD};
+pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessment::{assessment, before_after, each, top_k, vectors, vectors_json};
 pub(crate) use comparison::comparison;
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
+pub(crate) use form::edges_of_keys;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;

@@ -13,9 +13,13 @@ static inline int {{ name }}_calibrate(uint32_t index, int32_t code, struct {{ n
     table = &{{ name }}_tables[index];
     key = (uint32_t)(code - ({{ lowest }}));
 {% include find %}
+{% if has_empty %}
+    if (table->empty && table->empty[bin])
+        return {{ NAME }}_UNCALIBRATED;
+{% endif %}
     result->bin = bin;
     result->prob = value.number;
-    value.bits = {% if has_empty %}table->empty && table->empty[bin] ? 0xbf800000u : {% endif %}table->epsilon;
+    value.bits = table->epsilon;
     result->epsilon = value.number;
     return {{ NAME }}_OK;
 }

@@ -1,5 +1,9 @@
 
-/* The probability for a score, by the table of this index. Floats from 0 up are ordered like their bits. */
+/* The probability for a score, by the table of this index. Floats from 0 up are ordered like their bits.{% if is_randomized %}
+
+   draw is a random number, uniform over all of uint32_t, independent of the score and drawn anew for every call, as by a
+   hardware generator. With a constant, a counter or a generator that starts with the same seed nothing is guaranteed, for any
+   score, whatever epsilon says.{% endif %} */
 static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_randomized %}uint32_t draw, {% endif %}struct {{ name }}_result *result)
 {
     const struct {{ name }}_table *table;
@@ -16,9 +20,13 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
     if (word.bits > 0x3f800000u)
         return {{ NAME }}_BAD_SCORE;
 {% include find %}
+{% if has_empty %}
+    if (table->empty && table->empty[bin])
+        return {{ NAME }}_UNCALIBRATED;
+{% endif %}
     result->bin = bin;
     result->prob = value.number;
-    value.bits = {% if has_empty %}table->empty && table->empty[bin] ? 0xbf800000u : {% endif %}table->epsilon;
+    value.bits = table->epsilon;
     result->epsilon = value.number;
     return {{ NAME }}_OK;
 }

@@ -52,7 +52,7 @@ pub(super) fn header(
     environment.get_template("header.h")?.render(context! {
         name,
         NAME => name.to_ascii_uppercase(),
-        title => title(artifact).join("\n   "),
+        title => title(artifact).join("\n   ").replace("   \n", "\n"),
         classes => (header.classes > 2 || tables.len() > 1).then_some(header.classes),
         ranks => header.reduction.top_k(),
         parts => lookup.parts(),

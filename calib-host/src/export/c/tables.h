@@ -9,12 +9,14 @@
 /* A calibrated probability. */
 struct {{ name }}_result {
     float prob;
-    /* With the artefact's failure probability, prob is within epsilon of the truth; -1: nothing is guaranteed. */
+    /* The bin's true probability, which is the mean over all scores in it, is within epsilon of prob: under the conditions, and
+       but for the failure probability, that the first comment of this file states. -1: nothing is guaranteed. */
     float epsilon;
     uint32_t bin;
 {% if has_interval %}
-    /* One of both is calibrated, and prob lies between them. */
-    float low, high;
+    /* The probabilities of Venn-Abers with the label 0 and with the label 1. The one for the label that comes true is calibrated;
+       prob lies between them. They are no confidence interval: the true probability mostly lies outside. */
+    float p0, p1;
 {% endif %}
 };
 

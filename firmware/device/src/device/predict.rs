@@ -15,7 +15,8 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
     /// The reply to a request for a prediction; sets the alarm.
     pub(super) fn predict(&mut self, id: u32, question: &RequestBody) -> Result<Reply, P::Error> {
         let word = match question {
-            // The host's word is no secret of the device: it is told back even if nothing needs it.
+            // The host's word is no secret of the device: it is told back even if nothing needs it. Whether it is random is the
+            // host's to know: the reply states the epsilon that holds if it is.
             RequestBody::ScoreWithWord { word, .. } => Some(*word),
             _ if self.slot.is_randomized() => self.entropy.word(),
             _ => None,
@@ -149,14 +150,14 @@ mod tests {
     use calib_core::artifact::Reduction;
     use calib_core::score::{CodeError, LogitsError, ProbsError};
     use calib_core::wire::{RawScore, Request, Values};
-    use calib_core::{Anybody, ClassifierId, ScoreEncoding, ScoreError, Uncalibrated};
+    use calib_core::{Anybody, BinFlags, ClassifierId, ScoreEncoding, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
     use super::*;
     use crate::testing::{
-        BINARY, ID, OTHER_ID, Quantized, SOFTMAX, StopWatch, TERNARY, ask, binary_artifact, calibrated,
-        code_artifact, deciding_artifact, device, multi_class_artifact, randomized_artifact,
-        top_label_artifact, top_label_code_artifact, values,
+        BINARY, ID, OTHER_ID, Quantized, SOFTMAX, StopWatch, TERNARY, artifact_with_an_empty_bin, ask,
+        binary_artifact, calibrated, code_artifact, deciding_artifact, device, multi_class_artifact,
+        randomized_artifact, top_label_artifact, top_label_code_artifact, values,
     };
     use crate::{AlarmRule, NoEntropy};
 
@@ -177,6 +178,26 @@ mod tests {
             assert_eq!(prediction.alarm, alarm);
         }
         device.alarm.free().done();
+    }
+
+    #[test]
+    fn a_score_in_an_empty_bin_raises_the_alarm_and_gets_the_action_for_the_uncalibrated() {
+        for (decides, actions) in [(false, [None; 3]), (true, [Some(0), Some(1), Some(2)])] {
+            let slot = artifact_with_an_empty_bin(decides);
+            let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, State::High, State::High]);
+            for ((score, prob, alarm), action) in
+                [(0.1, Some(0.05), false), (0.3, None, true), (0.7, Some(0.9), true)].into_iter().zip(actions)
+            {
+                let body = RequestBody::Score(score);
+                let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
+                assert_eq!((prediction.alarm, prediction.action), (alarm, action), "{score}");
+                match prob {
+                    Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
+                    None => assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::EmptyBin)),
+                }
+            }
+            device.alarm.free().done();
+        }
     }
 
     #[test]
@@ -221,7 +242,11 @@ mod tests {
                 assert_eq!(prediction.probs, expected);
                 assert_eq!((prediction.top.class, prediction.top.alarm), (class, class != 0));
                 match expected[usize::from(class)] {
-                    Some(prob) => assert_eq!(calibrated(prediction.top.outcome), prob),
+                    Some(prob) => {
+                        assert_eq!(calibrated(prediction.top.outcome), prob);
+                        let flags = if sum.is_some() { BinFlags::SHARED_OUT } else { BinFlags::NONE };
+                        assert_eq!(prediction.top.outcome.calibrated().unwrap().flags, flags);
+                    }
                     None => assert_eq!(prediction.top.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
                 }
             }
@@ -343,18 +368,18 @@ mod tests {
     }
 
     #[test]
-    fn without_a_source_of_words_nothing_is_guaranteed_for_ties() {
+    fn without_a_source_of_words_nothing_is_guaranteed() {
         let slot = randomized_artifact();
         let pin = Mock::new(&[State::High, State::High, State::Low].map(Transaction::set));
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
         let mut device =
             Device::new(&BINARY, slot.as_bytes(), Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
-        for (score, epsilon) in [(0.5, None), (0.25, Some(0.125))] {
+        for score in [0.5, 0.25] {
             let request = Request { id: 1, body: RequestBody::Score(score) };
             let reply = device.answer(&request).unwrap();
             let ReplyBody::Prediction(prediction) = reply.body else { panic!("refused") };
             let Outcome::Calibrated(calibrated) = prediction.outcome else { panic!("uncalibrated") };
-            assert_eq!((prediction.word, calibrated.epsilon), (None, epsilon));
+            assert_eq!((prediction.word, calibrated.epsilon), (None, None));
         }
         device.alarm.free().done();
     }

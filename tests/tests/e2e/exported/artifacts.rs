@@ -69,7 +69,8 @@ pub(crate) fn all() -> Vec<Exportable> {
     let umd = |bins| BinaryMethod::Umd(Umd::new(bins));
     let few = Isotonic { max_bins: Some(12), ..Isotonic::default() };
     let floats = [
-        ("fixed_width", BinaryMethod::FixedWidth(FixedWidth { bins: 20 })),
+        ("with_empty_bins", BinaryMethod::FixedWidth(FixedWidth { bins: 20 })),
+        ("fixed_width", BinaryMethod::FixedWidth(FixedWidth { bins: 3 })),
         ("umd", umd(15)),
         ("one_bin", umd(1)),
         ("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
@@ -85,6 +86,9 @@ pub(crate) fn all() -> Vec<Exportable> {
     // With scores that tie.
     let tied = fit_binary(&data(0.05), &BinaryMethod::UmdRandomized(Umd::new(10), 7), 0.1).unwrap();
     all.push(exportable("randomized", &tied, false));
+    // A fifth of the scores are 0, which an edge divides.
+    let zeros = fit_binary(&data(0.3), &BinaryMethod::UmdRandomized(Umd::new(10), 7), 0.1).unwrap();
+    all.push(exportable("randomized_at_0", &zeros, false));
     let rounded = fit_binary(&fine.clone().rounded(), &umd(15), 0.1).unwrap().compacted().unwrap();
     all.push(exportable("rounded", &rounded, false));
     for (name, encoding, step) in

@@ -140,7 +140,7 @@ pub(crate) fn answers(artifact: &Artifact<'_>) -> Vec<u32> {
 fn of_score(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> Option<Calibrated> {
     let class = table as u16;
     match artifact.calibrator() {
-        Calibrator::Binary(calibrator) => Some(calibrator.calibrate_with(score, word)),
+        Calibrator::Binary(calibrator) => of(calibrator.calibrate_with(score, word)),
         Calibrator::TopLabel(calibrator) => of(calibrator.calibrate_with(TopLabel { class, score }, word)),
         Calibrator::TopK(calibrator) => {
             let classes = calibrator.classes();
@@ -166,13 +166,13 @@ fn of_table(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> O
         _ => return None,
     };
     let flags = artifact.tables().bin_flags(table, bin);
-    let epsilon = found.epsilon.filter(|_| !flags.contains(BinFlags::EMPTY));
-    Some(Calibrated { prob, bin, epsilon, flags, interval: None })
+    let is_empty = flags.contains(BinFlags::EMPTY);
+    (!is_empty).then_some(Calibrated { prob, bin, epsilon: found.epsilon, flags, interval: None })
 }
 
 fn of_code(artifact: &Artifact<'_>, table: usize, score: QuantizedScore) -> Option<Calibrated> {
     match artifact.calibrator() {
-        Calibrator::BinaryCode(calibrator) => calibrator.calibrate(score).ok(),
+        Calibrator::BinaryCode(calibrator) => calibrator.calibrate(score).ok().and_then(of),
         Calibrator::TopLabelCode(calibrator) => calibrator.calibrate(table as u16, score).ok().and_then(of),
         _ => None,
     }
@@ -227,6 +227,10 @@ fn of_vectors(artifact: &Artifact<'_>, out: &mut Vec<u32>, has_interval: bool) {
                 let mut space = [0.0; CLASSES];
                 let vector = ScoreVector::Probs(probs);
                 let calibrated = calibrator.calibrate(vector, Some(word(place)), &mut space).unwrap();
+                if calibrated.iter().flatten().next().is_none() {
+                    out.push(UNCALIBRATED);
+                    continue;
+                }
                 out.push(OK);
                 let bits = |class| calibrated.get(class).unwrap_or(f32::NAN).to_bits();
                 out.extend((0..CLASSES as u16).map(bits));

@@ -25,8 +25,8 @@ static void put_result(int status, const struct calib_result *result)
     put(bits(result->epsilon));
     put(result->bin);
 #ifdef HAS_INTERVAL
-    put(bits(result->low));
-    put(bits(result->high));
+    put(bits(result->p0));
+    put(bits(result->p1));
 #endif
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn owner() -> &'static PrivateKey {
         let kept = PrivateKey::read(&private).ok();
         let owner = kept.unwrap_or_else(|| {
             let made = PrivateKey::generate().unwrap();
-            made.write(&private, true).unwrap();
+            made.write_pair(&private, &public, true).unwrap();
             made
         });
         owner.public().write(&public, true).unwrap();
@@ -87,7 +87,7 @@ pub(crate) fn microbit() -> &'static Path {
 pub(crate) fn prob(artifact: &StoredArtifact, score: f32) -> f32 {
     let artifact = artifact.artifact();
     let calib_core::Calibrator::Binary(calibrator) = artifact.calibrator() else { panic!("not binary") };
-    calibrator.calibrate(calib_core::Score::new(score).unwrap()).prob
+    calibrator.calibrate(calib_core::Score::new(score).unwrap()).calibrated().unwrap().prob
 }
 
 /// A calibrator of so many bins; every number of bins is another one.
