@@ -1,6 +1,6 @@
 //! The two slots as bytes on the host: what the device would make of them, and of an artefact installed there.
 
-use calib_core::slot::{InstallError, LayoutError, Receipt, SlotContent, SlotFault};
+use calib_core::slot::{InstallError, LayoutError, Receipt, SlotContent, SlotFault, slot_trailer};
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
 use calib_fit::artifact::StoredArtifact;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
@@ -90,11 +90,45 @@ impl SlotImage {
     ) -> Result<(Result<Receipt, InstallError<NorFlashErrorKind>>, Segment), LayoutError> {
         // What the device's classifier is the chip does not tell: that it fits is for the device to say.
         let classifier = artifact.artifact().header().provenance.classifier.unwrap_or(ClassifierId([0; 8]));
-        let (receipt, bytes) = self.with(classifier, |store| store.install(artifact.as_bytes()))?;
+        let ((receipt, in_force), bytes) = self.with(classifier, |store| {
+            let receipt = store.install(artifact.as_bytes());
+            (receipt, store.current_slot())
+        })?;
+        if let (Err(InstallError::NoMark), Some(in_force)) = (&receipt, in_force)
+            && let Some((receipt, segment)) = self.beside(in_force, artifact)?
+        {
+            return Ok((Ok(receipt), segment));
+        }
         let slot = receipt.as_ref().map_or(0, |receipt| usize::from(receipt.slot));
         let len = self.map.len_bytes as usize;
         let addr = self.map.addr + (slot * len) as u64;
         Ok((receipt, Segment { addr, bytes: bytes[slot * len..][..len].to_vec() }))
+    }
+
+    /// What is to be written beside the slot in force if that has no place for marks: a probe can do without, because it can write
+    /// the slot again if the power fails. The store has looked at the artefact's counter before.
+    fn beside(
+        &self,
+        in_force: usize,
+        artifact: &StoredArtifact,
+    ) -> Result<Option<(Receipt, Segment)>, LayoutError> {
+        let held = self.survey()?.get(in_force).copied().and_then(Result::ok);
+        let Some(sequence) = held.and_then(|held| held.sequence.checked_add(1)) else { return Ok(None) };
+        let (slot, len) = (1 - in_force.min(1), self.map.len_bytes as usize);
+        let parsed = artifact.artifact();
+        let Some(trailer) = slot_trailer(&parsed, artifact.as_bytes(), sequence, &self.layout()) else {
+            return Ok(None);
+        };
+        let mut bytes = vec![0xFF; len];
+        bytes[..artifact.as_bytes().len()].copy_from_slice(artifact.as_bytes());
+        bytes[len - trailer.len()..].copy_from_slice(&trailer);
+        let receipt = Receipt { identity: parsed.identity(), slot: slot as u8, sequence };
+        Ok(Some((receipt, Segment { addr: self.map.addr + (slot * len) as u64, bytes })))
+    }
+
+    fn layout(&self) -> SlotLayout {
+        let SlotMap { len_bytes, .. } = self.map;
+        SlotLayout { offsets: [0, len_bytes], len_bytes, erased: Erased::Ones }
     }
 
     fn with<R>(
@@ -102,11 +136,10 @@ impl SlotImage {
         classifier: ClassifierId,
         work: impl FnOnce(&mut SlotStore<Memory, Anybody>) -> R,
     ) -> Result<(R, Vec<u8>), LayoutError> {
-        let SlotMap { len_bytes, .. } = self.map;
-        let layout = SlotLayout { offsets: [0, len_bytes], len_bytes, erased: Erased::Ones };
         let mut buffer = Box::new(ArtifactBuffer::<WORDS>::new());
         let admission = Admission::new(Anybody, classifier);
-        let (mut store, _) = SlotStore::open(Memory(self.bytes.clone()), layout, admission, &mut buffer)?;
+        let (mut store, _) =
+            SlotStore::open(Memory(self.bytes.clone()), self.layout(), admission, &mut buffer)?;
         let result = work(&mut store);
         Ok((result, store.free().0))
     }
@@ -195,6 +228,22 @@ mod tests {
         let both = written(&first, &segment);
         let survey = both.survey().unwrap();
         assert_eq!(survey.map(|slot| slot.unwrap().sequence), [1, 2]);
+        let (refused, _) = both.install(&artifact(6, 0)).unwrap();
+        assert_eq!(refused, Err(InstallError::Downgrade { held: 1, offered: 0 }));
+    }
+
+    /// The device itself would refuse.
+    #[test]
+    fn beside_a_slot_without_a_place_for_marks_a_probe_still_writes() {
+        let blank = SlotImage::new(MAP, vec![0xFF; 8192]);
+        let (_, segment) = blank.install(&artifact(4, 1)).unwrap();
+        let mut held = written(&blank, &segment);
+        // Torn spare marks.
+        held.bytes[4096 - 288..4096 - 64].fill(0x7F);
+        let (receipt, segment) = held.install(&artifact(5, 1)).unwrap();
+        assert_eq!((receipt.unwrap().sequence, segment.addr, segment.bytes.len()), (2, 0xFF000, 4096));
+        let both = written(&held, &segment);
+        assert_eq!(both.survey().unwrap().map(|slot| slot.unwrap().sequence), [1, 2]);
         let (refused, _) = both.install(&artifact(6, 0)).unwrap();
         assert_eq!(refused, Err(InstallError::Downgrade { held: 1, offered: 0 }));
     }
