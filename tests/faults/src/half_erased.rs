@@ -58,8 +58,8 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
     }
     // Large sectors are slow to damage bit by bit, and no different: most images are of small ones.
     let images = match SECTOR {
-        0..=1024 => scale.pick(40, 40_000, 400_000),
-        1025..=4096 => scale.pick(20, 16_000, 160_000),
+        0..=1024 => scale.pick(400, 40_000, 400_000),
+        1025..=4096 => scale.pick(200, 16_000, 160_000),
         _ => scale.pick(2, 1_000, 10_000),
     };
 

@@ -117,14 +117,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "without a calibrator the sequence begins anew",
-        edits: &[edit(
-            PLAN,
-            "filter_map(|trailer| trailer.complete()));\n        let sequence",
-            "filter_map(|trailer| trailer.complete().filter(|_| false)));\n        let sequence",
-        )],
-    },
-    Mutant {
         name: "bits that an erase left are not looked for",
         edits: &[edit(
             REGION,
@@ -135,14 +127,6 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a read that fails is not tried again",
         edits: &[edit(REGION, "const READ_TRIES: usize = 3;", "const READ_TRIES: usize = 1;")],
-    },
-    Mutant {
-        name: "a slot that cannot be read is taken for an empty one",
-        edits: &[edit(
-            TRAILER,
-            "_ if marks.unreadable > 0 => Trailer::Unreadable,",
-            "_ if marks.unreadable > 9 => Trailer::Unreadable,",
-        )],
     },
     Mutant {
         name: "the CRC of the artefact is skipped",
