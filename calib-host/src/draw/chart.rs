@@ -329,7 +329,7 @@ const LEGEND_CHAR: f64 = 6.6;
 /// A mark of a class as a legend shows it, 28 wide and 12 high.
 ///
 /// ```
-/// assert!(calib_host::draw::key("before").starts_with("<svg"));
+/// assert!(calib_host::draw::key("before").starts_with("<path class=\"before\""));
 /// ```
 pub fn key(class: &str) -> String {
     let is_area = class == "bar" || class.starts_with("region");
