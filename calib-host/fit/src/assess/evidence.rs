@@ -198,7 +198,8 @@ impl fmt::Display for Evidence {
             ),
             Self::BrokenPromise { broken, bins, alpha } => {
                 let one = if *broken == 1 { "breaks" } else { "break" };
-                let chance = 100.0 * alpha;
+                // The artefact has it as an f32: no more digits than a person wrote.
+                let chance = (1e8 * alpha).round() / 1e6;
                 write!(
                     f,
                     "{broken} of {bins} bins with a guarantee {one} it on the test rows, beyond chance (exact binomial \
@@ -321,6 +322,17 @@ mod tests {
         }
         // One side at half of one percent: 2 of 400 on average, 8 with a probability below one in a thousand.
         assert!(of_kind[0] < 8 && of_kind[1] < 4 && of_kind[2] == 0, "{of_kind:?}");
+    }
+
+    #[test]
+    fn alpha_is_told_as_it_was_written() {
+        for (alpha, told) in [(0.1f32, "10 %"), (0.05, "5 %"), (0.07, "7 %"), (0.001, "0.1 %")] {
+            let evidence = Evidence::BrokenPromise { broken: 1, bins: 2, alpha: alpha.into() };
+            assert!(
+                evidence.to_string().contains(&format!("one of the {told} of calibrations")),
+                "{evidence}"
+            );
+        }
     }
 
     #[test]
