@@ -114,10 +114,13 @@ fn minimise<const C: usize>(
     for _ in 0..MAX_STEPS {
         let norm = here.norm();
         if norm <= GRADIENT_NORM {
-            // On the way to infinity the curvature vanishes with the gradient, and Newton's step stays as long as ever.
-            let step = here.step(0.0).ok_or(ScalingError::NotConverged(norm))?;
-            let is_short = rows.iter().all(|(row, ..)| dot(row, &step).abs() < 0.1);
-            return if is_short { Ok(here.weights) } else { Err(ScalingError::NoLeastSquares) };
+            // On the way to infinity the curvature vanishes with the gradient: Newton's step stays as long as ever, or
+            // there is none, since what is left of the curvature may be of either sign.
+            let is_short = |step: [f64; C]| rows.iter().all(|(row, ..)| dot(row, &step).abs() < 0.1);
+            return match here.step(0.0) {
+                Some(step) if is_short(step) => Ok(here.weights),
+                _ => Err(ScalingError::NoLeastSquares),
+            };
         }
         here = loop {
             if let Some(step) = here.step(damping) {
@@ -439,6 +442,20 @@ mod tests {
         assert!(fit(&points, ScalingMethod::PlattLogit, Loss::Log).is_ok());
         assert_eq!(
             fit(&points, ScalingMethod::PlattLogit, Loss::Squared),
+            Err(FitError::Scaling(ScalingError::NoLeastSquares))
+        );
+    }
+
+    /// On the way to infinity, the curvature of beta calibration may be below 0 where the gradient vanishes.
+    #[test]
+    fn a_gradient_that_vanishes_without_curvature_is_no_minimum() {
+        let positives = [0.4, 0.73, 0.58, 0.75, 0.44, 0.4, 0.41, 0.46, 0.4, 0.12, 0.67, 0.39, 0.31, 0.88, 0.78];
+        let negatives = [0.01, 0.05, 0.57, 0.04, 0.22, 0.2, 0.16];
+        let points: Vec<(f64, bool)> =
+            positives.map(|s| (s, true)).into_iter().chain(negatives.map(|s| (s, false))).collect();
+        assert!(fit(&points, ScalingMethod::Beta, Loss::Log).is_ok());
+        assert_eq!(
+            fit(&points, ScalingMethod::Beta, Loss::Squared),
             Err(FitError::Scaling(ScalingError::NoLeastSquares))
         );
     }
