@@ -44,15 +44,6 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// [`Emulator::start_on`] Arm's MPS2 board with a Cortex-M4F.
-    ///
-    /// # Errors
-    ///
-    /// As [`Emulator::start_on`].
-    pub fn start(elf: &Path, slot: Option<&Path>) -> Result<Self> {
-        Self::start_on(Board::Mps2An386, elf, slot)
-    }
-
     /// Starts the firmware in `elf` with the bytes of the file `slot` in the calibrator slot, if there is one; the rest of
     /// the slot is `0x00`. The device takes a nanosecond for an instruction, and what it logs is kept.
     ///
@@ -65,7 +56,7 @@ impl Emulator {
         Self::launch(board, elf, slot, &[&counting, log].concat())
     }
 
-    /// As [`Emulator::start_on`], in half of the time: instructions take what they take, and the log is lost.
+    /// As [`Emulator::start_on`], several times as fast: instructions take what they take, and the log is lost.
     ///
     /// # Errors
     ///

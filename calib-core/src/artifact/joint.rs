@@ -5,7 +5,7 @@ use super::header::{Header, Reduction};
 use super::layout::SectionKind;
 use super::pool::WordWriter;
 use super::section::Payloads;
-use crate::table::ScalingError;
+use crate::table::ParameterError;
 use crate::vector::{
     CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
     VectorScaling,
@@ -68,7 +68,7 @@ fn scaling(words: &[u32], classes: u16) -> Result<VectorScaling<'_>, TableFault>
         _ => return Err(TableFault::Content),
     };
     VectorScaling::new(classes, input, shape).map_err(|error| match error {
-        ScalingError::Length => TableFault::Extent,
+        ParameterError::Length => TableFault::Extent,
         _ => TableFault::Content,
     })
 }

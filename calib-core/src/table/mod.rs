@@ -40,7 +40,7 @@ pub use fixed::FixedTable;
 pub use fixed_code::{DirectTable, FixedCodeTable};
 pub use interpolated::InterpolatedTable;
 pub use randomized::RandomizedTable;
-pub use scaling::{Scaling, ScalingError, ScalingFunction};
+pub use scaling::{ParameterError, Scaling, ScalingFunction};
 pub use step::StepTable;
 pub(crate) use values::check_probs;
 pub use venn_abers::VennAbersTable;

@@ -71,7 +71,7 @@ pub struct ScalingFunction(Scaling);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum ScalingError {
+pub enum ParameterError {
     /// A parameter is NaN or infinite.
     NotFinite,
     /// A weight of a beta function is below 0, or an inverse temperature not above 0.
@@ -88,7 +88,7 @@ impl ScalingFunction {
     /// # Errors
     ///
     /// The first cause found.
-    pub const fn new(parameters: Scaling) -> Result<Self, ScalingError> {
+    pub const fn new(parameters: Scaling) -> Result<Self, ParameterError> {
         let (finite, sign, clip) = match parameters {
             Scaling::PlattLogit { a, b, clip } => (a.is_finite() && b.is_finite(), true, clip),
             // No logit, nothing to clip.
@@ -99,11 +99,11 @@ impl ScalingFunction {
             Scaling::Temperature { inverse_t, clip } => (inverse_t.is_finite(), inverse_t > 0.0, clip),
         };
         if !finite {
-            Err(ScalingError::NotFinite)
+            Err(ParameterError::NotFinite)
         } else if !sign {
-            Err(ScalingError::Sign)
+            Err(ParameterError::Sign)
         } else if !(clip > 0.0 && clip < 0.5) {
-            Err(ScalingError::Clip)
+            Err(ParameterError::Clip)
         } else {
             Ok(Self(parameters))
         }
@@ -166,7 +166,7 @@ fn logit(score: Score, clip: f32) -> f32 {
     ln_s - ln_not_s
 }
 
-impl fmt::Display for ScalingError {
+impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFinite => "a parameter is NaN or infinite",
@@ -177,7 +177,7 @@ impl fmt::Display for ScalingError {
     }
 }
 
-impl core::error::Error for ScalingError {}
+impl core::error::Error for ParameterError {}
 
 #[cfg(test)]
 mod tests {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_function() {
-        use ScalingError::{Clip, NotFinite, Sign};
+        use ParameterError::{Clip, NotFinite, Sign};
         let platt = |a, b, clip| ScalingFunction::new(Scaling::PlattLogit { a, b, clip }).err();
         assert_eq!(platt(-1.0, 0.0, 0.25), None);
         assert_eq!(platt(f32::NAN, 0.0, 0.25), Some(NotFinite));

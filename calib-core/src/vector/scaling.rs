@@ -2,7 +2,7 @@
 
 use super::error::VectorError;
 use crate::score::{ScoreVector, softmax};
-use crate::table::ScalingError;
+use crate::table::ParameterError;
 
 /// The function `softmax(W x + b)` of a vector `x` of features.
 ///
@@ -73,11 +73,11 @@ impl<'a> VectorScaling<'a> {
     /// # Errors
     ///
     /// The first cause found.
-    pub fn new(classes: u16, input: ScalingInput, shape: ScalingShape<'a>) -> Result<Self, ScalingError> {
+    pub fn new(classes: u16, input: ScalingInput, shape: ScalingShape<'a>) -> Result<Self, ParameterError> {
         if let ScalingInput::LogProbs { clip } = input
             && !(clip > 0.0 && clip < 0.5)
         {
-            return Err(ScalingError::Clip);
+            return Err(ParameterError::Clip);
         }
         let l = usize::from(classes);
         let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
@@ -92,11 +92,11 @@ impl<'a> VectorScaling<'a> {
             }
         };
         if !length || l < 2 {
-            Err(ScalingError::Length)
+            Err(ParameterError::Length)
         } else if !finite {
-            Err(ScalingError::NotFinite)
+            Err(ParameterError::NotFinite)
         } else if !sign {
-            Err(ScalingError::Sign)
+            Err(ParameterError::Sign)
         } else {
             Ok(Self { classes, input, shape })
         }
@@ -219,16 +219,16 @@ mod tests {
         let new = |shape| VectorScaling::new(2, ScalingInput::Logits, shape).map(|_| ());
         let vector = |weights, intercepts| ScalingShape::Vector { weights, intercepts };
         let matrix = |weights, intercepts| ScalingShape::Matrix { weights, intercepts };
-        assert_eq!(new(vector(&[1.0], &[0.0, 0.0])), Err(ScalingError::Length));
-        assert_eq!(new(matrix(&[1.0, 0.0], &[0.0, 0.0])), Err(ScalingError::Length));
-        assert_eq!(new(vector(&[1.0, f32::NAN], &[0.0, 0.0])), Err(ScalingError::NotFinite));
-        assert_eq!(new(matrix(&[1.0; 4], &[f32::INFINITY, 0.0])), Err(ScalingError::NotFinite));
-        assert_eq!(new(ScalingShape::Temperature { inverse_t: 0.0 }), Err(ScalingError::Sign));
+        assert_eq!(new(vector(&[1.0], &[0.0, 0.0])), Err(ParameterError::Length));
+        assert_eq!(new(matrix(&[1.0, 0.0], &[0.0, 0.0])), Err(ParameterError::Length));
+        assert_eq!(new(vector(&[1.0, f32::NAN], &[0.0, 0.0])), Err(ParameterError::NotFinite));
+        assert_eq!(new(matrix(&[1.0; 4], &[f32::INFINITY, 0.0])), Err(ParameterError::NotFinite));
+        assert_eq!(new(ScalingShape::Temperature { inverse_t: 0.0 }), Err(ParameterError::Sign));
         let one = VectorScaling::new(1, ScalingInput::Logits, ScalingShape::Temperature { inverse_t: 1.0 });
-        assert_eq!(one.map(|_| ()), Err(ScalingError::Length));
+        assert_eq!(one.map(|_| ()), Err(ParameterError::Length));
         let clip = ScalingInput::LogProbs { clip: 0.0 };
         let clipped = VectorScaling::new(2, clip, ScalingShape::Temperature { inverse_t: 1.0 });
-        assert_eq!(clipped.map(|_| ()), Err(ScalingError::Clip));
+        assert_eq!(clipped.map(|_| ()), Err(ParameterError::Clip));
     }
 
     #[test]

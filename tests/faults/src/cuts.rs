@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use calib_core::Erased;
 use calib_core::slot::InstallError;
 
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
-use crate::geometry::{Rig, for_every_geometry};
+use crate::geometry::{Geometry, for_every_geometry};
 use crate::nature::Nature;
 use crate::report::Report;
+use crate::rig::Rig;
 use crate::scale::Scale;
 
 /// What is interrupted.
@@ -56,29 +56,25 @@ impl Scenario {
 /// Cuts the power at every byte of every write and every sixteenth of every erase, in every way, in every scenario and
 /// geometry; the natures of flash take turns.
 pub fn cuts(scale: Scale) -> CutReport {
-    Report::sum(for_every_geometry!(of_geometry, scale))
+    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
 }
 
-fn of_geometry<const WRITE: usize, const SECTOR: usize>(
-    erased: Erased,
-    seed: u64,
-    scale: Scale,
-) -> CutReport {
+fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> CutReport {
     let mut report = CutReport { geometries: 1, ..CutReport::default() };
     // A sample looks at every geometry, but not at every step: the stride is prime to all that has a rhythm.
     let stride = scale.pick(37, 1, 1);
     for (at, scenario) in SCENARIOS.into_iter().enumerate() {
         for cut in Cut::ALL {
             for repeat in 0..scale.pick(1, 1, 4) as u64 {
-                let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed + 7919 * repeat);
+                let mut prepared = Rig::new(geometry, seed + 7919 * repeat);
                 let artifacts = scenario.artifacts();
                 let (new, earlier) = artifacts.split_last().expect("there is one");
                 for artifact in earlier {
-                    prepared.run(|store| store.install(artifact.bytes())).expect("the power is on");
+                    prepared.try_install(artifact).expect("the power is on");
                 }
                 let mut whole = prepared.clone();
                 let before = whole.flash.steps();
-                whole.run(|store| store.install(new.bytes())).expect("the power is on");
+                whole.try_install(new).expect("the power is on");
                 let steps = whole.flash.steps() - before;
                 for step in (0..=steps).step_by(stride) {
                     report.cuts[at] += 1;
@@ -87,7 +83,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                     rig.flash.set_nature(nature);
                     if let Err(problem) = one_cut(&mut rig, earlier.last(), new, step, cut, &mut report) {
                         report.note(format!(
-                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {nature:?}, {scenario:?}, {cut:?} at step {step}: {problem}"
+                            "{geometry}, {nature:?}, {scenario:?}, {cut:?} at step {step}: {problem}"
                         ));
                     }
                 }
@@ -98,8 +94,8 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
 }
 
 /// Installs `new` over `old` with a cut, and looks at what is left.
-fn one_cut<const WRITE: usize, const SECTOR: usize>(
-    rig: &mut Rig<WRITE, SECTOR>,
+fn one_cut(
+    rig: &mut Rig,
     old: Option<&Aligned>,
     new: &Aligned,
     step: u64,
@@ -108,7 +104,7 @@ fn one_cut<const WRITE: usize, const SECTOR: usize>(
 ) -> Result<(), String> {
     let around = outside(rig);
     rig.flash.cut_at(step, cut);
-    let acknowledged = match rig.run(|store| store.install(new.bytes())) {
+    let acknowledged = match rig.try_install(new) {
         Ok(_) => true,
         Err(InstallError::Flash(_)) => false,
         Err(other) => return Err(format!("refused: {other}")),
@@ -133,7 +129,7 @@ fn one_cut<const WRITE: usize, const SECTOR: usize>(
         return Err("repeating it did not help".into());
     }
     let lower = Recipe::new(9, 3, 2).artifact();
-    let downgrade = rig.run(|store| store.install(lower.bytes()));
+    let downgrade = rig.try_install(&lower);
     let counter = counter(new);
     match downgrade {
         Err(InstallError::Downgrade { held, offered: 2 }) if held == counter && counter > 2 => Ok(()),
@@ -144,15 +140,11 @@ fn one_cut<const WRITE: usize, const SECTOR: usize>(
 
 /// Installs what is in force once more, as somebody does who is not sure: it stays in force then, whatever the torn bits of the
 /// other slot read as.
-fn acknowledge_again<const WRITE: usize, const SECTOR: usize>(
-    rig: &Rig<WRITE, SECTOR>,
-    old: Option<&Aligned>,
-    new: &Aligned,
-) -> Result<(), String> {
+fn acknowledge_again(rig: &Rig, old: Option<&Aligned>, new: &Aligned) -> Result<(), String> {
     let mut rig = rig.clone();
     let known: Vec<&Aligned> = [new].into_iter().chain(old).collect();
     let Some(found) = rig.boot(&known)? else { return Ok(()) };
-    match rig.run(|store| store.install(known[found].bytes())) {
+    match rig.try_install(known[found]) {
         Ok(_) => {}
         // Torn bits read otherwise than at the start, and say that a newer one is there.
         Err(InstallError::Reload | InstallError::Downgrade { .. }) => return Ok(()),
@@ -171,7 +163,7 @@ fn counter(artifact: &Aligned) -> u32 {
 }
 
 /// What is in the flash beside the slots.
-fn outside<const WRITE: usize, const SECTOR: usize>(rig: &Rig<WRITE, SECTOR>) -> Vec<bool> {
+fn outside(rig: &Rig) -> Vec<bool> {
     let [first, second] = rig.layout.offsets.map(|offset| offset as usize);
     let len = rig.layout.len_bytes as usize;
     let raw = rig.flash.raw();

@@ -6,6 +6,7 @@ use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashEr
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::geometry::Geometry;
 use crate::nature::Nature;
 
 /// How many steps erasing a sector takes.
@@ -53,7 +54,8 @@ impl NorFlashError for FlashFault {
 /// When it is used against the rules of `NorFlash`: misaligned, out of bounds, or a unit written twice. A unit whose write was
 /// interrupted may be written again only while it reads as blank, which is when nobody can know better.
 #[derive(Clone, Debug)]
-pub struct Flash<const WRITE: usize, const SECTOR: usize> {
+pub struct Flash {
+    geometry: Geometry,
     bytes: Vec<u8>,
     nature: Nature,
     /// What was done to each write unit since it was erased.
@@ -63,7 +65,6 @@ pub struct Flash<const WRITE: usize, const SECTOR: usize> {
     /// How firmly unstable bits lean to the value that was stored last: each bit reads otherwise with a probability of
     /// two to the power of minus one minus this.
     lean: u32,
-    erased: u8,
     /// Worn bits of a byte, which can no longer be programmed.
     worn: Option<(usize, u8)>,
     /// How many steps until the power fails, and how.
@@ -85,16 +86,21 @@ enum Unit {
     Torn,
 }
 
-impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
+/// Flash with its geometry in its type, as drivers have it.
+#[derive(Debug)]
+pub(crate) struct Chip<const WRITE: usize, const SECTOR: usize>(pub(crate) Flash);
+
+impl Flash {
     /// Erased flash.
-    pub fn new(sectors: usize, erased: u8, seed: u64) -> Self {
+    pub fn new(geometry: Geometry, sectors: usize, seed: u64) -> Self {
+        let len = sectors * geometry.sector;
         Self {
-            bytes: vec![erased; sectors * SECTOR],
+            geometry,
+            bytes: vec![geometry.erased.byte(); len],
             nature: Nature::Plain,
-            units: vec![Unit::Erased; sectors * SECTOR / WRITE],
+            units: vec![Unit::Erased; len / geometry.write],
             unstable: Vec::new(),
             lean: 0,
-            erased,
             worn: None,
             fuse: None,
             blind: 0,
@@ -102,6 +108,11 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
             steps: 0,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
+    }
+
+    /// How it is written and erased.
+    pub const fn geometry(&self) -> Geometry {
+        self.geometry
     }
 
     /// Lets it be of another nature from now on.
@@ -189,9 +200,15 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
         }
     }
 
+    /// The write units that a range touches.
+    fn units_of(&self, range: &Range<usize>) -> Range<usize> {
+        range.start / self.geometry.write..range.end.div_ceil(self.geometry.write)
+    }
+
     /// Leaves bits halfway between two states.
     fn tear(&mut self, range: Range<usize>, to: impl Fn(usize) -> u8, unstable: bool) {
-        self.units[range.start / WRITE..range.end.div_ceil(WRITE)].fill(Unit::Torn);
+        let units = self.units_of(&range);
+        self.units[units].fill(Unit::Torn);
         self.lean = (self.random.next_u64() % 5) as u32;
         let leans = unstable && self.lean > 0;
         for at in range {
@@ -220,7 +237,7 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
             self.blind -= 1;
             return true;
         }
-        let units = &self.units[range.start / WRITE..range.end.div_ceil(WRITE)];
+        let units = &self.units[self.units_of(range)];
         let is_torn = units.contains(&Unit::Torn);
         match self.nature {
             Nature::TornUnreadable => is_torn,
@@ -233,28 +250,32 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
     /// Completes the erasing of a range; now and then, of flash that does so, without a bit of it.
     fn erase_range(&mut self, range: Range<usize>) {
         let at = range.start + self.random.next_u64() as usize % range.len();
-        let forgets = self.nature == Nature::ErasesBadly && self.one_in(40) && self.bytes[at] != self.erased;
+        let forgets = self.nature == Nature::ErasesBadly
+            && self.one_in(40)
+            && self.bytes[at] != self.geometry.erased.byte();
         let left = self.bytes[at];
-        self.bytes[range.clone()].fill(self.erased);
+        self.bytes[range.clone()].fill(self.geometry.erased.byte());
         self.settle(range.clone());
-        self.units[range.start / WRITE..range.end / WRITE].fill(Unit::Erased);
+        let units = self.units_of(&range);
+        self.units[units].fill(Unit::Erased);
         if forgets {
             self.bytes[at] = left;
-            self.units[at / WRITE] = Unit::Torn;
+            self.units[at / self.geometry.write] = Unit::Torn;
         }
     }
 
     /// Looks whether units may be written, and does what becomes of those that were written before.
     fn begin_to_write(&mut self, start: usize, bytes: &[u8]) -> Result<(), FlashFault> {
-        for unit in start / WRITE..(start + bytes.len()) / WRITE {
-            let range = unit * WRITE..(unit + 1) * WRITE;
+        let unit_len = self.geometry.write;
+        for unit in start / unit_len..(start + bytes.len()) / unit_len {
+            let range = unit * unit_len..(unit + 1) * unit_len;
             match self.units[unit] {
                 Unit::Erased => {}
                 Unit::Written => panic!("unit {unit} is written twice"),
                 Unit::Torn => {
                     for at in range.clone() {
                         let shaky = self.unstable.get(at).copied().unwrap_or_default();
-                        let firm = (self.bytes[at] ^ self.erased) & !shaky;
+                        let firm = (self.bytes[at] ^ self.geometry.erased.byte()) & !shaky;
                         assert!(firm == 0, "unit {unit} is written while it is not blank");
                     }
                     if self.nature == Nature::SecondWriteFails {
@@ -268,27 +289,20 @@ impl<const WRITE: usize, const SECTOR: usize> Flash<WRITE, SECTOR> {
 
     /// Writes a byte for good; `first` if it is the first of its unit.
     fn program(&mut self, at: usize, byte: u8) {
+        let (unit_len, erased) = (self.geometry.write, self.geometry.erased.byte());
         let worn = self.worn.filter(|&(worn, _)| worn == at).map_or(0, |(_, bits)| bits);
-        self.bytes[at] = (byte & !worn) | (self.erased & worn);
+        self.bytes[at] = (byte & !worn) | (erased & worn);
         self.settle(at..at + 1);
-        let spoils = self.nature == Nature::SecondWriteSpoils && self.units[at / WRITE] == Unit::Torn;
+        let spoils = self.nature == Nature::SecondWriteSpoils && self.units[at / unit_len] == Unit::Torn;
         if spoils {
             self.lean = (self.random.next_u64() % 5) as u32;
-            self.make_unstable(at, byte ^ self.erased);
+            self.make_unstable(at, byte ^ erased);
         }
-        let ends = (at + 1).is_multiple_of(WRITE);
+        let ends = (at + 1).is_multiple_of(unit_len);
         if ends && !spoils {
-            self.units[at / WRITE] = Unit::Written;
+            self.units[at / unit_len] = Unit::Written;
         }
     }
-}
-
-impl<const WRITE: usize, const SECTOR: usize> ErrorType for Flash<WRITE, SECTOR> {
-    type Error = FlashFault;
-}
-
-impl<const WRITE: usize, const SECTOR: usize> ReadNorFlash for Flash<WRITE, SECTOR> {
-    const READ_SIZE: usize = 1;
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), FlashFault> {
         if self.dead {
@@ -313,23 +327,18 @@ impl<const WRITE: usize, const SECTOR: usize> ReadNorFlash for Flash<WRITE, SECT
         Ok(())
     }
 
-    fn capacity(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> {
-    const WRITE_SIZE: usize = WRITE;
-    const ERASE_SIZE: usize = SECTOR;
-
     fn erase(&mut self, from: u32, to: u32) -> Result<(), FlashFault> {
         if self.dead {
             return Err(FlashFault::PowerCut);
         }
-        let (from, to, erased) = (from as usize, to as usize, self.erased);
-        assert!(from.is_multiple_of(SECTOR) && to.is_multiple_of(SECTOR) && from < to, "erases {from}..{to}");
-        for sector in (from..to).step_by(SECTOR) {
-            let part = SECTOR / ERASE_STEPS;
+        let (from, to, erased) = (from as usize, to as usize, self.geometry.erased.byte());
+        let sector_len = self.geometry.sector;
+        assert!(
+            from.is_multiple_of(sector_len) && to.is_multiple_of(sector_len) && from < to,
+            "erases {from}..{to}"
+        );
+        for sector in (from..to).step_by(sector_len) {
+            let part = sector_len / ERASE_STEPS;
             for step in 0..ERASE_STEPS {
                 let range = sector + step * part..sector + (step + 1) * part;
                 match self.burns() {
@@ -339,8 +348,8 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> 
                     }
                     Some(Cut::Before) => {}
                     Some(Cut::Torn) => self.tear(range, |_| erased, false),
-                    Some(Cut::TornUnit) => self.tear(sector..sector + SECTOR, |_| erased, false),
-                    Some(Cut::Unstable) => self.tear(sector..sector + SECTOR, |_| erased, true),
+                    Some(Cut::TornUnit) => self.tear(sector..sector + sector_len, |_| erased, false),
+                    Some(Cut::Unstable) => self.tear(sector..sector + sector_len, |_| erased, true),
                 }
                 return Err(FlashFault::PowerCut);
             }
@@ -352,15 +361,15 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> 
         if self.dead {
             return Err(FlashFault::PowerCut);
         }
-        let start = offset as usize;
+        let (start, unit_len) = (offset as usize, self.geometry.write);
         assert!(
-            start.is_multiple_of(WRITE) && bytes.len().is_multiple_of(WRITE),
+            start.is_multiple_of(unit_len) && bytes.len().is_multiple_of(unit_len),
             "writes misaligned at {start}"
         );
         self.begin_to_write(start, bytes)?;
         let before = self.bytes[start..start + bytes.len()].to_vec();
         for (at, &byte) in (start..).zip(bytes) {
-            let unit = at / WRITE * WRITE;
+            let unit = at / unit_len * unit_len;
             let to = |at: usize| bytes[at - start];
             let Some(cut) = self.burns() else {
                 self.program(at, byte);
@@ -375,13 +384,42 @@ impl<const WRITE: usize, const SECTOR: usize> NorFlash for Flash<WRITE, SECTOR> 
             match cut {
                 Cut::Before if at == unit => {}
                 // The bytes of the unit so far are there.
-                Cut::Before => self.units[at / WRITE] = Unit::Torn,
+                Cut::Before => self.units[at / unit_len] = Unit::Torn,
                 Cut::Torn => self.tear(at..at + 1, to, false),
-                Cut::TornUnit => self.tear(unit..unit + WRITE, to, false),
-                Cut::Unstable => self.tear(unit..unit + WRITE, to, true),
+                Cut::TornUnit => self.tear(unit..unit + unit_len, to, false),
+                Cut::Unstable => self.tear(unit..unit + unit_len, to, true),
             }
             return Err(FlashFault::PowerCut);
         }
         Ok(())
+    }
+}
+
+impl<const WRITE: usize, const SECTOR: usize> ErrorType for Chip<WRITE, SECTOR> {
+    type Error = FlashFault;
+}
+
+impl<const WRITE: usize, const SECTOR: usize> ReadNorFlash for Chip<WRITE, SECTOR> {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), FlashFault> {
+        self.0.read(offset, bytes)
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.bytes.len()
+    }
+}
+
+impl<const WRITE: usize, const SECTOR: usize> NorFlash for Chip<WRITE, SECTOR> {
+    const WRITE_SIZE: usize = WRITE;
+    const ERASE_SIZE: usize = SECTOR;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), FlashFault> {
+        self.0.erase(from, to)
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), FlashFault> {
+        self.0.write(offset, bytes)
     }
 }

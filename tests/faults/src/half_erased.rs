@@ -3,11 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
-use calib_core::Erased;
-
 use crate::artifacts::{Recipe, crc32c};
-use crate::geometry::{Rig, for_every_geometry};
+use crate::geometry::{Geometry, for_every_geometry};
 use crate::report::Report;
+use crate::rig::Rig;
 use crate::scale::Scale;
 
 /// How many images were started, and what came of them.
@@ -42,22 +41,18 @@ impl Damage {
 
 /// Starts devices on half-erased slots, each bit random or unstable, and on slots with a few wrong bits.
 pub fn half_erased(scale: Scale) -> HalfErasedReport {
-    Report::sum(for_every_geometry!(of_geometry, scale))
+    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
 }
 
-fn of_geometry<const WRITE: usize, const SECTOR: usize>(
-    erased: Erased,
-    seed: u64,
-    scale: Scale,
-) -> HalfErasedReport {
+fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> HalfErasedReport {
     let artifacts = [Recipe::new(1, 6, 0), Recipe::new(2, 9, 0)].map(|recipe| recipe.artifact());
     let known = [&artifacts[0], &artifacts[1]];
-    let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
+    let mut prepared = Rig::new(geometry, seed);
     for artifact in &artifacts {
-        prepared.run(|store| store.install(artifact.bytes())).expect("the power is on");
+        prepared.try_install(artifact).expect("the power is on");
     }
     // Large sectors are slow to damage bit by bit, and no different: most images are of small ones.
-    let images = match SECTOR {
+    let images = match geometry.sector {
         0..=1024 => scale.pick(400, 40_000, 400_000),
         1025..=4096 => scale.pick(200, 16_000, 160_000),
         _ => scale.pick(2, 1_000, 10_000),
@@ -71,7 +66,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
         spoil(&mut rig, damage, &mut || generator.flash.random());
         report.images += 1;
         // Looking at the slots ends well, too.
-        let valid = rig.run(|store| store.survey()).map(|slot| slot.is_ok());
+        let valid = rig.run(|store, _| store.survey());
         let altered = |slot: usize| valid[slot] && !is_whole(&prepared, &rig, slot);
         if damage == Damage::FewBits && (altered(0) || altered(1)) {
             report.note(format!("image {image}: an altered slot is shown as valid"));
@@ -88,13 +83,11 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                 report.accepted += 1;
             }
             Ok(None) if damage != Damage::BothSlots => {
-                report.note(format!(
-                    "write {WRITE}, sector {SECTOR}, image {image}: a whole slot is not in force"
-                ));
+                report.note(format!("{geometry}, image {image}: a whole slot is not in force"));
             }
             Ok(None) => report.none += 1,
             Err(problem) => {
-                report.note(format!("write {WRITE}, sector {SECTOR}, {damage:?}, image {image}: {problem}"));
+                report.note(format!("{geometry}, {damage:?}, image {image}: {problem}"));
             }
         }
     }
@@ -102,11 +95,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
 }
 
 /// Whether a slot is as it was, to the last bit, but for marks: one that is complete suffices, the others may be torn.
-fn is_whole<const WRITE: usize, const SECTOR: usize>(
-    before: &Rig<WRITE, SECTOR>,
-    after: &Rig<WRITE, SECTOR>,
-    slot: usize,
-) -> bool {
+fn is_whole(before: &Rig, after: &Rig, slot: usize) -> bool {
     let Range { start, end } = after.range(slot);
     let is_same = |part: Range<usize>| {
         !after.flash.is_unstable(part.clone()) && before.flash.raw()[part.clone()] == after.flash.raw()[part]
@@ -117,17 +106,13 @@ fn is_whole<const WRITE: usize, const SECTOR: usize>(
     is_same(start..end - 288) && is_same(end - 64..end - 32) && marks.any(is_complete)
 }
 
-fn spoil<const WRITE: usize, const SECTOR: usize>(
-    rig: &mut Rig<WRITE, SECTOR>,
-    damage: Damage,
-    random: &mut impl FnMut() -> u64,
-) {
+fn spoil(rig: &mut Rig, damage: Damage, random: &mut impl FnMut() -> u64) {
     let slots: &[usize] = match damage {
         Damage::BothSlots => &[0, 1],
         _ if random().is_multiple_of(2) => &[0],
         _ => &[1],
     };
-    let len = rig.layout.len_bytes as usize;
+    let (len, sector_len) = (rig.layout.len_bytes as usize, rig.flash.geometry().sector);
     for &slot in slots {
         let start = rig.layout.offsets[slot] as usize;
         if damage == Damage::LyingRecord {
@@ -162,8 +147,8 @@ fn spoil<const WRITE: usize, const SECTOR: usize>(
         // From nearly nothing erased to nearly everything, in one sector or in all.
         let sparse = random() % 12;
         let one_sector = random().is_multiple_of(2);
-        let sector = start + random() as usize % (len / SECTOR) * SECTOR;
-        let range = if one_sector { sector..sector + SECTOR } else { start..start + len };
+        let sector = start + random() as usize % (len / sector_len) * sector_len;
+        let range = if one_sector { sector..sector + sector_len } else { start..start + len };
         let unstable = random().is_multiple_of(2);
         let erased = rig.layout.erased.byte();
         for at in range {

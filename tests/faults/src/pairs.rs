@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use calib_core::Erased;
-
 use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
-use crate::geometry::{Rig, for_every_geometry};
+use crate::geometry::{Geometry, for_every_geometry};
 use crate::nature::Nature;
 use crate::report::Report;
+use crate::rig::Rig;
 use crate::scale::Scale;
 
 /// The smallest step between two cuts in bytes.
@@ -27,23 +26,19 @@ pub struct PairReport {
 
 /// Interrupts an update, starts, and interrupts the next: of the same artefact, or of another.
 pub fn pairs(scale: Scale) -> PairReport {
-    Report::sum(for_every_geometry!(of_geometry, scale))
+    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
 }
 
-fn of_geometry<const WRITE: usize, const SECTOR: usize>(
-    erased: Erased,
-    seed: u64,
-    scale: Scale,
-) -> PairReport {
+fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> PairReport {
     let [held, offered, other] =
         [Recipe::new(1, 3, 0), Recipe::new(2, 2, 0), Recipe::new(3, 2, 0)].map(|recipe| recipe.artifact());
     let known = [&held, &offered, &other];
-    let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
-    prepared.run(|store| store.install(held.bytes())).expect("the power is on");
-    let word = WORD.max(WRITE) as u64;
+    let mut prepared = Rig::new(geometry, seed);
+    prepared.try_install(&held).expect("the power is on");
+    let word = WORD.max(geometry.write) as u64;
     let stride = word * scale.pick(13, 1, 1) as u64;
     // A sample leaves words out, but not the bytes that complete an installation.
-    let last = if WRITE == 1 { 4 } else { 0 };
+    let last = if geometry.write == 1 { 4 } else { 0 };
     let chosen = |steps: u64| {
         let coarse = (0..steps.saturating_sub(last)).step_by(stride as usize).map(move |step| (step, stride));
         coarse.chain((steps.saturating_sub(last)..=steps).map(move |step| (step, stride.div_ceil(4))))
@@ -57,7 +52,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                 let nature = Nature::of_cut(first_step / stride);
                 once.flash.set_nature(nature);
                 once.flash.cut_at(first_step, cut);
-                let acknowledged = once.run(|store| store.install(offered.bytes())).is_ok();
+                let acknowledged = once.try_install(&offered).is_ok();
                 once.flash.restart();
                 for step in (0..=steps(&once, second)).step_by(stride as usize) {
                     let mut twice = once.clone();
@@ -70,7 +65,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
                         second_cut(&mut twice, second, known, acknowledged, step, cut, &mut report)
                     {
                         report.note(format!(
-                            "write {WRITE}, sector {SECTOR}, erased {erased:?}, {nature:?}, {cut:?} at steps {first_step} and {step}: {problem}"
+                            "{geometry}, {nature:?}, {cut:?} at steps {first_step} and {step}: {problem}"
                         ));
                     }
                 }
@@ -81,15 +76,15 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
 }
 
 /// How many steps an installation takes.
-fn steps<const WRITE: usize, const SECTOR: usize>(rig: &Rig<WRITE, SECTOR>, artifact: &Aligned) -> u64 {
+fn steps(rig: &Rig, artifact: &Aligned) -> u64 {
     let mut rig = rig.clone();
     let before = rig.flash.steps();
     rig.install(artifact).expect("the power is on");
     rig.flash.steps() - before
 }
 
-fn second_cut<const WRITE: usize, const SECTOR: usize>(
-    rig: &mut Rig<WRITE, SECTOR>,
+fn second_cut(
+    rig: &mut Rig,
     second: &Aligned,
     known: [&Aligned; 3],
     first_acknowledged: bool,
@@ -98,7 +93,7 @@ fn second_cut<const WRITE: usize, const SECTOR: usize>(
     report: &mut PairReport,
 ) -> Result<(), String> {
     rig.flash.cut_at(step, cut);
-    let acknowledged = rig.run(|store| store.install(second.bytes())).is_ok();
+    let acknowledged = rig.try_install(second).is_ok();
     for _ in 0..if cut == Cut::Before { 1 } else { 2 } {
         report.starts += 1;
         let Some(found) = rig.boot(&known)? else { return Err("no calibrator is left".into()) };

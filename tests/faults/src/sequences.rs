@@ -3,13 +3,13 @@
 use std::fmt;
 
 use calib_core::slot::InstallError;
-use calib_core::{ArtifactBuffer, Erased, SlotStore};
 
-use crate::artifacts::{Aligned, Recipe, admission};
+use crate::artifacts::{Aligned, Recipe};
 use crate::flash::Cut;
-use crate::geometry::{Failure, Rig, WORDS, for_every_geometry};
+use crate::geometry::{Geometry, for_every_geometry};
 use crate::nature::Nature;
 use crate::report::Report;
+use crate::rig::{Failure, Loaded, Rig, which};
 use crate::scale::Scale;
 
 /// The counters of the artefacts that are pushed.
@@ -40,19 +40,15 @@ pub struct SequenceReport {
 
 /// Runs random sequences on flash of every nature.
 pub fn sequences(scale: Scale) -> SequenceReport {
-    Report::sum(for_every_geometry!(of_geometry, scale))
+    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
 }
 
-fn of_geometry<const WRITE: usize, const SECTOR: usize>(
-    erased: Erased,
-    seed: u64,
-    scale: Scale,
-) -> SequenceReport {
+fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> SequenceReport {
     let artifacts: Vec<Aligned> = (0u32..)
         .zip(COUNTERS)
         .map(|(index, counter)| Recipe::new(index + 1, 2 + index as usize, counter).artifact())
         .collect();
-    let runs = match SECTOR {
+    let runs = match geometry.sector {
         0..=1024 => scale.pick(24, 1200, 12_000),
         1025..=4096 => scale.pick(16, 800, 8000),
         _ => scale.pick(2, 60, 600),
@@ -60,14 +56,12 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
     let mut report = SequenceReport::default();
     for nature in Nature::ALL {
         for run in 0..runs as u64 {
-            let mut rig = Rig::<WRITE, SECTOR>::new(erased, seed + 104_729 * run + nature as u64);
+            let mut rig = Rig::new(geometry, seed + 104_729 * run + nature as u64);
             rig.flash.set_nature(nature);
             let mut sequence = Sequence { rig, artifacts: &artifacts, allowed: vec![None], held: None };
             report.sequences += 1;
             if let Err(problem) = sequence.run(&mut report) {
-                report.note(format!(
-                    "write {WRITE}, sector {SECTOR}, erased {erased:?}, {nature:?}, run {run}: {problem}"
-                ));
+                report.note(format!("{geometry}, {nature:?}, run {run}: {problem}"));
             }
         }
     }
@@ -75,8 +69,8 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
 }
 
 /// A device, and what may be in force on it.
-struct Sequence<'a, const WRITE: usize, const SECTOR: usize> {
-    rig: Rig<WRITE, SECTOR>,
+struct Sequence<'a> {
+    rig: Rig,
     artifacts: &'a [Aligned],
     /// What may be in force at the next start: what was acknowledged last, and what was pushed since without a word.
     allowed: Vec<Option<usize>>,
@@ -84,7 +78,7 @@ struct Sequence<'a, const WRITE: usize, const SECTOR: usize> {
     held: Option<usize>,
 }
 
-impl<const WRITE: usize, const SECTOR: usize> Sequence<'_, WRITE, SECTOR> {
+impl Sequence<'_> {
     fn random(&mut self, below: u64) -> u64 {
         self.rig.flash.random() % below
     }
@@ -94,7 +88,7 @@ impl<const WRITE: usize, const SECTOR: usize> Sequence<'_, WRITE, SECTOR> {
             self.start_and_push(report).map_err(|problem| format!("round {round}: {problem}"))?;
             for _ in 0..2 {
                 report.starts += 1;
-                self.looks_right(None).map_err(|problem| format!("after round {round}: {problem}"))?;
+                self.looks_right().map_err(|problem| format!("after round {round}: {problem}"))?;
             }
         }
         // In the end the newest can be installed, and is in force for good.
@@ -108,7 +102,7 @@ impl<const WRITE: usize, const SECTOR: usize> Sequence<'_, WRITE, SECTOR> {
             Err(error) => return Err(format!("in the end: {error}")),
         }
         self.allowed = vec![Some(last)];
-        (0..3).try_for_each(|_| self.looks_right(None).map_err(|problem| format!("in the end: {problem}")))
+        (0..3).try_for_each(|_| self.looks_right().map_err(|problem| format!("in the end: {problem}")))
     }
 
     /// Starts, at times with flash that cannot be read at first, and pushes something, at times with a cut.
@@ -122,39 +116,30 @@ impl<const WRITE: usize, const SECTOR: usize> Sequence<'_, WRITE, SECTOR> {
             self.rig.flash.blind(reads);
         }
         let steps = self.rig.flash.steps();
-        let mut buffer = ArtifactBuffer::<WORDS>::new();
-        let empty = crate::flash::Flash::new(0, 0, 0);
-        let flash = std::mem::replace(&mut self.rig.flash, empty);
-        let (mut store, loaded) = SlotStore::open(flash, self.rig.layout, admission(), &mut buffer)
-            .map_err(|error| error.to_string())?;
-        let found = loaded.ok().map(|admitted| admitted.bytes().to_vec());
-        if store.flash().steps() != steps {
-            return Err("a start wrote to flash".into());
-        }
-        // What the glitch hid is read again from here on.
-        store.flash_mut().blind(0);
-        let pushed = self.choice(store.flash_mut().random(), found.as_deref());
-        if store.flash_mut().random() % 4 != 0 {
-            let cut = Cut::ALL[store.flash_mut().random() as usize % 4];
-            let step = place_of_cut::<SECTOR>(self.rig.layout.len_bytes, store.flash_mut().random());
-            store.flash_mut().cut_at(step, cut);
-        }
-        let outcome = store.install(self.artifacts[pushed].bytes());
-        report.cuts += u64::from(store.flash().is_dead());
-        self.rig.flash = store.free();
+        let slot_len = self.rig.layout.len_bytes;
+        let artifacts = self.artifacts;
+        let (pushed, outcome, found) = self.rig.run(|store, found| {
+            let flash = store.flash();
+            if flash.steps() != steps {
+                return Err("a start wrote to flash");
+            }
+            // What the glitch hid is read again from here on.
+            flash.blind(0);
+            let pushed = choice(artifacts, flash.random(), found.as_ref());
+            if flash.random() % 4 != 0 {
+                let cut = Cut::ALL[flash.random() as usize % 4];
+                let step = place_of_cut(flash.geometry().sector, slot_len, flash.random());
+                flash.cut_at(step, cut);
+            }
+            Ok((pushed, store.install(&artifacts[pushed]), found))
+        })?;
+        report.cuts += u64::from(self.rig.flash.is_dead());
         if !is_blind {
-            self.looks_right(Some(found))?;
+            let known: Vec<&Aligned> = artifacts.iter().collect();
+            let found = found.map(|loaded| which(&loaded, &known)).transpose()?;
+            self.is_allowed(found)?;
         }
         self.judge(pushed, outcome.map(|_| ()), report)
-    }
-
-    /// What to push: what is in force, or anything.
-    fn choice(&self, random: u64, found: Option<&[u8]>) -> usize {
-        let in_force = self.artifacts.iter().position(|artifact| Some(artifact.bytes()) == found);
-        match in_force {
-            Some(index) if random.is_multiple_of(3) => index,
-            _ => (random / 3) as usize % self.artifacts.len(),
-        }
     }
 
     /// Whether what happened to a push may happen, and what may be in force now.
@@ -195,18 +180,13 @@ impl<const WRITE: usize, const SECTOR: usize> Sequence<'_, WRITE, SECTOR> {
         Ok(())
     }
 
-    /// Whether what is in force, at a start now or as it was found, may be.
-    fn looks_right(&mut self, found: Option<Option<Vec<u8>>>) -> Result<(), String> {
-        let found = match found {
-            Some(bytes) => match bytes {
-                None => None,
-                Some(bytes) => {
-                    let known = self.artifacts.iter().position(|artifact| artifact.bytes() == bytes);
-                    Some(known.ok_or("a calibrator that nobody installed was in force")?)
-                }
-            },
-            None => self.rig.boot(&self.artifacts.iter().collect::<Vec<_>>())?,
-        };
+    /// Starts, and looks whether what is in force may be.
+    fn looks_right(&mut self) -> Result<(), String> {
+        let found = self.rig.boot(&self.artifacts.iter().collect::<Vec<_>>())?;
+        self.is_allowed(found)
+    }
+
+    fn is_allowed(&self, found: Option<usize>) -> Result<(), String> {
         if self.allowed.contains(&found) {
             return Ok(());
         }
@@ -214,9 +194,18 @@ impl<const WRITE: usize, const SECTOR: usize> Sequence<'_, WRITE, SECTOR> {
     }
 }
 
+/// What to push: what is in force, or anything.
+fn choice(artifacts: &[Aligned], random: u64, found: Option<&Loaded>) -> usize {
+    let in_force = found.and_then(|(bytes, _)| artifacts.iter().position(|known| known.bytes() == bytes));
+    match in_force {
+        Some(index) if random.is_multiple_of(3) => index,
+        _ => (random / 3) as usize % artifacts.len(),
+    }
+}
+
 /// Where to cut: often where a mark is written, which is at the start and at the end of an installation.
-fn place_of_cut<const SECTOR: usize>(slot_len: u32, random: u64) -> u64 {
-    let erase = u64::from(slot_len) / SECTOR as u64 * crate::flash::ERASE_STEPS as u64;
+fn place_of_cut(sector_len: usize, slot_len: u32, random: u64) -> u64 {
+    let erase = u64::from(slot_len) / sector_len as u64 * crate::flash::ERASE_STEPS as u64;
     let (kind, random) = (random % 4, random / 4);
     match kind {
         // The marks that make sure, if there are some to write.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use calib_core::Erased;
 use calib_core::slot::InstallError;
 
 use crate::artifacts::Recipe;
-use crate::geometry::{Rig, for_every_geometry};
+use crate::geometry::{Geometry, for_every_geometry};
 use crate::report::Report;
+use crate::rig::Rig;
 use crate::scale::Scale;
 
 /// How many bits were worn out, and what came of it.
@@ -23,17 +23,13 @@ pub struct WornReport {
 
 /// Installs over one worn bit after the other: what is not in flash is never acknowledged.
 pub fn worn(scale: Scale) -> WornReport {
-    Report::sum(for_every_geometry!(of_geometry, scale))
+    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
 }
 
-fn of_geometry<const WRITE: usize, const SECTOR: usize>(
-    erased: Erased,
-    seed: u64,
-    scale: Scale,
-) -> WornReport {
+fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> WornReport {
     let [held, offered] = [Recipe::new(1, 5, 0), Recipe::new(2, 5, 0)].map(|recipe| recipe.artifact());
-    let mut prepared = Rig::<WRITE, SECTOR>::new(erased, seed);
-    prepared.run(|store| store.install(held.bytes())).expect("the power is on");
+    let mut prepared = Rig::new(geometry, seed);
+    prepared.try_install(&held).expect("the power is on");
     let mut report = WornReport::default();
     let slot = prepared.range(1);
     let trailer = slot.end - 64..slot.end;
@@ -43,7 +39,7 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
         let mut rig = prepared.clone();
         rig.flash.wear(at, 1 << (at % 8));
         let offset = (at - slot.start) as u32;
-        let outcome = rig.run(|store| store.install(offered.bytes()));
+        let outcome = rig.try_install(&offered);
         let in_force = rig.boot(&[&held, &offered]);
         let problem = match (outcome, in_force) {
             (Ok(_), Ok(Some(1))) => continue,
@@ -53,29 +49,26 @@ fn of_geometry<const WRITE: usize, const SECTOR: usize>(
             }
             (outcome, in_force) => format!("{outcome:?}, then {in_force:?} is in force"),
         };
-        report.note(format!("write {WRITE}, sector {SECTOR}, offset {offset}: {problem}"));
+        report.note(format!("{geometry}, offset {offset}: {problem}"));
     }
     spare_marks(&prepared, scale, &mut report);
     report
 }
 
 /// A worn bit in the place of a spare mark: another place is taken, and the update goes on.
-fn spare_marks<const WRITE: usize, const SECTOR: usize>(
-    prepared: &Rig<WRITE, SECTOR>,
-    scale: Scale,
-    report: &mut WornReport,
-) {
+fn spare_marks(prepared: &Rig, scale: Scale, report: &mut WornReport) {
     let [held, offered] = [Recipe::new(1, 5, 0), Recipe::new(2, 5, 0)].map(|recipe| recipe.artifact());
     let end = prepared.range(0).end;
     for at in (end - 288..end - 64).step_by(scale.pick(31, 1, 1)) {
         report.installs += 1;
         let mut rig = prepared.clone();
         rig.flash.wear(at, 1 << (at % 8));
-        let outcome = rig.run(|store| store.install(offered.bytes()));
+        let outcome = rig.try_install(&offered);
         let in_force = rig.boot(&[&held, &offered]);
         if !matches!((&outcome, &in_force), (Ok(_), Ok(Some(1)))) {
             report.note(format!(
-                "write {WRITE}, sector {SECTOR}, spare mark at {at}: {outcome:?}, then {in_force:?} is in force"
+                "{}, spare mark at {at}: {outcome:?}, then {in_force:?} is in force",
+                prepared.flash.geometry()
             ));
         }
     }

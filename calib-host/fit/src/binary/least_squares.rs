@@ -449,7 +449,8 @@ mod tests {
     /// On the way to infinity, the curvature of beta calibration may be below 0 where the gradient vanishes.
     #[test]
     fn a_gradient_that_vanishes_without_curvature_is_no_minimum() {
-        let positives = [0.4, 0.73, 0.58, 0.75, 0.44, 0.4, 0.41, 0.46, 0.4, 0.12, 0.67, 0.39, 0.31, 0.88, 0.78];
+        let positives =
+            [0.4, 0.73, 0.58, 0.75, 0.44, 0.4, 0.41, 0.46, 0.4, 0.12, 0.67, 0.39, 0.31, 0.88, 0.78];
         let negatives = [0.01, 0.05, 0.57, 0.04, 0.22, 0.2, 0.16];
         let points: Vec<(f64, bool)> =
             positives.map(|s| (s, true)).into_iter().chain(negatives.map(|s| (s, false))).collect();
