@@ -142,6 +142,8 @@ fn judge(folder: &Path) -> Result<Option<String>> {
         .args(["build", "--quiet", "--release", "--package", "calib-faults", "--no-default-features"])
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .env("RUSTFLAGS", "--cap-lints allow")
+        // The next mutant changes a line or two.
+        .env("CARGO_INCREMENTAL", "1")
         .stdin(Stdio::null())
         .output()?;
     if !built.status.success() {
