@@ -216,6 +216,32 @@ pub fn apply_codes(
 
 /// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
 /// classes, or has another number of classes or another encoding.
+///
+/// ```
+/// use calib_core::ScoreEncoding;
+/// use calib_core::artifact::Reduction;
+/// use calib_fit::apply::{AppliedVector, apply_code_vectors};
+/// use calib_fit::data::CodeVectors;
+/// use calib_fit::reduction::{Problems, fit_reduction};
+/// use calib_fit::{ArtifactOptions, BinaryMethod, ReductionOptions, StoredArtifact, Umd, artifact_bytes};
+///
+/// // Two classes, whose probabilities add up to one; one prediction in five is wrong.
+/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+/// let codes: Vec<i64> = (0..400).map(|i| i % 200 - 100).flat_map(|code| [code, -code]).collect();
+/// let labels: Vec<i64> = (0..400).map(|i| i64::from((i % 200 < 100) != (i % 5 == 0))).collect();
+/// let codes = CodeVectors::new(&codes, 2, encoding)?;
+///
+/// let problems = Problems::of_codes(&codes, &labels, Reduction::TopLabel)?;
+/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(50) };
+/// let fit = fit_reduction(&problems, &options, 0.1)?.over_codes(encoding)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default())?)?;
+///
+/// let artifact = stored.artifact();
+/// let first = apply_code_vectors(&artifact, &codes).and_then(|mut rows| rows.next());
+/// let Some(AppliedVector::TopLabel(row)) = first else { panic!() };
+/// assert_eq!(row.top.class, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn apply_code_vectors<'v>(
     artifact: &Artifact<'v>,
     codes: &'v CodeVectors,

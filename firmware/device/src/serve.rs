@@ -30,6 +30,29 @@ pub enum ServeError<S, P> {
 /// # Errors
 ///
 /// The line's or the alarm pin's. The end of the input, which a serial port does not have, is none.
+///
+/// # Examples
+///
+/// The whole of a firmware with one calibrator, but for the board's start:
+///
+/// ```
+/// use calib_core::Anybody;
+/// use calib_firmware::{Alarm, AlarmRule, Classifier, Device, Meter, NoEntropy, ServeError, serve};
+/// use embedded_hal::digital::OutputPin;
+/// use embedded_io::{Read, Write};
+///
+/// fn run<S: Read + Write, P: OutputPin>(
+///     mut uart: S,
+///     pin: P,
+///     timer: impl Meter,
+///     classifier: impl Classifier,
+///     slot: &'static [u8],
+/// ) -> Result<(), ServeError<S::Error, P::Error>> {
+///     let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).map_err(ServeError::Alarm)?;
+///     let mut device = Device::new(classifier, slot, Anybody, alarm, timer, NoEntropy);
+///     serve(&mut uart, &mut device)
+/// }
+/// ```
 pub fn serve<S, C, P, M, E>(
     serial: &mut S,
     device: &mut Device<'_, C, P, M, E>,
@@ -53,6 +76,35 @@ where
 /// # Errors
 ///
 /// As [`serve`].
+///
+/// # Examples
+///
+/// Two slots of 8 KiB at the start of a flash, and calibrators of up to 2 KiB:
+///
+/// ```
+/// use calib_core::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout};
+/// use calib_firmware::{Alarm, Classifier, Meter, NoEntropy, ServeError, Updater, serve_updatable};
+/// use embedded_hal::digital::OutputPin;
+/// use embedded_io::{Read, Write};
+/// use embedded_storage::nor_flash::NorFlash;
+///
+/// const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 8192], len_bytes: 8192, erased: Erased::Ones };
+///
+/// fn run<S: Read + Write, P: OutputPin>(
+///     mut uart: S,
+///     alarm: Alarm<P>,
+///     timer: impl Meter,
+///     classifier: impl Classifier,
+///     flash: impl NorFlash,
+/// ) -> Result<(), ServeError<S::Error, P::Error>> {
+///     let (mut staged, mut buffer) = (ArtifactBuffer::<512>::new(), ArtifactBuffer::new());
+///     let admission = Admission::new(Anybody, classifier.id());
+///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.kind(), &mut staged)
+///         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
+///     let parts = (classifier, alarm, timer, NoEntropy);
+///     serve_updatable(&mut uart, parts, &mut updater, &mut buffer, |_| {})
+/// }
+/// ```
 pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
     serial: &mut S,
     parts: (C, Alarm<P>, M, E),

@@ -215,7 +215,7 @@ struct Slope<const C: usize> {
 fn slope<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
     targets: Targets,
-    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    features: fn(f64) -> [f64; C],
     weights: &SVector<f64, C>,
 ) -> Result<Slope<C>, FitError> {
     const { assert!(K == C + C * (C + 1) / 2 + 1) }
@@ -258,7 +258,7 @@ fn slope<const C: usize, const K: usize>(
 fn loss<const C: usize>(
     points: &(impl Points + ?Sized),
     targets: Targets,
-    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    features: fn(f64) -> [f64; C],
     weights: &SVector<f64, C>,
 ) -> Result<f64, FitError> {
     let [loss] = points.means(|score, label| {
@@ -278,11 +278,11 @@ fn loss<const C: usize>(
 fn minimise<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
     targets: Targets,
-    features: impl Fn(f64) -> [f64; C] + Sync,
+    features: fn(f64) -> [f64; C],
 ) -> Result<[f64; C], FitError> {
     let coarse = coarse(points)?;
-    let start = newton::<C, K>(&coarse[..], targets, &features, SVector::zeros());
-    let found = newton::<C, K>(points, targets, &features, start.unwrap_or_else(|_| SVector::zeros()))?;
+    let start = newton::<C, K>(&coarse[..], targets, features, SVector::zeros());
+    let found = newton::<C, K>(points, targets, features, start.unwrap_or_else(|_| SVector::zeros()))?;
     Ok(found.into())
 }
 
@@ -290,7 +290,7 @@ fn minimise<const C: usize, const K: usize>(
 fn newton<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
     targets: Targets,
-    features: &(impl Fn(f64) -> [f64; C] + Sync),
+    features: fn(f64) -> [f64; C],
     start: SVector<f64, C>,
 ) -> Result<SVector<f64, C>, FitError> {
     let mut weights = start;

@@ -117,7 +117,8 @@ impl BinaryData {
                         *count = (count.0 + 1, count.1 + u64::from(packed::label(point)));
                     }
                 };
-                let counts = points.fold(HashMap::new, add, |_, _| ()).expect("the temporary file is there");
+                let counts =
+                    points.fold(&HashMap::new, &add, &|_, _| ()).expect("the temporary file is there");
                 counts.into_iter().map(|(bits, (n, k))| (f64::from_bits(bits), n, k)).collect()
             }
             Form::Rows(rows) => rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect(),

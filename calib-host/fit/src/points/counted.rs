@@ -40,13 +40,13 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
     /// Counts at least one point by bucket.
     pub(crate) fn new(passes: &'p P) -> Result<Self, FitError> {
         let counts = passes.fold(
-            || vec![[0u64; 2]; packed::BUCKET_NUMBERS].try_into().expect("of that length"),
-            |counts: &mut Box<[[u64; 2]; packed::BUCKET_NUMBERS]>, points| {
+            &|| vec![[0u64; 2]; packed::BUCKET_NUMBERS].try_into().expect("of that length"),
+            &|counts: &mut Box<[[u64; 2]; packed::BUCKET_NUMBERS]>, points| {
                 for &point in points {
                     counts[packed::bucket(point)][usize::from(packed::label(point))] += 1;
                 }
             },
-            |counts, others| {
+            &|counts, others| {
                 for (count, other) in counts.iter_mut().zip(others.iter()) {
                     *count = [count[0] + other[0], count[1] + other[1]];
                 }
@@ -102,20 +102,7 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
             };
             let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
             let first = results.len();
-            let gathered = self.gather(batch)?;
-            let mapped = gathered.into_par_iter().zip(batch).enumerate();
-            results.par_extend(mapped.map(|(index, (gathered, run))| {
-                let index = first + index;
-                match gathered {
-                    Gathered::Points(mut points) => {
-                        points.sort_unstable();
-                        map(index, &mut packed::sorted_groups(&points))
-                    }
-                    Gathered::Counts(counts) => {
-                        map(index, &mut packed::counted_groups(packed::bucket_start(run.start), &counts))
-                    }
-                }
-            }));
+            map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
             rest = after;
         }
         Ok(results)
@@ -128,8 +115,8 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
             slots[run.start..run.end].fill(slot);
         }
         self.passes.fold(
-            || runs.iter().map(Run::gathered).collect::<Vec<_>>(),
-            |gathered, points| {
+            &|| runs.iter().map(Run::gathered).collect::<Vec<_>>(),
+            &|gathered, points| {
                 for &point in points {
                     let slot = usize::from(slots[packed::bucket(point)]);
                     let Some(slot) = slot.checked_sub(1) else { continue };
@@ -141,9 +128,29 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
                     }
                 }
             },
-            |gathered, others| gathered.iter_mut().zip(others).for_each(|(sum, other)| sum.merge(other)),
+            &|gathered, others| gathered.iter_mut().zip(others).for_each(|(sum, other)| sum.merge(other)),
         )
     }
+}
+
+/// Maps the groups of gathered runs on all cores, the first of which has the number `first`.
+fn map_gathered<T: Send>(
+    gathered: Vec<Gathered>,
+    runs: &[Run],
+    first: usize,
+    map: &(dyn Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync),
+    results: &mut Vec<T>,
+) {
+    let mapped = gathered.into_par_iter().zip(runs).enumerate();
+    results.par_extend(mapped.map(|(index, (gathered, run))| match gathered {
+        Gathered::Points(mut points) => {
+            points.sort_unstable();
+            map(first + index, &mut packed::sorted_groups(&points))
+        }
+        Gathered::Counts(counts) => {
+            map(first + index, &mut packed::counted_groups(packed::bucket_start(run.start), &counts))
+        }
+    }));
 }
 
 impl Run {
@@ -250,13 +257,13 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
             *range = (range.0.min(other.0), range.1.max(other.1));
         };
         let ranges = self.passes.fold(
-            || [EMPTY; 2],
-            |ranges, points| {
+            &|| [EMPTY; 2],
+            &|ranges, points| {
                 for &point in points {
                     widen(&mut ranges[usize::from(packed::label(point))], (point, point));
                 }
             },
-            |ranges, others| ranges.iter_mut().zip(others).for_each(|(range, other)| widen(range, other)),
+            &|ranges, others| ranges.iter_mut().zip(others).for_each(|(range, other)| widen(range, other)),
         )?;
         Ok(ranges.map(|(lo, hi)| (lo <= hi).then(|| (packed::score(lo), packed::score(hi)))))
     }
@@ -266,9 +273,9 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
         terms: impl Fn(f64, bool) -> [f64; K] + Sync,
     ) -> Result<[f64; K], FitError> {
         let sums = self.passes.fold(
-            Sums::default,
-            |sums, points| sums.add_all(points, |&point| terms(packed::score(point), packed::label(point))),
-            Sums::merge,
+            &Sums::default,
+            &|sums, points| sums.add_all(points, |&point| terms(packed::score(point), packed::label(point))),
+            &Sums::merge,
         )?;
         Ok(mean(sums, self.totals().0))
     }
@@ -319,9 +326,9 @@ mod tests {
 
         fn fold<T: Send>(
             &self,
-            new: impl Fn() -> T + Sync,
-            add: impl Fn(&mut T, &[Packed]) + Sync,
-            merge: impl Fn(&mut T, T) + Sync,
+            new: &(dyn Fn() -> T + Sync),
+            add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+            merge: &(dyn Fn(&mut T, T) + Sync),
         ) -> Result<T, FitError> {
             let mut sum = new();
             for part in self.0.chunks(7) {

@@ -15,9 +15,9 @@ pub(crate) trait Passes: Sync {
     /// on how the points are divided.
     fn fold<T: Send>(
         &self,
-        new: impl Fn() -> T + Sync,
-        add: impl Fn(&mut T, &[Packed]) + Sync,
-        merge: impl Fn(&mut T, T) + Sync,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError>;
 }
 
@@ -32,9 +32,9 @@ impl Passes for Arrays<'_> {
 
     fn fold<T: Send>(
         &self,
-        new: impl Fn() -> T + Sync,
-        add: impl Fn(&mut T, &[Packed]) + Sync,
-        merge: impl Fn(&mut T, T) + Sync,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
         let part_len = part_len(self.scores.len());
         let parts = self.scores.par_chunks(part_len).zip(self.labels.par_chunks(part_len));
@@ -58,7 +58,7 @@ fn part_len(len: usize) -> usize {
     len.div_ceil(rayon::current_num_threads()).max(1 << 14)
 }
 
-fn merged<T: Send>(sums: impl ParallelIterator<Item = T>, merge: impl Fn(&mut T, T) + Sync) -> Option<T> {
+fn merged<T: Send>(sums: impl ParallelIterator<Item = T>, merge: &(dyn Fn(&mut T, T) + Sync)) -> Option<T> {
     sums.reduce_with(|mut sum, other| {
         merge(&mut sum, other);
         sum
@@ -71,9 +71,9 @@ impl Passes for [Packed] {
 
     fn fold<T: Send>(
         &self,
-        new: impl Fn() -> T + Sync,
-        add: impl Fn(&mut T, &[Packed]) + Sync,
-        merge: impl Fn(&mut T, T) + Sync,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
         let sum_part = |part: &[Packed]| {
             let mut sum = new();

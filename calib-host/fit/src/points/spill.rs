@@ -99,9 +99,9 @@ impl Passes for Spill {
 
     fn fold<T: Send>(
         &self,
-        new: impl Fn() -> T + Sync,
-        add: impl Fn(&mut T, &[Packed]) + Sync,
-        _: impl Fn(&mut T, T) + Sync,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        _: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
         let locked = self.file.lock().expect("no pass panics");
         let mut file: &File = &locked;
