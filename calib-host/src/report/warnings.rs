@@ -32,11 +32,13 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let header = artifact.header();
     let ReportData { calibration, test, .. } = *data;
-    let mut warnings: Vec<String> = evidence.iter().map(ToString::to_string).collect();
-    let mut warn = |text: String| warnings.push(text);
+    let mut warnings = Vec::new();
     if origin.test_is_calibration || same_rows(calibration, test) {
-        warn("The test data are the calibration data: every figure here is too good to be true.".into());
+        warnings
+            .push("The test data are the calibration data: every figure here is too good to be true.".into());
     }
+    warnings.extend(evidence.iter().map(ToString::to_string));
+    let mut warn = |text: String| warnings.push(text);
     if !origin.calibration_is_the_artefacts {
         warn(
             "The calibration files are not those that the artefact was fitted to: their SHA-256 differs from the one it \

@@ -226,3 +226,12 @@ fn bad_data_are_named() {
     refused(&many, "multiclass-irp", "takes up to 16");
     refused(&many, "sierpinski --depth 4", "canonical binning is for few classes");
 }
+
+#[test]
+fn the_counter_goes_into_the_artefact() {
+    let place = place();
+    for method in ["temperature", "sierpinski --depth 2"] {
+        place.ok(&fit(&format!("--method {method} --logits logits.npy --counter 7")));
+        assert_eq!(place.inspect("cal.bin")["counter"], 7, "{method}");
+    }
+}
