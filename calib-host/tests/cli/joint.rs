@@ -130,7 +130,11 @@ fn cross_validated_regions_are_compared_with_the_scores() {
     assert!((number("change") - number("log_loss") + number("uncalibrated")).abs() < 1e-12);
     // The logits are twice too large, which costs more than a few regions do.
     assert!(held_out["is_better"] == true && number("change") < 0.0, "{held_out}");
-    assert!(run.stderr.contains("): better than uncalibrated."), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("): better than uncalibrated, by a one-sided 95 % interval."),
+        "{}",
+        run.stderr
+    );
     assert_eq!(
         place.json(&fit("--method multiclass-irp --logits logits.npy --json"))["held_out"],
         json!(null)

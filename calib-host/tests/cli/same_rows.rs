@@ -121,8 +121,8 @@ fn vectors_codes_counts_and_weights_are_known_again() {
         .with("reversed.npy", labels("<i8", &reversed).bytes())
         .with("other.npy", labels("<i8", &other).bytes());
     for method in [
-        "umd --reduction top-label",
-        "umd --reduction class-wise",
+        "umd --bins 3 --reduction top-label",
+        "umd --bins 3 --reduction class-wise",
         "temperature",
         "isotonic --reduction top-k-label --k 2",
     ] {
@@ -138,7 +138,7 @@ fn vectors_codes_counts_and_weights_are_known_again() {
             "the artefact was",
         );
     }
-    let form = "calib compare --methods umd --reductions class-wise --bootstrap 20 --logits logits.npy --labels labels.npy --test ROWS";
+    let form = "calib compare --methods umd --bins 3 --reductions class-wise --bootstrap 20 --logits logits.npy --labels labels.npy --test ROWS";
     judges(
         &place,
         form,

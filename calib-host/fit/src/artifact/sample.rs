@@ -32,7 +32,8 @@ pub const SAMPLE_SECTION: u16 = 66;
 pub struct SampleFacts {
     /// The hash of the rows.
     pub rows: RowsHash,
-    /// The share of points whose score another point of their table has, too: of the table where it is the largest. NaN if
+    /// The share of points whose score another point of their table has, too: of the table where it is the largest, of
+    /// those with a guarantee if there are such. NaN if
     /// that was not looked at.
     pub tied: f32,
     /// The share of points with the most frequent score of their table, likewise.
@@ -46,7 +47,10 @@ pub struct SampleFacts {
 impl SampleFacts {
     pub(crate) fn of(fit: &Fit, rows: RowsHash) -> Self {
         let tables = || fit.tables.iter().flatten();
-        let spreads = || tables().filter_map(|table| table.spread);
+        // What is said of ties is about tables of which something is guaranteed, where there are such.
+        let guaranteed = tables().any(|table| table.epsilon.is_some());
+        let counted = || tables().filter(|table| table.epsilon.is_some() == guaranteed);
+        let spreads = || counted().filter_map(|table| table.spread);
         let largest = |share: fn(Spread) -> f64| spreads().map(share).fold(f64::NAN, f64::max) as f32;
         let pure =
             || tables().flat_map(|table| table.model.bins()).filter(|bin| is_pure(bin)).map(|bin| bin.n);

@@ -151,7 +151,8 @@ impl CompareData {
         (alpha, candidates): (f64, u32),
     ) -> Result<Fitted, String> {
         let words = |cause: &dyn std::fmt::Display| cause.to_string();
-        let options = ArtifactOptions::default();
+        // As long as what `calib fit` writes, whatever the hash.
+        let options = ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() };
         let fit = match (&self.0, contender) {
             (Points::Binary(points), Contender::Binary(method)) => {
                 // Bounds on one side are nothing to rank.
@@ -163,10 +164,12 @@ impl CompareData {
                 let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s.get()), label)).unzip();
                 let data = BinaryData::new(scores, labels).map_err(|cause| words(&cause))?;
                 fit_binary(&data, method, divided(alpha, candidates))
+                    .and_then(|fit| Ok(fit.with_spreads([Some(data.spread()?)])))
             }
             (Points::Vectors { vectors, labels, .. }, Contender::Reduced(reduction, method)) => {
                 let problems = Problems::new(vectors, labels, *reduction).map_err(|cause| words(&cause))?;
                 fit_reduction(&problems, method, divided(alpha, candidates))
+                    .map(|fit| fit.with_spreads(problems.spreads()))
             }
             (Points::Vectors { vectors, labels, .. }, Contender::Joint(method)) => {
                 let data = VectorData::new(vectors, labels).map_err(|cause| words(&cause))?;
