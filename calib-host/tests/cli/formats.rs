@@ -376,7 +376,9 @@ fn apply_to_archives() {
     );
     applied(
         several,
-        &format!("id,score,seen,{HEADER}\n7,0.1,true,0,0,,out-of-range\n8,0.35,false,0.5,1,,\n9,1,true,1,2,,out-of-range\n"),
+        &format!(
+            "id,score,seen,{HEADER}\n7,0.1,true,0,0,,out-of-range\n8,0.35,false,0.5,1,,\n9,1,true,1,2,,out-of-range\n"
+        ),
         "weights, classes, other, empty",
     );
 }

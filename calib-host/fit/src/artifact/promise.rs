@@ -291,7 +291,7 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
 fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
     let tables = artifact.tables();
     let has_ranges = (0..tables.count()).any(|table| tables.score_range(table).is_some());
-    let marked = if has_ranges { ": results for them are marked" } else { "" };
+    let marked = if has_ranges { ": calib-core marks results for them" } else { "" };
     let is_float = !artifact.header().encoding.is_quantized();
     let seen = match tables.score_range(0).filter(|_| tables.count() == 1 && is_float) {
         Some(ends) => {

@@ -46,7 +46,7 @@ pub struct FittedTable {
     /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
     pub epsilon: Option<f64>,
     /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
-    /// does; empty where it does not.
+    /// is stated, and with epsilon together with `1 - 2 alpha`; empty where it is not.
     pub intervals: Vec<Interval>,
     /// Where the scores lie that it was fitted to, and how often they repeat, if that was [looked at](Fit::with_spreads).
     pub spread: Option<Spread>,

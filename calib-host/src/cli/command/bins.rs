@@ -9,12 +9,13 @@ use calib_host::compare::{BinsTried, choose_bins, halves};
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::{Place, write_file};
 use calib_host::input::{self, Source};
+use calib_host::report::SAME_ROWS;
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{SAME_ROWS, SCORE_COLUMN, SameRows, parse_alpha};
+use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{ColumnNames, score_columns};
 

@@ -6,14 +6,13 @@ use calib_host::VectorKind;
 use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
 use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_methods, fits};
 use calib_host::input::{self, Source};
+use calib_host::report::SAME_ROWS;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{
-    Contenders, MethodChoice, SAME_ROWS, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha,
-};
+use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha};
 use crate::cli::out::{print_json, warn};
 use crate::cli::read::{ColumnNames, matrix_labels, question_kind, read_vectors, score_columns};
 use crate::cli::show;

@@ -12,12 +12,13 @@ use calib_host::decide::{
 };
 use calib_host::files::{Place, Problem, read_artifact, write_file};
 use calib_host::input::{self, Costs, Source, Table, read_costs};
+use calib_host::report::SAME_ROWS;
 use calib_host::{StoredArtifact, apply_scores};
 use clap::Args;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{SAME_ROWS, SCORE_COLUMN, SameRows, parse_alpha};
+use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{is_fitted_to, labels_of};
 use crate::cli::show::{Decided, print};

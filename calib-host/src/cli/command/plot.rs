@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use calib_host::assess::{AssessOptions, assess_before_after, evidence};
 use calib_host::draw::Plot;
 use calib_host::files::write_file;
-use calib_host::report::{CalibratedRows, Figure, ReportData, plot};
+use calib_host::report::{CalibratedRows, Figure, ReportData, SAME_ROWS, plot};
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
-use crate::cli::options::{ReportedOptions, SAME_ROWS};
+use crate::cli::options::ReportedOptions;
 use crate::cli::out::warn;
 use crate::cli::read::{NamedArtifact, Reported};
 

@@ -29,5 +29,5 @@ pub(crate) use points::PointOptions;
 pub(crate) use probe::ProbeOptions;
 pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
-pub(crate) use same_rows::{SAME_ROWS, SameRows};
+pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource};

@@ -14,10 +14,6 @@ pub(crate) struct SameRows {
     same_rows: bool,
 }
 
-/// What is said of such rows where they are let through.
-pub(crate) const SAME_ROWS: &str =
-    "The test data are the calibration data: every figure here is too good to be true.";
-
 impl SameRows {
     /// Refuses the rows of a file if they are the `same` as those of the fit, unless such were asked for by name.
     pub(crate) fn allow(&self, same: bool, path: &Path, fitted: &'static str) -> Result<(), Error> {

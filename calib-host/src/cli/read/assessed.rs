@@ -8,7 +8,7 @@ use calib_host::assess::{Prediction, PredictionKind, ProbMatrix};
 use calib_host::data::RowsHash;
 use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
-use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
 use calib_host::{StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
@@ -18,7 +18,7 @@ use super::rows::{
 };
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{AssessedOptions, SAME_ROWS};
+use crate::cli::options::AssessedOptions;
 use crate::cli::out::warn;
 
 /// What is to be read, and for what.
