@@ -98,6 +98,8 @@ pub enum TableFault {
     Intervals,
     /// The direct table gives another bin than the edges.
     Direct,
+    /// The score ranges are not one per table, upside down or not of scores, or one belongs to a table without words.
+    Ranges,
 }
 
 impl fmt::Display for ParseError {
@@ -149,6 +151,7 @@ impl fmt::Display for TableFault {
             Self::Flags => "the bin flags are not one per bin, or unknown",
             Self::Intervals => "the intervals are not one per bin, or do not go with it",
             Self::Direct => "the direct table contradicts the edges",
+            Self::Ranges => "the score ranges are not one per table, or not of scores",
         })
     }
 }

@@ -298,6 +298,7 @@ impl<'a> Header<'a> {
                 tables,
                 Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
             ),
+            SectionKind::ScoreRanges => self.reduction != Reduction::Joint,
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
             }

@@ -59,11 +59,14 @@ pub enum SectionKind {
     Counter = 64,
     /// Who made it.
     Signature = 65,
+    /// The least and the greatest score of the calibration points.
+    // Last, because the protocol counts kinds in this order.
+    ScoreRanges = 17,
 }
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -83,6 +86,7 @@ impl SectionKind {
         Self::Decision,
         Self::Counter,
         Self::Signature,
+        Self::ScoreRanges,
     ];
 
     /// Returns the index in [`SectionKind::ALL`] of the kind with this number.

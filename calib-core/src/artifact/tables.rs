@@ -7,7 +7,7 @@ use super::layout::SectionKind;
 use super::pool::Pool;
 use super::section::Payloads;
 use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
-use crate::score::{QuantizedScore, Score};
+use crate::score::{QuantizedScore, Score, ScoreEncoding};
 
 /// The tables of an artefact, one per binary problem of its reduction, in the order that [`Reduction`](super::Reduction) states.
 ///
@@ -25,12 +25,17 @@ use crate::score::{QuantizedScore, Score};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tables<'a> {
     kind: SectionKind,
+    /// What a lookup starts with: the kind of the tables, or `ScoreRanges` if it also asks whether the score is in range. So
+    /// artefacts without ranges pay nothing for the question.
+    lookup: SectionKind,
     pool: TablePool<'a>,
     /// Empty, or a byte per bin.
     bin_flags: &'a [u8],
     intervals: Option<Pool<'a>>,
     /// Empty, or 256 bytes per table.
     direct: &'a [u8],
+    /// Empty, or a range per table.
+    ranges: &'a [[u32; 2]],
 }
 
 /// The pool that contains the tables.
@@ -143,10 +148,12 @@ impl<'a> Tables<'a> {
     /// No tables.
     pub(super) const NONE: Self = Self {
         kind: SectionKind::Tables,
+        lookup: SectionKind::Tables,
         pool: TablePool::Words(Pool::EMPTY),
         bin_flags: &[],
         intervals: None,
         direct: &[],
+        ranges: &[],
     };
 
     pub(super) fn parse(sections: &Payloads<'a>, header: &Header<'_>) -> Result<Self, ParseError> {
@@ -158,12 +165,18 @@ impl<'a> Tables<'a> {
         let intervals = sections.get(SectionKind::Intervals).map(|payload| Pool::parse(payload, expected));
         let bin_flags = sections.get(SectionKind::BinFlags);
         let direct = sections.get(SectionKind::DirectTable);
+        let ranges = sections.get(SectionKind::ScoreRanges);
         let tables = Self {
             kind,
+            lookup: if ranges.is_some() { SectionKind::ScoreRanges } else { kind },
             pool,
             bin_flags: bin_flags.unwrap_or_default(),
             intervals: intervals.transpose().map_err(|_| at(TableFault::Intervals))?,
             direct: direct.unwrap_or_default(),
+            ranges: match ranges.map(bytemuck::try_cast_slice) {
+                Some(ranges) => ranges.map_err(|_| at(TableFault::Ranges))?,
+                None => &[],
+            },
         };
         let bins = tables.check(header)?;
         if bin_flags.is_some_and(|flags| flags.len() != bins)
@@ -173,6 +186,9 @@ impl<'a> Tables<'a> {
         }
         if direct.is_some_and(|direct| direct.len() != CODES * expected) {
             return Err(at(TableFault::Direct));
+        }
+        if ranges.is_some() {
+            tables.check_ranges(header, expected)?;
         }
         for table in 0..expected {
             tables.check_beside(table).map_err(|fault| ParseError::Table { table, fault })?;
@@ -213,6 +229,26 @@ impl<'a> Tables<'a> {
             return Err(ParseError::Table { table: 0, fault: TableFault::Bins });
         }
         Ok(bins)
+    }
+
+    /// Checks that there is a range of scores for each table, and none for a table without words.
+    fn check_ranges(&self, header: &Header<'_>, expected: usize) -> Result<(), ParseError> {
+        let at = |table| ParseError::Table { table, fault: TableFault::Ranges };
+        if self.ranges.len() != expected {
+            return Err(at(0));
+        }
+        let highest = match header.encoding {
+            ScoreEncoding::F32 | ScoreEncoding::RoundedF32 => Score::ONE.to_bits(),
+            encoding => encoding.max_key().map_or(0, u32::from),
+        };
+        let holds = |(table, &[lo, hi]): (usize, &[u32; 2])| match self.get(table) {
+            Some(_) => lo <= hi && hi <= highest,
+            None => lo == 0 && hi == 0,
+        };
+        match self.ranges.iter().enumerate().position(|range| !holds(range)) {
+            Some(table) => Err(at(table)),
+            None => Ok(()),
+        }
     }
 
     /// Checks a table's intervals and its direct table against the table.
@@ -275,14 +311,36 @@ impl<'a> Tables<'a> {
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
     pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
-        match self.kind {
+        self.calibrate_by(self.lookup, table, score, word, || self.calibrate_in_range(table, score, word))
+    }
+
+    /// Calibrates a score, and marks the result if no calibration point has a score as low or as high.
+    #[inline(never)]
+    fn calibrate_in_range(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
+        let mut outcome = self.calibrate_by(self.kind, table, score, word, || Outcome::NO_TABLE);
+        self.mark(&mut outcome, table, score.to_bits());
+        outcome
+    }
+
+    /// Calibrates a score with a table of a section of this kind, or `otherwise` if that holds no tables over floats.
+    // The question whether there are ranges is the last of those that a lookup asks anyway.
+    #[inline(always)]
+    fn calibrate_by(
+        &self,
+        kind: SectionKind,
+        table: usize,
+        score: Score,
+        word: Option<u32>,
+        otherwise: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        match kind {
             SectionKind::Tables => self.step(table, score),
             SectionKind::RandomizedSteps => self.randomized_step(table, score, word),
             SectionKind::Interpolated => self.interpolate(table, score),
             SectionKind::VennAbers => self.venn_abers(table, score),
             SectionKind::Scaling => self.scale(table, score),
             SectionKind::CompactSteps => self.rounded_step(table, score),
-            _ => Outcome::NO_TABLE,
+            _ => otherwise(),
         }
     }
 
@@ -355,10 +413,30 @@ impl<'a> Tables<'a> {
     /// floats.
     #[inline]
     pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Outcome {
-        match self.kind {
+        self.calibrate_code_by(self.lookup, table, score, || self.calibrate_code_in_range(table, score))
+    }
+
+    /// Calibrates a code, and marks the result if no calibration point has a code as low or as high.
+    #[inline(never)]
+    fn calibrate_code_in_range(&self, table: usize, score: QuantizedScore) -> Outcome {
+        let mut outcome = self.calibrate_code_by(self.kind, table, score, || Outcome::NO_TABLE);
+        self.mark(&mut outcome, table, score.key().into());
+        outcome
+    }
+
+    /// Calibrates a code with a table of a section of this kind, or `otherwise` if that holds no tables over codes.
+    #[inline(always)]
+    fn calibrate_code_by(
+        &self,
+        kind: SectionKind,
+        table: usize,
+        score: QuantizedScore,
+        otherwise: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        match kind {
             SectionKind::IntegerSteps => self.code_step(table, score.key()),
             SectionKind::CompactSteps => self.compact_step(table, score.key()),
-            _ => Outcome::NO_TABLE,
+            _ => otherwise(),
         }
     }
 
@@ -391,6 +469,21 @@ impl<'a> Tables<'a> {
         };
         let (bin, prob) = steps.find(key);
         self.evidence(table, bin, prob, epsilon)
+    }
+
+    /// Marks a result for a score, as section 17 writes scores, that lies outside of the table's range.
+    #[inline]
+    fn mark(&self, outcome: &mut Outcome, table: usize, score: u32) {
+        let is_outside = self.ranges.get(table).is_some_and(|&[lo, hi]| score < lo || score > hi);
+        if let (true, Outcome::Calibrated(calibrated)) = (is_outside, outcome) {
+            calibrated.flags = calibrated.flags.with(BinFlags::OUT_OF_RANGE);
+        }
+    }
+
+    /// Returns the least and the greatest score of a table's calibration points, from section 17: the bits of two f32, or over codes
+    /// two [keys](QuantizedScore::key); `None` if the artefact does not tell, and for an uncalibrated class.
+    pub fn score_range(&self, table: usize) -> Option<[u32; 2]> {
+        self.get(table).and_then(|_| self.ranges.get(table).copied())
     }
 
     /// Makes the result of a bin, with its evidence. A bin without calibration points has no probability.

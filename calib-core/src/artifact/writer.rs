@@ -177,6 +177,18 @@ impl<'b> ArtifactWriter<'b> {
         self.bytes(SectionKind::DirectTable, bins)
     }
 
+    /// Writes the least and the greatest score of each table's calibration points, `None` for an uncalibrated class: the bits of two
+    /// f32, or over codes two [keys](crate::score::QuantizedScore::key). The device then marks results for other scores
+    /// ([`BinFlags::OUT_OF_RANGE`]).
+    ///
+    /// # Errors
+    ///
+    /// If the ranges do not fit.
+    pub fn score_ranges(&mut self, ranges: &[Option<[u32; 2]>]) -> Result<(), WriteError> {
+        let words = ranges.iter().flat_map(|range| range.unwrap_or_default());
+        self.bytes(SectionKind::ScoreRanges, words.flat_map(u32::to_le_bytes))
+    }
+
     /// Writes the counter. The section may be left out if the counter is 0.
     ///
     /// # Errors

@@ -54,6 +54,10 @@ impl BinFlags {
     /// In a result of [`Reduction::Normalized`](crate::artifact::Reduction::Normalized): another class is uncalibrated, so
     /// that nothing was left to it when the probabilities of the others were made to sum to one.
     pub const SHARED_OUT: Self = Self(2);
+    /// In a result: the score lies below or above the scores of all calibration points, so that nothing was seen of such scores,
+    /// and what is said of the bin is said of others. Artefacts that tell the range of scores are marked so, but for those of
+    /// [`Reduction::Normalized`](crate::artifact::Reduction::Normalized) and of whole vectors.
+    pub const OUT_OF_RANGE: Self = Self(4);
 
     /// Returns the byte stored in an artefact.
     pub const fn bits(self) -> u8 {
@@ -63,6 +67,12 @@ impl BinFlags {
     /// Returns the flags that an artefact stores as `bits`; `None` if a bit is not one for artefacts.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits & !Self::EMPTY.0 == 0 { Some(Self(bits)) } else { None }
+    }
+
+    /// Joins two sets of flags.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Tells whether every flag of `other` is set.
@@ -176,6 +186,8 @@ mod tests {
         let interval = [1, 0, 0, 0x80, 0x3E, 0, 0, 0x40, 0x3F];
         let prob = [0, 0, 0, 0, 0x3F, 3, 0];
         let empty = Calibrated { flags: BinFlags::EMPTY, ..CALIBRATED };
+        let outside = Calibrated { flags: BinFlags::OUT_OF_RANGE, ..CALIBRATED };
+        assert_eq!(bytes(Outcome::Calibrated(outside)), [&prob[..], &[4], &interval].concat());
         assert_eq!(bytes(Outcome::Calibrated(CALIBRATED)), [&prob[..], &[0], &interval].concat());
         assert_eq!(bytes(Outcome::Calibrated(empty)), [&prob[..], &[1], &interval].concat());
         let reasons = [
@@ -204,6 +216,8 @@ mod tests {
     #[test]
     fn an_artefact_knows_no_flag_of_results() {
         assert_eq!(BinFlags::from_bits(1), Some(BinFlags::EMPTY));
-        assert_eq!(BinFlags::from_bits(BinFlags::SHARED_OUT.bits()), None);
+        for flag in [BinFlags::SHARED_OUT, BinFlags::OUT_OF_RANGE] {
+            assert_eq!(BinFlags::from_bits(flag.bits()), None);
+        }
     }
 }

@@ -22,7 +22,7 @@ use crate::forge::{
 use crate::golden::hex;
 
 /// Dirichlet calibration of two classes.
-const DIRICHLET: &str = "
+pub(crate) const DIRICHLET: &str = "
     43 41 4c 42                 # magic
     01 00  02 00                # format, section count
     88 00 00 00                 # total length: 136

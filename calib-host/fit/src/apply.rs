@@ -52,7 +52,8 @@ pub struct AppliedClasses {
 }
 
 impl Applied {
-    /// Returns what to know about the row: `uncalibrated-class`, `empty-bin`, `zero-sum`, `uncalibrated` or nothing.
+    /// Returns what to know about the row: `uncalibrated-class`, `empty-bin`, `zero-sum` or `uncalibrated`; of a calibrated row
+    /// `out-of-range` if no calibration point has a score as low or as high; or nothing.
     pub fn flags(&self) -> &'static str {
         flags(&self.outcome)
     }
@@ -63,9 +64,15 @@ impl AppliedClasses {
     /// [`Applied::flags`], or nothing.
     pub fn flags(&self) -> &'static str {
         let all = std::iter::once(&self.predicted).chain(&self.outcomes);
-        all.map(flags).find(|flags| !flags.is_empty()).unwrap_or_default()
+        let all: Vec<&str> = all.map(flags).filter(|flags| !flags.is_empty()).collect();
+        // That a class has no probability is the weightier news.
+        let weightiest = all.iter().find(|flags| **flags != OUT_OF_RANGE).or(all.first());
+        weightiest.copied().unwrap_or_default()
     }
 }
+
+/// The flag of a score beyond those of the calibration points.
+const OUT_OF_RANGE: &str = "out-of-range";
 
 fn flags(outcome: &Outcome) -> &'static str {
     match outcome {
@@ -75,6 +82,7 @@ fn flags(outcome: &Outcome) -> &'static str {
         Outcome::Uncalibrated(_) => "uncalibrated",
         // Another class is.
         Outcome::Calibrated(c) if c.flags.contains(BinFlags::SHARED_OUT) => "uncalibrated-class",
+        Outcome::Calibrated(c) if c.flags.contains(BinFlags::OUT_OF_RANGE) => OUT_OF_RANGE,
         Outcome::Calibrated(_) => "",
     }
 }

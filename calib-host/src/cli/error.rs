@@ -1,6 +1,7 @@
 //! Why a command failed: one plain line, and an exit code.
 
 use std::io;
+use std::path::PathBuf;
 
 use calib_host::FitError;
 use calib_host::artifact::CompileError;
@@ -25,6 +26,14 @@ pub(crate) enum Error {
     /// A file, or what it holds, is of no use.
     #[error("{}", with_options(.0))]
     File(#[from] FileError),
+    /// The rows that something is to be judged by are those that it was fitted to.
+    #[error("{}: these are the rows that {fitted} fitted to, and every figure would be too good to be true", path.display())]
+    SameRows {
+        /// The file of the rows.
+        path: PathBuf,
+        /// What was fitted, with its verb.
+        fitted: &'static str,
+    },
     /// The data do not go with the reduction.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -104,7 +113,7 @@ impl Error {
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
-            Self::File(_) | Self::Fit { .. } | Self::Compile(_) => 3,
+            Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
             Self::Device(_) | Self::Flash(_) => 5,
         }
     }

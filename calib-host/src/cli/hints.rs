@@ -19,6 +19,9 @@ use crate::cli::error::Error;
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
     match error {
+        Error::SameRows { .. } => {
+            Some("judge by rows that nothing was fitted to; --same-rows goes on all the same".into())
+        }
         Error::File(error) => of_file(error),
         Error::Fit { cause, .. } => of_fit(cause),
         Error::Compile(CompileError::Codes(cause)) => of_codes(cause),

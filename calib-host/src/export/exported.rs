@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::promise;
+use calib_fit::artifact::{StoredArtifact, promise};
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,7 +79,8 @@ pub(super) fn exported<'a>(
 }
 
 /// The first lines: what this is, and what it promises.
-pub(super) fn title(artifact: &Artifact<'_>) -> Vec<String> {
+pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
+    let artifact = &stored.artifact();
     let header = artifact.header();
     let encoding = match header.encoding {
         ScoreEncoding::F32 => String::new(),
@@ -98,8 +99,12 @@ pub(super) fn title(artifact: &Artifact<'_>) -> Vec<String> {
     if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
         lines.push("The artefact's intervals are not here.".into());
     }
+    let tables = artifact.tables();
+    if (0..tables.count()).any(|table| tables.score_range(table).is_some()) {
+        lines.push("Scores beyond those of the calibration points are not marked here.".into());
+    }
     lines.push(String::new());
-    lines.extend(wrapped(&promise(artifact)));
+    lines.extend(promise(stored).lines(|condition| &condition.full).iter().flat_map(|line| wrapped(line)));
     lines
 }
 

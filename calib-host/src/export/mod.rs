@@ -7,8 +7,8 @@ mod c;
 mod exported;
 mod rust;
 
-use calib_core::Artifact;
 use calib_core::artifact::TableForm;
+use calib_fit::artifact::StoredArtifact;
 
 use exported::exported;
 
@@ -24,7 +24,7 @@ pub use exported::ExportError;
 /// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 /// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
-/// let header = export_c(&artifact.artifact(), "cal")?;
+/// let header = export_c(&artifact, "cal")?;
 /// assert!(header.contains("cal_calibrate"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -35,12 +35,13 @@ pub use exported::ExportError;
 /// # Errors
 ///
 /// If the artefact holds scaling functions or calibrates whole vectors, or the name is none.
-pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportError> {
+pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
+    let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;
     if tables.iter().flatten().any(|table| matches!(table.form, TableForm::Scaling(_))) {
         return Err(ExportError::Function(artifact.header().method.to_string()));
     }
-    c::header(artifact, &tables, name).map_err(|error| ExportError::Template(error.to_string()))
+    c::header(stored, &tables, name).map_err(|error| ExportError::Template(error.to_string()))
 }
 
 /// Rust for `include!`: a `static` array with a table of calib-core, or `None`, per binary problem.
@@ -53,7 +54,7 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
 /// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 /// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
-/// let tables = export_rust(&artifact.artifact(), "CAL")?;
+/// let tables = export_rust(&artifact, "CAL")?;
 /// assert!(tables.contains("static CAL: [Option<calib_core::table::FixedTable<4>>; 1]"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -68,19 +69,20 @@ pub fn export_c(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportErr
 /// # Errors
 ///
 /// If the artefact calibrates whole vectors or has empty bins, or the name is none.
-pub fn export_rust(artifact: &Artifact<'_>, name: &str) -> Result<String, ExportError> {
+pub fn export_rust(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
+    let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;
     let empty = tables.iter().flatten().flat_map(|table| &table.empty).filter(|&&is_empty| is_empty).count();
     if empty > 0 {
         return Err(ExportError::EmptyBins { empty, bins: artifact.header().bins });
     }
-    Ok(rust::tables(artifact, &tables, name))
+    Ok(rust::tables(stored, &tables, name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use calib_fit::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes};
+    use calib_fit::artifact::{ArtifactOptions, artifact_bytes};
     use calib_fit::binary::{BinaryMethod, FixedWidth, ScalingMethod};
     use calib_fit::data::BinaryData;
     use calib_fit::fit::fit_binary;
@@ -97,17 +99,17 @@ mod tests {
     fn refuses_what_has_no_form_and_no_name() {
         let stored = artifact(&BinaryMethod::Scaling(ScalingMethod::Beta));
         let named = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
-        assert_eq!(export_c(&stored.artifact(), "cal"), Err(ExportError::Function("beta".into())));
-        assert!(export_rust(&stored.artifact(), "CAL").is_ok());
+        assert_eq!(export_c(&stored, "cal"), Err(ExportError::Function("beta".into())));
+        assert!(export_rust(&stored, "CAL").is_ok());
         for name in ["", "1st", "a-b", "é"] {
-            assert_eq!(export_c(&named.artifact(), name), Err(ExportError::Name(name.into())));
+            assert_eq!(export_c(&named, name), Err(ExportError::Name(name.into())));
         }
     }
 
     #[test]
     fn a_name_may_hold_words_of_the_templates() {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
-        let c = export_c(&stored.artifact(), "name_NAME_table").unwrap();
+        let c = export_c(&stored, "name_NAME_table").unwrap();
         assert!(c.contains("#define NAME_NAME_TABLE_OK 0"), "{c}");
         assert!(c.contains("int name_NAME_table_calibrate("), "{c}");
     }
@@ -116,9 +118,9 @@ mod tests {
     #[test]
     fn a_form_without_flags_refuses_empty_bins() {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
-        let refused = export_rust(&stored.artifact(), "CAL");
+        let refused = export_rust(&stored, "CAL");
         assert_eq!(refused, Err(ExportError::EmptyBins { empty: 1, bins: 5 }));
-        let c = export_c(&stored.artifact(), "cal").unwrap();
+        let c = export_c(&stored, "cal").unwrap();
         assert!(
             c.contains("if (table->empty && table->empty[bin])\n        return CAL_UNCALIBRATED;"),
             "{c}"
@@ -128,16 +130,18 @@ mod tests {
     #[test]
     fn the_promise_is_in_the_first_comment() {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 3 }));
-        let [c, rust] = [export_c(&stored.artifact(), "cal"), export_rust(&stored.artifact(), "CAL")];
-        let promised = calib_fit::artifact::promise(&stored.artifact());
-        assert!(
-            promised.contains("probability 90 %") && promised.contains("same distribution"),
-            "{promised}"
-        );
+        let [c, rust] = [export_c(&stored, "cal"), export_rust(&stored, "CAL")];
+        let promised = calib_fit::artifact::promise(&stored);
+        assert!(promised.statement.contains("probability 90 %"), "{promised}");
+        assert!(promised.assumptions.len() >= 3 && promised.limits.len() >= 3, "{promised}");
         for (text, end) in [(c.unwrap(), "*/"), (rust.unwrap(), "#[rustfmt::skip]")] {
             let comment = text.split_once(end).unwrap().0.replace("// ", "");
             let words = comment.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains(&promised), "{words}");
+            let all = [&promised.statement].into_iter();
+            let conditions = promised.assumptions.iter().chain(&promised.limits).map(|one| &one.full);
+            for sentence in all.chain(conditions) {
+                assert!(words.contains(sentence), "{sentence}\n{words}");
+            }
             assert!(comment.lines().all(|line| line.len() < 120), "{comment}");
         }
     }
@@ -147,8 +151,8 @@ mod tests {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 3 }));
         let artifact = stored.artifact();
         let TableForm::Steps(table) = artifact.tables().get(0).unwrap().form else { panic!("no steps") };
-        let c = export_c(&artifact, "cal").unwrap();
-        let rust = export_rust(&artifact, "CAL").unwrap();
+        let c = export_c(&stored, "cal").unwrap();
+        let rust = export_rust(&stored, "CAL").unwrap();
         for number in table.edges().iter().copied().chain(table.values()) {
             assert!(c.contains(&format!("{:#010x}", number.to_bits())), "{c}");
             assert!(rust.contains(&format!("{:#010x}", number.to_bits())), "{rust}");

@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
+use calib_core::ScoreEncoding;
 use calib_core::artifact::TableForm;
 use calib_core::table::{CompactTable, Scaling};
-use calib_core::{Artifact, ScoreEncoding};
+use calib_fit::artifact::StoredArtifact;
 
 use super::exported::{Exported, title};
 
 /// A `static` with a table, or none, per binary problem.
-pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> String {
+pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], name: &str) -> String {
+    let artifact = stored.artifact();
     let encoding = encoding(artifact.header().encoding);
     let most = tables.iter().flatten().map(|table| table.form.bins()).max().unwrap_or(1);
     let room = most.next_power_of_two();
@@ -24,7 +26,7 @@ pub(super) fn tables(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], n
         _ => &format!("FixedTable<{room}>"),
     };
     let mut text: String =
-        title(artifact).iter().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect();
+        title(stored).iter().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect();
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());

@@ -31,7 +31,7 @@ pub struct Origin {
     pub files: Vec<FileOrigin>,
     /// Whether the calibration files are those that the artefact was fitted to, by their SHA-256.
     pub calibration_is_the_artefacts: bool,
-    /// Whether calibration and test files are the same, by their SHA-256.
+    /// Whether the test rows are those that the artefact was fitted to, or the files of both the same.
     pub test_is_calibration: bool,
     /// The command that made the report.
     pub command: String,
@@ -73,8 +73,12 @@ pub struct Report {
     pub schema: u32,
     /// What was calibrated, and how.
     pub calibrator: CalibratorSummary,
-    /// What is guaranteed, in one sentence.
+    /// What is guaranteed.
     pub guarantee: String,
+    /// What has to be so for that to hold.
+    pub assumptions: Vec<String>,
+    /// What it does not say, although it may be read so.
+    pub limits: Vec<String>,
     /// Whether anything is guaranteed.
     pub guaranteed: bool,
     /// What the test rows say against the calibrator, the weightiest first.

@@ -93,11 +93,13 @@ pub fn report(
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
     let evidence = evidence(artifact, &metrics, &test.before, &test.after);
-    let bootstrap = options.bootstrap;
+    let (bootstrap, promise) = (options.bootstrap, promise(stored));
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
-        guarantee: promise(artifact),
+        assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
+        limits: promise.full_limits().into_iter().map(Into::into).collect(),
+        guarantee: promise.statement,
         guaranteed: artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0),
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence), &occupancy),
         evidence,

@@ -34,3 +34,4 @@ pub use plots::Occupancy;
 pub use rows::{CalibratedRows, ClassProbRows, ReportData};
 pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
+pub use warnings::SAME_ROWS;

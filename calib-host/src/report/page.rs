@@ -1,5 +1,6 @@
 //! The report as one page of HTML.
 
+use calib_fit::artifact::{ASSUMPTIONS, LIMITS};
 use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval};
 use calib_fit::stats::Interval;
 use minijinja::{AutoEscape, Environment, Value, context};
@@ -60,6 +61,7 @@ impl Report {
     fn head(&self) -> Value {
         context! {calibrator => self.calibrator,
             guarantee => self.guarantee,
+            conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
             warnings => self.warnings,
             guaranteed => self.guaranteed,
             doubtful => !self.evidence.is_empty(),

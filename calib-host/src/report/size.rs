@@ -1,7 +1,7 @@
 //! What an artefact's bytes are.
 
 use calib_core::artifact::{PREFIX_LEN, SectionKind};
-use calib_fit::artifact::{SECTION_HEAD_LEN, StoredArtifact};
+use calib_fit::artifact::{SAMPLE_SECTION, SECTION_HEAD_LEN, StoredArtifact};
 use serde::Serialize;
 
 /// A part of an artefact.
@@ -24,7 +24,7 @@ pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
 }
 
 fn name(kind: u16) -> &'static str {
-    const NAMES: [(SectionKind, &str); 19] = [
+    const NAMES: [(SectionKind, &str); 20] = [
         (SectionKind::Header, "header"),
         (SectionKind::Tables, "tables"),
         (SectionKind::RandomizedSteps, "tables with random words"),
@@ -40,11 +40,15 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::SplitTree, "splits, cells and their values"),
         (SectionKind::BinFlags, "flags of the bins"),
         (SectionKind::Intervals, "intervals of the bins"),
+        (SectionKind::ScoreRanges, "range of the calibration scores"),
         (SectionKind::DirectTable, "the bin of every code"),
         (SectionKind::Decision, "decision rule"),
         (SectionKind::Counter, "counter"),
         (SectionKind::Signature, "signature"),
     ];
+    if kind == SAMPLE_SECTION {
+        return "what is known of the calibration points";
+    }
     NAMES
         .iter()
         .find(|(known, _)| *known as u16 == kind)

@@ -10,6 +10,10 @@ use super::data::Origin;
 use super::plots::Occupancy;
 use super::rows::{CalibratedRows, ReportData};
 
+/// What is said where the test rows are those that the artefact was fitted to.
+pub const SAME_ROWS: &str =
+    "The test data are the calibration data: every figure here is too good to be true.";
+
 /// Bins with fewer test rows than this say little.
 const FEW_IN_BIN: u64 = 10;
 
@@ -32,11 +36,12 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let header = artifact.header();
     let ReportData { calibration, test, .. } = *data;
-    let mut warnings: Vec<String> = evidence.iter().map(ToString::to_string).collect();
-    let mut warn = |text: String| warnings.push(text);
+    let mut warnings = Vec::new();
     if origin.test_is_calibration || same_rows(calibration, test) {
-        warn("The test data are the calibration data: every figure here is too good to be true.".into());
+        warnings.push(SAME_ROWS.into());
     }
+    warnings.extend(evidence.iter().map(ToString::to_string));
+    let mut warn = |text: String| warnings.push(text);
     if !origin.calibration_is_the_artefacts {
         warn(
             "The calibration files are not those that the artefact was fitted to: their SHA-256 differs from the one it \

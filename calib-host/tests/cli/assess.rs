@@ -205,7 +205,7 @@ fn assess_before_and_after_an_artefact() {
     let place = binary_place();
     place.ok(UMD_FIT);
     place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
-    let form = "calib assess cal.bin --scores cal.csv --bootstrap 100 --json";
+    let form = "calib assess cal.bin --same-rows --scores cal.csv --bootstrap 100 --json";
     let got = place.json(form);
     assert_eq!(got, place.json(form));
     let before = place.json("calib assess --scores cal.csv --bootstrap 100 --json");
@@ -226,10 +226,10 @@ fn assess_before_and_after_an_artefact() {
         "calibrating helps on the calibration data themselves: {brier}"
     );
     assert_eq!(
-        place.json("calib assess cal.bin --scores cal.csv --binning by-bin --json")["binning"]["bins"],
+        place.json("calib assess cal.bin --same-rows --scores cal.csv --binning by-bin --json")["binning"]["bins"],
         10
     );
-    let words = place.ok("calib assess cal.bin --scores cal.csv").stdout;
+    let words = place.ok("calib assess cal.bin --same-rows --scores cal.csv").stdout;
     assert!(
         words.contains("before       after        change") && words.contains("conf_ece debiased"),
         "{words}"
@@ -237,7 +237,8 @@ fn assess_before_and_after_an_artefact() {
 
     let (place, _) = matrix_place(400);
     place.ok(TOP_FIT);
-    let got = place.json("calib assess top.bin --logits val_logits.npy --labels val_labels.npy --json");
+    let got =
+        place.json("calib assess top.bin --same-rows --logits val_logits.npy --labels val_labels.npy --json");
     // Class 2 has 10 points, too few for a bin of 50.
     assert_eq!((&got["uncalibrated"], &got["after"]["n"]), (&json!(10), &json!(390)));
     assert!(got["change"]["tl_ece"]["value"].as_f64().unwrap() < 0.0);
@@ -410,7 +411,7 @@ fn compare_ranks_and_recommends() {
     let name = got["recommendation"].as_str().unwrap();
     let best = methods.iter().find(|method| method["name"] == name).unwrap();
     assert!(best["epsilon"].as_f64().unwrap() <= 0.5 && best["meets_epsilon"] == true);
-    place.ok(UMD_FIT);
+    place.ok(&format!("{UMD_FIT} --candidates {}", got["candidates"]));
     let umd = methods.iter().find(|method| method["name"] == "umd").unwrap();
     assert_eq!(umd["len_bytes"], place.inspect("cal.bin")["len_bytes"]);
     let few =

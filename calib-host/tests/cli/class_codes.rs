@@ -170,15 +170,16 @@ fn an_artefact_over_codes_is_assessed_reported_and_exported() {
     let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs probs.npy -o probs.bin"));
     place.ok(&format!("calib fit {what} --probs codes.npy {SOFTMAX} -o codes.bin"));
-    let expected = place.json("calib assess probs.bin --probs probs.npy --labels labels.npy --json");
+    let expected =
+        place.json("calib assess probs.bin --same-rows --probs probs.npy --labels labels.npy --json");
     for source in
         ["--probs codes.npy --labels labels.npy", &format!("--probs codes.csv --score-column {COLUMNS}")]
     {
-        assert_eq!(place.json(&format!("calib assess codes.bin {source} --json")), expected);
+        assert_eq!(place.json(&format!("calib assess codes.bin --same-rows {source} --json")), expected);
     }
     let page = |artifact: &str, scores: &str, options: &str| {
         place.json(&format!(
-            "calib report {artifact} --calibration {scores} --test {scores} {options} --bootstrap 20 --json"
+            "calib report {artifact} --same-rows --calibration {scores} --test {scores} {options} --bootstrap 20 --json"
         ))
     };
     let labels = "--calibration-labels labels.npy --test-labels labels.npy";
@@ -217,11 +218,12 @@ fn codes_of_binary_scores_are_assessed_and_reported_too() {
         .with("floats.csv", format!("score,label\n{floats}"));
     place.ok("calib fit --method ums --bins 5 --scores floats.csv -o floats.bin");
     place.ok(&format!("calib fit --method ums --bins 5 --scores codes.csv {SOFTMAX} -o codes.bin"));
-    let assessed = |name: &str| place.json(&format!("calib assess {name}.bin --scores {name}.csv --json"));
+    let assessed =
+        |name: &str| place.json(&format!("calib assess {name}.bin --same-rows --scores {name}.csv --json"));
     assert_eq!(assessed("codes"), assessed("floats"));
     let reported = |name: &str| {
         place.json(&format!(
-            "calib report {name}.bin --calibration {name}.csv --test {name}.csv --bootstrap 20 --json"
+            "calib report {name}.bin --same-rows --calibration {name}.csv --test {name}.csv --bootstrap 20 --json"
         ))["plots"]
             .take()
     };

@@ -188,3 +188,49 @@ fn bins_are_chosen_by_squared_error_and_bound() {
     let stderr = "error: one.csv has one point: two are needed to fit to the one and judge with the other\n";
     refused(&[one], "calib bins --scores one.csv", 2, stderr);
 }
+
+/// Whoever takes what a comparison recommends has chosen by the labels: the epsilons are those of `fit --candidates`.
+#[test]
+fn a_recommendation_says_among_how_many_it_chose() {
+    let place = binary_place();
+    let form = "calib compare --methods umd,ums,fixed-width,platt --bootstrap 50 --scores cal.csv";
+    let got = place.json(&format!("{form} --json"));
+    // Platt scaling guarantees nothing that could fail.
+    assert_eq!(got["candidates"], 3);
+    let umd = got["methods"].as_array().unwrap().iter().find(|method| method["name"] == "umd").unwrap();
+    let fitted =
+        place.json("calib fit --method umd --bins 10 --candidates 3 --scores cal.csv -o cal.bin --json");
+    assert_eq!(umd["epsilon"], fitted["guarantee"]["epsilon"]);
+    assert_eq!(umd["parameters"], "alpha=0.1 candidates=3 bins=10 boundary=ceil");
+    let words = place.ok("calib compare --methods umd,fixed-width --bootstrap 50 --scores cal.csv").stdout;
+    assert!(
+        words.contains("\ntake ") && words.contains("\nfit it with --candidates 2: these labels chose"),
+        "{words}"
+    );
+}
+
+/// All bounds hold together, so that the chosen one does; and none is exactly 0.
+#[test]
+fn bounds_share_alpha_and_none_is_0() {
+    let place = binary_place();
+    let bound = |options: &str, bins: &str| {
+        let form = format!("calib bins --scores cal.csv --bins {bins} --bootstrap 50 {options} --json");
+        place.json(&form)["tried"][0]["upper_plugin"].as_f64().unwrap()
+    };
+    assert!(bound("", "5,10") > bound("", "5"));
+    assert!((bound("--alpha 0.2", "5,10") - bound("--alpha 0.1", "5")).abs() < 1e-12);
+    let words = place.ok("calib bins --scores cal.csv --bins 2,5 --bootstrap 50 --at-most 0.5").stdout;
+    assert!(
+        words.contains("any fails with probability 0.1: each is at 0.1 / 2, by a normal approximation"),
+        "{words}"
+    );
+    assert!(words.contains(" --candidates 2)"), "{words}");
+    // Two scores, each always right: no error is seen, and nothing bounds it.
+    let rows = (0..40).map(|row| format!("0.{},{}\n", if row % 2 == 0 { 1 } else { 9 }, row % 2));
+    let place = place.with("sure.csv", format!("score,label\n{}", rows.collect::<String>()));
+    let sure = "calib bins --scores sure.csv --bins 2 --bootstrap 50 --at-most 0.1";
+    let got = place.json(&format!("{sure} --json"));
+    assert!(got["tried"][0]["upper_plugin"].is_null() && got["chosen"]["plugin"].is_null(), "{got}");
+    let words = place.ok(sure).stdout;
+    assert!(words.contains("none") && words.contains("by the plugin bound: none of these"), "{words}");
+}

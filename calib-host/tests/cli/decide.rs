@@ -190,7 +190,7 @@ fn the_artefact_holds_the_rule_and_apply_follows_it() {
 #[test]
 fn the_points_that_were_fitted_to_prove_nothing() {
     let place = good().with("costs.toml", COSTS);
-    let line = "calib decide --actions costs.toml cal.bin --scores cal.csv --label-column label";
+    let line = "calib decide --actions costs.toml cal.bin --scores cal.csv --label-column label --same-rows";
     let json = place.json(&format!("{line} --json"));
     assert_eq!(json["fitted_to_labelled_rows"], true);
     assert!(json["interval"].is_null() && json["validation"].is_null());

@@ -23,9 +23,8 @@ fn fitted(method: &str) -> Workplace {
 fn source_code_is_that_of_the_library() {
     let place = fitted("umd --bins 15");
     let stored = StoredArtifact::from_bytes(&place.bytes("cal.bin")).unwrap();
-    let artifact = stored.artifact();
     for (format, expected) in
-        [("c", export_c(&artifact, "mine").unwrap()), ("rust", export_rust(&artifact, "MINE").unwrap())]
+        [("c", export_c(&stored, "mine").unwrap()), ("rust", export_rust(&stored, "MINE").unwrap())]
     {
         let export = format!("export cal.bin --format {format} --name mine -o out.{format}");
         let run = place.command(&export).output().unwrap();

@@ -328,9 +328,9 @@ fn apply_shows_the_scalar_columns_of_arrow_and_parquet() {
     let expected = format!(
         "id,text,large,view,category,flag,score,day,utc,time,nothing,{HEADER}\n\
          18446744073709551615,é,x,longer than twelve bytes,\"a, b\",true,0.1,2022-01-08,1970-01-01T00:00:00Z,\
-         1970-01-01T00:00:00,,0,0,,\n\
+         1970-01-01T00:00:00,,0,0,,out-of-range\n\
          ,,,,,false,0.5,,2023-11-14T22:13:20.250Z,2023-11-14T22:13:20.250,,0.5,1,,\n\
-         0,,y,z,c,,1,1970-01-01,,,,1,2,,\n"
+         0,,y,z,c,,1,1970-01-01,,,,1,2,,out-of-range\n"
     );
     applied(arrow_file(&table, Some(CompressionType::LZ4_FRAME)), &expected, "list, pair");
     applied(arrow_stream(&table, None), &expected, "list, pair");
@@ -345,7 +345,7 @@ fn apply_keeps_the_text_of_json() {
                  {\"id\": null, \"score\": 1}";
     let expected = format!(
         "id,score,note,ok,{HEADER}\n\
-         12345678901234567890123,0.10,\"a \"\"b\"\"é\",,0,0,,\n-0,5e-1,,true,0.5,1,,\n,1,,,1,2,,\n"
+         12345678901234567890123,0.10,\"a \"\"b\"\"é\",,0,0,,out-of-range\n-0,5e-1,,true,0.5,1,,\n,1,,,1,2,,out-of-range\n"
     );
     applied(lines, &expected, "tags");
     applied(format!("\u{feff}{lines}"), &expected, "tags");
@@ -356,7 +356,11 @@ fn apply_keeps_the_text_of_json() {
 fn apply_to_archives() {
     let scores = f64s(&[3], [0.1, 0.35, 1.0]);
     let alone = npz(&[("arr_0", scores.clone())], CompressionMethod::Deflated);
-    applied(alone, &format!("score,{HEADER}\n0.1,0,0,,\n0.35,0.5,1,,\n1,1,2,,\n"), "");
+    applied(
+        alone,
+        &format!("score,{HEADER}\n0.1,0,0,,out-of-range\n0.35,0.5,1,,\n1,1,2,,out-of-range\n"),
+        "",
+    );
 
     let several = npz(
         &[
@@ -372,7 +376,9 @@ fn apply_to_archives() {
     );
     applied(
         several,
-        &format!("id,score,seen,{HEADER}\n7,0.1,true,0,0,,\n8,0.35,false,0.5,1,,\n9,1,true,1,2,,\n"),
+        &format!(
+            "id,score,seen,{HEADER}\n7,0.1,true,0,0,,out-of-range\n8,0.35,false,0.5,1,,\n9,1,true,1,2,,out-of-range\n"
+        ),
         "weights, classes, other, empty",
     );
 }

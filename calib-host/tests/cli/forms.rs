@@ -19,7 +19,7 @@ fn umd_from_a_csv_table() {
     assert_eq!(lines[0], format!("400 points, umd (binary), 10 bins, {len} bytes: cal.bin"));
     assert!(lines[1].starts_with(
         "With probability 90 % over the draw of the 400 calibration points, every bin's probability is within 0.2606 \
-         of the truth for its scores (Gupta and Ramdas 2021, Theorem 3), if "
+         of the truth for its scores (Gupta and Ramdas 2021, Theorem 3). "
     ));
     assert!(
         lines[1].ends_with(
@@ -56,7 +56,9 @@ fn isotonic_from_a_csv_table() {
         run.stderr,
         format!(
             "4 points, isotonic (binary), 3 bins, {} bytes: iso.bin\n\
-             Nothing is guaranteed: isotonic has no distribution-free guarantee.\n",
+             Nothing is guaranteed: isotonic has no distribution-free guarantee.\n\
+             It is to be read so:\n\
+             - 2 bins say exactly 0 or 1, from as few as 1 point: no proof that the other never happens\n",
             place.bytes("iso.bin").len()
         )
     );
@@ -80,13 +82,17 @@ guarantee   none
 data        sha256 {sha}
 classifier  0011223344556677
 written by  calib {version}
+rows        hash {rows}
 promise     Nothing is guaranteed: isotonic has no distribution-free guarantee.
-table 0: 3 bins, 24 bytes, epsilon none
+            It is to be read so:
+            - 2 bins say exactly 0 or 1, from as few as 1 point: no proof that the other never happens.
+table 0: 3 bins, 24 bytes, epsilon none, scores 0.2 to 0.8
      0  [0, 0.35)                    0
      1  [0.35, 0.65)                 0.5
      2  [0.65, 1]                    1
 ",
         len = place.bytes("iso.bin").len(),
+        rows = got["sample"]["rows"].as_str().unwrap(),
         version = env!("CARGO_PKG_VERSION"),
     );
     let run = place.ok("calib inspect iso.bin");
@@ -305,7 +311,9 @@ fn apply_keeps_the_columns_and_adds_its_own() {
         assert_eq!(row[4], bin.to_string());
         assert_eq!(row[3].parse::<f32>().unwrap(), values[bin] as f32);
         assert_eq!(row[5].parse::<f32>().unwrap(), table["epsilon"].as_f64().unwrap() as f32);
-        assert_eq!(row[6], "");
+        // 400 scores from 0.00125 to 0.99875.
+        let beyond = score == 0.0 || score == 1.0;
+        assert_eq!(row[6], if beyond { "out-of-range" } else { "" });
     }
 }
 
@@ -317,7 +325,7 @@ fn apply_to_an_array_of_scores() {
         .with("new.npy", f64s(&[3], [0.1, 0.35, 1.0]).bytes());
     place.ok("calib fit --method isotonic --scores cal.csv -o iso.bin");
     place.ok("calib apply iso.bin --scores new.npy -o out.csv");
-    let expected = "score,prob,bin,epsilon,flags\n0.1,0,0,,\n0.35,0.5,1,,\n1,1,2,,\n";
+    let expected = "score,prob,bin,epsilon,flags\n0.1,0,0,,out-of-range\n0.35,0.5,1,,\n1,1,2,,out-of-range\n";
     assert_eq!(String::from_utf8(place.bytes("out.csv")).unwrap(), expected);
 }
 
@@ -394,7 +402,8 @@ fn ties_cost_the_guarantee_and_are_told() {
     assert_eq!(
         run.stderr.lines().nth(1),
         Some(
-            "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. ums \
+            "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. That \
+             is cautious: bins that no such scores touch may well be as good, but the theorem is about all of a table. ums \
              and fixed-width keep a guarantee, and so does umd with ties broken at random, but not over integer codes."
         )
     );
@@ -421,9 +430,10 @@ fn a_tied_class_is_named() {
     let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
     let run = place.ok(TOP_FIT);
     assert!(
-        run.stderr.ends_with(
-            " Nothing is guaranteed for class 0: equal scores straddle a bin boundary. Nothing is guaranteed for class 2, \
-             which is uncalibrated.\n"
+        run.stderr.contains(
+            " Nothing is guaranteed for class 0: equal scores straddle a bin boundary. That is cautious: bins that no such \
+             scores touch may well be as good, but the theorem is about all of a table. Nothing is guaranteed for class 2, \
+             which is uncalibrated.\nThis holds if:\n"
         ),
         "{}",
         run.stderr

@@ -130,7 +130,11 @@ fn cross_validated_regions_are_compared_with_the_scores() {
     assert!((number("change") - number("log_loss") + number("uncalibrated")).abs() < 1e-12);
     // The logits are twice too large, which costs more than a few regions do.
     assert!(held_out["is_better"] == true && number("change") < 0.0, "{held_out}");
-    assert!(run.stderr.contains("): better than uncalibrated."), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("): better than uncalibrated, by a one-sided 95 % interval."),
+        "{}",
+        run.stderr
+    );
     assert_eq!(
         place.json(&fit("--method multiclass-irp --logits logits.npy --json"))["held_out"],
         json!(null)
@@ -225,4 +229,13 @@ fn bad_data_are_named() {
     let many = rows(&[0.5; 34], 17, &[0, 1]);
     refused(&many, "multiclass-irp", "takes up to 16");
     refused(&many, "sierpinski --depth 4", "canonical binning is for few classes");
+}
+
+#[test]
+fn the_counter_goes_into_the_artefact() {
+    let place = place();
+    for method in ["temperature", "sierpinski --depth 2"] {
+        place.ok(&fit(&format!("--method {method} --logits logits.npy --counter 7")));
+        assert_eq!(place.inspect("cal.bin")["counter"], 7, "{method}");
+    }
 }

@@ -23,12 +23,14 @@ mod npy;
 mod outputs;
 #[cfg(feature = "arrow")]
 mod pieces;
+mod promise;
 mod reductions;
 mod refusal;
 mod report;
 mod report_bad;
 mod report_parts;
 mod report_warnings;
+mod same_rows;
 mod signing;
 #[cfg(feature = "serial")]
 mod status;

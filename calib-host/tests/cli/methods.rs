@@ -191,6 +191,30 @@ fn a_plan_answers_what_is_missing() {
     let epsilon = answer("calib plan --n 1000 --bins 5 --json")["epsilon"].as_f64().unwrap();
     assert!((epsilon - 0.107_567_557_199).abs() < 1e-12);
 
+    // Several classes: Theorems 1 and 2 of Gupta and Ramdas 2022.
+    let top = answer("calib plan --reduction top-label --n 10000 --points-per-bin 100 --json");
+    assert!((top["epsilon"].as_f64().unwrap() - 0.195_93).abs() < 1e-5, "{top}");
+    let class_wise = "calib plan --reduction class-wise --classes 10 --n 10000 --points-per-bin 100";
+    let wise = answer(&format!("{class_wise} --json"));
+    assert!(wise["epsilon"].as_f64() > top["epsilon"].as_f64(), "{wise}");
+    assert_eq!(
+        answer("calib plan --reduction top-label --n 10000 --epsilon 0.19593 --json")["points_per_bin"],
+        100
+    );
+    let most = answer("calib plan --reduction top-label --points-per-bin 100 --epsilon 0.19593 --json");
+    assert_eq!(most["n"], 10_000);
+    for line in [class_wise, "calib plan --n 5000 --bins 10"] {
+        let words = place.ok(line).stdout;
+        for condition in [
+            "points are independent",
+            "same prevalence",
+            "before the labels are seen",
+            "scores rarely repeat",
+        ] {
+            assert!(words.contains(condition), "{line}: {condition}\n{words}");
+        }
+    }
+
     place.ok("calib plan --n 5000 --bins 10 --svg plan.svg");
     let svg = String::from_utf8(place.bytes("plan.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
@@ -199,6 +223,14 @@ fn a_plan_answers_what_is_missing() {
 
     for (line, sentence) in [
         ("calib plan --epsilon 0.1", "give --n, or two of --n, --bins, --points-per-bin and --epsilon"),
+        (
+            "calib plan --reduction class-wise --n 900 --epsilon 0.1",
+            "--reduction class-wise needs --classes: alpha is divided among them",
+        ),
+        (
+            "calib plan --reduction top-label --n 900",
+            "with --reduction give two of --n, --points-per-bin and --epsilon",
+        ),
         ("calib plan --n 10 --bins 9", "10 points are fewer than two a bin"),
         ("calib plan --n 10 --points-per-bin 11", "10 points are fewer than one bin of 11"),
         ("calib plan --n 200000 --points-per-bin 2", "100000 bins: a table has 1 to 65536"),

@@ -82,7 +82,7 @@ fn the_command_in_a_report_can_be_run_again() {
     let place = good();
     let name = "a&b $HOME 'x';.csv";
     std::fs::copy(place.path().join("cal.csv"), place.path().join(name)).unwrap();
-    let args = ["report", "cal.bin", "--calibration", "cal.csv", "--test", name, "--json"];
+    let args = ["report", "cal.bin", "--calibration", "cal.csv", "--test", name, "--same-rows", "--json"];
     let run = Run::from(place.command("").args(args).output().unwrap());
     assert_eq!(run.code, 0, "{}", run.stderr);
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();

@@ -111,7 +111,7 @@ fn a_report_says_why_nothing_is_guaranteed_for_normalized_probabilities() {
     let files = "--logits val_logits.npy --labels val_labels.npy";
     let fitted = place
         .json(&format!("calib fit --method umd --bins 4 --reduction normalized {files} -o n.bin --json"));
-    let report = "calib report n.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
+    let report = "calib report n.bin --same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
          --test-labels val_labels.npy --bootstrap 5 --json";
     let got = place.json(report);
     assert_eq!(
@@ -132,7 +132,7 @@ fn a_report_names_what_has_no_guarantee() {
     let fitted = place.json(
         "calib fit --method umd --reduction top-label --points-per-bin 40 --logits val_logits.npy --labels val_labels.npy -o top.bin --json",
     );
-    let report = "calib report top.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test \
+    let report = "calib report top.bin --same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test \
                   val_logits.npy --test-labels val_labels.npy --bootstrap 5 --json";
     let guarantee = place.json(report)["guarantee"].clone();
     assert_eq!(guarantee, fitted["promise"]);
@@ -150,7 +150,7 @@ fn a_report_names_what_has_no_guarantee() {
         place.ok(&format!("calib report {line} --bootstrap 5 -o page.html --force"));
         String::from_utf8(place.bytes("page.html")).unwrap()
     };
-    let files = "--calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
+    let files = "--same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
                  val_labels.npy";
     assert!(!page(&place, &format!("top.bin {files}")).contains(curve));
     // Nor is a promise for each class about the predictions of it.

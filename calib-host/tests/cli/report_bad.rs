@@ -67,12 +67,13 @@ fn fewer_rows_than_bins_give_a_page_that_says_so() {
 fn plots_that_an_artefact_does_not_have_are_refused() {
     let of_classes = "error: there is no such plot: it takes an artefact that gives every class a probability, and one of its \
                       classes\n";
-    refused(&[], "calib plot class-wise cal.bin --class 1 --test cal.csv -o out", 2, of_classes);
+    let other = || ("other.csv", b"score,label\n0.25,1\n0.5,0\n0.75,1\n".to_vec());
+    refused(&[other()], "calib plot class-wise cal.bin --class 1 --test other.csv -o out", 2, of_classes);
     let of_three =
         "error: there is no such plot: it takes an artefact that gives each of three classes a probability\n";
-    refused(&[], "calib plot simplex cal.bin --test cal.csv -o out", 2, of_three);
+    refused(&[other()], "calib plot simplex cal.bin --test other.csv -o out", 2, of_three);
     let predicted = "error: this class has no diagram: no test row is predicted to be of it\n";
-    refused(&[], "calib plot class cal.bin --class 1 --test cal.csv -o out", 2, predicted);
+    refused(&[other()], "calib plot class cal.bin --class 1 --test other.csv -o out", 2, predicted);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::decide::COSTS;
 use crate::report::place;
 use crate::workplace::Workplace;
 
-const FILES: &str = "--calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
+const FILES: &str = "--same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
                      val_labels.npy --bootstrap 5";
 
 /// A fit of three classes and its report.
@@ -38,8 +38,8 @@ fn every_class_has_a_diagram_where_every_class_has_a_probability() {
             assert_eq!(got["classes"]["after"]["class_wise"][class as usize]["hits"], counted);
         }
         // What is measured is what `calib assess` says.
-        let assessed =
-            place.json("calib assess vec.bin --logits val_logits.npy --labels val_labels.npy --json");
+        let assessed = place
+            .json("calib assess vec.bin --same-rows --logits val_logits.npy --labels val_labels.npy --json");
         for side in ["before", "after"] {
             assert_eq!(got["classes"][side]["cw_ece"], assessed[side]["cw_ece"], "{method}");
         }
@@ -158,7 +158,7 @@ fn plots_are_pixels_too_and_the_same_each_time() {
     let (vectors, ..) = of_vectors("--method umd --bins 5 --reduction class-wise");
     for plot in ["simplex", "class-wise --class 2", "class --class 0"] {
         vectors.ok(&format!(
-            "calib plot {plot} vec.bin --test val_logits.npy --test-labels val_labels.npy -o out.png --force"
+            "calib plot {plot} vec.bin --same-rows --test val_logits.npy --test-labels val_labels.npy -o out.png --force"
         ));
         assert!(vectors.bytes("out.png").len() > 2000, "{plot}");
     }

@@ -6,8 +6,9 @@ use crate::workplace::Workplace;
 
 /// The warnings of a report on a binary artefact.
 fn warnings(place: &Workplace, artefact: &str, calibration: &str, test: &str) -> String {
-    let line =
-        format!("calib report {artefact} --calibration {calibration} --test {test} --bootstrap 5 --json");
+    let line = format!(
+        "calib report {artefact} --same-rows --calibration {calibration} --test {test} --bootstrap 5 --json"
+    );
     place.json(&line)["warnings"].to_string()
 }
 
@@ -98,7 +99,7 @@ fn empty_bins_are_found() {
 fn uncalibrated_classes_are_found() {
     let (place, _) = matrix_place(400);
     place.ok(TOP_FIT);
-    let files = "--calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
+    let files = "--same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
                  val_labels.npy --bootstrap 5";
     let got = place.json(&format!("calib report top.bin {files} --json"));
     assert_eq!(got["uncalibrated"], 10);

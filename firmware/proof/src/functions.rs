@@ -140,7 +140,7 @@ fn artifacts() {
     keep((artifact.header(), artifact.identity(), artifact.len_bytes(), artifact.is_randomized()));
     keep((artifact.counter(), artifact.signature(), artifact.unsigned_len_bytes()));
     keep((artifact.tables().get(any()), artifact.tables().bin_flags(any(), any())));
-    keep(artifact.tables().interval(any(), any()));
+    keep((artifact.tables().interval(any(), any()), artifact.tables().score_range(any())));
     calibrator(&artifact.calibrator());
     if let Some(rule) = artifact.decision() {
         decision(rule);

@@ -40,6 +40,7 @@ fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
     }
     writer.bin_flags(from::<&[BinFlags]>(&[]))?;
     writer.intervals(from::<&[Option<&[Option<ProbInterval>]>]>(&[]))?;
+    writer.score_ranges(from::<&[Option<[u32; 2]>]>(&[]))?;
     writer.counter(any())?;
     writer.decision(&DecisionParts {
         thresholds: floats(),

@@ -70,10 +70,12 @@ fn read_whole(folder: &Path, rows: u64) -> Result<()> {
     let arrays = ["--scores", "scores.npy", "--labels", "labels.npy"];
     let fit = ["fit", "--force", "-o", "cal.bin", "--method", "umd", "--bins", "15"];
     measured(folder, &[&fit[..], &arrays].concat())?;
-    line(folder, "assess", "npy", rows, &[&["assess", "cal.bin"], &arrays[..]].concat())?;
+    line(folder, "assess", "npy", rows, &[&["assess", "cal.bin", "--same-rows"], &arrays[..]].concat())?;
     let calibration = ["--calibration", "scores.npy", "--calibration-labels", "labels.npy"];
     let test = ["--test", "scores.npy", "--test-labels", "labels.npy"];
-    let report = [&["report", "cal.bin", "--force", "-o", "report.html"], &calibration[..], &test].concat();
+    let report =
+        [&["report", "cal.bin", "--force", "--same-rows", "-o", "report.html"], &calibration[..], &test]
+            .concat();
     line(folder, "report", "npy", rows, &report)?;
     let page = fs::metadata(folder.join("report.html"))?.len();
     println!("{:<12} the page: {page} bytes", "");

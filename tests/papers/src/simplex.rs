@@ -59,7 +59,7 @@ pub(super) fn simplex() -> Result<()> {
             );
             if doubted > 0 {
                 println!(
-                    "              {doubted} of {SETS} not surely better than uncalibrated, by the parts that were left out"
+                    "              {doubted} of {SETS} not better than uncalibrated, by the parts that were left out"
                 );
             }
             // With more noise the scores are nearly calibrated as they are, and no step function is as good.

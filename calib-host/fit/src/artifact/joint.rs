@@ -6,6 +6,7 @@ use calib_core::{BinFlags, ScoreEncoding};
 
 use super::error::CompileError;
 use super::options::ArtifactOptions;
+use super::sample::{SAMPLE_SECTION, SampleFacts};
 use super::write::written;
 use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalingModel};
 
@@ -101,6 +102,12 @@ fn write(
     Ok(written(|writer| {
         writer.header(&header)?;
         writer.joint(calibrator)?;
-        if cells.contains(&BinFlags::EMPTY) { writer.bin_flags(cells) } else { Ok(()) }
+        if cells.contains(&BinFlags::EMPTY) {
+            writer.bin_flags(cells)?;
+        }
+        if let Some(rows) = options.rows {
+            writer.section(SAMPLE_SECTION, false, &SampleFacts::of_rows(rows).to_bytes())?;
+        }
+        if options.counter > 0 { writer.counter(options.counter) } else { Ok(()) }
     })?)
 }

@@ -1,6 +1,6 @@
 //! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
 //!
-//! Imports `stats`, `guarantee`, `binary`, `fit` and `joint`.
+//! Imports `stats`, `data`, `guarantee`, `binary`, `fit` and `joint`.
 
 mod compact;
 mod cost;
@@ -9,6 +9,8 @@ mod joint;
 mod options;
 mod over_codes;
 mod promise;
+mod sample;
+mod score_range;
 mod stored;
 mod tables;
 mod write;
@@ -17,7 +19,10 @@ pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
 pub use options::{ArtifactOptions, identity};
-pub use promise::{points_for_a_useful_epsilon, promise};
+pub use promise::{
+    ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise,
+};
+pub use sample::{SAMPLE_SECTION, SampleFacts};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
 pub(crate) use write::written;

@@ -4,6 +4,8 @@ use calib_core::artifact::Provenance;
 use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
+use crate::data::RowsHash;
+
 /// What goes into an artefact besides the fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArtifactOptions {
@@ -16,6 +18,9 @@ pub struct ArtifactOptions {
     pub intervals: bool,
     /// How new the artefact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
+    /// The hash of the rows of the calibration data. With it the artefact keeps what is known of them
+    /// ([`SampleFacts`](super::SampleFacts)), at 40 bytes which no device reads.
+    pub rows: Option<RowsHash>,
     /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
     pub direct_table: bool,
 }

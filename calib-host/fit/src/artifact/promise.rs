@@ -1,13 +1,80 @@
 //! What an artefact promises, in plain sentences.
 
-use calib_core::artifact::{HeaderFlags, Method, Reduction, Theorem};
+use std::fmt;
+
+use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags};
 
+use super::sample::SampleFacts;
+use super::stored::StoredArtifact;
 use crate::fit::table_name;
 use crate::guarantee::gr21_theorem3_smallest_n;
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
+
+/// What an artefact promises, under which assumptions, and what it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// What is guaranteed, and for which bins and classes nothing is; if for none, why.
+    pub statement: String,
+    /// What has to be so for that to hold; none if nothing is guaranteed.
+    pub assumptions: Vec<Condition>,
+    /// What the statement does not say, although it may be read so.
+    pub limits: Vec<Condition>,
+}
+
+/// An assumption or a limit, in two lengths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// For a line of a list, without a full stop.
+    pub short: String,
+    /// A sentence, or several.
+    pub full: String,
+}
+
+impl Condition {
+    fn new(short: impl Into<String>, full: impl Into<String>) -> Self {
+        Self { short: short.into(), full: full.into() }
+    }
+}
+
+impl Promise {
+    /// The assumptions in full.
+    pub fn full_assumptions(&self) -> Vec<&str> {
+        self.assumptions.iter().map(|assumption| &*assumption.full).collect()
+    }
+
+    /// The limits in full.
+    pub fn full_limits(&self) -> Vec<&str> {
+        self.limits.iter().map(|limit| &*limit.full).collect()
+    }
+
+    /// The statement, then the assumptions and the limits as lists: a line each, without what ends it.
+    pub fn lines(&self, of: impl Fn(&Condition) -> &str) -> Vec<String> {
+        let mut lines = vec![self.statement.clone()];
+        for (title, list) in [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)] {
+            if !list.is_empty() {
+                lines.push(format!("{title}:"));
+                lines.extend(list.iter().map(|condition| format!("- {}", of(condition))));
+            }
+        }
+        lines
+    }
+}
+
+/// What stands above the assumptions.
+pub const ASSUMPTIONS: &str = "This holds if";
+
+/// What stands above the limits.
+pub const LIMITS: &str = "It is to be read so";
+
+/// Everything, in full.
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines(|condition| &condition.full).join("\n"))
+    }
+}
 
 /// States what an artefact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
 /// for none, why.
@@ -17,31 +84,48 @@ const USEFUL_EPSILON: f64 = 0.1;
 ///
 /// let data = BinaryData::new(vec![0.25, 0.75], vec![false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?).unwrap();
-/// let sentence = "Nothing is guaranteed: isotonic has no distribution-free guarantee.";
-/// assert_eq!(promise(&stored.artifact()), sentence);
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// let promise = promise(&stored);
+/// assert_eq!(promise.statement, "Nothing is guaranteed: isotonic has no distribution-free guarantee.");
+/// assert!(promise.assumptions.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn promise(artifact: &Artifact<'_>) -> String {
+pub fn promise(stored: &StoredArtifact) -> Promise {
+    let artifact = &stored.artifact();
     let header = artifact.header();
-    let Some(guarantee) = header.guarantee else { return why_nothing(artifact) };
-    if guarantee.epsilon >= 1.0 {
-        return format!(
-            "Nothing is guaranteed: the bound is {:.4}, and every probability is within 1 of the truth anyway. More points a \
-             bin narrow it.",
-            guarantee.epsilon
-        );
+    let sample = stored.sample();
+    let guarantee = header.guarantee.filter(|guarantee| guarantee.epsilon < 1.0);
+    let (statement, assumptions, mut limits) = match guarantee {
+        Some(guarantee) => (
+            guaranteed(artifact, guarantee),
+            assumptions(artifact, guarantee, sample),
+            limits(artifact, guarantee),
+        ),
+        None => (why_nothing(artifact), Vec::new(), Vec::new()),
+    };
+    if artifact.is_randomized() {
+        limits.push(Condition::new(
+            "two patients with the same score may get different answers, and so may the same patient twice",
+            "Two patients with the same score may get different answers, and so may the same patient twice: equal scores are \
+             divided by lot.",
+        ));
     }
-    let assumption = match guarantee.theorem {
-        Theorem::Gr21Theorem4 => {
-            "if new data come from the same distribution as these and the device is handed a fresh random word each time"
-        }
-        Theorem::SampleSplit => "if new data come from the same distribution as these",
-        _ => "if new data come from the same distribution as these and scores rarely repeat",
+    if let Some(SampleFacts { pure_bins: pure @ 1.., fewest_in_pure: fewest, .. }) = sample {
+        limits.push(extremes(pure, fewest));
+    }
+    Promise { statement, assumptions, limits }
+}
+
+/// The statement where something is guaranteed.
+fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
+    let header = artifact.header();
+    let among = match candidates(artifact) {
+        1 => String::new(),
+        candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
     let mut text = format!(
         "With probability {} % over the draw of the {} calibration points, every bin's probability is within {:.4} of \
-         the truth for {} ({}), {assumption}; nothing is promised within a bin, or once the data change.",
+         the truth for {} ({}{among}).",
         percent_of_success(guarantee.alpha),
         header.n,
         guarantee.epsilon,
@@ -60,7 +144,9 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
         .collect();
     if !tied.is_empty() {
         let names = names(artifact, &tied);
-        text += &format!(" Nothing is guaranteed for {names}: equal scores straddle a bin boundary.");
+        text += &format!(
+            " Nothing is guaranteed for {names}: equal scores straddle a bin boundary. {CONSERVATIVE}"
+        );
     }
     let uncalibrated: Vec<usize> = each().filter(|(_, table)| table.is_none()).map(|(i, _)| i).collect();
     if !uncalibrated.is_empty() {
@@ -69,6 +155,185 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
         text += &format!(" Nothing is guaranteed for {names}, which {are} uncalibrated.");
     }
     text
+}
+
+/// What is to be said where one tie voids the guarantee of a table.
+const CONSERVATIVE: &str = "That is cautious: bins that no such scores touch may well be as good, but the theorem is about all of a table.";
+
+/// What has to be so for a guarantee to hold.
+fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<SampleFacts>) -> Vec<Condition> {
+    let (fixed, in_full) = match candidates(artifact) {
+        1 => (
+            "classifier, method and number of bins were fixed without looking at these labels".to_owned(),
+            "Classifier, its threshold, method and number of bins were fixed without looking at these labels; if the best of M was \
+             chosen by them, `calib fit --candidates M` states what holds."
+                .to_owned(),
+        ),
+        candidates => (
+            format!(
+                "the classifier was fixed without looking at these labels, and method and number of bins are one of the \
+                 {candidates} candidates"
+            ),
+            format!(
+                "The classifier and its threshold were fixed without looking at these labels, and method and number of bins were \
+                 chosen by them among no more than {candidates} candidates, each fixed before."
+            ),
+        ),
+    };
+    let mut all = vec![
+        Condition::new(
+            "calibration points are independent: one per patient, or per other independent unit",
+            "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
+             frames or visits of one patient are not.",
+        ),
+        Condition::new(fixed, in_full),
+        Condition::new(
+            "new data come from the same distribution, at the same prevalence",
+            "New data come from the same distribution as these, at the prevalence of the calibration sample: other patients, \
+             sensors or classifiers, and a sample with as many cases as controls, are another distribution.",
+        ),
+    ];
+    match guarantee.theorem {
+        Theorem::Gr21Theorem4 => all.push(Condition::new(
+            "the device is handed a fresh random word each time",
+            "The device is handed a fresh random word each time, uniform and independent of the score.",
+        )),
+        Theorem::SampleSplit | Theorem::ClopperPearson => {}
+        _ => all.push(repeated_scores(sample)),
+    }
+    all
+}
+
+/// The assumption that scores have a continuous distribution, with what was seen of it.
+fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
+    let percent =
+        |share: f32| format!("{:.*} %", if share > 0.0 && share < 0.01 { 2 } else { 1 }, 100.0 * share);
+    match sample.filter(|sample| !sample.tied.is_nan()) {
+        Some(SampleFacts { tied: 0.0, .. }) => Condition::new(
+            "scores hardly ever repeat (of the calibration points none share one)",
+            "Scores have a continuous distribution: hardly ever do two have the same. No two calibration points share one.",
+        ),
+        Some(SampleFacts { tied, heaviest, .. }) => {
+            let seen = format!(
+                "{} of the calibration points share one, {} the most frequent",
+                percent(tied),
+                percent(heaviest)
+            );
+            Condition::new(
+                format!("scores rarely repeat ({seen})"),
+                format!("Scores have a continuous distribution: rarely do two have the same. {seen}."),
+            )
+        }
+        None => Condition::new(
+            "scores rarely repeat",
+            "Scores have a continuous distribution: rarely do two have the same.",
+        ),
+    }
+}
+
+/// What a guarantee does not say.
+fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
+    let odds = odds_of_failure(guarantee.alpha);
+    let (spent, spent_in_full) = match parameter(artifact, "alpha-spent").filter(|&spent| spent > 0.0) {
+        None => (
+            "each recalibration takes that chance anew".to_owned(),
+            "Every recalibration takes that chance anew; `calib fit --alpha-spent` adds up what earlier ones took.".to_owned(),
+        ),
+        Some(spent) => {
+            // In decimals, or a sum such as 0.1 + 0.2 would show its rounding.
+            let all = format!("{:.10}", (spent + as_written(guarantee.alpha)).min(1.0));
+            let all = all.trim_end_matches('0').trim_end_matches('.').to_owned();
+            (
+                format!("with the earlier calibrations in the field, which took {spent}, one of them fails with probability {all}"),
+                format!(
+                    "Earlier calibrations in the field took a probability of {spent}: that the promise of any of them, or this one, \
+                     does not hold has a probability of up to {all}."
+                ),
+            )
+        }
+    };
+    let mut all = vec![
+        unseen_scores(artifact),
+        Condition::new(
+            "the truth is the frequency of the label as it was recorded",
+            "The truth is the frequency of the label as it was recorded, among patients like the sample's: an imperfect reference \
+             standard, or labels only for some, shift it by an unknown amount.",
+        ),
+        Condition::new(
+            "on average over all with scores in the bin: not within a bin, not for subgroups",
+            "It is an average over all patients with scores in the bin. Nothing is promised within a bin, nor for a subgroup: a \
+             sex, a site or a scanner can be off by any amount.",
+        ),
+        Condition::new(
+            format!("in {odds} calibrations it does not hold, and {spent}"),
+            format!(
+                "In up to {odds} calibrations it does not hold: that is decided once for all by the draw of the calibration points, \
+                 not anew for every patient. {spent_in_full}"
+            ),
+        ),
+    ];
+    if artifact.tables().has_intervals() {
+        let one = percent_of_success(guarantee.alpha);
+        let both = (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0);
+        let both = format!("{:.10}", 100.0 * both);
+        let both = both.trim_end_matches('0').trim_end_matches('.');
+        all.push(Condition::new(
+            format!("the exact intervals hold with probability {one} % by themselves, with epsilon together {both} %"),
+            format!(
+                "The exact intervals hold with probability {one} % by themselves, as epsilon does: both together with {both} %."
+            ),
+        ));
+    }
+    all
+}
+
+/// What is to be said of scores beyond those of the calibration points.
+fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
+    let tables = artifact.tables();
+    let has_ranges = (0..tables.count()).any(|table| tables.score_range(table).is_some());
+    let marked = if has_ranges { ": calib-core marks results for them" } else { "" };
+    let is_float = !artifact.header().encoding.is_quantized();
+    let seen = match tables.score_range(0).filter(|_| tables.count() == 1 && is_float) {
+        Some(ends) => {
+            let [lowest, highest] = ends.map(f32::from_bits);
+            format!("below {lowest} or above {highest}")
+        }
+        None => "beyond those of the calibration points".to_owned(),
+    };
+    Condition::new(
+        format!("nothing was seen of scores {seen}{marked}"),
+        format!("Nothing was seen of scores {seen}{marked}; what is said of their bin is said of others."),
+    )
+}
+
+/// What is to be said of bins that say exactly 0 or 1.
+fn extremes(bins: u32, fewest: u32) -> Condition {
+    let (bins, say) = if bins == 1 { ("1 bin".into(), "says") } else { (format!("{bins} bins"), "say") };
+    let points = if fewest == 1 { "1 point".into() } else { format!("{fewest} points") };
+    let short = format!(
+        "{bins} {say} exactly 0 or 1, from as few as {points}: no proof that the other never happens"
+    );
+    Condition::new(&*short, format!("{short}."))
+}
+
+/// A number of the fit's parameters, which are `name=value` separated by spaces.
+fn parameter(artifact: &Artifact<'_>, name: &str) -> Option<f64> {
+    let mut pairs =
+        artifact.header().provenance.parameters.split(' ').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(found, _)| *found == name)?.1.parse().ok()
+}
+
+/// Among how many candidates method and bins were chosen by the labels, as the artefact's parameters say: its epsilon is for alpha
+/// divided by so many.
+pub fn candidates(artifact: &Artifact<'_>) -> u64 {
+    parameter(artifact, "candidates").map_or(1, |candidates| candidates as u64).max(1)
+}
+
+/// Alpha as a fraction: `1 of 10`.
+fn odds_of_failure(alpha: f32) -> String {
+    let decimals = alpha.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
+    let of = 10f64.powi(decimals.min(15));
+    format!("{:.0} of {of:.0}", as_written(alpha) * of)
 }
 
 /// Says how many points a useful epsilon takes, if the artefact's is wide and the theorem gives the number.
@@ -93,7 +358,11 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     let is_wide = f64::from(guarantee.epsilon) > USEFUL_EPSILON;
     (is_wide && counts_points && header.reduction == Reduction::Binary).then(|| {
         let bins = header.bins;
-        let needed = gr21_theorem3_smallest_n(bins.into(), as_written(guarantee.alpha), USEFUL_EPSILON);
+        let needed = gr21_theorem3_smallest_n(
+            bins.into(),
+            as_written(guarantee.alpha) / candidates(artifact) as f64,
+            USEFUL_EPSILON,
+        );
         format!(
             "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
         )
@@ -103,6 +372,13 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
 /// Says why nothing is guaranteed.
 fn why_nothing(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
+    if let Some(guarantee) = header.guarantee {
+        return format!(
+            "Nothing is guaranteed: the bound is {:.4}, and every probability is within 1 of the truth anyway. More points a \
+             bin narrow it.",
+            guarantee.epsilon
+        );
+    }
     if header.flags.contains(HeaderFlags::WEIGHTED) {
         return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
     }
@@ -112,9 +388,11 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     }
     match header.method {
         Method::Umd | Method::UmdOriginal => {
-            "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. ums and \
-             fixed-width keep a guarantee, and so does umd with ties broken at random, but not over integer codes."
-                .into()
+            format!(
+                "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. \
+                 {CONSERVATIVE} ums and fixed-width keep a guarantee, and so does umd with ties broken at random, but not over \
+                 integer codes."
+            )
         }
         Method::VennAbers => {
             "Nothing is guaranteed for a single probability: of p0 and p1, the one for the label that comes true is \
@@ -189,6 +467,14 @@ fn as_written(value: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chance_is_told_in_whole_numbers() {
+        for (alpha, odds) in [(0.1, "1 of 10"), (0.07, "7 of 100"), (0.25, "25 of 100"), (0.001, "1 of 1000")]
+        {
+            assert_eq!(odds_of_failure(alpha), odds);
+        }
+    }
 
     #[test]
     fn a_probability_has_no_more_digits_than_alpha() {

@@ -9,6 +9,8 @@ use calib_core::{BinFlags, ProbInterval, Score, ScoreEncoding, StepTable};
 use super::compact::edge_key;
 use super::error::CompileError;
 use super::options::ArtifactOptions;
+use super::sample::{SAMPLE_SECTION, SampleFacts};
+use super::score_range::device_range;
 use super::write::written;
 use crate::binary::{Model, ScalingModel, in_compact_table};
 use crate::fit::{Fit, FittedTable};
@@ -63,6 +65,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
+    let range = |table: &FittedTable| table.spread.map(|spread| device_range(&spread, encoding));
+    let ranges: Vec<_> = fit.tables.iter().map(|table| table.as_ref().and_then(range)).collect();
+    let has_ranges = fit.tables.iter().flatten().all(|table| table.spread.is_some());
     // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
     let wants_intervals = options.intervals || fit.one_label().is_some();
     let has_intervals = wants_intervals && intervals.iter().flatten().flatten().any(Option::is_some);
@@ -75,8 +80,14 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if has_intervals {
             writer.intervals(&intervals.iter().map(Option::as_deref).collect::<Vec<_>>())?;
         }
+        if has_ranges {
+            writer.score_ranges(&ranges)?;
+        }
         if options.direct_table {
             writer.direct_table(&tables)?;
+        }
+        if let Some(rows) = options.rows {
+            writer.section(SAMPLE_SECTION, false, &SampleFacts::of(fit, rows).to_bytes())?;
         }
         if options.counter > 0 {
             writer.counter(options.counter)?;

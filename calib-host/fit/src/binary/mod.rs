@@ -81,6 +81,11 @@ impl BinaryMethod {
         self.facts().bins.is_some()
     }
 
+    /// Whether something is guaranteed of a fit to scores that do not tie.
+    pub(crate) fn may_guarantee(&self) -> bool {
+        self.facts().guarantee.is_some()
+    }
+
     /// What is known of the method, with its parameters, before it meets a point.
     pub(crate) fn facts(&self) -> Facts {
         match self {

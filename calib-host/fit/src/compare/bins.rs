@@ -18,16 +18,17 @@ pub struct BinsTried {
     /// The mean squared error on the test points.
     pub brier: f64,
     /// The upper end of the one-sided interval of the calibration error (the root of the mean squared deviation), from the
-    /// plugin estimate.
-    pub upper_plugin: f64,
+    /// plugin estimate; `None` if the bound has no value: the estimate is so far below 0 that the normal approximation is of no use.
+    pub upper_plugin: Option<f64>,
     /// The same from the debiased estimate.
-    pub upper_debiased: f64,
+    pub upper_debiased: Option<f64>,
 }
 
 /// Fits uniform-mass binning with each number of bins to `calibration`, and judges it on `test`, whose points are (score,
 /// label). More bins lower the squared error as long as there are points for them, and raise what can be said about the
-/// calibration error. The bounds are the estimates of the squared error plus a normal quantile at `1 - alpha` times
-/// the standard deviation of its resamples.
+/// calibration error. The bounds are the estimates of the squared error plus a normal quantile at `1 - alpha / M` times
+/// the standard deviation of its resamples, where `M` is how many numbers of bins are tried: so all of them hold together, and
+/// with them that of whichever is taken, as far as the normal approximation does.
 ///
 /// ```
 /// use calib_fit::assess::{Bootstrap, IntervalKind};
@@ -54,6 +55,7 @@ pub fn choose_bins(
     bins: &[usize],
     bootstrap: Bootstrap,
 ) -> Result<Vec<BinsTried>, FitError> {
+    let each = Bootstrap { alpha: bootstrap.alpha / bins.len().max(1) as f64, ..bootstrap };
     let tried = |&bins: &usize| {
         // Only the bins are looked at, whatever the guarantee's alpha.
         let fit = fit_binary(calibration, &BinaryMethod::Umd(Umd::new(bins)), 0.1)?;
@@ -77,7 +79,7 @@ pub fn choose_bins(
             vec![figures.l2_squared, figures.l2_squared_debiased]
         });
         let upper = |estimate: f64, deviation: f64| {
-            (estimate + bootstrap.upper_quantile() * deviation).max(0.0).sqrt()
+            Some((estimate + each.upper_quantile() * deviation).sqrt()).filter(|&bound| bound > 0.0)
         };
         Ok(BinsTried {
             bins,
@@ -137,6 +139,9 @@ mod tests {
         assert!(got.iter().all(|tried| tried.upper_debiased < tried.upper_plugin));
         assert!(got[0].brier > got[1].brier, "two bins are too few: {got:?}");
         assert!(got[2].upper_plugin > got[1].upper_plugin, "{got:?}");
+        // Alone, a number of bins takes no share of alpha.
+        let alone = choose_bins(&calibration, &test, &[10], bootstrap).unwrap();
+        assert!(alone[0].upper_plugin < got[1].upper_plugin, "{alone:?} {got:?}");
         assert!(choose_bins(&calibration, &test, &[1500], bootstrap).is_err());
     }
 

@@ -7,9 +7,9 @@ use crate::apply::{AppliedVector, apply_scores, apply_vectors};
 use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes, joint_artifact_bytes};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
-use crate::data::{BinaryData, DataError, VectorData, VectorKind, Vectors};
+use crate::data::{BinaryData, DataError, RowsHash, VectorData, VectorKind, Vectors};
 use crate::error::FitError;
-use crate::fit::fit_binary;
+use crate::fit::{divided, fit_binary};
 use crate::joint::{JointMethod, fit_joint};
 use crate::reduction::{Problems, ReductionOptions, fit_reduction};
 use crate::stats::Seed;
@@ -24,6 +24,17 @@ pub enum Contender {
     Reduced(Reduction, ReductionOptions),
     /// For vectors as a whole.
     Joint(JointMethod),
+}
+
+impl Contender {
+    /// Whether something may be guaranteed of a fit, whatever the labels.
+    pub(super) fn may_guarantee(&self) -> bool {
+        match self {
+            Self::Binary(method) => method.may_guarantee(),
+            Self::Reduced(Reduction::Normalized, _) | Self::Joint(_) => false,
+            Self::Reduced(_, options) => options.method.may_guarantee(),
+        }
+    }
 }
 
 /// Which probabilities of a vector count.
@@ -78,6 +89,16 @@ impl CompareData {
         Ok(Self(Points::Vectors { vectors, labels, claim }))
     }
 
+    /// The hash of the rows: equal for the same rows in any order.
+    pub fn rows_hash(&self) -> RowsHash {
+        match &self.0 {
+            Points::Binary(points) => {
+                points.iter().map(|&(score, label)| RowsHash::of_score(score.get(), label)).sum()
+            }
+            Points::Vectors { vectors, labels, .. } => vectors.rows_hash(labels),
+        }
+    }
+
     /// The number of points.
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -124,9 +145,14 @@ impl CompareData {
     }
 
     /// Fits and compiles.
-    pub(super) fn fit(&self, contender: &Contender, alpha: f64) -> Result<Fitted, String> {
+    pub(super) fn fit(
+        &self,
+        contender: &Contender,
+        (alpha, candidates): (f64, u32),
+    ) -> Result<Fitted, String> {
         let words = |cause: &dyn std::fmt::Display| cause.to_string();
-        let options = ArtifactOptions::default();
+        // As long as what `calib fit` writes, whatever the hash.
+        let options = ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() };
         let fit = match (&self.0, contender) {
             (Points::Binary(points), Contender::Binary(method)) => {
                 // Bounds on one side are nothing to rank.
@@ -137,11 +163,13 @@ impl CompareData {
                 }
                 let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s.get()), label)).unzip();
                 let data = BinaryData::new(scores, labels).map_err(|cause| words(&cause))?;
-                fit_binary(&data, method, alpha)
+                fit_binary(&data, method, divided(alpha, candidates))
+                    .and_then(|fit| Ok(fit.with_spreads([Some(data.spread()?)])))
             }
             (Points::Vectors { vectors, labels, .. }, Contender::Reduced(reduction, method)) => {
                 let problems = Problems::new(vectors, labels, *reduction).map_err(|cause| words(&cause))?;
-                fit_reduction(&problems, method, alpha)
+                fit_reduction(&problems, method, divided(alpha, candidates))
+                    .map(|fit| fit.with_spreads(problems.spreads()))
             }
             (Points::Vectors { vectors, labels, .. }, Contender::Joint(method)) => {
                 let data = VectorData::new(vectors, labels).map_err(|cause| words(&cause))?;
@@ -153,7 +181,7 @@ impl CompareData {
             (Points::Binary(_), _) => return Err("it is for vectors of several classes".into()),
             (Points::Vectors { .. }, _) => return Err("it is for binary scores".into()),
         };
-        let fit = fit.map_err(|cause| words(&cause))?;
+        let fit = fit.map_err(|cause| words(&cause))?.chosen_among(candidates, alpha);
         let bytes = artifact_bytes(&fit, &options).map_err(|cause| words(&cause))?;
         Ok(Fitted {
             stored: StoredArtifact::from_bytes(&bytes).map_err(|cause| words(&cause))?,

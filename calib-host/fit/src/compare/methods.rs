@@ -96,6 +96,9 @@ pub struct MethodComparison {
     pub recommendation: Option<String>,
     /// Why.
     pub reason: String,
+    /// How many methods were tried of which something may be guaranteed. Whoever takes one of them by this comparison has chosen by
+    /// the labels: every epsilon here is for alpha divided by this number, so that all of them hold together.
+    pub candidates: u32,
 }
 
 /// The held-out losses of a method, and what a fit to all points is like.
@@ -150,23 +153,25 @@ pub fn compare_methods(
         }
         Split::Test { .. } => HeldOut::Test(test.expect("test points are given")),
     };
-    let judge = Judge { points, held_out, options, progress };
+    let may_guarantee = contenders.iter().filter(|(_, contender)| contender.may_guarantee()).count();
+    let candidates = u32::try_from(may_guarantee).unwrap_or(u32::MAX).max(1);
+    let judge = Judge { points, held_out, options, candidates, progress };
     let fitted: Vec<Result<Candidate, FailedMethod>> = contenders
         .par_iter()
         .map(|(name, contender)| {
             judge.candidate(name, contender).map_err(|reason| FailedMethod { name: name.clone(), reason })
         })
         .collect();
-    let (mut candidates, mut failed) = (Vec::new(), Vec::new());
+    let (mut fits, mut failed) = (Vec::new(), Vec::new());
     for fitted in fitted {
         match fitted {
-            Ok(candidate) => candidates.push(candidate),
+            Ok(candidate) => fits.push(candidate),
             Err(failure) => failed.push(failure),
         }
     }
     let as_they_are = test.unwrap_or(points).losses_as_they_are(options.score);
-    let uncalibrated = with_intervals(&as_they_are, &mut candidates, &options.bootstrap);
-    let mut methods: Vec<ComparedMethod> = candidates.into_iter().map(|c| c.compared).collect();
+    let uncalibrated = with_intervals(&as_they_are, &mut fits, &options.bootstrap);
+    let mut methods: Vec<ComparedMethod> = fits.into_iter().map(|c| c.compared).collect();
     methods.sort_by(|a, b| a.loss.value.total_cmp(&b.loss.value).then_with(|| a.name.cmp(&b.name)));
     let (recommendation, reason) = recommend(&methods, options);
     MethodComparison {
@@ -179,6 +184,7 @@ pub fn compare_methods(
         failed,
         recommendation,
         reason,
+        candidates,
     }
 }
 
@@ -212,6 +218,7 @@ struct Judge<'a> {
     points: &'a CompareData,
     held_out: HeldOut<'a>,
     options: &'a CompareOptions,
+    candidates: u32,
     progress: &'a (dyn Fn() + Sync),
 }
 
@@ -253,7 +260,7 @@ impl Judge<'_> {
     }
 
     fn fit(&self, points: &CompareData, contender: &Contender) -> Result<Fitted, String> {
-        let fitted = points.fit(contender, self.options.alpha);
+        let fitted = points.fit(contender, (self.options.alpha, self.candidates));
         (self.progress)();
         fitted
     }
@@ -336,7 +343,13 @@ fn recommend(ranked: &[ComparedMethod], options: &CompareOptions) -> (Option<Str
         let among = if options.epsilon.is_some() { " of those whose guarantee is narrow enough" } else { "" };
         return (Some(best.name.clone()), format!("it has the lowest {score}{among}, and {change}"));
     }
-    (None, format!("not even {}, the best of those that will do, is surely better: {change}", best.name))
+    (
+        None,
+        format!(
+            "not even {}, the best of those that will do, is better beyond the noise of the points: {change}",
+            best.name
+        ),
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Scores and binary labels, checked once.
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use calib_core::Score;
@@ -9,7 +10,9 @@ use rayon::prelude::*;
 use super::checks::{check_device_scores, check_lengths};
 use super::error::DataError;
 use super::rounding::rounded;
-use crate::points::{Collected, Packed, Passes, Spill, packed};
+use super::rows_hash::RowsHash;
+use crate::error::FitError;
+use crate::points::{Collected, Counted, Packed, Passes, Spill, Spread, group, packed};
 
 /// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
 ///
@@ -126,6 +129,47 @@ impl BinaryData {
         Self { form: Form::Rows(rows) }
     }
 
+    /// Looks at where the scores lie, and how often they repeat.
+    ///
+    /// ```
+    /// use calib_fit::BinaryData;
+    ///
+    /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
+    /// let spread = data.spread()?;
+    /// assert_eq!((spread.lowest, spread.highest, spread.tied), (0.25, 0.75, 0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FitError::Spill`] if points that do not fit into memory cannot be read back from their temporary file.
+    pub fn spread(&self) -> Result<Spread, FitError> {
+        match &self.form {
+            Form::Packed(points) => Spread::of(&Counted::new(&points[..])?),
+            Form::Spilled(points) => Spread::of(&Counted::new(&**points)?),
+            Form::Rows(rows) => Spread::of(&group(rows.clone())[..]),
+        }
+    }
+
+    /// Returns the hash of the points with their scores as the device sees them, each a row of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`FitError::Spill`] if points that do not fit into memory cannot be read back from their temporary file.
+    pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
+        match &self.form {
+            Form::Packed(points) => points.fold(RowsHash::default, add_packed, RowsHash::add_assign),
+            Form::Spilled(points) => points.fold(RowsHash::default, add_packed, RowsHash::add_assign),
+            Form::Rows(rows) => {
+                let of = |&(score, n, positives): &(f64, u64, u64)| {
+                    let row = |label| RowsHash::of_score(score as f32, label);
+                    row(true).times(positives) + row(false).times(n - positives)
+                };
+                Ok(rows.iter().map(of).sum())
+            }
+        }
+    }
+
     /// At least one packed point.
     pub(crate) fn from_collected(points: Collected) -> Self {
         Self {
@@ -149,6 +193,10 @@ impl BinaryData {
             Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
         }
     }
+}
+
+fn add_packed(sum: &mut RowsHash, points: &[Packed]) {
+    *sum += points.iter().map(|&p| RowsHash::of_score(packed::score(p) as f32, packed::label(p))).sum();
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use calib_core::score::MAX_CLASSES;
 use calib_core::{QuantizedScore, ScoreEncoding, TopLabelCode};
 
 use super::error::DataError;
+use super::rows_hash::RowsHash;
 
 /// `n >= 1` checked vectors of `L >= 2` codes, which stand for probabilities: what a quantised softmax puts out.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +83,12 @@ impl CodeVectors {
     /// The rows, as [keys](QuantizedScore::key).
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u16]> {
         self.keys.chunks_exact(self.classes)
+    }
+
+    /// Returns the hash of the rows of codes, each with its label; rows beyond the last label do not count.
+    pub fn rows_hash(&self, labels: &[i64]) -> RowsHash {
+        let words = self.rows().map(|row| row.iter().map(|&key| key.into()));
+        RowsHash::of_vectors(words.zip(labels.iter().copied()))
     }
 
     /// What a row predicts, by the code of the device.

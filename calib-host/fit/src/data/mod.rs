@@ -12,6 +12,7 @@ mod error;
 mod labelled_vectors;
 mod predictions;
 mod rounding;
+mod rows_hash;
 mod vectors;
 mod weighted;
 
@@ -25,5 +26,6 @@ pub use error::DataError;
 pub use labelled_vectors::VectorData;
 pub use predictions::TopLabelData;
 pub(crate) use rounding::{STEPS, rounded};
+pub use rows_hash::RowsHash;
 pub use vectors::{VectorKind, Vectors};
 pub use weighted::WeightedData;

@@ -2,6 +2,9 @@
 
 use super::binary::BinaryData;
 use super::error::DataError;
+use super::rows_hash::RowsHash;
+use crate::error::FitError;
+use crate::points::Spread;
 
 /// At least one point, each with a score of class 1 in `[0, 1]`, a label and a weight from 0 on, not all 0.
 ///
@@ -12,6 +15,7 @@ use super::error::DataError;
 pub struct WeightedData {
     units: BinaryData,
     rows: u64,
+    hash: RowsHash,
 }
 
 /// All weights together are at most `2^TOTAL_BITS` units.
@@ -43,13 +47,32 @@ impl WeightedData {
             let units = times_power_of_two(weight, shift).round() as u64;
             (score, units, if label { units } else { 0 })
         });
-        Ok(Self { units: BinaryData::from_counts(counts.collect())?, rows: rows.len() as u64 })
+        Ok(Self {
+            units: BinaryData::from_counts(counts.collect())?,
+            rows: rows.len() as u64,
+            hash: rows.iter().map(|&(score, _, label)| RowsHash::of_score(score as f32, label)).sum(),
+        })
     }
 
     /// The number of rows, rows of weight 0 included.
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> u64 {
         self.rows
+    }
+
+    /// Returns the hash of the rows with their scores as the device sees them, whatever their weights: what a calibrator is
+    /// judged by has none.
+    pub fn rows_hash(&self) -> RowsHash {
+        self.hash
+    }
+
+    /// Looks at where the scores lie; shares are of the weight.
+    ///
+    /// # Errors
+    ///
+    /// None: the rows are in memory.
+    pub fn spread(&self) -> Result<Spread, FitError> {
+        self.units.spread()
     }
 
     /// The rows, each as so many points as its weight has units.

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::Reduction;
 
-use super::fitted::{Fit, FittedTable};
+use super::fitted::{Fit, FittedTable, stated_alpha};
 use crate::binary::BinaryMethod;
 use crate::data::{BinaryData, DataError, Form, check_device_scores, check_lengths};
 use crate::error::FitError;
@@ -97,12 +97,6 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
         compact: false,
         weighted: false,
     })
-}
-
-/// Returns the failure probability for which an artefact's bounds are computed: not above the f32 in which the artefact states
-/// alpha, so that what it states holds.
-pub(crate) fn stated_alpha(alpha: f64) -> f64 {
-    alpha.min((alpha as f32).into())
 }
 
 pub(crate) fn check_alpha(alpha: f64) -> Result<(), FitError> {

@@ -6,6 +6,7 @@ use calib_core::artifact::{Method, Reduction};
 use crate::binary::{Bin, Model, in_compact_table};
 use crate::error::UnfittedReason;
 use crate::guarantee::Guarantee;
+use crate::points::Spread;
 use crate::stats::{Interval, clopper_pearson};
 
 /// What was fitted.
@@ -45,8 +46,10 @@ pub struct FittedTable {
     /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
     pub epsilon: Option<f64>,
     /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
-    /// does; empty where it does not.
+    /// is stated, and with epsilon together with `1 - 2 alpha`; empty where it is not.
     pub intervals: Vec<Interval>,
+    /// Where the scores lie that it was fitted to, and how often they repeat, if that was [looked at](Fit::with_spreads).
+    pub spread: Option<Spread>,
 }
 
 /// A binary problem that stays uncalibrated.
@@ -67,7 +70,7 @@ impl FittedTable {
             }
             None => Vec::new(),
         };
-        Self { model, n, epsilon, intervals }
+        Self { model, n, epsilon, intervals, spread: None }
     }
 
     /// The bins with an exact interval that hold at most two positives or at most two negatives in all.
@@ -80,6 +83,58 @@ impl FittedTable {
 }
 
 impl Fit {
+    /// States what a fit at [`divided`] alpha guarantees although it was chosen, by the same labels, among so many candidates that
+    /// were fixed before: each of them fails with a probability of at most `alpha / candidates`, so any with at most
+    /// `alpha` (union bound).
+    ///
+    /// ```
+    /// use calib_fit::{BinaryData, BinaryMethod, Umd, fit::divided, fit_binary};
+    ///
+    /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+    /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+    /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), divided(0.1, 10))?.chosen_among(10, 0.1);
+    /// assert_eq!(fit.guarantee.unwrap().alpha, 0.1);
+    /// assert_eq!(fit.parameters, "alpha=0.1 candidates=10 bins=4 boundary=ceil");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn chosen_among(mut self, candidates: u32, alpha: f64) -> Self {
+        if candidates <= 1 {
+            return self;
+        }
+        if let Some(guarantee) = &mut self.guarantee {
+            guarantee.alpha = alpha;
+        }
+        // Alpha comes first: it is that of the fit.
+        let others =
+            self.parameters.split_once(' ').map_or(String::new(), |(_, others)| format!(" {others}"));
+        self.parameters = format!("alpha={alpha} candidates={candidates}{others}");
+        self
+    }
+
+    /// Records where the scores of each table's points lie, in the order of the tables: an artefact then tells the device the range
+    /// of the scores, at 8 bytes a table and 8 more, and the promise how often they repeat.
+    /// [`BinaryData::spread`](crate::data::BinaryData::spread) and
+    /// [`Problems::spreads`](crate::reduction::Problems::spreads) look at them.
+    #[must_use]
+    pub fn with_spreads(mut self, spreads: impl IntoIterator<Item = Option<Spread>>) -> Self {
+        for (table, spread) in self.tables.iter_mut().zip(spreads) {
+            if let Some(table) = table {
+                table.spread = spread;
+            }
+        }
+        self
+    }
+
+    /// Records the sum of the alphas of earlier calibrations that were in the field: each of them may have failed, too.
+    #[must_use]
+    pub fn after_spending(mut self, alpha_spent: f64) -> Self {
+        if alpha_spent > 0.0 {
+            self.parameters += &format!(" alpha-spent={alpha_spent}");
+        }
+        self
+    }
+
     /// What kind of number the tables take.
     pub fn encoding(&self) -> ScoreEncoding {
         let of_table = self.tables.iter().flatten().next().map_or(ScoreEncoding::F32, |t| t.model.encoding());
@@ -113,6 +168,21 @@ impl Fit {
         let tied = |table: &Option<FittedTable>| table.as_ref().is_some_and(|t| t.model.ties_merged());
         self.tables.iter().enumerate().filter(move |(_, table)| tied(table)).map(|(index, _)| index)
     }
+}
+
+/// Returns the alpha at which each of so many candidates is fitted, so that all hold together at the alpha that an artefact
+/// states.
+pub fn divided(alpha: f64, candidates: u32) -> f64 {
+    match candidates {
+        0 | 1 => alpha,
+        candidates => stated_alpha(alpha) / f64::from(candidates),
+    }
+}
+
+/// Returns the failure probability for which an artefact's bounds are computed: not above the f32 in which the artefact states
+/// alpha, so that what it states holds.
+pub(crate) fn stated_alpha(alpha: f64) -> f64 {
+    alpha.min((alpha as f32).into())
 }
 
 /// What a table of a reduction is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; `the table` if there is

@@ -6,7 +6,8 @@ mod binary;
 mod fitted;
 mod weighted;
 
-pub(crate) use binary::{check_alpha, stated_alpha};
+pub(crate) use binary::check_alpha;
 pub use binary::{fit_binary, fit_device_scores};
-pub use fitted::{Fit, FittedTable, Unfitted, table_name};
+pub(crate) use fitted::stated_alpha;
+pub use fitted::{Fit, FittedTable, Unfitted, divided, table_name};
 pub use weighted::fit_weighted;

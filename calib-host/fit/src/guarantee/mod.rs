@@ -5,7 +5,7 @@
 mod plan;
 mod theorems;
 
-pub use plan::Plan;
+pub use plan::{ClassPlan, Plan};
 pub use theorems::{
     Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,
     gr22_theorem1, gr22_theorem2, sample_split,

@@ -2,7 +2,10 @@
 
 use calib_core::StepTable;
 
-use super::theorems::{gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal};
+use super::theorems::{
+    gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal, gr22_theorem1,
+    gr22_theorem2,
+};
 
 /// What a table on the device holds.
 const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
@@ -68,6 +71,64 @@ impl Plan {
     }
 }
 
+/// A choice of points per bin for several classes, and what the theorems of 2022 then guarantee of all their bins.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct ClassPlan {
+    /// The number of calibration points, of all classes together.
+    pub n: u64,
+    /// The points per bin, at least 2.
+    pub points_per_bin: u64,
+    /// The failure probability.
+    pub alpha: f64,
+    /// The number of classes among which alpha is divided: all of them for class-wise, 1 for top-label, where a point is in the
+    /// table of one class only.
+    pub divided_among: u64,
+    /// Every bin of every class is within epsilon of the truth: Theorem 1, or Theorem 2 for class-wise.
+    pub epsilon: f64,
+}
+
+impl ClassPlan {
+    /// The guarantee with `n` points, so many to a bin; `None` for fewer than two, or more than there are.
+    ///
+    /// ```
+    /// use calib_fit::guarantee::{ClassPlan, gr22_theorem1, gr22_theorem2};
+    ///
+    /// let top_label = ClassPlan::new(10_000, 100, 0.1, 1).unwrap();
+    /// assert_eq!(top_label.epsilon, gr22_theorem1(10_000, 100, 0.1));
+    /// let class_wise = ClassPlan::new(10_000, 100, 0.1, 10).unwrap();
+    /// assert_eq!(class_wise.epsilon, gr22_theorem2(10_000, 100, 10, 0.1));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If alpha is not in `(0, 1)`, or it is divided among no class.
+    pub fn new(n: u64, points_per_bin: u64, alpha: f64, divided_among: u64) -> Option<Self> {
+        assert!(alpha > 0.0 && alpha < 1.0 && divided_among > 0, "alpha is {alpha} for {divided_among}");
+        let epsilon = match divided_among {
+            1 => gr22_theorem1(n, points_per_bin, alpha),
+            classes => gr22_theorem2(n, points_per_bin, classes, alpha),
+        };
+        let plan = Self { n, points_per_bin, alpha, divided_among, epsilon };
+        (2..=n).contains(&points_per_bin).then_some(plan)
+    }
+
+    /// The fewest points per bin with which `n` points have an epsilon of at most this; `None` if not even one bin of all has it.
+    pub fn fewest_points_per_bin(n: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
+        let plan = |k: u64| Self::new(n, k, alpha, divided_among);
+        // Epsilon falls with the points per bin: there are fewer bins, and more points in each.
+        let misses = |k: u64| k < 2 || plan(k).is_some_and(|plan| plan.epsilon > epsilon);
+        plan(last(n, misses) + 1)
+    }
+
+    /// The most points, so many to a bin, that have an epsilon of at most this; `None` if not even one bin has it.
+    pub fn most_points(points_per_bin: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
+        let plan =
+            |bins: u64| Self::new(bins.checked_mul(points_per_bin)?, points_per_bin, alpha, divided_among);
+        // The union bound is over more bins.
+        plan(last(MAX_BINS, |bins| plan(bins).is_some_and(|plan| plan.epsilon <= epsilon)))
+    }
+}
+
 /// The last of `1..=most` that meets a condition; 0 if none does. Whatever comes before a number that meets it has to meet it, too.
 fn last(most: u64, meets: impl Fn(u64) -> bool) -> u64 {
     let (mut lo, mut hi) = (0, most + 1);
@@ -90,6 +151,29 @@ mod tests {
             assert!(plan.epsilon <= epsilon && plan.epsilon_marginal < plan.epsilon);
             assert!(Plan::most_bins(n, 0.1, epsilon).unwrap().bins >= bins);
         }
+    }
+
+    #[test]
+    fn the_searches_for_classes_find_the_ends() {
+        for (n, among, epsilon) in
+            [(2000, 1, 0.2), (2000, 10, 0.2), (500, 3, 0.15), (500, 3, 0.01), (3, 1, 3.0)]
+        {
+            let plan = |k| ClassPlan::new(n, k, 0.1, among);
+            let brute = (2..=n).filter_map(plan).find(|plan| plan.epsilon <= epsilon);
+            assert_eq!(
+                ClassPlan::fewest_points_per_bin(n, 0.1, among, epsilon),
+                brute,
+                "{n} {among} {epsilon}"
+            );
+        }
+        for (k, among, epsilon) in [(100, 1, 0.2), (100, 10, 0.2), (200, 3, 0.15), (10, 3, 0.1)] {
+            let plan = |bins| ClassPlan::new(bins * k, k, 0.1, among);
+            let brute = (1..=3000).filter_map(plan).rfind(|plan| plan.epsilon <= epsilon);
+            let most = ClassPlan::most_points(k, 0.1, among, epsilon);
+            assert_eq!(most, brute, "{k} {among} {epsilon}");
+        }
+        assert_eq!(ClassPlan::new(10, 1, 0.1, 1), None);
+        assert_eq!(ClassPlan::new(10, 11, 0.1, 1), None);
     }
 
     #[test]

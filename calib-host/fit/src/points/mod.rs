@@ -10,6 +10,7 @@ pub(crate) mod packed;
 mod passes;
 mod spill;
 mod split;
+mod spread;
 
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
@@ -23,6 +24,7 @@ pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Passes};
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::split;
+pub use spread::Spread;
 
 /// Calibration points, at least one.
 ///

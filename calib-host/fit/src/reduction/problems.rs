@@ -5,7 +5,7 @@ use calib_core::artifact::Reduction;
 use calib_core::score::MAX_TOP_K;
 
 use crate::data::{CodeVectors, DataError, TopLabelData, Vectors, check_labels, clamped_score, rounded};
-use crate::points::{Group, group};
+use crate::points::{Group, Spread, group};
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
 ///
@@ -182,6 +182,12 @@ impl Problems {
                 column.zip(labels).map(|(&score, &label)| (score, usize::from(label) == table)).collect()
             }
         }
+    }
+
+    /// Looks at where the scores of each problem lie, and how often they repeat; `None` for a problem without points.
+    pub fn spreads(&self) -> Vec<Option<Spread>> {
+        let spread = |table| Spread::of_groups(&self.groups(table));
+        (0..self.tables()).map(spread).collect()
     }
 
     /// The points of a problem grouped by score, in ascending order.

@@ -26,7 +26,7 @@ impl Interval {
     }
 
     /// The interval of a true mean absolute deviation, from the interval of the plugin estimate. The plugin estimate is too high on
-    /// average, by at most `noise`. Debiasing takes away a part of that, but never surely all: no estimate does.
+    /// average, by at most `noise`. Debiasing takes away a part of that, but not always all: no estimate does.
     pub(crate) fn of_absolute_error(self, noise: f64) -> Self {
         Self { lo: self.lo - noise, ..self }.not_below_zero()
     }

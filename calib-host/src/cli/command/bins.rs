@@ -9,13 +9,14 @@ use calib_host::compare::{BinsTried, choose_bins, halves};
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::{Place, write_file};
 use calib_host::input::{self, Source};
+use calib_host::report::SAME_ROWS;
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{SCORE_COLUMN, parse_alpha};
-use crate::cli::out::{print_json, stdout};
+use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
+use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{ColumnNames, score_columns};
 
 /// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
@@ -23,7 +24,8 @@ use crate::cli::read::{ColumnNames, score_columns};
 ///
 /// Fits uniform-mass binning with each number of bins and judges it on test data: the Brier score, and the upper end of the
 /// one-sided interval of the calibration error (the root of the mean squared deviation), from the plugin estimate and from the
-/// debiased one. Each bound holds for itself, not for the best of many.
+/// debiased one. The bounds hold all together except with probability alpha, each at alpha divided by how many numbers are tried, as
+/// far as a normal approximation does; a guarantee they are not.
 #[derive(Args)]
 pub(crate) struct Bins {
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
@@ -38,6 +40,8 @@ pub(crate) struct Bins {
     /// The labels of the test data, if not in its table.
     #[arg(long, value_name = "FILE", requires = "test")]
     test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    same_rows: SameRows,
     /// The column of scores in a table.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
@@ -51,7 +55,7 @@ pub(crate) struct Bins {
     /// above it.
     #[arg(long, value_name = "E", value_parser = parse_error)]
     at_most: Option<f64>,
-    /// The probability with which a bound may fail.
+    /// The probability with which any of the bounds may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
     alpha: f64,
     /// The number of bootstrap resamples.
@@ -98,11 +102,13 @@ impl Bins {
         let chosen = self
             .at_most
             .map(|most| [best(&tried, most, |t| t.upper_plugin), best(&tried, most, |t| t.upper_debiased)]);
+        let candidates = tried.len();
         if self.json {
             return print_json(&json!({
                 "n": calibration.len(),
                 "n_test": test.len(),
                 "tried": tried,
+                "candidates": candidates,
                 "at_most": self.at_most,
                 "chosen": chosen.map(|[plugin, debiased]| json!({"plugin": plugin, "debiased": debiased})),
                 "bootstrap": bootstrap,
@@ -127,7 +133,16 @@ impl Bins {
         };
         let (data, own) = points(&self.scores, self.labels.as_deref())?;
         match &self.test {
-            Some(test) => Ok((data, points(test, self.test_labels.as_deref())?.1)),
+            Some(path) => {
+                let (test, rows) = points(path, self.test_labels.as_deref())?;
+                let hash = |data: &BinaryData| {
+                    data.rows_hash().map_err(|cause| Error::fit(Place::file(path), cause))
+                };
+                let same = hash(&test)? == hash(&data)?;
+                self.same_rows.allow(same, path, "every number of bins is")?;
+                warn(same.then_some(SAME_ROWS).as_slice())?;
+                Ok((data, rows))
+            }
             None => halves(own, self.seed).map_err(|_| {
                 Error::Usage(format!(
                     "{} has one point: two are needed to fit to the one and judge with the other",
@@ -147,17 +162,27 @@ impl Bins {
         let mut out = stdout();
         writeln!(
             out,
-            "{n} points, {n_test} test points; bounds of the calibration error that fail with probability {}",
-            self.alpha
+            "{n} points, {n_test} test points; bounds of the calibration error, of which any fails with probability {}: each is at \
+             {} / {}, by a normal approximation",
+            self.alpha,
+            self.alpha,
+            tried.len()
         )?;
         writeln!(out, "{:>6} {:>10} {:>14} {:>16}", "bins", "brier", "bound, plugin", "bound, debiased")?;
         for BinsTried { bins, brier, upper_plugin, upper_debiased } in tried {
-            writeln!(out, "{bins:>6} {brier:>10.6} {upper_plugin:>14.6} {upper_debiased:>16.6}")?;
+            let shown = |bound: &Option<f64>| bound.map_or("none".into(), |bound| format!("{bound:.6}"));
+            let (plugin, debiased) = (shown(upper_plugin), shown(upper_debiased));
+            writeln!(out, "{bins:>6} {brier:>10.6} {plugin:>14} {debiased:>16}")?;
         }
         if let (Some(most), Some(chosen)) = (self.at_most, chosen) {
+            let candidates = tried.len();
             for (estimate, bins) in ["plugin", "debiased"].iter().zip(chosen) {
                 match bins {
-                    Some(bins) => writeln!(out, "at most {most} by the {estimate} bound: {bins} bins")?,
+                    Some(bins) => writeln!(
+                        out,
+                        "at most {most} by the {estimate} bound: {bins} bins (fit: --method umd --bins {bins} --candidates \
+                         {candidates})"
+                    )?,
                     None => writeln!(out, "at most {most} by the {estimate} bound: none of these")?,
                 }
             }
@@ -167,22 +192,26 @@ impl Bins {
 }
 
 /// The number of bins with the least squared error among those whose bound will do; the fewest among equals.
-fn best(tried: &[BinsTried], most: f64, upper: impl Fn(&BinsTried) -> f64) -> Option<usize> {
-    let will_do = tried.iter().filter(|tried| upper(tried) <= most);
+fn best(tried: &[BinsTried], most: f64, upper: impl Fn(&BinsTried) -> Option<f64>) -> Option<usize> {
+    let will_do = tried.iter().filter(|tried| upper(tried).is_some_and(|upper| upper <= most));
     will_do.min_by(|a, b| a.brier.total_cmp(&b.brier).then(a.bins.cmp(&b.bins))).map(|tried| tried.bins)
 }
 
 /// A bound's name, style and value.
-type Bound = (&'static str, &'static str, fn(&BinsTried) -> f64);
+type Bound = (&'static str, &'static str, fn(&BinsTried) -> Option<f64>);
 
 /// Both bounds against the squared error, with the number of bins at every point, as an SVG file.
 fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     let briers = range(tried.iter().map(|tried| tried.brier));
-    let uppers = tried.iter().flat_map(|tried| [tried.upper_plugin, tried.upper_debiased]);
+    let uppers = tried.iter().flat_map(|tried| [tried.upper_plugin, tried.upper_debiased]).flatten();
     let (lowest, highest) = range(uppers.chain(at_most));
     let mut chart = Chart::wide(
         Axis::new("mean squared error (Brier score)", briers.0, briers.1),
-        Axis::new(format!("upper bound of the calibration error, alpha = {alpha}"), lowest.max(0.0), highest),
+        Axis::new(
+            format!("upper bound of the calibration error, alpha = {alpha} for all together"),
+            lowest.max(0.0),
+            highest,
+        ),
     );
     let mut legend = Vec::new();
     if let Some(most) = at_most {
@@ -195,10 +224,11 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     ];
     let mut labels = Vec::new();
     for (name, style, upper) in estimates {
-        let points = || tried.iter().map(|tried| (tried.brier, upper(tried)));
+        let drawn = || tried.iter().filter_map(|tried| Some((tried, (tried.brier, upper(tried)?))));
+        let points = || drawn().map(|(_, at)| at);
         chart.line(style, points());
         points().for_each(|(x, y)| chart.mark(style, Mark::Circle, x, y));
-        labels.extend(points().zip(tried).map(|(at, tried)| (at, tried.bins.to_string())));
+        labels.extend(drawn().map(|(tried, at)| (at, tried.bins.to_string())));
         legend.push((style, name.to_owned()));
     }
     chart.labels(&labels);

@@ -6,13 +6,14 @@ use calib_host::VectorKind;
 use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
 use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_methods, fits};
 use calib_host::input::{self, Source};
+use calib_host::report::SAME_ROWS;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, ScoreSource, parse_alpha};
-use crate::cli::out::print_json;
+use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha};
+use crate::cli::out::{print_json, warn};
 use crate::cli::read::{ColumnNames, matrix_labels, question_kind, read_vectors, score_columns};
 use crate::cli::show;
 
@@ -39,6 +40,8 @@ pub(crate) struct Compare {
     /// The labels of the test file, if not in its table.
     #[arg(long, value_name = "FILE", requires = "test")]
     test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    same_rows: SameRows,
     #[command(flatten)]
     choice: MethodChoice,
     /// Of a matrix, which probabilities are judged.
@@ -110,6 +113,10 @@ impl Compare {
             }
             Some((path, kind)) => self.matrices(path, kind, quiet)?,
         };
+        let same = test.as_ref().is_some_and(|test| test.rows_hash() == data.rows_hash());
+        let path = self.test.as_deref().unwrap_or(Path::new("-"));
+        self.same_rows.allow(same, path, "every method is")?;
+        warn(same.then_some(SAME_ROWS).as_slice())?;
         let split = match &test {
             Some(test) => Split::Test { n: test.len() },
             None => Split::CrossValidation { folds: self.folds.into(), repeats: self.repeats.into() },

@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 use calib_core::{Outcome, Score};
 use calib_host::artifact::CompileError;
 use calib_host::assess::Prediction;
+use calib_host::data::RowsHash;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
     choose_actions, cost_interval, expected_cost, with_decision,
 };
 use calib_host::files::{Place, Problem, read_artifact, write_file};
 use calib_host::input::{self, Costs, Source, Table, read_costs};
+use calib_host::report::SAME_ROWS;
 use calib_host::{StoredArtifact, apply_scores};
 use clap::Args;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{SCORE_COLUMN, parse_alpha};
-use crate::cli::out::{print_json, stdout};
-use crate::cli::read::labels_of;
+use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
+use crate::cli::out::{print_json, stdout, warn};
+use crate::cli::read::{is_fitted_to, labels_of};
 use crate::cli::show::{Decided, print};
 
 /// Find the cheapest action for every probability, and what it costs.
@@ -67,6 +69,8 @@ pub(crate) struct Decide {
     /// The seed of the random words that a randomised artefact needs, one a row.
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
+    #[command(flatten)]
+    same_rows: SameRows,
     /// Where to write the artefact with the rule.
     #[arg(short, long, value_name = "FILE", requires = "artifact")]
     output: Option<PathBuf>,
@@ -83,7 +87,7 @@ struct DecidedRows {
     /// `None` for an uncalibrated row.
     probs: Vec<Option<Score>>,
     labels: Option<Vec<bool>>,
-    /// Whether the calibrator was fitted to this file.
+    /// Whether the calibrator was fitted to these rows.
     is_calibration: bool,
 }
 
@@ -105,6 +109,16 @@ impl Decide {
             .as_deref()
             .map(|path| self.read(path, None, true, stored.as_ref(), quiet))
             .transpose()?;
+
+        let files = [(path, &rows), (self.validation.as_deref(), &validation_rows)];
+        let is_same = |rows: &Option<DecidedRows>| {
+            rows.as_ref().is_some_and(|rows| rows.is_calibration && rows.labels.is_some())
+        };
+        for (path, rows) in files {
+            self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artefact was")?;
+        }
+        let same = files.iter().any(|(_, rows)| is_same(rows));
+        warn(same.then_some(SAME_ROWS).as_slice())?;
 
         let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
         if let (Some(output), Some(stored)) = (&self.output, &stored) {
@@ -199,8 +213,12 @@ impl Decide {
         let columns: Vec<&str> =
             std::iter::once(&**column).chain(label_column.filter(|_| labels.is_none())).collect();
         let table = Table::read_only(&sources[0], &columns)?;
-        let probs = match stored.filter(|_| self.scores.is_some()) {
-            Some(stored) => self.calibrate(stored, &table)?,
+        let scores = match self.scores {
+            Some(_) => Some(table.numbers(&self.score_column)?.scores()?),
+            None => None,
+        };
+        let probs = match stored.zip(scores.as_deref()) {
+            Some((stored, scores)) => self.calibrate(stored, scores)?,
             None => probs(&table, column)?,
         };
         let labels = match label_column.or(labels.map(|_| "label")) {
@@ -211,18 +229,22 @@ impl Decide {
             input::check_rows(labels, probs.len(), path)?;
             labels.check_classes(2)?;
         }
-        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        Ok(DecidedRows {
-            probs,
-            labels: labels.map(|labels| labels.values.iter().map(|&label| label == 1).collect()),
-            is_calibration: stored.is_some_and(|s| s.artifact().header().provenance.data_sha256 == sha256),
-        })
+        let labels: Option<Vec<bool>> =
+            labels.map(|labels| labels.values.iter().map(|&label| label == 1).collect());
+        let is_calibration = match (stored, scores, &labels) {
+            (Some(stored), Some(scores), Some(labels)) => {
+                let rows = scores.iter().zip(labels);
+                let hash = rows.map(|(score, &label)| RowsHash::of_score(score.get(), label)).sum();
+                is_fitted_to(stored, hash, || input::sha256(&sources.iter().collect::<Vec<_>>()))
+            }
+            _ => false,
+        };
+        Ok(DecidedRows { probs, labels, is_calibration })
     }
 
-    fn calibrate(&self, stored: &StoredArtifact, table: &Table) -> Result<Vec<Option<Score>>, Error> {
+    fn calibrate(&self, stored: &StoredArtifact, scores: &[Score]) -> Result<Vec<Option<Score>>, Error> {
         let artifact = stored.artifact();
-        let scores = table.numbers(&self.score_column)?.scores()?;
-        let applied = apply_scores(&artifact, &scores, self.seed).ok_or_else(|| {
+        let applied = apply_scores(&artifact, scores, self.seed).ok_or_else(|| {
             Error::Mismatch(
                 "the artefact does not take binary scores: calibrate with `calib apply`, and use --probs"
                     .into(),

@@ -42,8 +42,8 @@ impl Export {
         let stored = read_artifact(&self.artifact)?;
         let text = match self.format {
             SourceForm::Bin => None,
-            SourceForm::C => Some(export_c(&stored.artifact(), &self.name)),
-            SourceForm::Rust => Some(export_rust(&stored.artifact(), &self.name.to_ascii_uppercase())),
+            SourceForm::C => Some(export_c(&stored, &self.name)),
+            SourceForm::Rust => Some(export_rust(&stored, &self.name.to_ascii_uppercase())),
         };
         let text = text.transpose()?;
         let bytes = text.as_ref().map_or(stored.as_bytes(), String::as_bytes);

@@ -8,11 +8,11 @@ use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
 use calib_host::binary::{Model, ScalingModel};
-use calib_host::data::DataError;
+use calib_host::data::{DataError, RowsHash};
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::{Place, write_file};
-use calib_host::fit::{FittedTable, fit_weighted};
+use calib_host::fit::{FittedTable, divided, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
@@ -58,6 +58,13 @@ pub(crate) struct FitCommand {
     /// The probability with which the guarantee may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
     alpha: f64,
+    /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
+    /// the guarantee is then for alpha / M, so that it holds for any of them.
+    #[arg(long, default_value_t = 1, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
+    candidates: u32,
+    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
+    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent)]
+    alpha_spent: f64,
     /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
     #[arg(long)]
     intervals: bool,
@@ -87,6 +94,14 @@ pub(crate) struct FitCommand {
     json: bool,
 }
 
+/// What names the calibration data.
+struct DataOrigin {
+    /// The hash of the files.
+    sha256: [u8; 32],
+    /// The hash of the rows.
+    rows: RowsHash,
+}
+
 /// The numbers in a table.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum TableWidth {
@@ -112,7 +127,7 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
-        let (fit, data_sha256) = match (self.source.vectors(), reduction) {
+        let (fit, origin) = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
@@ -121,32 +136,35 @@ impl FitCommand {
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
+        let fit = fit.chosen_among(self.candidates, self.alpha).after_spending(self.alpha_spent);
+        let bytes = decided(artifact_bytes(&fit, &self.options(origin))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         self.report(&fit, &stored, quiet)
     }
 
-    /// Fits a matrix under a reduction, and gives the hash of its files.
+    /// Fits a matrix under a reduction.
     fn reduced(
         &self,
         path: &Path,
         kind: VectorKind,
         reduction: Reduction,
         quiet: bool,
-    ) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+    ) -> Result<(calib_host::Fit, DataOrigin), Error> {
         let encoding = self.codes.encoding()?;
         let sources = self.matrix_sources(path, quiet)?;
-        let problems = match encoding {
+        let (problems, rows) = match encoding {
             Some(encoding) => {
                 let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
                 let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
-                Problems::of_codes(&codes, &labels.values, reduction)
+                let problems = Problems::of_codes(&codes, &labels.values, reduction);
+                (problems, codes.rows_hash(&labels.values))
             }
             None => {
                 let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
                 question_kind(&sources[0], &vectors)?;
-                Problems::new(&vectors, &labels.values, reduction)
+                let problems = Problems::new(&vectors, &labels.values, reduction);
+                (problems, vectors.rows_hash(&labels.values))
             }
         };
         let problems = problems.map_err(|cause| match cause {
@@ -155,10 +173,10 @@ impl FitCommand {
         })?;
         let compact = encoding.is_none() && self.table == TableWidth::U16;
         let problems = if compact { problems.rounded() } else { problems };
-        let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
+        let fit = fit_reduction(&problems, &self.method.reduction()?, self.divided_alpha())
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
-        let fit = over_codes(fit, encoding)?;
-        Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())))
+        let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
+        Ok((fit, DataOrigin { sha256: input::sha256(&sources.iter().collect::<Vec<_>>()), rows }))
     }
 
     /// Fits one calibrator of whole vectors.
@@ -173,6 +191,11 @@ impl FitCommand {
         if self.intervals {
             return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
         }
+        if self.candidates > 1 || self.alpha_spent > 0.0 {
+            return Err(usage(
+                "a calibrator of whole vectors has no guarantee: leave out --candidates and --alpha-spent",
+            ));
+        }
         let sources = self.matrix_sources(path, quiet)?;
         let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
         question_kind(&sources[0], &vectors)?;
@@ -185,8 +208,9 @@ impl FitCommand {
             fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
         spinner.finish_and_clear();
         let fit = fit?;
-        let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        let bytes = decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
+        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let origin = DataOrigin { sha256, rows: vectors.rows_hash(&labels.values) };
+        let bytes = decided(joint_artifact_bytes(&fit, &self.options(origin))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         if self.json {
             return print_json(&joint_json(&fit, &self.output, bytes.len()));
@@ -215,9 +239,15 @@ impl FitCommand {
         Ok((vectors, labels))
     }
 
-    fn options(&self, data_sha256: [u8; 32]) -> ArtifactOptions {
+    /// The alpha of the fit, which is one of so many.
+    fn divided_alpha(&self) -> f64 {
+        divided(self.alpha, self.candidates)
+    }
+
+    fn options(&self, origin: DataOrigin) -> ArtifactOptions {
         ArtifactOptions {
-            data_sha256,
+            data_sha256: origin.sha256,
+            rows: Some(origin.rows),
             classifier: self.classifier_id,
             intervals: self.intervals,
             counter: self.counter,
@@ -225,13 +255,12 @@ impl FitCommand {
         }
     }
 
-    /// Fits scores and labels, and gives the hash of their files.
-    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+    /// Fits scores and labels.
+    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, DataOrigin), Error> {
         // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
         if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
-            let (fit, sources) = self.aggregated(encoding, quiet)?;
-            return Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())));
+            return self.aggregated(encoding, quiet);
         }
         let files = BinaryFiles {
             scores: self.source.scores.as_deref().expect("clap asks for one of the sources"),
@@ -241,11 +270,15 @@ impl FitCommand {
         };
         let input = files.read(&reading(quiet))?;
         let method = self.method.binary(input.data.len(), &input.scores)?;
-        let fit = fit_binary(&input.data, &method, self.alpha).map_err(|cause| {
+        let fit = fit_binary(&input.data, &method, self.divided_alpha());
+        let input_place = input.scores.clone();
+        let rows = input.data.rows_hash().map_err(|cause| Error::fit(input_place.clone(), cause))?;
+        let fit = fit.map_err(|cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
             Error::fit(if one_class { input.labels } else { input.scores }, cause)
         })?;
-        Ok((fit, input.sha256))
+        let spread = input.data.spread().map_err(|cause| Error::fit(input_place, cause))?;
+        Ok((fit.with_spreads([Some(spread)]), DataOrigin { sha256: input.sha256, rows }))
     }
 
     /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
@@ -253,7 +286,7 @@ impl FitCommand {
         &self,
         encoding: Option<ScoreEncoding>,
         quiet: bool,
-    ) -> Result<(calib_host::Fit, Vec<Source>), Error> {
+    ) -> Result<(calib_host::Fit, DataOrigin), Error> {
         let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
@@ -269,6 +302,11 @@ impl FitCommand {
             None => table.numbers(&self.score_column)?,
         };
         let sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        let rows = match &sample {
+            Sample::Points(data) => data.rows_hash(),
+            Sample::Weighted(data) => Ok(data.rows_hash()),
+        };
+        let rows = rows.map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
         let sample =
             if encoding.is_none() && self.table == TableWidth::U16 { sample.rounded() } else { sample };
         let fit_error = |cause| {
@@ -279,20 +317,29 @@ impl FitCommand {
         };
         let place = Place::file(sources[0].path());
         let fit = match &sample {
-            Sample::Points(data) => fit_binary(data, &self.method.binary(data.len(), &place)?, self.alpha),
+            Sample::Points(data) => {
+                fit_binary(data, &self.method.binary(data.len(), &place)?, self.divided_alpha())
+            }
             Sample::Weighted(data) => {
-                fit_weighted(data, &self.method.binary(data.len(), &place)?, self.alpha)
+                fit_weighted(data, &self.method.binary(data.len(), &place)?, self.divided_alpha())
             }
         }
         .map_err(fit_error)?;
-        Ok((over_codes(fit, encoding)?, sources))
+        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let spread = match &sample {
+            Sample::Points(data) => data.spread(),
+            Sample::Weighted(data) => data.spread(),
+        };
+        let spread = spread.map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
+        Ok((over_codes(fit.with_spreads([Some(spread)]), encoding)?, DataOrigin { sha256, rows }))
     }
 
     fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
         let artifact = stored.artifact();
         let len_bytes = artifact.len_bytes();
         let advice = points_for_a_useful_epsilon(&artifact);
-        let promise = [Some(promise(&artifact)), advice].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let mut promise = promise(stored);
+        promise.statement.extend(advice.map(|advice| format!(" {advice}")));
         if self.json {
             return print_json(&json!({
                 "output": self.output,
@@ -308,7 +355,9 @@ impl FitCommand {
                     "alpha": g.alpha,
                     "epsilon": g.epsilon,
                 })),
-                "promise": promise,
+                "promise": promise.statement,
+                "assumptions": promise.full_assumptions(),
+                "limits": promise.full_limits(),
                 "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
                     "table": unfitted.table,
                     "name": fit.table_name(unfitted.table),
@@ -341,7 +390,9 @@ impl FitCommand {
             1..=SHOWN => writeln!(err, "uncalibrated: {shown}")?,
             more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
         }
-        writeln!(err, "{promise}")?;
+        for line in promise.lines(|condition| &condition.short) {
+            writeln!(err, "{line}")?;
+        }
         for remark in few_events(fit) {
             writeln!(err, "{remark}")?;
         }
@@ -464,6 +515,13 @@ fn decided(artifact: Vec<u8>, decision: Option<&Decision>) -> Result<Vec<u8>, Er
     let Some(Decision { actions, rule }) = decision else { return Ok(artifact) };
     let stored = StoredArtifact::from_bytes(&artifact).expect("just written");
     Ok(with_decision(&stored, actions, rule).map_err(CompileError::from)?)
+}
+
+fn parse_spent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(spent) if (0.0..1.0).contains(&spent) => Ok(spent),
+        _ => Err("what was spent is a probability below 1, such as 0.2".into()),
+    }
 }
 
 fn usage(text: &str) -> Error {

@@ -22,10 +22,9 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(self) -> Result<(), Error> {
         let stored = read_artifact(&self.artifact)?;
-        let artifact = stored.artifact();
         if self.json {
-            return print_json(&artifact_json(&artifact));
+            return print_json(&artifact_json(&stored));
         }
-        Ok(print_artifact(&self.artifact, &artifact, &mut stdout())?)
+        Ok(print_artifact(&self.artifact, &stored, &mut stdout())?)
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use calib_core::wire::{Prediction, RawScore, Reply, ReplyBody};
-use calib_core::{Outcome, Uncalibrated};
+use calib_core::{BinFlags, Outcome, Uncalibrated};
 #[cfg(feature = "probe")]
 use calib_host::device::probe::{Chip, log_addr};
 use calib_host::device::serial::{DeviceError, LogLine, LogTable, open_port};
@@ -251,7 +251,8 @@ fn csv_line(request: u32, prediction: &Prediction) -> String {
     let outcome = match (outcome.calibrated(), outcome) {
         (Some(c), _) => {
             let epsilon = c.epsilon.map_or(String::new(), |epsilon| epsilon.to_string());
-            format!("{},{},{epsilon},", c.prob, c.bin)
+            let mark = if c.flags.contains(BinFlags::OUT_OF_RANGE) { "out-of-range" } else { "" };
+            format!("{},{},{epsilon},{mark}", c.prob, c.bin)
         }
         (None, Outcome::Uncalibrated(reason)) => format!(",,,{reason}"),
         // What older firmware says of a bin without calibration points.
@@ -288,7 +289,7 @@ fn log_text(line: &LogLine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{BinFlags, Calibrated, Score};
+    use calib_core::{Calibrated, Score};
 
     use super::*;
 
@@ -308,5 +309,7 @@ mod tests {
         assert_eq!(line(Outcome::Uncalibrated(Uncalibrated::EmptyBin)), uncalibrated);
         let calibrated = Calibrated { flags: BinFlags::NONE, ..midpoint };
         assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1");
+        let beyond = Calibrated { flags: BinFlags::OUT_OF_RANGE, ..midpoint };
+        assert_eq!(line(Outcome::Calibrated(beyond)), "7,1,0,0.25,2,,out-of-range,1");
     }
 }

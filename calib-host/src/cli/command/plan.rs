@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use calib_core::StepTable;
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::write_file;
-use calib_host::guarantee::Plan;
-use clap::Args;
+use calib_host::guarantee::{ClassPlan, Plan};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::cli::error::Error;
@@ -21,6 +21,9 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 ///
 /// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
 /// bins with that many points each. --n alone gives a table over bins.
+///
+/// With --reduction the points are those of all classes, and --points-per-bin is what `calib fit` takes: two of --n,
+/// --points-per-bin and --epsilon answer the third.
 #[derive(Args)]
 pub(crate) struct PlanCommand {
     /// The number of calibration points.
@@ -38,6 +41,12 @@ pub(crate) struct PlanCommand {
     /// The largest deviation that is acceptable.
     #[arg(long, value_name = "E", value_parser = parse_epsilon)]
     epsilon: Option<f64>,
+    /// Plan for the predictions of several classes, or for each of them.
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["bins", "svg"])]
+    reduction: Option<PlannedReduction>,
+    /// The number of classes, for --reduction class-wise.
+    #[arg(long, value_name = "L", requires = "reduction", value_parser = clap::value_parser!(u64).range(2..=65_535))]
+    classes: Option<u64>,
     /// Draw epsilon against the number of bins into this SVG file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -49,8 +58,24 @@ pub(crate) struct PlanCommand {
     json: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum PlannedReduction {
+    /// A table per predicted class (Gupta and Ramdas 2022, Theorem 1).
+    TopLabel,
+    /// A table per class (Theorem 2 there).
+    ClassWise,
+}
+
+/// What the bounds assume.
+const CONDITIONS: &str = "if points are independent (one per patient, or per other independent unit), scores rarely repeat, classifier and \
+     bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
+     among M candidates each has alpha / M";
+
 impl PlanCommand {
     pub(crate) fn run(self) -> Result<(), Error> {
+        if let Some(reduction) = self.reduction {
+            return self.of_classes(reduction);
+        }
         let answer = self.answer()?;
         let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
         let curve: Vec<Plan> =
@@ -66,7 +91,7 @@ impl PlanCommand {
         if let Some(plan) = answer {
             writeln!(
                 out,
-                "{} points in {} bins, {} in each: every bin within {:.4} of the truth, except with probability {}\n",
+                "{} points in {} bins, {} in each: every bin within {:.4} of the truth, except with probability {},\n{CONDITIONS}\n",
                 plan.n, plan.bins, plan.points_per_bin, plan.epsilon, plan.alpha
             )?;
         }
@@ -84,6 +109,47 @@ impl PlanCommand {
                 plan.bins, plan.points_per_bin, plan.epsilon, plan.epsilon_original, plan.epsilon_marginal
             )?;
         }
+        Ok(())
+    }
+
+    /// Plans for several classes.
+    fn of_classes(&self, reduction: PlannedReduction) -> Result<(), Error> {
+        let among = match (reduction, self.classes) {
+            (PlannedReduction::TopLabel, _) => 1,
+            (PlannedReduction::ClassWise, Some(classes)) => classes,
+            (PlannedReduction::ClassWise, None) => {
+                return Err(usage(
+                    "--reduction class-wise needs --classes: alpha is divided among them".into(),
+                ));
+            }
+        };
+        let alpha = self.alpha;
+        let none =
+            |what: String| usage(format!("{what} give no epsilon as low as that, not even with one bin"));
+        let plan = match (self.n, self.points_per_bin, self.epsilon) {
+            (Some(n), Some(k), None) => ClassPlan::new(n, k, alpha, among)
+                .ok_or_else(|| usage(format!("{n} points are fewer than one bin of {k}")))?,
+            (Some(n), None, Some(epsilon)) => ClassPlan::fewest_points_per_bin(n, alpha, among, epsilon)
+                .ok_or_else(|| none(format!("{n} points")))?,
+            (None, Some(k), Some(epsilon)) => ClassPlan::most_points(k, alpha, among, epsilon)
+                .ok_or_else(|| none(format!("{k} points a bin")))?,
+            _ => {
+                return Err(usage("with --reduction give two of --n, --points-per-bin and --epsilon".into()));
+            }
+        };
+        if self.json {
+            return print_json(&json!({"answer": plan, "curve": []}));
+        }
+        let ClassPlan { n, points_per_bin, epsilon, .. } = plan;
+        let (name, theorem) = match reduction {
+            PlannedReduction::TopLabel => ("top-label".to_owned(), 1),
+            PlannedReduction::ClassWise => (format!("class-wise, {among} classes"), 2),
+        };
+        writeln!(
+            stdout(),
+            "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of the truth, \
+             except with probability {alpha} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}"
+        )?;
         Ok(())
     }
 

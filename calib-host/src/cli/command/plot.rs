@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use calib_host::assess::{AssessOptions, assess_before_after, evidence};
 use calib_host::draw::Plot;
 use calib_host::files::write_file;
-use calib_host::report::{CalibratedRows, Figure, ReportData, plot};
+use calib_host::report::{CalibratedRows, Figure, ReportData, SAME_ROWS, plot};
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
@@ -81,6 +81,9 @@ impl PlotCommand {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
         let test = read(&self.data.test, self.data.test_labels.as_deref())?;
+        let same = artifact.is_fitted_to(test.hash, &test.sources);
+        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
+        warn(same.then_some(SAME_ROWS).as_slice())?;
         let calibration = self.calibration.as_deref();
         let calibration =
             calibration.map(|path| read(path, self.calibration_labels.as_deref())).transpose()?;

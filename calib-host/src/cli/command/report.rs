@@ -55,7 +55,10 @@ impl ReportCommand {
         let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
         let calibration = read(&self.calibration, self.calibration_labels.as_deref())?;
         let test = read(&self.data.test, self.data.test_labels.as_deref())?;
-        let origin = self.origin(&artifact, &calibration.sources, &test.sources);
+        let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
+        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
+        let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);
+        origin.test_is_calibration |= same;
         let resamples = match self.bootstrap {
             Some(resamples) => resamples as usize,
             None => (DRAWS / test.rows.after.len()).clamp(100, 1000),

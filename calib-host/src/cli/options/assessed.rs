@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 
 /// Probabilities with what came true, or scores before and after an artefact.
@@ -13,6 +14,8 @@ pub(crate) struct AssessedOptions {
     pub(crate) artifact: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: AssessedSource,
+    #[command(flatten)]
+    pub(crate) same_rows: SameRows,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     pub(crate) score_column: String,

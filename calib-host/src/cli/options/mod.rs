@@ -14,6 +14,7 @@ mod points;
 mod probe;
 mod reduction;
 mod reported;
+mod same_rows;
 mod source;
 
 pub(crate) use assessed::AssessedOptions;
@@ -28,4 +29,5 @@ pub(crate) use points::PointOptions;
 pub(crate) use probe::ProbeOptions;
 pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
+pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource};

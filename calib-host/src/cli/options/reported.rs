@@ -7,6 +7,7 @@ use calib_host::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
 use clap::{Args, ValueEnum};
 
 use super::parse::parse_alpha;
+use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 
 /// An artefact, and rows that it is judged on.
@@ -21,6 +22,8 @@ pub(crate) struct ReportedOptions {
     /// Their labels, if not in the same table.
     #[arg(long, value_name = "FILE")]
     pub(crate) test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) same_rows: SameRows,
     /// What a matrix holds; integer codes if the artefact is over those.
     #[arg(long, value_enum, default_value_t = MatrixName::Logits)]
     matrix: MatrixName,

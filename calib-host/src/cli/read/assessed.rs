@@ -5,19 +5,21 @@ use std::path::Path;
 use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
 use calib_host::assess::{Prediction, PredictionKind, ProbMatrix};
+use calib_host::data::RowsHash;
 use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
-use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
 use calib_host::{StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::read_vectors;
 use super::rows::{
-    ColumnNames, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
+    ColumnNames, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels, wide,
 };
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::AssessedOptions;
+use crate::cli::out::warn;
 
 /// What is to be read, and for what.
 pub(crate) struct Assessed<'a> {
@@ -133,7 +135,8 @@ impl Assessed<'_> {
         self.check_no_table_columns()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
-            let rows = artifact.scores(sources, self.columns())?;
+            let (rows, hash) = artifact.scores(sources, self.columns())?;
+            self.check_rows(artifact, hash, sources)?;
             return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
         }
         let (scores, labels) = score_columns(sources, self.columns())?;
@@ -158,7 +161,8 @@ impl Assessed<'_> {
             self.check_bins(&artifact.stored)?;
             let reduction = artifact.stored.artifact().header().reduction;
             if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
-                let rows = artifact.vectors(sources, kind, self.columns())?;
+                let (rows, hash) = artifact.vectors(sources, kind, self.columns())?;
+                self.check_rows(artifact, hash, sources)?;
                 return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
             }
         }
@@ -167,12 +171,25 @@ impl Assessed<'_> {
         let Some(artifact) = artifact else {
             return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
         };
+        self.check_rows(artifact, vectors.rows_hash(&wide(&labels)), sources)?;
         let applied = artifact.apply(&vectors)?;
         let subject = match artifact.stored.artifact().header().reduction {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
             _ => class_probs(applied, &vectors, &labels).map(Subject::ClassProbs),
         };
         subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
+    }
+
+    /// Refuses the rows that the artefact was fitted to, or warns of them.
+    fn check_rows(
+        &self,
+        artifact: &NamedArtifact<'_>,
+        rows: RowsHash,
+        sources: &[Source],
+    ) -> Result<(), Error> {
+        let same = artifact.is_fitted_to(rows, sources);
+        self.options.same_rows.allow(same, sources[0].path(), "the artefact was")?;
+        Ok(warn(same.then_some(SAME_ROWS).as_slice())?)
     }
 
     fn columns(&self) -> ColumnNames<'_> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use calib_core::artifact::Reduction;
+use calib_host::data::RowsHash;
 use calib_host::input::Source;
 use calib_host::report::{CalibratedRows, ClassProbRows};
 
@@ -15,6 +16,8 @@ use crate::cli::options::ReportedOptions;
 pub(crate) struct Reported {
     /// The files that they are from.
     pub(crate) sources: Vec<Source>,
+    /// The hash of the rows.
+    pub(crate) hash: RowsHash,
     /// The predictions.
     pub(crate) rows: CalibratedRows,
     /// The same rows with all classes, if the artefact gives every class a probability.
@@ -32,13 +35,19 @@ impl Reported {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
         let columns = ColumnNames { score: &options.score_column, label: &options.label_column };
-        let (rows, class_probs) = match artifact.stored.artifact().header().reduction {
-            Reduction::Binary => (artifact.scores(&sources, columns)?, None),
+        let (rows, class_probs, hash) = match artifact.stored.artifact().header().reduction {
+            Reduction::Binary => {
+                let (rows, hash) = artifact.scores(&sources, columns)?;
+                (rows, None, hash)
+            }
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
                 artifact.all_classes(&sources, options.kind(), columns)?
             }
-            _ => (artifact.vectors(&sources, options.kind(), columns)?, None),
+            _ => {
+                let (rows, hash) = artifact.vectors(&sources, options.kind(), columns)?;
+                (rows, None, hash)
+            }
         };
-        Ok(Self { sources, rows, class_probs })
+        Ok(Self { sources, hash, rows, class_probs })
     }
 }

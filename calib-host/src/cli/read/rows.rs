@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use calib_core::Calibrator;
 use calib_host::apply::{Applied, AppliedVector, apply_codes};
 use calib_host::assess::{Prediction, PredictionKind};
+use calib_host::data::RowsHash;
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
@@ -40,17 +41,19 @@ impl<'a> NamedArtifact<'a> {
         &self,
         sources: &[Source],
         columns: ColumnNames<'_>,
-    ) -> Result<CalibratedRows, Error> {
+    ) -> Result<(CalibratedRows, RowsHash), Error> {
         let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
         let applied = self.apply_scores(&table, columns.score)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
+        let each = applied.iter().zip(&labels.values);
+        let hash = each.map(|(row, &label)| RowsHash::of_score(row.top.score.get(), label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
         let rows = split(&applied, hits, PredictionKind::Binary);
         if rows.after.is_empty() {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
         check_both_labels(&rows.before, labels.place())?;
-        Ok(rows)
+        Ok((rows, hash))
     }
 
     /// Calibrates a column of scores of class 1, or of their codes.
@@ -63,6 +66,11 @@ impl<'a> NamedArtifact<'a> {
         }
         let scores = table.numbers(column)?.scores()?;
         apply_scores(&artifact, &scores, self.seed).ok_or_else(|| self.mismatch("binary scores"))
+    }
+
+    /// Whether it was fitted to rows with this hash, which the files hold.
+    pub(crate) fn is_fitted_to(&self, rows: RowsHash, sources: &[Source]) -> bool {
+        is_fitted_to(&self.stored, rows, || input::sha256(&sources.iter().collect::<Vec<_>>()))
     }
 
     /// Whether it takes codes of several classes.
@@ -82,23 +90,25 @@ impl<'a> NamedArtifact<'a> {
         sources: &[Source],
         kind: VectorKind,
         columns: ColumnNames<'_>,
-    ) -> Result<CalibratedRows, Error> {
+    ) -> Result<(CalibratedRows, RowsHash), Error> {
         let artifact = self.stored.artifact();
-        let (applied, classes): (Vec<Applied>, usize) = match codes_of_classes(&artifact) {
+        let (applied, labels, hash): (Vec<Applied>, _, _) = match codes_of_classes(&artifact) {
             Some(encoding) => {
                 let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
-                (
-                    applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect(),
-                    codes.classes(),
-                )
+                let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect();
+                let labels = matrix_labels(sources, columns.label, codes.len(), codes.classes())?;
+                let hash = codes.rows_hash(&wide(&labels));
+                (applied, labels, hash)
             }
             None => {
                 let vectors = read_vectors(&sources[0], kind, columns.score)?;
-                (self.apply(&vectors)?.map(|row| first(&row)).collect(), vectors.classes())
+                let applied = self.apply(&vectors)?.map(|row| first(&row)).collect();
+                let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
+                let hash = vectors.rows_hash(&wide(&labels));
+                (applied, labels, hash)
             }
         };
-        let labels = matrix_labels(sources, columns.label, applied.len(), classes)?;
-        predictions(&applied, &labels, sources[0].path())
+        Ok((predictions(&applied, &labels, sources[0].path())?, hash))
     }
 
     /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
@@ -107,14 +117,15 @@ impl<'a> NamedArtifact<'a> {
         sources: &[Source],
         kind: VectorKind,
         columns: ColumnNames<'_>,
-    ) -> Result<(CalibratedRows, Option<ClassProbRows>), Error> {
+    ) -> Result<(CalibratedRows, Option<ClassProbRows>, RowsHash), Error> {
         let vectors = read_vectors(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
         let mut predicted = Vec::with_capacity(labels.len());
         let applied = applied.inspect(|row| predicted.push(first(row)));
         let class_probs = class_probs(applied, &vectors, &labels);
-        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs))
+        let hash = vectors.rows_hash(&wide(&labels));
+        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs, hash))
     }
 
     /// Calibrates vectors, row by row.
@@ -124,6 +135,24 @@ impl<'a> NamedArtifact<'a> {
     ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
         applied_vectors(self.path, &self.stored.artifact(), vectors, self.seed)
     }
+}
+
+/// Whether an artefact was fitted to rows with this hash: by the hash that it keeps, or if it is from an older version by the
+/// SHA-256 of the files.
+pub(crate) fn is_fitted_to(
+    stored: &StoredArtifact,
+    rows: RowsHash,
+    files_sha256: impl FnOnce() -> [u8; 32],
+) -> bool {
+    match stored.sample() {
+        Some(sample) => sample.rows == rows,
+        None => stored.artifact().header().provenance.data_sha256 == files_sha256(),
+    }
+}
+
+/// Classes as labels.
+pub(super) fn wide(labels: &[u16]) -> Vec<i64> {
+    labels.iter().map(|&label| label.into()).collect()
 }
 
 /// What is said of the predicted class.

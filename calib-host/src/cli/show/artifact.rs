@@ -5,6 +5,7 @@ use std::path::Path;
 
 use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, Calibrator};
+use calib_host::StoredArtifact;
 use calib_host::artifact::promise;
 use calib_host::fit::table_name;
 use serde_json::{Value, json};
@@ -15,12 +16,18 @@ use super::rule::{print_rule, rule_json};
 use crate::cli::out::decimals;
 
 /// Prints what the artefact in a file holds.
-pub(crate) fn print_artifact(path: &Path, artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
+    let artifact = &stored.artifact();
     let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
     writeln!(out, "{}: format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok", path.display())?;
     print_fit(artifact, out)?;
     print_origin(artifact, out)?;
-    writeln!(out, "promise     {}", promise(artifact))?;
+    if let Some(sample) = stored.sample() {
+        writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
+    }
+    for (at, line) in promise(stored).lines(|condition| &condition.full).iter().enumerate() {
+        writeln!(out, "{:<12}{line}", if at == 0 { "promise" } else { "" })?;
+    }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
         print_vector(&calibrator, out)?;
     }
@@ -89,6 +96,17 @@ fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "written by  calib {}", header.provenance.tool_version)
 }
 
+/// The least and the greatest score, or code, of a table's calibration points, if the artefact tells.
+fn score_range(artifact: &Artifact<'_>, table: usize) -> Option<[f64; 2]> {
+    let encoding = artifact.header().encoding;
+    let range = artifact.tables().score_range(table)?;
+    Some(range.map(|end| match encoding.code_range() {
+        Some((lowest, _)) => f64::from(lowest) + f64::from(end),
+        // The shortest digits that give the f32 back.
+        None => f32::from_bits(end).to_string().parse().unwrap_or(f64::NAN),
+    }))
+}
+
 /// A table, a line for each bin.
 fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
     let header = artifact.header();
@@ -99,9 +117,11 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     let Some(table) = artifact.tables().get(index) else {
         return writeln!(out, "table {index}{name}: uncalibrated");
     };
+    let range = score_range(artifact, index);
+    let range = range.map_or(String::new(), |[lowest, highest]| format!(", scores {lowest} to {highest}"));
     let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
     let (size, bytes) = (size(&table.form), len_bytes(&table.form));
-    writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}")?;
+    writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}{range}")?;
     if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
         let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
         writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
@@ -115,7 +135,8 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
 }
 
 /// What an artefact holds, as JSON.
-pub(crate) fn artifact_json(artifact: &Artifact<'_>) -> Value {
+pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
+    let (artifact, promise) = (&stored.artifact(), promise(stored));
     let (header, tables) = (artifact.header(), artifact.tables());
     let table = |index| {
         let table = tables.get(index)?;
@@ -128,6 +149,7 @@ pub(crate) fn artifact_json(artifact: &Artifact<'_>) -> Value {
         }
         let is_empty = |&bin: &usize| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
         value["empty_bins"] = (0..table.form.bins()).filter(is_empty).collect();
+        value["score_range"] = json!(score_range(artifact, index));
         value["len_bytes"] = len_bytes(&table.form).into();
         value["epsilon"] = table.epsilon.into();
         Some(value)
@@ -150,7 +172,16 @@ pub(crate) fn artifact_json(artifact: &Artifact<'_>) -> Value {
             "alpha": g.alpha,
             "epsilon": g.epsilon,
         })),
-        "promise": promise(artifact),
+        "promise": promise.statement,
+        "assumptions": promise.full_assumptions(),
+        "limits": promise.full_limits(),
+        "sample": stored.sample().map(|sample| json!({
+            "rows": hex::encode(sample.rows.to_bytes()),
+            "tied": Some(sample.tied).filter(|share| !share.is_nan()),
+            "heaviest": Some(sample.heaviest).filter(|share| !share.is_nan()),
+            "pure_bins": sample.pure_bins,
+            "fewest_in_pure": sample.fewest_in_pure,
+        })),
         "flags": {
             "ties_merged": header.flags.contains(HeaderFlags::TIES_MERGED),
             "weighted": header.flags.contains(HeaderFlags::WEIGHTED),

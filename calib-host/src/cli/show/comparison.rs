@@ -44,7 +44,17 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
         writeln!(out, "{:<width$} not fitted: {}", failed.name, failed.reason)?;
     }
     match &comparison.recommendation {
-        Some(name) => writeln!(out, "take {name}: {}", comparison.reason)?,
+        Some(name) => {
+            writeln!(out, "take {name}: {}", comparison.reason)?;
+            let taken = comparison.methods.iter().find(|method| method.name == *name);
+            if taken.is_some_and(|method| method.epsilon.is_some()) && comparison.candidates > 1 {
+                writeln!(
+                    out,
+                    "fit it with --candidates {0}: these labels chose among {0} methods with a guarantee, each at alpha / {0}",
+                    comparison.candidates
+                )?;
+            }
+        }
         None => writeln!(out, "leave it uncalibrated: {}", comparison.reason)?,
     }
     Ok(())

@@ -40,6 +40,18 @@ pub(crate) struct Decided<'c> {
     pub(crate) roc: Option<EstimatedRoc>,
 }
 
+impl Decided<'_> {
+    /// The least and the most that a decision is expected to cost if rows without a probability count, too: each costs what its
+    /// action costs if the event happens, or if not. `None` if there are no such rows.
+    fn over_all_rows(&self) -> Option<[f64; 2]> {
+        let (n, expected) = (self.n? as f64, self.expected?);
+        let left_out = (self.uncalibrated_rows > 0).then_some(self.uncalibrated_rows as f64)?;
+        let action = &self.actions.all()[self.actions.uncalibrated()];
+        let (one, other) = (action.positive.get(), action.negative.get());
+        Some([one.min(other), one.max(other)].map(|cost| (n * expected + left_out * cost) / (n + left_out)))
+    }
+}
+
 /// As many points of a curve are printed as JSON.
 const ROC_POINTS: usize = 513;
 
@@ -69,6 +81,7 @@ impl Decided<'_> {
             "n": self.n,
             "uncalibrated_rows": self.uncalibrated_rows,
             "expected_cost": self.expected,
+            "expected_cost_over_all_rows": self.over_all_rows(),
             "expected_cost_is_optimistic": self.expected.map(|_| !self.is_stated),
             "expected_cost_bayes": self.bayes,
             "validation": self.validation.map(|v| json!({
@@ -170,6 +183,9 @@ fn print_cost(decided: &Decided<'_>, expected: f64, out: &mut dyn Write) -> io::
             "  {} rows without a probability are left out: there it is {action}",
             decided.uncalibrated_rows
         )?;
+        if let Some([lo, hi]) = decided.over_all_rows() {
+            writeln!(out, "  over all rows it is {lo:.6} to {hi:.6}, whatever these turn out to be")?;
+        }
     }
     if let Some(bayes) = decided.bayes {
         writeln!(out, "  by Bayes' rule it would be {bayes:.6}")?;
@@ -224,6 +240,12 @@ fn print_interval(
 
 fn print_roc(decided: &Decided<'_>, roc: &EstimatedRoc, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nestimated ROC curve: area {:.6}; positive is what is above", roc.auc)?;
+    if !decided.own_validation && roc.points.iter().any(|point| point.tpr_band.is_some()) {
+        writeln!(
+            out,
+            "  in brackets: where it may be, by the c_emp of the rows of --validation, not of these"
+        )?;
+    }
     for &threshold in decided.rule.thresholds() {
         // The rates at a threshold are those at the highest probability up to it.
         let point = roc.points.iter().find(|point| point.threshold.is_none_or(|at| at <= threshold));

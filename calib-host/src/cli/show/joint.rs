@@ -23,10 +23,10 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
         _ => String::new(),
     };
     let held_out = held_out(fit).map_or(String::new(), |held_out| {
-        let verdict = if held_out.is_better() { "better" } else { "not surely better" };
+        let verdict = if held_out.is_better() { "better" } else { "not better" };
         format!(
             "\nHeld out, the log-loss is {:.4} against {:.4} of the scores as they are (difference {:+.4}, standard error \
-             {:.4}): {verdict} than uncalibrated.",
+             {:.4}): {verdict} than uncalibrated, by a one-sided 95 % interval.",
             held_out.log_loss,
             held_out.uncalibrated,
             held_out.change(),

@@ -3,8 +3,8 @@
 mod data;
 mod lookup;
 
-use calib_core::Artifact;
 use calib_core::artifact::Reduction;
+use calib_fit::artifact::StoredArtifact;
 use minijinja::{Environment, Error, context};
 
 use super::exported::{Exported, title};
@@ -34,10 +34,11 @@ const TEMPLATES: [(&str, &str); 19] = [
 
 /// The header: a title, the tables, and functions for what the reduction asks.
 pub(super) fn header(
-    artifact: &Artifact<'_>,
+    stored: &StoredArtifact,
     tables: &[Option<Exported<'_>>],
     name: &str,
 ) -> Result<String, Error> {
+    let artifact = &stored.artifact();
     let (header, lookup) = (artifact.header(), Lookup::of(artifact, tables));
     let (lowest, highest) = header.encoding.code_range().unwrap_or_default();
     // As `Probs::new` has it.
@@ -52,7 +53,7 @@ pub(super) fn header(
     environment.get_template("header.h")?.render(context! {
         name,
         NAME => name.to_ascii_uppercase(),
-        title => title(artifact).join("\n   ").replace("   \n", "\n"),
+        title => title(stored).join("\n   ").replace("   \n", "\n"),
         classes => (header.classes > 2 || tables.len() > 1).then_some(header.classes),
         ranks => header.reduction.top_k(),
         parts => lookup.parts(),

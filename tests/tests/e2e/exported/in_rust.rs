@@ -26,7 +26,7 @@ pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {
     let mut calls = String::new();
     for Exportable { name, stored } in all {
         let artifact = stored.artifact();
-        let table = export_rust(&artifact, &name.to_ascii_uppercase()).unwrap();
+        let table = export_rust(stored, &name.to_ascii_uppercase()).unwrap();
         fs::write(folder.join("src").join(format!("{name}.in")), table).unwrap();
         let asked: Vec<u8> = asked(&artifact).iter().flat_map(|word| word.to_le_bytes()).collect();
         fs::write(folder.join("src").join(format!("{name}.bin")), asked).unwrap();

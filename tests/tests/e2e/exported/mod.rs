@@ -16,7 +16,7 @@ fn c_agrees_with_calib_core_bit_for_bit_on_the_host_and_on_every_core() {
     let mut missing = 0;
     for artifacts::Exportable { name, stored } in artifacts::all() {
         let artifact = stored.artifact();
-        let header = match export_c(&artifact, "calib") {
+        let header = match export_c(&stored, "calib") {
             Ok(header) => header,
             // Its bits are those of a library.
             Err(ExportError::Function(_)) if matches!(name.as_str(), "platt" | "beta") => continue,
@@ -41,7 +41,7 @@ fn rust_agrees_with_calib_core_bit_for_bit() {
     let (refused, all): (Vec<_>, Vec<_>) =
         artifacts::all().into_iter().partition(|one| one.name == "with_empty_bins");
     for artifacts::Exportable { stored, .. } in &refused {
-        let refused = export_rust(&stored.artifact(), "CALIB");
+        let refused = export_rust(stored, "CALIB");
         assert!(matches!(refused, Err(ExportError::EmptyBins { empty: 5, bins: 20 })), "{refused:?}");
     }
     assert_eq!(refused.len(), 1);

@@ -1,0 +1,118 @@
+//! What an artefact keeps of the points that it was fitted to.
+
+use crate::binary::Bin;
+use crate::data::RowsHash;
+use crate::fit::Fit;
+use crate::points::Spread;
+
+use super::stored::StoredArtifact;
+
+/// The kind of the section of [`SampleFacts`]: optional, so that firmware and older hosts skip it.
+pub const SAMPLE_SECTION: u16 = 66;
+
+/// What an artefact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
+///
+/// The section has kind 66 and 32 bytes: [`RowsHash::to_bytes`], then little-endian the `f32`s `tied` and `heaviest`, and the `u32`s
+/// `pure_bins` and `fewest_in_pure`. Later versions may append to it.
+///
+/// ```
+/// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let fit = fit.with_spreads([Some(data.spread()?)]);
+/// let options = ArtifactOptions { rows: Some(data.rows_hash()?), ..Default::default() };
+/// let sample = StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?.sample().unwrap();
+/// assert_eq!(sample.rows, data.rows_hash()?);
+/// // Half of the points share a score; the outer bins say 0 and 1, on the word of one point each.
+/// assert_eq!((sample.tied, sample.pure_bins, sample.fewest_in_pure), (0.5, 2, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleFacts {
+    /// The hash of the rows.
+    pub rows: RowsHash,
+    /// The share of points whose score another point of their table has, too: of the table where it is the largest, of
+    /// those with a guarantee if there are such. NaN if
+    /// that was not looked at.
+    pub tied: f32,
+    /// The share of points with the most frequent score of their table, likewise.
+    pub heaviest: f32,
+    /// The number of bins that say exactly 0 or 1, because all their points have the same label.
+    pub pure_bins: u32,
+    /// The number of points of the emptiest of these; 0 if there are none.
+    pub fewest_in_pure: u32,
+}
+
+impl SampleFacts {
+    pub(crate) fn of(fit: &Fit, rows: RowsHash) -> Self {
+        let tables = || fit.tables.iter().flatten();
+        // What is said of ties is about tables of which something is guaranteed, where there are such.
+        let guaranteed = tables().any(|table| table.epsilon.is_some());
+        let counted = || tables().filter(|table| table.epsilon.is_some() == guaranteed);
+        let spreads = || counted().filter_map(|table| table.spread);
+        let largest = |share: fn(Spread) -> f64| spreads().map(share).fold(f64::NAN, f64::max) as f32;
+        let pure =
+            || tables().flat_map(|table| table.model.bins()).filter(|bin| is_pure(bin)).map(|bin| bin.n);
+        let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        Self {
+            rows,
+            tied: largest(|spread| spread.tied),
+            heaviest: largest(|spread| spread.heaviest),
+            pure_bins: narrow(pure().count() as u64),
+            fewest_in_pure: narrow(pure().min().unwrap_or(0)),
+        }
+    }
+
+    /// What is known of the rows of a calibrator of whole vectors.
+    pub(crate) fn of_rows(rows: RowsHash) -> Self {
+        Self { rows, tied: f32::NAN, heaviest: f32::NAN, pure_bins: 0, fewest_in_pure: 0 }
+    }
+
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let Self { rows, tied, heaviest, pure_bins, fewest_in_pure } = self;
+        let words = [tied.to_bits(), heaviest.to_bits(), pure_bins, fewest_in_pure];
+        rows.to_bytes().into_iter().chain(words.into_iter().flat_map(u32::to_le_bytes)).collect()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (rows, rest) = bytes.split_first_chunk()?;
+        let word = |place: usize| rest.get(4 * place..)?.first_chunk().copied().map(u32::from_le_bytes);
+        Some(Self {
+            rows: RowsHash::from_bytes(*rows),
+            tied: f32::from_bits(word(0)?),
+            heaviest: f32::from_bits(word(1)?),
+            pure_bins: word(2)?,
+            fewest_in_pure: word(3)?,
+        })
+    }
+}
+
+/// Whether all points of a bin have the same label, and its value says so.
+fn is_pure(bin: &Bin) -> bool {
+    bin.n > 0 && (bin.value == 0.0 || bin.value == 1.0)
+}
+
+impl StoredArtifact {
+    /// What the artefact keeps of the points that it was fitted to; `None` if it is from an older version, or from a library that
+    /// was not told the rows.
+    pub fn sample(&self) -> Option<SampleFacts> {
+        let payload = self.sections().find(|(kind, ..)| *kind == SAMPLE_SECTION)?.2;
+        SampleFacts::from_bytes(payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_later_versions_append_is_skipped_and_what_is_cut_off_is_nothing() {
+        let rows = RowsHash::of_score(0.25, true);
+        let facts = SampleFacts { rows, tied: 0.5, heaviest: 0.25, pure_bins: 3, fewest_in_pure: 7 };
+        let bytes = facts.to_bytes();
+        assert_eq!(bytes.len(), 32);
+        assert_eq!(SampleFacts::from_bytes(&[&bytes[..], &[1; 4]].concat()), Some(facts));
+        assert_eq!(SampleFacts::from_bytes(&bytes[..31]), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! Rows that something was fitted to are not what it is judged by, unless that is asked for.
+
+use calib_core::artifact::ArtifactWriter;
+use calib_host::StoredArtifact;
+use calib_host::artifact::{SAMPLE_SECTION, identity};
+
+use crate::data::{CLASSES, UMD_FIT, binary, csv, matrix};
+use crate::decide::COSTS;
+use crate::npy::{f32s, labels};
+use crate::workplace::Workplace;
+
+/// The calibration data, the same rows in another order and another format, and the rows with one label changed.
+fn place() -> Workplace {
+    let rows = binary(400);
+    let mut turned = rows.clone();
+    turned.reverse();
+    let lines = turned.iter().map(|(score, label)| format!("{{\"label\":{label},\"score\":{score}}}\n"));
+    let mut other = rows.clone();
+    other[7].1 = 1 - other[7].1;
+    let place = Workplace::new()
+        .with("cal.csv", csv(&rows))
+        .with("turned.jsonl", lines.collect::<String>())
+        .with("other.csv", csv(&other))
+        .with("costs.toml", COSTS);
+    place.ok(UMD_FIT);
+    place
+}
+
+const WARNING: &str =
+    "warning: The test data are the calibration data: every figure here is too good to be true.\n";
+
+/// Refuses the rows of the fit, lets them through by name with the warning first, and takes rows that differ in one label.
+#[track_caller]
+fn judges(place: &Workplace, form: &str, same: &str, other: &str, fitted: &str) {
+    let line = |rows: &str| form.replace("ROWS", rows);
+    let before = place.everything();
+    let refused = place.run(&line(same));
+    assert_eq!(refused.code, 3, "{form}\n{}", refused.stderr);
+    let file = same.split(' ').next().unwrap();
+    assert_eq!(
+        refused.stderr,
+        format!(
+            "error: {file}: these are the rows that {fitted} fitted to, and every figure would be too good to be true\n  \
+             hint: judge by rows that nothing was fitted to; --same-rows goes on all the same\n"
+        ),
+        "{form}"
+    );
+    assert_eq!((refused.stdout.as_str(), place.everything()), ("", before), "{form}");
+    // Only what writes a file replaces one.
+    let force = if form.contains(" -o ") { " --force" } else { "" };
+    let let_through = place.ok(&format!("{} --same-rows{force}", line(same)));
+    assert!(let_through.stderr.starts_with(WARNING), "{form}\n{}", let_through.stderr);
+    let fair = place.ok(&format!("{}{force}", line(other)));
+    assert!(!fair.stderr.contains("too good"), "{form}\n{}", fair.stderr);
+}
+
+#[test]
+fn every_command_that_judges_refuses_the_rows_of_the_fit() {
+    let place = place();
+    for form in [
+        "calib assess cal.bin --scores ROWS",
+        "calib report cal.bin --calibration cal.csv --test ROWS --bootstrap 20 -o report.html",
+        "calib plot reliability cal.bin --test ROWS -o plot.svg",
+        "calib decide --actions costs.toml cal.bin --scores ROWS --label-column label",
+        "calib decide --actions costs.toml cal.bin --scores other.csv --validation ROWS",
+    ] {
+        judges(&place, form, "turned.jsonl", "other.csv", "the artefact was");
+    }
+    let compare = "calib compare --methods umd,platt --bootstrap 20 --scores cal.csv --test ROWS";
+    judges(&place, compare, "turned.jsonl", "other.csv", "every method is");
+    let bins = "calib bins --bins 2,5 --bootstrap 20 --scores cal.csv --test ROWS";
+    judges(&place, bins, "turned.jsonl", "other.csv", "every number of bins is");
+    // Without labels nothing is judged.
+    let unlabelled = place.ok("calib decide --actions costs.toml cal.bin --scores cal.csv");
+    assert!(!unlabelled.stderr.contains("too good"), "{}", unlabelled.stderr);
+}
+
+#[test]
+fn a_report_says_so_first() {
+    let place = place();
+    let report =
+        "calib report cal.bin --calibration cal.csv --test turned.jsonl --bootstrap 20 --same-rows --json";
+    let report = place.json(report);
+    assert_eq!(report["origin"]["test_is_calibration"], true);
+    let warning = report["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("The test data are the calibration data"), "{warning}");
+}
+
+/// An artefact from before the hash is known by the bytes of its file alone.
+#[test]
+fn an_older_artefact_is_known_by_the_files() {
+    let place = place();
+    let stored = StoredArtifact::from_bytes(&place.bytes("cal.bin")).unwrap();
+    let mut space = vec![0; 1 << 14];
+    let mut writer = ArtifactWriter::new(&mut space);
+    let (samples, others): (Vec<_>, Vec<_>) =
+        stored.sections().partition(|(kind, ..)| *kind == SAMPLE_SECTION);
+    assert_eq!(samples.len(), 1);
+    for (kind, mandatory, payload) in others {
+        writer.section(kind, mandatory, payload).unwrap();
+    }
+    let older = writer.finish(identity).unwrap().to_vec();
+    let place = place.with("older.bin", older);
+    assert!(place.inspect("older.bin")["sample"].is_null());
+    assert_eq!(place.run("calib assess older.bin --scores cal.csv").code, 3);
+    place.ok("calib assess older.bin --scores turned.jsonl");
+}
+
+#[test]
+fn vectors_codes_counts_and_weights_are_known_again() {
+    let data = matrix(400);
+    let turned = |row: usize| (399 - row) * CLASSES..(400 - row) * CLASSES;
+    let logits: Vec<f32> = (0..400).flat_map(|row| data.logits[turned(row)].to_vec()).collect();
+    let mut other = data.labels.clone();
+    other[3] = (other[3] + 1) % CLASSES as u8;
+    let reversed: Vec<u8> = data.labels.iter().rev().copied().collect();
+    let place = Workplace::new()
+        .with("logits.npy", f32s(&[400, CLASSES], data.logits).bytes())
+        .with("turned.npy", f32s(&[400, CLASSES], logits).bytes())
+        .with("labels.npy", labels("<i8", &data.labels).bytes())
+        .with("reversed.npy", labels("<i8", &reversed).bytes())
+        .with("other.npy", labels("<i8", &other).bytes());
+    for method in [
+        "umd --bins 3 --reduction top-label",
+        "umd --bins 3 --reduction class-wise",
+        "temperature",
+        "isotonic --reduction top-k-label --k 2",
+    ] {
+        place.ok(&format!(
+            "calib fit --method {method} --logits logits.npy --labels labels.npy -o classes.bin --force"
+        ));
+        let form = "calib assess classes.bin --logits ROWS";
+        judges(
+            &place,
+            form,
+            "turned.npy --labels reversed.npy",
+            "logits.npy --labels other.npy",
+            "the artefact was",
+        );
+    }
+    let form = "calib compare --methods umd --bins 3 --reductions class-wise --bootstrap 20 --logits logits.npy --labels labels.npy --test ROWS";
+    judges(
+        &place,
+        form,
+        "turned.npy --test-labels reversed.npy",
+        "logits.npy --test-labels other.npy",
+        "every method is",
+    );
+
+    let codes: Vec<(i32, u8)> = (0..300).map(|i| (i * 7 % 251 - 128, u8::from(i % 250 > 120))).collect();
+    let table = |rows: &[(i32, u8)]| {
+        let lines = rows.iter().map(|(score, label)| format!("{score},{label}\n"));
+        format!("score,label\n{}", lines.collect::<String>())
+    };
+    let mut other = codes.clone();
+    other[0].1 = 1 - other[0].1;
+    let place = place.with("codes.csv", table(&codes)).with("other.csv", table(&other));
+    place.ok(
+        "calib fit --method ums --bins 3 --scores codes.csv --score-encoding i8 --scale 1/256 --zero-point -128 -o codes.bin",
+    );
+    judges(&place, "calib assess codes.bin --scores ROWS", "codes.csv", "other.csv", "the artefact was");
+
+    // Of the score 0.25 two rows, of which one has label 1; and so on.
+    let rows = "score,label\n0.25,0\n0.25,1\n0.5,0\n0.75,1\n0.75,1\n";
+    let place = place
+        .with("rows.csv", rows)
+        .with("one.csv", rows.replace("0.5,0", "0.5,1"))
+        .with("counts.csv", "score,n,k\n0.25,2,1\n0.5,1,0\n0.75,2,2\n")
+        .with("weights.csv", "score,label,w\n0.25,0,0.5\n0.25,1,1.5\n0.5,0,0.25\n0.75,1,2.5\n0.75,1,0.75\n");
+    place.ok("calib fit --method isotonic --scores counts.csv --weight-column n --positives-column k -o counts.bin");
+    place.ok("calib fit --method isotonic --scores weights.csv --weight-column w -o weights.bin");
+    for artifact in ["counts", "weights"] {
+        let form = format!("calib assess {artifact}.bin --scores ROWS");
+        judges(&place, &form, "rows.csv", "one.csv", "the artefact was");
+    }
+}
