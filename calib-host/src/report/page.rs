@@ -1,13 +1,12 @@
 //! The report as one page of HTML.
 
 use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval};
-use calib_fit::stats::Interval;
+use calib_fit::stats::{Interval, percent_of_success};
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
 use super::data::Report;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
-use super::words::percent;
 use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -71,7 +70,7 @@ impl Report {
             origin => self.origin,
             options => self.options,
             version => self.version,
-            percent => percent(self.options.alpha).to_string(),
+            percent => percent_of_success(self.options.alpha),
             has_intervals => self.options.resamples > 0,
         }
     }

@@ -10,7 +10,7 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
-use crate::stats::Interval;
+use crate::stats::{Interval, percent};
 
 /// The error that each test here makes at most, were nothing wrong: one in a hundred.
 const LEVEL: f64 = 0.01;
@@ -198,8 +198,8 @@ impl fmt::Display for Evidence {
             ),
             Self::BrokenPromise { broken, bins, alpha } => {
                 let one = if *broken == 1 { "breaks" } else { "break" };
-                // The artefact has it as an f32: no more digits than a person wrote.
-                let chance = (1e8 * alpha).round() / 1e6;
+                // The artefact has it as an f32.
+                let chance = percent(*alpha as f32);
                 write!(
                     f,
                     "{broken} of {bins} bins with a guarantee {one} it on the test rows, beyond chance (exact binomial \
