@@ -61,7 +61,7 @@ impl Report {
             guarantee => self.guarantee,
             warnings => self.warnings,
             guaranteed => self.guaranteed,
-            doubtful => !self.evidence.is_empty(),
+            doubtful => self.doubtful,
             uncalibrated => self.uncalibrated,
             n => self.metrics.after.n,
             hits => self.metrics.after.hits,

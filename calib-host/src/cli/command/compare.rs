@@ -8,11 +8,12 @@ use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_met
 use calib_host::input::{self, Source};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, ScoreSource, parse_alpha};
-use crate::cli::out::print_json;
+use crate::cli::out::{print_json, warn};
 use crate::cli::read::{ColumnNames, matrix_labels, question_kind, read_vectors, score_columns};
 use crate::cli::show;
 
@@ -93,6 +94,7 @@ impl Compare {
         if self.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon <= 0.0) {
             return Err(Error::Usage("epsilon is a number above 0, such as 0.05".into()));
         }
+        let mut doubts = Vec::new();
         let ((contenders, left_out), data, test) = match self.source.vectors() {
             None => {
                 if self.claim.is_some() {
@@ -108,8 +110,9 @@ impl Compare {
                     test.map(|test| self.binary(test, self.test_labels.as_deref(), quiet)).transpose()?;
                 (contenders, data, test)
             }
-            Some((path, kind)) => self.matrices(path, kind, quiet)?,
+            Some((path, kind)) => self.matrices(path, kind, &mut doubts, quiet)?,
         };
+        warn(&doubts)?;
         let split = match &test {
             Some(test) => Split::Test { n: test.len() },
             None => Split::CrossValidation { folds: self.folds.into(), repeats: self.repeats.into() },
@@ -126,7 +129,12 @@ impl Compare {
         let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &|| bar.inc(1));
         bar.finish_and_clear();
         comparison.failed.extend(left_out);
-        if self.json { print_json(&comparison) } else { Ok(show::comparison(&comparison)?) }
+        if !self.json {
+            return Ok(show::comparison(&comparison)?);
+        }
+        let mut value = json!(comparison);
+        value["warnings"] = json!(doubts);
+        print_json(&value)
     }
 
     fn options(&self, split: Split) -> CompareOptions {
@@ -174,17 +182,18 @@ impl Compare {
         &self,
         path: &Path,
         kind: VectorKind,
+        doubts: &mut Vec<String>,
         quiet: bool,
     ) -> Result<(Contenders, CompareData, Option<CompareData>), Error> {
         let claim = match self.claim {
             None | Some(ClaimName::AllClasses) => Claim::AllClasses,
             Some(ClaimName::TopLabel) => Claim::TopLabel,
         };
-        let read = |path: &Path, labels: Option<&Path>| {
+        let mut read = |path: &Path, labels: Option<&Path>| {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = Source::read_all(&paths, &reading(quiet))?;
             let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-            question_kind(&sources[0], &vectors)?;
+            doubts.extend(question_kind(&sources[0], &vectors));
             let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
             let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
             let data = CompareData::vectors(&vectors, &labels, claim).expect("the rows were checked");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
+use calib_host::assess::evidence_of_fit;
 use calib_host::binary::{Model, ScalingModel};
 use calib_host::data::DataError;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
@@ -16,8 +17,8 @@ use calib_host::fit::{FittedTable, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary,
-    fit_joint, joint_artifact_bytes,
+    ArtifactOptions, BinaryData, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes,
+    fit_binary, fit_joint, joint_artifact_bytes,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -30,7 +31,7 @@ use crate::cli::options::{
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
-use crate::cli::show::{edges_of_keys, joint_json, joint_summary};
+use crate::cli::show::{Warnings, edges_of_keys, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
 #[derive(Args)]
@@ -87,6 +88,13 @@ pub(crate) struct FitCommand {
     json: bool,
 }
 
+/// What was fitted, from what, and what speaks against it.
+struct Fitted {
+    fit: calib_host::Fit,
+    data_sha256: [u8; 32],
+    warnings: Warnings,
+}
+
 /// The numbers in a table.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum TableWidth {
@@ -112,7 +120,7 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
-        let (fit, data_sha256) = match (self.source.vectors(), reduction) {
+        let Fitted { fit, data_sha256, warnings } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
@@ -124,19 +132,20 @@ impl FitCommand {
         let bytes = decided(artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        self.report(&fit, &stored, quiet)
+        self.report(&fit, &stored, warnings.and_of(&stored.artifact()), quiet)
     }
 
-    /// Fits a matrix under a reduction, and gives the hash of its files.
+    /// Fits a matrix under a reduction.
     fn reduced(
         &self,
         path: &Path,
         kind: VectorKind,
         reduction: Reduction,
         quiet: bool,
-    ) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+    ) -> Result<Fitted, Error> {
         let encoding = self.codes.encoding()?;
         let sources = self.matrix_sources(path, quiet)?;
+        let mut warnings = Warnings::default();
         let problems = match encoding {
             Some(encoding) => {
                 let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
@@ -145,7 +154,7 @@ impl FitCommand {
             }
             None => {
                 let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
-                question_kind(&sources[0], &vectors)?;
+                warnings.doubts.extend(question_kind(&sources[0], &vectors));
                 Problems::new(&vectors, &labels.values, reduction)
             }
         };
@@ -158,7 +167,8 @@ impl FitCommand {
         let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
         let fit = over_codes(fit, encoding)?;
-        Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())))
+        let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        Ok(Fitted { fit, data_sha256, warnings })
     }
 
     /// Fits one calibrator of whole vectors.
@@ -175,7 +185,9 @@ impl FitCommand {
         }
         let sources = self.matrix_sources(path, quiet)?;
         let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
-        question_kind(&sources[0], &vectors)?;
+        let doubts = question_kind(&sources[0], &vectors).into_iter().collect();
+        let warnings = Warnings { doubts, ..Warnings::default() };
+        warnings.print()?;
         let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
         // indicatif draws nothing when standard error is not a terminal.
         let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
@@ -189,7 +201,9 @@ impl FitCommand {
         let bytes = decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         if self.json {
-            return print_json(&joint_json(&fit, &self.output, bytes.len()));
+            let mut value = joint_json(&fit, &self.output, bytes.len());
+            warnings.add_to(&mut value);
+            return print_json(&value);
         }
         if !quiet {
             let output = self.output.display();
@@ -225,13 +239,12 @@ impl FitCommand {
         }
     }
 
-    /// Fits scores and labels, and gives the hash of their files.
-    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, [u8; 32]), Error> {
+    /// Fits scores and labels.
+    fn binary(&self, quiet: bool) -> Result<Fitted, Error> {
         // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
         if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
-            let (fit, sources) = self.aggregated(encoding, quiet)?;
-            return Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())));
+            return self.aggregated(encoding, quiet);
         }
         let files = BinaryFiles {
             scores: self.source.scores.as_deref().expect("clap asks for one of the sources"),
@@ -243,17 +256,14 @@ impl FitCommand {
         let method = self.method.binary(input.data.len(), &input.scores)?;
         let fit = fit_binary(&input.data, &method, self.alpha).map_err(|cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
-            Error::fit(if one_class { input.labels } else { input.scores }, cause)
+            Error::fit(if one_class { input.labels.clone() } else { input.scores.clone() }, cause)
         })?;
-        Ok((fit, input.sha256))
+        let warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
+        Ok(Fitted { fit, data_sha256: input.sha256, warnings })
     }
 
     /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
-    fn aggregated(
-        &self,
-        encoding: Option<ScoreEncoding>,
-        quiet: bool,
-    ) -> Result<(calib_host::Fit, Vec<Source>), Error> {
+    fn aggregated(&self, encoding: Option<ScoreEncoding>, quiet: bool) -> Result<Fitted, Error> {
         let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
@@ -285,16 +295,29 @@ impl FitCommand {
             }
         }
         .map_err(fit_error)?;
-        Ok((over_codes(fit, encoding)?, sources))
+        let warnings = match &sample {
+            Sample::Points(data) => warnings_of(data).map_err(fit_error)?,
+            // The test counts points.
+            Sample::Weighted(_) => Warnings::default(),
+        };
+        let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        Ok(Fitted { fit: over_codes(fit, encoding)?, data_sha256, warnings })
     }
 
-    fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+    fn report(
+        &self,
+        fit: &calib_host::Fit,
+        stored: &StoredArtifact,
+        warnings: Warnings,
+        quiet: bool,
+    ) -> Result<(), Error> {
+        warnings.print()?;
         let artifact = stored.artifact();
         let len_bytes = artifact.len_bytes();
         let advice = points_for_a_useful_epsilon(&artifact);
         let promise = [Some(promise(&artifact)), advice].into_iter().flatten().collect::<Vec<_>>().join(" ");
         if self.json {
-            return print_json(&json!({
+            let mut value = json!({
                 "output": self.output,
                 "len_bytes": len_bytes,
                 "method": fit.method.to_string(),
@@ -315,7 +338,9 @@ impl FitCommand {
                     "reason": unfitted.reason.to_string(),
                 })).collect::<Vec<_>>(),
                 "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
-            }));
+            });
+            warnings.add_to(&mut value);
+            return print_json(&value);
         }
         if quiet {
             return Ok(());
@@ -354,6 +379,12 @@ impl FitCommand {
         }
         Ok(())
     }
+}
+
+/// What the points that a calibrator is fitted to say against it.
+fn warnings_of(data: &BinaryData) -> Result<Warnings, FitError> {
+    let evidence = evidence_of_fit(data)?.into_iter().collect();
+    Ok(Warnings { evidence, ..Warnings::default() })
 }
 
 /// What is to be said of bins in which next to nothing happened.

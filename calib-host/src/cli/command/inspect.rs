@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::error::Error;
 use crate::cli::out::{print_json, stdout};
-use crate::cli::show::{artifact_json, print_artifact};
+use crate::cli::show::{Warnings, artifact_json, print_artifact};
 
 /// Check an artefact and show what it holds.
 #[derive(Args)]
@@ -23,8 +23,12 @@ impl Inspect {
     pub(crate) fn run(self) -> Result<(), Error> {
         let stored = read_artifact(&self.artifact)?;
         let artifact = stored.artifact();
+        let warnings = Warnings::of_artifact(&artifact);
+        warnings.print()?;
         if self.json {
-            return print_json(&artifact_json(&artifact));
+            let mut value = artifact_json(&artifact);
+            warnings.add_to(&mut value);
+            return print_json(&value);
         }
         Ok(print_artifact(&self.artifact, &artifact, &mut stdout())?)
     }

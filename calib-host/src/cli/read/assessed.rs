@@ -11,7 +11,7 @@ use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::{StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
-use super::columns::read_vectors;
+use super::columns::{question_kind, read_vectors};
 use super::rows::{
     ColumnNames, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels,
 };
@@ -44,8 +44,11 @@ pub(crate) enum Subject {
     Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: u64 },
 }
 
+/// What was read, and what is doubtful about it.
+type Read = (Subject, Option<String>);
+
 impl Assessed<'_> {
-    pub(crate) fn read(&self, quiet: bool) -> Result<Subject, Error> {
+    pub(crate) fn read(&self, quiet: bool) -> Result<Read, Error> {
         let source = &self.options.source;
         let path = source.probs.as_deref().or(source.scores.as_deref()).or(source.logits.as_deref());
         let path = path.expect("clap asks for one of the sources");
@@ -74,9 +77,9 @@ impl Assessed<'_> {
                         .into(),
                 ));
             }
-            return self.read_table(&sources);
+            return Ok((self.read_table(&sources)?, None));
         }
-        self.read_scores(&sources, artifact)
+        Ok((self.read_scores(&sources, artifact)?, None))
     }
 
     /// A table of probabilities of predictions.
@@ -152,27 +155,30 @@ impl Assessed<'_> {
         sources: &[Source],
         kind: VectorKind,
         artifact: Option<&NamedArtifact<'_>>,
-    ) -> Result<Subject, Error> {
+    ) -> Result<Read, Error> {
         self.check_no_table_columns()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
             let reduction = artifact.stored.artifact().header().reduction;
             if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
-                let rows = artifact.vectors(sources, kind, self.columns())?;
-                return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
+                let (rows, doubt) = artifact.vectors(sources, Some(kind), self.columns())?;
+                return Ok((Subject::BeforeAfter(rows, artifact.stored.clone()), doubt));
             }
         }
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
+        let doubt = question_kind(&sources[0], &vectors);
         let labels = matrix_labels(sources, &self.options.label_column, vectors.len(), vectors.classes())?;
         let Some(artifact) = artifact else {
-            return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
+            let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());
+            return Ok((Subject::Vectors(matrix), doubt));
         };
         let applied = artifact.apply(&vectors)?;
         let subject = match artifact.stored.artifact().header().reduction {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
             _ => class_probs(applied, &vectors, &labels).map(Subject::ClassProbs),
         };
-        subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
+        let nothing = || Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated);
+        Ok((subject.ok_or_else(nothing)?, doubt))
     }
 
     fn columns(&self) -> ColumnNames<'_> {

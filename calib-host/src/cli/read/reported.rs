@@ -19,6 +19,8 @@ pub(crate) struct Reported {
     pub(crate) rows: CalibratedRows,
     /// The same rows with all classes, if the artefact gives every class a probability.
     pub(crate) class_probs: Option<ClassProbRows>,
+    /// What is doubtful about the file of scores.
+    pub(crate) doubt: Option<String>,
 }
 
 impl Reported {
@@ -32,13 +34,16 @@ impl Reported {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
         let columns = ColumnNames { score: &options.score_column, label: &options.label_column };
-        let (rows, class_probs) = match artifact.stored.artifact().header().reduction {
-            Reduction::Binary => (artifact.scores(&sources, columns)?, None),
+        let (rows, class_probs, doubt) = match artifact.stored.artifact().header().reduction {
+            Reduction::Binary => (artifact.scores(&sources, columns)?, None, None),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
                 artifact.all_classes(&sources, options.kind(), columns)?
             }
-            _ => (artifact.vectors(&sources, options.kind(), columns)?, None),
+            _ => {
+                let (rows, doubt) = artifact.vectors(&sources, options.kind(), columns)?;
+                (rows, None, doubt)
+            }
         };
-        Ok(Self { sources, rows, class_probs })
+        Ok(Self { sources, rows, class_probs, doubt })
     }
 }

@@ -11,8 +11,10 @@ use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
 
 use super::class_probs::class_probs;
-use super::columns::{labels_of, read_code_vectors, read_labels, read_vectors};
-use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
+use super::columns::{
+    labels_of, question_kind, read_any_vectors, read_code_vectors, read_labels, read_vectors,
+};
+use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
 
 /// An artefact with the file that it is from.
@@ -75,46 +77,61 @@ impl<'a> NamedArtifact<'a> {
         mismatch(self.path, &self.stored.artifact(), got)
     }
 
-    /// Calibrates the predicted classes of vectors, or the first of several, with their labels. For an artefact over codes
-    /// the vectors are of codes, whatever the kind.
+    /// Reads a matrix of what the user says that it holds, or else of what the artefact takes, or else of what its numbers
+    /// look like; with what is doubtful about that.
+    pub(crate) fn matrix(
+        &self,
+        source: &Source,
+        kind: Option<VectorKind>,
+        column: &str,
+    ) -> Result<(Vectors, Option<String>), Error> {
+        let vectors = match kind.or(needs_logits(&self.stored.artifact()).then_some(VectorKind::Logits)) {
+            Some(kind) => read_vectors(source, kind, column)?,
+            None => read_any_vectors(source, column)?,
+        };
+        let doubt = question_kind(source, &vectors);
+        Ok((vectors, doubt))
+    }
+
+    /// Calibrates the predicted classes of vectors, or the first of several, with their labels; with what is doubtful about
+    /// the vectors. For an artefact over codes the vectors are of codes.
     pub(crate) fn vectors(
         &self,
         sources: &[Source],
-        kind: VectorKind,
+        kind: Option<VectorKind>,
         columns: ColumnNames<'_>,
-    ) -> Result<CalibratedRows, Error> {
+    ) -> Result<(CalibratedRows, Option<String>), Error> {
         let artifact = self.stored.artifact();
-        let (applied, classes): (Vec<Applied>, usize) = match codes_of_classes(&artifact) {
+        let (applied, classes, doubt): (Vec<Applied>, usize, _) = match codes_of_classes(&artifact) {
+            Some(_) if kind == Some(VectorKind::Logits) => return Err(self.mismatch("logits")),
             Some(encoding) => {
                 let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
-                (
-                    applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect(),
-                    codes.classes(),
-                )
+                let applied = applied_codes(self.path, &artifact, &codes)?;
+                (applied.map(|row| first(&row)).collect(), codes.classes(), None)
             }
             None => {
-                let vectors = read_vectors(&sources[0], kind, columns.score)?;
-                (self.apply(&vectors)?.map(|row| first(&row)).collect(), vectors.classes())
+                let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
+                (self.apply(&vectors)?.map(|row| first(&row)).collect(), vectors.classes(), doubt)
             }
         };
         let labels = matrix_labels(sources, columns.label, applied.len(), classes)?;
-        predictions(&applied, &labels, sources[0].path())
+        Ok((predictions(&applied, &labels, sources[0].path())?, doubt))
     }
 
     /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
     pub(crate) fn all_classes(
         &self,
         sources: &[Source],
-        kind: VectorKind,
+        kind: Option<VectorKind>,
         columns: ColumnNames<'_>,
-    ) -> Result<(CalibratedRows, Option<ClassProbRows>), Error> {
-        let vectors = read_vectors(&sources[0], kind, columns.score)?;
+    ) -> Result<(CalibratedRows, Option<ClassProbRows>, Option<String>), Error> {
+        let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
         let mut predicted = Vec::with_capacity(labels.len());
         let applied = applied.inspect(|row| predicted.push(first(row)));
         let class_probs = class_probs(applied, &vectors, &labels);
-        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs))
+        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs, doubt))
     }
 
     /// Calibrates vectors, row by row.
