@@ -6,11 +6,6 @@ use std::io::{self, StderrLock, StdoutLock, Write};
 
 use crate::cli::error::Error;
 
-/// The number of decimals that a number is printed with, so that what is computed from it shows no more.
-pub(crate) fn decimals(number: impl Display) -> usize {
-    number.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
-}
-
 /// Standard output, safe for a terminal.
 pub(crate) fn stdout() -> Plain<StdoutLock<'static>> {
     Plain(io::stdout().lock())
@@ -21,20 +16,28 @@ pub(crate) fn stderr() -> Plain<StderrLock<'static>> {
     Plain(io::stderr().lock())
 }
 
-/// Writes text without control characters but for the ends of lines: names in artefacts, of files and of devices may hold
-/// such as change a terminal's title or rewrite what stands on it. They are written as in `\x1b`.
+/// Writes text [`escaped`] but for the ends of lines: names in artefacts, of files and of devices may hold control characters
+/// that change a terminal's title or rewrite what stands on it.
 pub(crate) struct Plain<W>(W);
 
 impl<W: Write> Write for Plain<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut rest = bytes;
-        while let Some(at) = rest.iter().position(|&byte| byte.is_ascii_control() && byte != b'\n') {
-            self.0.write_all(&rest[..at])?;
-            write!(self.0, "\\x{:02x}", rest[at])?;
-            rest = &rest[at + 1..];
+        let whole = match std::str::from_utf8(bytes) {
+            Ok(_) => bytes.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        if whole == 0 && !bytes.is_empty() {
+            // No text: nothing tells what a terminal makes of it.
+            write!(self.0, "\\x{:02x}", bytes[0])?;
+            return Ok(1);
         }
-        self.0.write_all(rest)?;
-        Ok(bytes.len())
+        let text = std::str::from_utf8(&bytes[..whole]).expect("checked above");
+        for line in text.split_inclusive('\n') {
+            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+            self.0.write_all(escaped(line).as_bytes())?;
+            self.0.write_all(end.as_bytes())?;
+        }
+        Ok(whole)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -48,17 +51,20 @@ pub(crate) fn warn(warnings: &[impl Display]) -> io::Result<()> {
     warnings.iter().try_for_each(|warning| writeln!(err, "warning: {warning}"))
 }
 
-/// Text from an artefact or a device on a line of its own: ends of lines in it are escaped, too.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    match text.contains(char::is_control) {
-        true => text.escape_debug().to_string().into(),
-        false => text.into(),
+/// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too: on a line of its
+/// own, whatever an artefact or a device says.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
     }
-}
-
-/// `1 - alpha` in percent, with as many digits as alpha has.
-pub(crate) fn percent_of_success(alpha: f64) -> String {
-    format!("{:.*} %", decimals(alpha).saturating_sub(2), 100.0 * (1.0 - alpha))
+    let mut plain = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c.is_control() {
+            true => plain.extend(c.escape_debug()),
+            false => plain.push(c),
+        }
+    }
+    plain.into()
 }
 
 /// Prints a value as JSON on standard output.
@@ -68,4 +74,42 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
     writeln!(stdout)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a terminal would obey, and what it should show.
+    const CASES: [(&str, &str); 6] = [
+        ("a\u{1b}]0;title\u{7}b", "a\\u{1b}]0;title\\u{7}b"),
+        // The control sequence introducer and the string terminator of eight bits.
+        ("\u{9b}2J \u{80} \u{9f}", "\\u{9b}2J \\u{80} \\u{9f}"),
+        ("tab\tbell\u{7f}\r", "tab\\tbell\\u{7f}\\r"),
+        ("null \0", "null \\0"),
+        (
+            "caf\u{e9} \u{a0} \u{3b5} \"quoted\" back\\slash",
+            "caf\u{e9} \u{a0} \u{3b5} \"quoted\" back\\slash",
+        ),
+        ("", ""),
+    ];
+
+    #[test]
+    fn control_characters_are_escaped_in_a_line_and_in_what_is_printed() {
+        for (text, shown) in CASES {
+            assert_eq!(escaped(text), shown);
+            let mut out = Plain(Vec::new());
+            write!(out, "{text}\n{text}").unwrap();
+            assert_eq!(String::from_utf8(out.0).unwrap(), format!("{shown}\n{shown}"));
+        }
+        assert_eq!(escaped("two\nlines"), "two\\nlines");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_escaped_one_by_one() {
+        let mut out = Plain(Vec::new());
+        out.write_all(b"a\xc2").unwrap();
+        out.write_all(b"\x9bz\xff").unwrap();
+        assert_eq!(String::from_utf8(out.0).unwrap(), "a\\xc2\\x9bz\\xff");
+    }
 }

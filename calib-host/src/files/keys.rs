@@ -81,6 +81,16 @@ impl PrivateKey {
         }
     }
 
+    /// Whether others than its owner may read or write the file of a private key, where files say so.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not there.
+    pub fn is_open_to_others(path: &Path) -> Result<bool, FileError> {
+        let meta = fs::metadata(path).map_err(|source| FileError::Read { path: path.into(), source })?;
+        Ok(mode(&meta) & 0o077 != 0)
+    }
+
     /// Writes the key so that only its owner can read it, and its public key: both, or neither.
     ///
     /// # Errors
@@ -92,7 +102,7 @@ impl PrivateKey {
         let pem = pair.to_pkcs8_pem(LineEnding::LF).expect("every key has a PEM");
         // A public key whose private key is lost locks out the devices that are built with it: both are on the disk before
         // either is in its place.
-        let private = Prepared::new(&SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
+        let private = Prepared::new(SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
         let public = self.public().prepare(public_path, overwrite)?;
         private.commit()?;
         public.commit().inspect_err(|_| {
@@ -155,7 +165,7 @@ impl PublicKey {
 
     fn prepare(&self, path: &Path, overwrite: bool) -> Result<Prepared, OutputError> {
         let pem = self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM");
-        Prepared::new(&PUBLIC, path, overwrite, |out| out.write_all(pem.as_bytes()))
+        Prepared::new(PUBLIC, path, overwrite, |out| out.write_all(pem.as_bytes()))
     }
 
     /// The key's name.
@@ -183,6 +193,17 @@ impl std::fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("PrivateKey").field(&self.public().id()).finish()
     }
+}
+
+#[cfg(unix)]
+fn mode(meta: &fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&meta.permissions())
+}
+
+/// Elsewhere permissions are no numbers.
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> u32 {
+    0
 }
 
 fn read_pem(path: &Path) -> Result<String, FileError> {

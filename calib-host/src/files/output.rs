@@ -56,7 +56,7 @@ pub fn write_file(
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    Prepared::new(&PUBLIC, path, overwrite, write)?.commit()
+    Prepared::new(PUBLIC, path, overwrite, write)?.commit()
 }
 
 /// Refuses to write where something is read from.
@@ -130,7 +130,7 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Writes the file beside its place.
     pub(super) fn new(
-        open: &Open,
+        open: Open,
         path: &Path,
         overwrite: bool,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -158,7 +158,7 @@ impl Prepared {
         result
     }
 
-    fn write(&mut self, open: &Open, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fn write(&mut self, open: Open, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // Opened and written as a plain `File`: it gets the permissions of any new file, and the errors name the
         // operating system's reason only, not the temporary file.

@@ -124,16 +124,16 @@ pub enum Problem {
     #[error("{0}")]
     Format(String),
     /// The file is not of the format that its first bytes or its name promise, or is damaged.
-    #[error("not {}: {}", .0, one_line(.1))]
+    #[error("not {}: {}", .0, start_of(.1))]
     NotA(Format, String),
     /// The format is one that this build does not read.
     #[error("this is {0}, and this calib was built without the feature that reads it")]
     NotBuilt(Format),
     /// The line is not a JSON object.
-    #[error("not a JSON object: {}", one_line(.0))]
+    #[error("not a JSON object: {}", start_of(.0))]
     NotJson(String),
     /// The data are compressed with this, which is not read.
-    #[error("the data are compressed with {}, which is not read", one_line(.0))]
+    #[error("the data are compressed with {}, which is not read", start_of(.0))]
     Codec(String),
     /// Unpacked, the file is larger than this number of bytes.
     #[error("unpacked, the data are larger than {} GiB", max >> 30)]
@@ -160,13 +160,13 @@ pub enum Problem {
     #[error("{} is text, not a number", quoted(.0))]
     Text(String),
     /// The column holds this, of which none is a number.
-    #[error("the column holds {}, not numbers", one_line(.0))]
+    #[error("the column holds {}, not numbers", start_of(.0))]
     NotScalar(String),
     /// Not exactly one array of the archive can be the matrix; these can.
     #[error("there is {} array of two dimensions", if .0.is_empty() { "no" } else { "more than one" })]
     WhichMatrix(Vec<String>),
     /// The array's elements are of this type, not of one of those.
-    #[error("the dtype is {}, expected {expected}", one_line(got))]
+    #[error("the dtype is {}, expected {expected}", start_of(got))]
     Dtype {
         /// The type found.
         got: String,
@@ -267,7 +267,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// The start of what a parser says.
-fn one_line(text: &str) -> String {
+fn start_of(text: &str) -> String {
     text.chars().take_while(|c| !c.is_control()).take(100).collect()
 }
 

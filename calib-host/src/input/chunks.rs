@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest, Sha256};
 
+use super::guard::guarded;
 use super::limit::CHUNK_ROWS;
 use super::npy_chunks::NpyChunks;
 #[cfg(feature = "arrow")]
@@ -60,9 +61,10 @@ impl<'w> Chunks<'w> {
 
     /// The next table, with at least one row.
     pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
+        let place = self.place();
         let next = match &mut self.tables {
             Tables::Whole(table) => Ok(table.take()),
-            Tables::Npy(chunks) => chunks.next(),
+            Tables::Npy(chunks) => guarded(&place, Format::Npy, || chunks.next()),
             #[cfg(feature = "arrow")]
             Tables::Parquet(chunks) => chunks.next(),
         };
@@ -99,7 +101,7 @@ impl Tables {
         Read::by_ref(&mut file).take(Format::MAGIC_LEN).read_to_end(&mut start).map_err(read_error)?;
         Ok(match Format::from_bytes(&start) {
             Some(Format::Npy) => {
-                let chunks = NpyChunks::open(path, file)?;
+                let chunks = guarded(&Place::file(path), Format::Npy, || NpyChunks::open(path, file))?;
                 let rows = chunks.rows();
                 Some((Self::Npy(chunks), rows))
             }

@@ -6,7 +6,9 @@ use super::cell::{Span, TableCell};
 use crate::files::{FileError, Format, Place, Problem};
 
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
-pub const MAX_UNPACKED_BYTES: u64 = 4 << 30;
+///
+/// Fuzzed, of millions of files each gets less.
+pub const MAX_UNPACKED_BYTES: u64 = if cfg!(fuzzing) { 16 << 20 } else { 4 << 30 };
 
 /// The most bytes read of a file that is kept in memory as a whole.
 pub const MAX_READ_BYTES: u64 = 4 << 30;

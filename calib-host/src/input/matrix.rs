@@ -3,6 +3,7 @@
 use calib_core::ScoreEncoding;
 use calib_fit::data::{VectorKind, Vectors};
 
+use super::guard::guarded;
 use super::npy::{self, NpyArray};
 use super::npz::Npz;
 use super::source::Source;
@@ -52,11 +53,11 @@ pub(super) fn array(
     kind: VectorKind,
     name: Option<&str>,
 ) -> Result<(NpyArray, Place), FileError> {
-    if source.format() == Format::Npz {
-        return in_archive(source, kind, name);
-    }
     let place = Place::file(source.path());
-    Ok((npy::parse(place.clone(), source.bytes())?, place))
+    guarded(&place, source.format(), || match source.format() {
+        Format::Npz => in_archive(source, kind, name),
+        _ => Ok((npy::parse(place.clone(), source.bytes())?, place.clone())),
+    })
 }
 
 /// The place of a row of a matrix, or of an entry of it.
@@ -80,7 +81,7 @@ pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
 /// If it is an archive that cannot be read.
 pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
     let two_dimensions = |shape: &[u64]| matches!(shape, [_, columns] if *columns != 1);
-    match source.format() {
+    guarded(&Place::file(source.path()), source.format(), || match source.format() {
         Format::Npy => Ok(npy::shape(source.bytes()).is_some_and(|shape| two_dimensions(&shape))),
         Format::Npz => {
             let mut npz = Npz::open(source)?;
@@ -96,7 +97,7 @@ pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
             Ok(false)
         }
         _ => Ok(false),
-    }
+    })
 }
 
 fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Place), FileError> {

@@ -34,7 +34,6 @@ mod codes;
 mod column;
 mod costs;
 mod csv;
-#[cfg(feature = "arrow")]
 mod guard;
 #[cfg(feature = "arrow")]
 mod ipc;

@@ -118,7 +118,7 @@ impl ParquetChunks {
 
 /// Turns a reader's panic into an error.
 fn in_place<T>(place: &Place, read: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
-    guarded(read).unwrap_or_else(|why| Err(damaged(place, &why)))
+    guarded(place, Format::Parquet, read)
 }
 
 fn damaged(place: &Place, cause: &dyn std::fmt::Display) -> FileError {

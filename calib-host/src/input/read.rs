@@ -1,10 +1,11 @@
 //! From a file's bytes to a table, whatever the format.
 
+use super::guard::guarded;
 use super::source::Source;
 use super::table::{Table, Wanted};
 use super::{csv, json_lines, npy, npz};
 #[cfg(feature = "arrow")]
-use super::{guard::guarded, ipc, parquet};
+use super::{ipc, parquet};
 use crate::files::{FileError, Format, Place, Problem};
 
 impl Table {
@@ -32,25 +33,21 @@ impl Table {
         if source.bytes().is_empty() {
             return Err(FileError::input(file, Problem::EmptyFile));
         }
-        let table = match source.format() {
-            Format::Csv => csv::read(source, wanted)?,
-            Format::JsonLines => json_lines::read(source, wanted)?,
-            Format::Npy => npy::table(source)?,
-            Format::Npz => npz::table(source, wanted)?,
+        let table = guarded(&file, source.format(), || match source.format() {
+            Format::Csv => csv::read(source, wanted),
+            Format::JsonLines => json_lines::read(source, wanted),
+            Format::Npy => npy::table(source),
+            Format::Npz => npz::table(source, wanted),
             #[cfg(feature = "arrow")]
-            format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
-                let read = if format == Format::Parquet { parquet::read } else { ipc::read };
-                guarded(|| read(source, wanted)).unwrap_or_else(|why| {
-                    let why = format!("it is damaged ({why})");
-                    Err(FileError::input(file.clone(), Problem::NotA(format, why)))
-                })?
-            }
+            Format::ArrowFile | Format::ArrowStream => ipc::read(source, wanted),
+            #[cfg(feature = "arrow")]
+            Format::Parquet => parquet::read(source, wanted),
             #[cfg(not(feature = "arrow"))]
             format @ (Format::ArrowFile | Format::ArrowStream | Format::Parquet) => {
-                return Err(FileError::input(file, Problem::NotBuilt(format)));
+                Err(FileError::input(file.clone(), Problem::NotBuilt(format)))
             }
             Format::Gzip => unreachable!("a source is unpacked when it is read"),
-        };
+        })?;
         if table.has_no_rows() {
             return Err(FileError::input(file, Problem::Empty));
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
+use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
 
@@ -91,8 +92,11 @@ impl Source {
         if !bytes.starts_with(b"\x1f\x8b") {
             return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
         }
-        let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
-        let unpacked = unpacked.map_err(|cause| cause.of(Format::Gzip, Place::file(&path)))?;
+        let place = Place::file(&path);
+        let unpacked = guarded(&place, Format::Gzip, || {
+            let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
+            unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
+        })?;
         if let Some(problem) = other_kind(&unpacked) {
             return Err(fail(problem));
         }

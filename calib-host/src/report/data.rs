@@ -1,7 +1,7 @@
 //! A report's numbers and words.
 
 use calib_fit::artifact::DeviceCost;
-use calib_fit::assess::{BeforeAfter, Evidence};
+use calib_fit::assess::{BeforeAfter, Evidence, Flaw};
 use serde::Serialize;
 
 use super::classes::ClassWiseSummary;
@@ -81,8 +81,13 @@ pub struct Report {
     pub limits: Vec<String>,
     /// Whether anything is guaranteed.
     pub guaranteed: bool,
+    /// Whether what is guaranteed is in doubt: there is evidence against the calibrator, or the rows may have been misread. The
+    /// page then shows the warnings first.
+    pub doubtful: bool,
     /// What the test rows say against the calibrator, the weightiest first.
     pub evidence: Vec<Evidence>,
+    /// What the artefact shows against itself, as far as the test rows do not tell it.
+    pub flaws: Vec<Flaw>,
     /// What to be careful about, in sentences; the weightiest first.
     pub warnings: Vec<String>,
     /// How many test rows are left out because they are uncalibrated.

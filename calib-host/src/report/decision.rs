@@ -1,7 +1,7 @@
 //! What is decided on the test rows, and what it costs.
 
 use calib_core::{Artifact, Score};
-use calib_fit::assess::Prediction;
+use calib_fit::assess::{Prediction, RuleInterval};
 use calib_fit::decide::{
     Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
 };
@@ -106,6 +106,15 @@ impl ReportedRule {
     pub fn of_costs(rule: Rule, costs: &Actions) -> Self {
         let (names, uncalibrated) = (named(costs), costs.uncalibrated());
         Self { rule, costs: Some(costs.clone()), names, uncalibrated, in_artefact: false }
+    }
+
+    /// The intervals with the names of their actions.
+    pub(super) fn intervals(&self) -> Vec<RuleInterval<'_>> {
+        let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
+            let (name, alarm, _) = &self.names[action];
+            RuleInterval { action: name, alarm: *alarm, above, up_to }
+        };
+        self.rule.pieces().map(interval).collect()
     }
 
     /// What is decided on test rows, by the calibrated probabilities and by the scores.

@@ -4,12 +4,12 @@ use calib_fit::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
     Validity, cells,
 };
+use calib_fit::stats::percent_of_success;
 
 use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Theory, ValidityKind};
 use super::rows::CalibratedRows;
-use super::words::percent;
 use crate::draw::{LegendEntry, Plot, Words};
 
 /// Before and after, in words and marks.
@@ -24,7 +24,7 @@ pub(super) enum Side {
 
 /// The reliability diagram of all predictions.
 pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOptions) -> Plot {
-    let percent = percent(options.alpha);
+    let percent = percent_of_success(options.alpha);
     let (class, cross, assessment) = match side {
         Side::Before => ("before", "before cross", &metrics.before),
         Side::After => ("after", "after cross", &metrics.after),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
-use calib_fit::assess::{AssessOptions, Cell, assess_before_after, evidence};
+use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, evidence, flaws_under};
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
@@ -46,6 +46,7 @@ use crate::draw::Plot;
 ///     calibration: &calibration,
 ///     test: &test,
 ///     class_probs: None,
+///     doubts: &[],
 ///     rule: None,
 ///     drawn_classes: 12,
 /// };
@@ -93,6 +94,7 @@ pub fn report(
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
     let evidence = evidence(artifact, &metrics, &test.before, &test.after);
+    let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
     Report {
         schema: REPORT_SCHEMA,
@@ -101,8 +103,10 @@ pub fn report(
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
         guarantee: promise.statement,
         guaranteed: artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0),
-        warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence), &occupancy),
+        warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
+        doubtful: !evidence.is_empty() || !data.doubts.is_empty() || flaws.iter().any(Flaw::is_grave),
         evidence,
+        flaws,
         uncalibrated: test.uncalibrated,
         metrics,
         classes,
@@ -120,6 +124,17 @@ pub fn report(
         },
         version: env!("CARGO_PKG_VERSION").into(),
     }
+}
+
+/// What the artefact shows against itself, without what the test rows tell with figures.
+fn flaws(artifact: &Artifact<'_>, data: &ReportData<'_>, evidence: &[Evidence]) -> Vec<Flaw> {
+    let rule = data.rule.map(|rule| rule.intervals()).unwrap_or_default();
+    let is_told = |flaw: &Flaw| match flaw {
+        Flaw::Falls { .. } => evidence.iter().any(|found| matches!(found, Evidence::Turned { .. })),
+        Flaw::Constant { .. } => evidence.iter().any(|found| matches!(found, Evidence::Constant { .. })),
+        _ => false,
+    };
+    flaws_under(artifact, &rule).into_iter().filter(|flaw| !is_told(flaw)).collect()
 }
 
 /// A plot of a report.

@@ -2,13 +2,12 @@
 
 use calib_fit::artifact::{ASSUMPTIONS, LIMITS};
 use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval};
-use calib_fit::stats::Interval;
+use calib_fit::stats::{Interval, percent_of_success};
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
 use super::data::Report;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
-use super::words::percent;
 use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -64,7 +63,7 @@ impl Report {
             conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
             warnings => self.warnings,
             guaranteed => self.guaranteed,
-            doubtful => !self.evidence.is_empty(),
+            doubtful => self.doubtful,
             uncalibrated => self.uncalibrated,
             n => self.metrics.after.n,
             hits => self.metrics.after.hits,
@@ -73,7 +72,7 @@ impl Report {
             origin => self.origin,
             options => self.options,
             version => self.version,
-            percent => percent(self.options.alpha).to_string(),
+            percent => percent_of_success(self.options.alpha),
             has_intervals => self.options.resamples > 0,
         }
     }

@@ -2,11 +2,12 @@
 
 use calib_fit::artifact::CallInput;
 use calib_fit::assess::BinnedEstimate;
+use calib_fit::stats::percent_of_success;
 use minijinja::{Value, context};
 
 use super::classes::{ClassWiseSide, ranges};
 use super::data::Report;
-use super::words::{number, percent};
+use super::words::number;
 
 /// Tables hold at most so many classes, those with the most rows.
 const LISTED_CLASSES: usize = 200;
@@ -83,7 +84,7 @@ impl Report {
                 deviation => [number(interval.deviation.lo), number(interval.deviation.hi)],
                 guaranteed => [number(interval.guaranteed.lo), number(interval.guaranteed.hi)],
                 vacuous => interval.vacuous,
-                percent => percent(cost.validation.delta).to_string(),
+                percent => percent_of_success(cost.validation.delta),
                 c_emp => number(cost.validation.c_emp),
                 observed => number(cost.observed),
                 observed_before => number(cost.observed_before),

@@ -37,6 +37,8 @@ pub struct ReportData<'a> {
     pub test: &'a CalibratedRows,
     /// The same with all classes, where the artefact gives every class a probability.
     pub class_probs: Option<&'a ClassProbRows>,
+    /// What is doubtful about how the rows were read, in sentences: they stand first among the warnings.
+    pub doubts: &'a [String],
     /// What is decided by the probabilities.
     pub rule: Option<&'a ReportedRule>,
     /// At most so many classes get diagrams of their own.

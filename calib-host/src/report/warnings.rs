@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
-use calib_fit::assess::{BeforeAfter, Evidence, Prediction};
+use calib_fit::assess::{BeforeAfter, Evidence, Flaw, Prediction};
 
 use super::data::Origin;
 use super::plots::Occupancy;
@@ -31,16 +31,17 @@ pub(super) fn warnings(
     artifact: &Artifact<'_>,
     data: &ReportData<'_>,
     origin: &Origin,
-    (metrics, evidence): (&BeforeAfter, &[Evidence]),
+    (metrics, evidence, flaws): (&BeforeAfter, &[Evidence], &[Flaw]),
     occupancy: &[Occupancy],
 ) -> Vec<String> {
     let header = artifact.header();
-    let ReportData { calibration, test, .. } = *data;
-    let mut warnings = Vec::new();
+    let ReportData { calibration, test, doubts, .. } = *data;
+    let mut warnings = doubts.to_vec();
     if origin.test_is_calibration || same_rows(calibration, test) {
         warnings.push(SAME_ROWS.into());
     }
     warnings.extend(evidence.iter().map(ToString::to_string));
+    warnings.extend(flaws.iter().map(ToString::to_string));
     let mut warn = |text: String| warnings.push(text);
     if !origin.calibration_is_the_artefacts {
         warn(

@@ -14,11 +14,13 @@ mod decide;
 mod doctor;
 mod empty_bins;
 mod export;
+mod flaws;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod joint;
 mod methods;
+mod mistaken_kind;
 mod npy;
 mod outputs;
 #[cfg(feature = "arrow")]

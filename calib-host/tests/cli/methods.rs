@@ -28,6 +28,7 @@ fn every_method_is_fitted_and_applied() {
         ("isotonic --max-bins 4", "irp", false),
         ("isotonic --smoothing 1", "isotonic", false),
         ("isotonic --interpolate", "isotonic-interpolated", false),
+        ("isotonic-interpolated", "isotonic-interpolated", false),
         ("irp", "irp", false),
         ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
         ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
@@ -323,5 +324,23 @@ fn bayesian_targets_fit_what_labels_do_not() {
     ] {
         let run = place.run(&fit(line));
         assert!(run.code == 2 && run.stderr.contains(words), "{}", run.stderr);
+    }
+}
+
+/// What is compared is what a fit of that name makes.
+#[test]
+fn compare_fits_what_fit_fits() {
+    let place = place();
+    let compared = place.json("calib compare --scores cal.csv --folds 2 --repeats 1 --bootstrap 5 --json");
+    let methods = compared["methods"].as_array().unwrap();
+    assert!(methods.len() >= 12 && compared["failed"] == json!([]), "{compared}");
+    for method in methods {
+        let name = method["name"].as_str().unwrap();
+        let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
+        let bins = if has_bins.contains(&name) { "--bins 10" } else { "" };
+        place.ok(&format!("calib fit --method {name} {bins} --scores cal.csv -o one.bin --force --quiet"));
+        let fitted = place.inspect("one.bin");
+        assert_eq!(method["parameters"], fitted["provenance"]["parameters"], "{name}");
+        assert_eq!(method["len_bytes"], fitted["len_bytes"], "{name}");
     }
 }

@@ -73,7 +73,7 @@ fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(run.code, code, "{}", run.stderr);
         let shown = format!("{}{}", run.stdout, run.stderr);
         assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
-        assert!(shown.contains("\\x1b"), "{shown:?}");
+        assert!(shown.contains("\\u{1b}"), "{shown:?}");
     }
 }
 

@@ -323,30 +323,6 @@ fn the_number_of_classes_must_agree() {
 }
 
 #[test]
-fn logits_that_could_be_probabilities_are_questioned() {
-    let (logits, _) = matrix();
-    let probs: Vec<f32> = logits.chunks_exact(CLASSES).flat_map(scores).collect();
-    let place = place().with("probs.npy", f32s(&[ROWS, CLASSES], probs).bytes());
-    let options =
-        "--method umd --bins 4 --reduction class-wise --labels labels.npy -o cal.bin --force --quiet";
-    let run = place.ok(&format!("calib fit {options} --logits probs.npy"));
-    let warning = "warning: every row of probs.npy sums to one, with entries in [0, 1]: are these probabilities? Then use \
-                   --probs instead of --logits\n";
-    assert_eq!(run.stderr, warning);
-    assert_eq!(place.ok("calib apply cal.bin --logits probs.npy -o out.csv").stderr, warning);
-    assert_eq!(place.ok(&format!("calib fit {options} --probs probs.npy")).stderr, "");
-    assert_eq!(place.ok(&format!("calib fit {options} --logits logits.npy")).stderr, "");
-    // The other way round it is an error.
-    let run = place.run(&format!("calib fit {options} --probs logits.npy"));
-    assert_eq!(run.code, 3);
-    assert!(
-        run.stderr.ends_with("  hint: if these are logits, use --logits instead of --probs\n"),
-        "{}",
-        run.stderr
-    );
-}
-
-#[test]
 fn five_thousand_classes_work_on_the_host() {
     let (rows, classes) = (60, 5000);
     let value = |i: usize| ((i * 7919) % 10_007) as f32 / 1000.0;

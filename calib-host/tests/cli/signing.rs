@@ -122,6 +122,14 @@ fn keys_are_kept_and_kept_secret() {
         use std::os::unix::fs::PermissionsExt;
         let mode = workplace.path().join("owner.pem").metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        assert!(!workplace.ok("calib sign cal.bin --key owner.pem -o kept.bin").stderr.contains("warning"));
+        for mode in [0o644, 0o666, 0o620] {
+            let open = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(workplace.path().join("owner.pem"), open).unwrap();
+            let run = workplace.ok("calib --quiet sign cal.bin --key owner.pem -o open.bin --force");
+            let warning = "warning: owner.pem is a private key, and others than its owner can read or write it: use `chmod 600`\n";
+            assert_eq!(run.stderr, warning, "{mode:o}");
+        }
     }
     for (line, what) in [
         ("calib sign cal.bin --key owner.pem.pub -o x.bin", "not a private Ed25519 key"),

@@ -1,7 +1,11 @@
 //! What the fuzz targets share.
 
+mod files;
+
 use calib_core::artifact::PREFIX_LEN;
 use crc::{CRC_32_ISCSI, Crc};
+
+pub use files::read;
 
 /// The CRC of artefacts and frames.
 pub static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);

@@ -83,11 +83,11 @@ xflags::xflags! {
             /// One board, and the `calib` that is built already: what `cargo xtask verify` runs.
             optional --sample
         }
-        /// Fuzz the parser, the decoder of frames, the start on any flash, and the serial line.
+        /// Fuzz the parser, the decoder of frames, the start on any flash, either end of the serial line, and the readers of files.
         cmd fuzz {
-            /// Executions per target; 100 million of the parser and 10 million of the others if not given.
+            /// Executions per target; 100 million of the parser, a million of Arrow and Parquet and 10 million of the others if not given.
             optional --runs n: u64
-            /// Only this target: parse, frame, boot or serve.
+            /// Only this target: parse, frame, boot, serve, replies, text, npy, arrow or parquet.
             optional --only target: Target
             /// Add the inputs to the seeds that reach what the seeds do not reach.
             optional --keep
@@ -124,7 +124,7 @@ mod tests {
             "  demo           Run the main job on real data, with a calibrator on an emulated device.\n",
             "  verify         Run what proves rather than tests.\n",
             "  bench device   Count instructions, bytes and stack on every emulated core, next to functions in C.\n",
-            "  fuzz           Fuzz the parser, the decoder of frames, the start on any flash, and the serial line.\n",
+            "  fuzz           Fuzz the parser, the decoder of frames, the start on any flash, the serial line, and readers of files.\n",
         ] {
             assert!(listed.contains(line), "{listed}");
         }

@@ -23,10 +23,30 @@ pub(crate) enum Target {
     Boot,
     /// The serial line of a device with slots.
     Serve,
+    /// The host's end of that line.
+    Replies,
+    /// CSV and JSON lines, compressed or not.
+    Text,
+    /// NumPy arrays and their archives.
+    Npy,
+    /// Arrow files and streams.
+    Arrow,
+    /// Parquet.
+    Parquet,
 }
 
 impl Target {
-    const ALL: [Self; 4] = [Self::Parse, Self::Frame, Self::Boot, Self::Serve];
+    const ALL: [Self; 9] = [
+        Self::Parse,
+        Self::Frame,
+        Self::Boot,
+        Self::Serve,
+        Self::Replies,
+        Self::Text,
+        Self::Npy,
+        Self::Arrow,
+        Self::Parquet,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -34,6 +54,11 @@ impl Target {
             Self::Frame => "frame",
             Self::Boot => "boot",
             Self::Serve => "serve",
+            Self::Replies => "replies",
+            Self::Text => "text",
+            Self::Npy => "npy",
+            Self::Arrow => "arrow",
+            Self::Parquet => "parquet",
         }
     }
 
@@ -41,14 +66,17 @@ impl Target {
     const fn runs(self) -> u64 {
         match self {
             Self::Parse => 100_000_000,
-            Self::Frame | Self::Boot | Self::Serve => 10_000_000,
+            Self::Frame | Self::Boot | Self::Serve | Self::Replies | Self::Text | Self::Npy => 10_000_000,
+            // Each takes as long as a hundred of the others.
+            Self::Arrow | Self::Parquet => 1_000_000,
         }
     }
 
     /// The longest input in bytes: for `Boot`, a choice and two slots.
     const fn max_len(self) -> usize {
         match self {
-            Self::Parse | Self::Serve => 1024,
+            Self::Parse | Self::Serve | Self::Replies | Self::Text | Self::Npy => 1024,
+            Self::Arrow | Self::Parquet => 4096,
             Self::Boot => 1025,
             Self::Frame => 512,
         }
@@ -70,7 +98,7 @@ impl FromStr for Target {
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|target| target.name() == name);
-        found.ok_or("there are parse, frame, boot and serve")
+        found.ok_or("there are parse, frame, boot, serve, replies, text, npy, arrow and parquet")
     }
 }
 

@@ -33,6 +33,9 @@ const BOARDS: [(&str, &str); 6] = [
 /// A classifier for the boards' build script.
 const CLASSIFIER: &str = r#"{"name": "any", "id": "0011223344556677", "mean": [0.0], "scale": [1.0],
 "weights": [[1.0]], "bias": [0.0], "alarm": {"at_least": 0.5}}"#;
+/// The folders of the workspaces.
+const WORKSPACES: [&str; 3] = [".", "firmware", "tests/fuzz"];
+
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
 /// Runs what proves rather than tests; stops at the first that fails.
@@ -44,11 +47,12 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
             targets: &[&TARGETS[..], narrow].concat(),
             components: true,
             programs: &[&OPENSSL, &CPP, &ARM_GCC, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
-            ..Needs::default()
+            cargo: &[("deny", "cargo-deny")],
         })
     })?;
     let root = root();
     steps.step("clippy", || clippy(&root))?;
+    steps.step("bans, licences and sources of dependencies", || dependencies(&root))?;
     steps.step("calib-core for devices, with every set of features", || {
         for target in CORE_TARGETS {
             for features in CORE_FEATURES {
@@ -126,6 +130,16 @@ fn clippy(root: &Path) -> Result<()> {
                 .args(["clippy", "--quiet", "--locked", "--package", "boards", "--release"])
                 .args(["--features", features, "--target", target]),
         )
+    })
+}
+
+/// `deny.toml`, in every workspace.
+fn dependencies(root: &Path) -> Result<()> {
+    WORKSPACES.iter().try_for_each(|workspace| {
+        run(cargo(&root.join(workspace))
+            .args(["deny", "--locked", "--log-level", "error", "check", "--config"])
+            .arg(root.join("deny.toml"))
+            .args(["bans", "licenses", "sources"]))
     })
 }
 

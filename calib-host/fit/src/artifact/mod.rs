@@ -19,6 +19,7 @@ pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
 pub use options::{ArtifactOptions, identity};
+pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise,
 };

@@ -9,6 +9,7 @@ use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::table_name;
 use crate::guarantee::gr21_theorem3_smallest_n;
+use crate::stats::percent_of_success;
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
@@ -433,7 +434,7 @@ fn has_empty_bins(artifact: &Artifact<'_>) -> bool {
 }
 
 /// The names of tables, the first few of them.
-fn names(artifact: &Artifact<'_>, tables: &[usize]) -> String {
+pub(crate) fn names(artifact: &Artifact<'_>, tables: &[usize]) -> String {
     const SHOWN: usize = 8;
     let header = artifact.header();
     let shown = tables.iter().take(SHOWN);
@@ -453,12 +454,6 @@ fn names(artifact: &Artifact<'_>, tables: &[usize]) -> String {
     names
 }
 
-/// `1 - alpha` in percent, with as many digits as alpha has.
-fn percent_of_success(alpha: f32) -> String {
-    let decimals = alpha.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    format!("{:.*}", decimals.saturating_sub(2), 100.0 * (1.0 - as_written(alpha)))
-}
-
 /// An `f32` as the decimal number that a person wrote.
 fn as_written(value: f32) -> f64 {
     value.to_string().parse().expect("a printed number is a number")
@@ -473,13 +468,6 @@ mod tests {
         for (alpha, odds) in [(0.1, "1 of 10"), (0.07, "7 of 100"), (0.25, "25 of 100"), (0.001, "1 of 1000")]
         {
             assert_eq!(odds_of_failure(alpha), odds);
-        }
-    }
-
-    #[test]
-    fn a_probability_has_no_more_digits_than_alpha() {
-        for (alpha, percent) in [(0.1, "90"), (0.9, "10"), (0.07, "93"), (0.001, "99.9"), (0.25, "75")] {
-            assert_eq!(percent_of_success(alpha), percent);
         }
     }
 }

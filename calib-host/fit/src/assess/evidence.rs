@@ -10,7 +10,10 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
-use crate::stats::Interval;
+use crate::data::{BinaryData, Form};
+use crate::error::FitError;
+use crate::points::{Concordance, Counted, Points, group};
+use crate::stats::{Interval, percent};
 
 /// The error that each test here makes at most, were nothing wrong: one in a hundred.
 const LEVEL: f64 = 0.01;
@@ -99,6 +102,44 @@ pub fn evidence(
     found
 }
 
+/// Tests the points that a calibrator is fitted to, before any row is held out: whether high scores are rather of the other
+/// class. Arises by chance as rarely as what [`evidence`] finds. Points that are read from a disk are passed over once or twice.
+///
+/// ```
+/// use calib_fit::BinaryData;
+/// use calib_fit::assess::{Evidence, evidence_of_fit};
+///
+/// let scores = || (0..100).map(|i| f64::from(i) / 100.0).collect();
+/// let turned = BinaryData::new(scores(), (0..100).map(|i| i < 50).collect())?;
+/// assert_eq!(evidence_of_fit(&turned)?, Some(Evidence::Reversed { auc: 0.0 }));
+/// let fair = BinaryData::new(scores(), (0..100).map(|i| i >= 50).collect())?;
+/// assert_eq!(evidence_of_fit(&fair)?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If points on a disk cannot be read back.
+pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> {
+    match data.form() {
+        Form::Packed(points) => reversed(&Counted::new(&points[..])?),
+        Form::Spilled(points) => reversed(&Counted::new(&**points)?),
+        Form::Rows(rows) => reversed(&group(rows.clone())[..]),
+    }
+}
+
+/// Whether the scores of points order their labels the wrong way round, for sure.
+fn reversed(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitError> {
+    let (n, positives) = points.totals();
+    let least = 0.5 - chance(n, positives);
+    // Most scores are in order, and that can be told without sorting them.
+    if points.auc_at_least() >= least {
+        return Ok(None);
+    }
+    let auc = Concordance::of(points)?.auc().filter(|auc| *auc < least);
+    Ok(auc.map(|auc| Evidence::Reversed { auc }))
+}
+
 /// Whether the mean of the rows' differences in squared error is above 0 for sure.
 fn worse(before: &[Prediction], after: &[Prediction]) -> Option<Evidence> {
     let loss = |row: &Prediction| (row.prob - f64::from(u8::from(row.hit))).powi(2);
@@ -166,9 +207,7 @@ fn order(both: &BeforeAfter, after: &[Prediction]) -> Option<Evidence> {
         return None;
     }
     let auc = both.before.auc?.value;
-    // Mann and Whitney's statistic, were the labels dealt out at random; ties make its variance smaller.
-    let (n, hits) = (both.before.n as f64, both.before.hits as f64);
-    let chance = z(LEVEL / 2.0) * ((n + 1.0) / (12.0 * hits * (n - hits))).sqrt();
+    let chance = chance(both.before.n, both.before.hits);
     if auc < 0.5 - chance {
         return Some(Evidence::Reversed { auc });
     }
@@ -181,6 +220,13 @@ fn order(both: &BeforeAfter, after: &[Prediction]) -> Option<Evidence> {
     }
     let turned = both.after.auc.map(|auc| auc.value).filter(|after| *after < 0.5 - chance)?;
     Some(Evidence::Turned { before: auc, after: turned })
+}
+
+/// How far from one half the area under the ROC curve may be by chance: Mann and Whitney's statistic, were the labels dealt out
+/// at random. Ties make its variance smaller. Infinite or no number if all labels are the same.
+fn chance(n: u64, hits: u64) -> f64 {
+    let (n, hits) = (n as f64, hits as f64);
+    z(LEVEL / 2.0) * ((n + 1.0) / (12.0 * hits * (n - hits))).sqrt()
 }
 
 /// The normal quantile at `1 - p`.
@@ -198,8 +244,8 @@ impl fmt::Display for Evidence {
             ),
             Self::BrokenPromise { broken, bins, alpha } => {
                 let one = if *broken == 1 { "breaks" } else { "break" };
-                // The artefact has it as an f32: no more digits than a person wrote.
-                let chance = (1e8 * alpha).round() / 1e6;
+                // The artefact has it as an f32.
+                let chance = percent(*alpha as f32);
                 write!(
                     f,
                     "{broken} of {bins} bins with a guarantee {one} it on the test rows, beyond chance (exact binomial \
@@ -209,8 +255,8 @@ impl fmt::Display for Evidence {
             }
             Self::Reversed { auc } => write!(
                 f,
-                "High scores are rather of class 0: the area under the ROC curve is {auc:.3}. Are the scores those of class \
-                 0, or the labels turned round?"
+                "High scores are rather of class 0: the area under the ROC curve is {auc:.3}. Was the score of class 0 taken for the \
+                 score of class 1, or label 0 for label 1?"
             ),
             Self::Turned { before, after } => write!(
                 f,
@@ -235,8 +281,9 @@ mod tests {
     use crate::artifact::{StoredArtifact, artifact_bytes};
     use crate::assess::{AssessOptions, assess_before_after};
     use crate::binary::{BinaryMethod, Isotonic, Umd};
-    use crate::data::BinaryData;
+    use crate::data::{BinaryData, VectorKind, Vectors};
     use crate::fit::fit_binary;
+    use crate::reduction::{Problems, ReductionOptions, fit_reduction};
 
     /// Scores and labels: the truth is `truth(score)`.
     fn rows(n: usize, seed: u64, truth: impl Fn(f64) -> f64) -> Vec<(f64, bool)> {
@@ -345,5 +392,61 @@ mod tests {
         assert_eq!(Bin { prob: 0.5, n: 10, hits: 5 }.p_value(0.1), 1.0);
         assert_eq!(Bin { prob: 0.9, n: 10, hits: 10 }.p_value(0.2), 1.0);
         assert_eq!(Bin { prob: 0.1, n: 10, hits: 0 }.p_value(0.2), 1.0);
+    }
+    /// One bin for the predictions of class 0, which rest on 4000 points, and one for the 200 of class 1; or one for all.
+    fn of_predictions(reduction: Reduction) -> StoredArtifact {
+        let row = |i: usize| {
+            let class = usize::from(i % 21 == 20);
+            let mut logits = [0.0; 2];
+            logits[class] = 0.1 + (i as f32 * 0.618).fract();
+            (logits, ((class + usize::from(i % 10 < 3)) % 2) as i64)
+        };
+        let (logits, labels): (Vec<[f32; 2]>, Vec<i64>) = (0..4200).map(row).unzip();
+        let vectors = Vectors::new(logits.concat(), 2, VectorKind::Logits).unwrap();
+        let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: None };
+        let problems = Problems::new(&vectors, &labels, reduction).unwrap();
+        let fit = fit_reduction(&problems, &options, 0.1).unwrap();
+        StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
+    }
+
+    /// Whether predictions of a class that come true in 5 of 100 cases less than the table says break the promise.
+    fn breaks(stored: &StoredArtifact, table: usize, class: u16) -> bool {
+        let artifact = stored.artifact();
+        let calib_core::artifact::TableForm::Steps(steps) = artifact.tables().get(table).unwrap().form else {
+            panic!("no steps")
+        };
+        let prob = f64::from(steps.values().next().unwrap());
+        let row = |i: u32| Prediction { class, prob, bin: 0, hit: f64::from(i) < 20_000.0 * (prob - 0.05) };
+        let rows: Vec<_> = (0..20_000).map(row).collect();
+        matches!(broken_promise(&artifact, &rows), Some(Evidence::BrokenPromise { broken: 1, bins: 1, .. }))
+    }
+
+    #[test]
+    fn a_prediction_is_held_against_the_epsilon_of_its_own_table() {
+        let stored = of_predictions(Reduction::TopLabel);
+        let epsilon = |table| stored.artifact().tables().get(table).unwrap().epsilon.unwrap();
+        assert!(epsilon(0) < 0.04 && epsilon(1) > 0.06, "{} {}", epsilon(0), epsilon(1));
+        assert!(breaks(&stored, 0, 0) && !breaks(&stored, 1, 1));
+        // One table for all classes.
+        let stored = of_predictions(Reduction::Confidence);
+        assert!(breaks(&stored, 0, 0) && breaks(&stored, 0, 1));
+        // The predicted class's probability is not what is promised.
+        let stored = of_predictions(Reduction::ClassWise);
+        assert!(!breaks(&stored, 0, 0));
+    }
+
+    /// Two forecasts that are equally bad: one side of 1 %.
+    #[test]
+    fn chance_rarely_makes_one_of_two_equals_worse() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut false_alarms = 0;
+        for _ in 0..2000 {
+            let hits: Vec<bool> = (0..300).map(|_| rng.random()).collect();
+            let said =
+                |prob| hits.iter().map(|&hit| Prediction { class: 1, prob, bin: 0, hit }).collect::<Vec<_>>();
+            false_alarms += usize::from(worse(&said(0.6), &said(0.4)).is_some());
+        }
+        // 10 on average; more than 24 with a probability below one in ten thousand, and none is no test.
+        assert!((1..=24).contains(&false_alarms), "{false_alarms}");
     }
 }

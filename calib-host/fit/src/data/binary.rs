@@ -158,8 +158,8 @@ impl BinaryData {
     /// [`FitError::Spill`] if points that do not fit into memory cannot be read back from their temporary file.
     pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
         match &self.form {
-            Form::Packed(points) => points.fold(RowsHash::default, add_packed, RowsHash::add_assign),
-            Form::Spilled(points) => points.fold(RowsHash::default, add_packed, RowsHash::add_assign),
+            Form::Packed(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
+            Form::Spilled(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
             Form::Rows(rows) => {
                 let of = |&(score, n, positives): &(f64, u64, u64)| {
                     let row = |label| RowsHash::of_score(score as f32, label);

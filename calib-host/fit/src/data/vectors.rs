@@ -148,6 +148,20 @@ impl Vectors {
     pub fn all_look_like_probs(&self) -> bool {
         self.rows().all(|row| Probs::new(row).is_ok())
     }
+
+    /// Whether every entry is in `[0, 1]`, as in no logits of a classifier that is ever sure.
+    pub fn all_in_unit_interval(&self) -> bool {
+        self.values.iter().all(|value| (0.0..=1.0).contains(value))
+    }
+
+    /// Checks the same numbers as vectors of another kind.
+    ///
+    /// # Errors
+    ///
+    /// The first row that is no vector of that kind.
+    pub fn of_kind(self, kind: VectorKind) -> Result<Self, DataError> {
+        Self::new(self.values, self.classes, kind)
+    }
 }
 
 #[cfg(test)]

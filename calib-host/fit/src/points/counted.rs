@@ -196,6 +196,17 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
         self.below[BUCKETS]
     }
 
+    /// Pairs within a bucket count as if all were in the wrong order.
+    fn auc_at_least(&self) -> f64 {
+        let (n, positives) = self.totals();
+        let pairs = positives as f64 * (n - positives) as f64;
+        let in_order = |ends: &[(u64, u64)]| {
+            let [(below, positives_below), (_, positives_through)] = *ends else { return 0.0 };
+            (positives_through - positives_below) as f64 * (below - positives_below) as f64
+        };
+        self.below.windows(2).map(in_order).sum::<f64>() / pairs
+    }
+
     fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
         let bucket = |rank: &u64| self.below.partition_point(|below| below.0 < *rank) - 1;
         let by_bucket: Vec<&[u64]> = ranks.chunk_by(|a, b| bucket(a) == bucket(b)).collect();

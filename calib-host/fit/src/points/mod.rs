@@ -4,6 +4,7 @@
 //! `error`.
 
 mod blocks;
+mod concordance;
 mod counted;
 mod group;
 pub(crate) mod packed;
@@ -17,6 +18,7 @@ use crate::stats::{Sums, mean};
 
 pub use blocks::{Block, isotonic_blocks};
 pub(crate) use blocks::{mean_is_below, pool, pool_groups};
+pub(crate) use concordance::Concordance;
 pub(crate) use counted::Counted;
 pub use group::Group;
 pub(crate) use group::{group, totals};
@@ -55,6 +57,11 @@ pub(crate) trait Points: Sync {
         &self,
         map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError>;
+
+    /// An area under the ROC curve that the scores' own is not below, as far as what is counted already tells.
+    fn auc_at_least(&self) -> f64 {
+        0.0
+    }
 
     /// All groups in ascending order of score.
     fn groups(&self) -> Result<Vec<Group>, FitError> {

@@ -10,6 +10,7 @@ mod folds;
 mod interval;
 mod logistic;
 mod newton;
+mod percent;
 
 pub use clopper_pearson::clopper_pearson;
 pub(crate) use exact_sum::ExactSum;
@@ -21,3 +22,4 @@ pub use interval::Interval;
 pub use logistic::CLIP;
 pub(crate) use logistic::{clip, ln_complement, logit, sigmoid, softmax};
 pub(crate) use newton::{Convex, End, minimise};
+pub use percent::{decimals, percent, percent_of_success};

@@ -14,7 +14,7 @@ use clap::Args;
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, ScoreSource};
-use crate::cli::out::stderr;
+use crate::cli::out::{stderr, warn};
 use crate::cli::read::{
     NamedArtifact, applied_codes, codes_of_classes, question_kind, read_code_vectors, read_vectors,
 };
@@ -74,7 +74,7 @@ impl Apply {
                 None => {
                     let vectors = read_vectors(&source, kind, &self.score_column)?;
                     let applied = named.apply(&vectors)?;
-                    question_kind(&source, &vectors)?;
+                    warn(question_kind(&source, &vectors).as_slice())?;
                     self.write(|writer| self.vectors(&artifact, applied, writer))
                 }
             },

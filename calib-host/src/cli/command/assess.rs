@@ -84,14 +84,15 @@ impl Assess {
             by_bin,
             seed: self.seed,
         };
-        let subject = asked.read(quiet)?;
+        let (subject, doubt) = asked.read(quiet)?;
         if self.top_k.is_some() && !matches!(subject, Subject::Vectors(_)) {
             return Err(Error::Usage(
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
             ));
         }
+        warn(doubt.as_slice())?;
         let options = self.options();
-        let (value, binning) = match subject {
+        let (mut value, binning) = match subject {
             Subject::Predictions { rows, kind, uncalibrated } => {
                 let assessment = assess(&rows, kind, &options);
                 if !self.json {
@@ -110,7 +111,10 @@ impl Assess {
                 value["evidence"] = json!(evidence);
                 (value, both.after.bins.len())
             }
-            Subject::ClassProbs(rows) => return self.class_probs(&rows, &options),
+            Subject::ClassProbs(rows) => match self.class_probs(&rows, &options)? {
+                Some(shown) => shown,
+                None => return Ok(()),
+            },
             Subject::Ranks { before, after, uncalibrated } => {
                 let [before, after] = [before, after].map(|ranks| assess_top_k(&ranks, &options));
                 if !self.json {
@@ -119,35 +123,45 @@ impl Assess {
                 let both = json!({"before": before, "after": after});
                 (with_uncalibrated(both, uncalibrated), after.ranks[0].bins.len())
             }
-            Subject::Vectors(matrix) => return self.vectors(&matrix, &options),
+            Subject::Vectors(matrix) => match self.vectors(&matrix, &options)? {
+                Some(shown) => shown,
+                None => return Ok(()),
+            },
         };
+        value["warnings"] = json!(doubt.as_slice());
         print_value(value, binning, &options)
     }
 
-    /// Vectors of probabilities before and after an artefact.
-    fn class_probs(&self, rows: &ClassProbRows, options: &AssessOptions) -> Result<(), Error> {
+    /// Vectors of probabilities before and after an artefact: as JSON with the number of bins, or printed.
+    fn class_probs(
+        &self,
+        rows: &ClassProbRows,
+        options: &AssessOptions,
+    ) -> Result<Option<(Value, usize)>, Error> {
         let [before, after] = [&rows.before, &rows.after].map(|matrix| {
             (assess_vectors(matrix, options), roc_surface(matrix, self.seed, options.bootstrap))
         });
         if !self.json {
-            return Ok(show::each(rows.uncalibrated, [&before, &after], |(one, surface)| {
+            show::each(rows.uncalibrated, [&before, &after], |(one, surface)| {
                 show::vectors(one, surface.as_ref(), None)
-            })?);
+            })?;
+            return Ok(None);
         }
         let occupied = after.0.top_label.bins.len();
         let [before, after] =
             [before, after].map(|(one, surface)| show::vectors_json(&one, surface.as_ref()));
         let both = json!({"before": before, "after": after});
-        print_value(with_uncalibrated(both, rows.uncalibrated), occupied, options)
+        Ok(Some((with_uncalibrated(both, rows.uncalibrated), occupied)))
     }
 
-    /// Vectors of probabilities, and if asked for their first ranks.
-    fn vectors(&self, matrix: &ProbMatrix, options: &AssessOptions) -> Result<(), Error> {
+    /// Vectors of probabilities, and if asked for their first ranks: as JSON with the number of bins, or printed.
+    fn vectors(&self, matrix: &ProbMatrix, options: &AssessOptions) -> Result<Option<(Value, usize)>, Error> {
         let assessment = assess_vectors(matrix, options);
         let surface = roc_surface(matrix, self.seed, options.bootstrap);
         let top_k = self.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), options));
         if !self.json {
-            return Ok(show::vectors(&assessment, surface.as_ref(), top_k.as_ref())?);
+            show::vectors(&assessment, surface.as_ref(), top_k.as_ref())?;
+            return Ok(None);
         }
         let mut value = show::vectors_json(&assessment, surface.as_ref());
         let occupied = assessment.top_label.bins.len();
@@ -155,7 +169,7 @@ impl Assess {
         if let Some(top_k) = top_k {
             value["top_k"] = json!(top_k);
         }
-        print_value(value, occupied, options)
+        Ok(Some((value, occupied)))
     }
 
     fn options(&self) -> AssessOptions {

@@ -9,6 +9,7 @@ use calib_host::input::{self, Source};
 use calib_host::report::SAME_ROWS;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -96,6 +97,7 @@ impl Compare {
         if self.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon <= 0.0) {
             return Err(Error::Usage("epsilon is a number above 0, such as 0.05".into()));
         }
+        let mut doubts = Vec::new();
         let ((contenders, left_out), data, test) = match self.source.vectors() {
             None => {
                 if self.claim.is_some() {
@@ -111,8 +113,9 @@ impl Compare {
                     test.map(|test| self.binary(test, self.test_labels.as_deref(), quiet)).transpose()?;
                 (contenders, data, test)
             }
-            Some((path, kind)) => self.matrices(path, kind, quiet)?,
+            Some((path, kind)) => self.matrices(path, kind, &mut doubts, quiet)?,
         };
+        warn(&doubts)?;
         let same = test.as_ref().is_some_and(|test| test.rows_hash() == data.rows_hash());
         let path = self.test.as_deref().unwrap_or(Path::new("-"));
         self.same_rows.allow(same, path, "every method is")?;
@@ -133,7 +136,12 @@ impl Compare {
         let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &|| bar.inc(1));
         bar.finish_and_clear();
         comparison.failed.extend(left_out);
-        if self.json { print_json(&comparison) } else { Ok(show::comparison(&comparison)?) }
+        if !self.json {
+            return Ok(show::comparison(&comparison)?);
+        }
+        let mut value = json!(comparison);
+        value["warnings"] = json!(doubts);
+        print_json(&value)
     }
 
     fn options(&self, split: Split) -> CompareOptions {
@@ -181,17 +189,18 @@ impl Compare {
         &self,
         path: &Path,
         kind: VectorKind,
+        doubts: &mut Vec<String>,
         quiet: bool,
     ) -> Result<(Contenders, CompareData, Option<CompareData>), Error> {
         let claim = match self.claim {
             None | Some(ClaimName::AllClasses) => Claim::AllClasses,
             Some(ClaimName::TopLabel) => Claim::TopLabel,
         };
-        let read = |path: &Path, labels: Option<&Path>| {
+        let mut read = |path: &Path, labels: Option<&Path>| {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = Source::read_all(&paths, &reading(quiet))?;
             let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-            question_kind(&sources[0], &vectors)?;
+            doubts.extend(question_kind(&sources[0], &vectors));
             let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
             let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
             let data = CompareData::vectors(&vectors, &labels, claim).expect("the rows were checked");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::{Outcome, Score};
 use calib_host::artifact::CompileError;
-use calib_host::assess::Prediction;
+use calib_host::assess::{Flaw, Prediction, RuleInterval, flaws_under, unreached};
 use calib_host::data::RowsHash;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
@@ -21,7 +21,7 @@ use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{is_fitted_to, labels_of};
-use crate::cli::show::{Decided, print};
+use crate::cli::show::{Decided, Warnings, print};
 
 /// Find the cheapest action for every probability, and what it costs.
 ///
@@ -126,8 +126,12 @@ impl Decide {
                 .map_err(|cause| Error::from(CompileError::from(cause)))?;
             write_file(output, self.force, |out| out.write_all(&bytes))?;
         }
+        let warnings = Warnings::of_flaws(unreached_of(&decided, stored.as_ref(), rows.as_ref()));
+        warnings.print()?;
         if self.json {
-            print_json(&decided.to_json(self.output.as_deref()))
+            let mut value = decided.to_json(self.output.as_deref());
+            warnings.add_to(&mut value);
+            print_json(&value)
         } else {
             Ok(print(&decided, &mut stdout())?)
         }
@@ -252,6 +256,24 @@ impl Decide {
         })?;
         let prob = |outcome: &Outcome| outcome.calibrated().and_then(|found| Score::new(found.prob).ok());
         Ok(applied.iter().map(|row| prob(&row.outcome)).collect())
+    }
+}
+
+/// The decisions that the artefact, or without one no row, leads to.
+fn unreached_of(
+    decided: &Decided<'_>,
+    stored: Option<&StoredArtifact>,
+    rows: Option<&DecidedRows>,
+) -> Vec<Flaw> {
+    let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
+        let action = &decided.actions.all()[action];
+        RuleInterval { action: &action.name, alarm: action.alarm, above, up_to }
+    };
+    let rule: Vec<_> = decided.rule.pieces().map(interval).collect();
+    match (stored, rows) {
+        (Some(stored), _) => flaws_under(&stored.artifact(), &rule),
+        (None, Some(rows)) => unreached(&rule, rows.probs.iter().flatten().map(|prob| prob.get())),
+        (None, None) => Vec::new(),
     }
 }
 

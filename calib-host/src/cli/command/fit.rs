@@ -7,6 +7,7 @@ use std::time::Duration;
 use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
+use calib_host::assess::evidence_of_fit;
 use calib_host::binary::{Model, ScalingModel};
 use calib_host::data::{DataError, RowsHash};
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
@@ -16,8 +17,8 @@ use calib_host::fit::{FittedTable, divided, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary,
-    fit_joint, joint_artifact_bytes,
+    ArtifactOptions, BinaryData, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes,
+    fit_binary, fit_joint, joint_artifact_bytes,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -30,7 +31,7 @@ use crate::cli::options::{
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
-use crate::cli::show::{edges_of_keys, joint_json, joint_summary};
+use crate::cli::show::{Warnings, edges_of_keys, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
 #[derive(Args)]
@@ -102,6 +103,13 @@ struct DataOrigin {
     rows: RowsHash,
 }
 
+/// What was fitted, from what, and what speaks against it.
+struct Fitted {
+    fit: calib_host::Fit,
+    origin: DataOrigin,
+    warnings: Warnings,
+}
+
 /// The numbers in a table.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum TableWidth {
@@ -127,7 +135,7 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
-        let (fit, origin) = match (self.source.vectors(), reduction) {
+        let Fitted { fit, origin, warnings } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
             (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
@@ -140,7 +148,7 @@ impl FitCommand {
         let bytes = decided(artifact_bytes(&fit, &self.options(origin))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        self.report(&fit, &stored, quiet)
+        self.report(&fit, &stored, warnings.and_of(&stored.artifact()), quiet)
     }
 
     /// Fits a matrix under a reduction.
@@ -150,9 +158,10 @@ impl FitCommand {
         kind: VectorKind,
         reduction: Reduction,
         quiet: bool,
-    ) -> Result<(calib_host::Fit, DataOrigin), Error> {
+    ) -> Result<Fitted, Error> {
         let encoding = self.codes.encoding()?;
         let sources = self.matrix_sources(path, quiet)?;
+        let mut warnings = Warnings::default();
         let (problems, rows) = match encoding {
             Some(encoding) => {
                 let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
@@ -162,7 +171,7 @@ impl FitCommand {
             }
             None => {
                 let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
-                question_kind(&sources[0], &vectors)?;
+                warnings.doubts.extend(question_kind(&sources[0], &vectors));
                 let problems = Problems::new(&vectors, &labels.values, reduction);
                 (problems, vectors.rows_hash(&labels.values))
             }
@@ -176,7 +185,8 @@ impl FitCommand {
         let fit = fit_reduction(&problems, &self.method.reduction()?, self.divided_alpha())
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
         let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
-        Ok((fit, DataOrigin { sha256: input::sha256(&sources.iter().collect::<Vec<_>>()), rows }))
+        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
     }
 
     /// Fits one calibrator of whole vectors.
@@ -198,7 +208,9 @@ impl FitCommand {
         }
         let sources = self.matrix_sources(path, quiet)?;
         let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
-        question_kind(&sources[0], &vectors)?;
+        let doubts = question_kind(&sources[0], &vectors).into_iter().collect();
+        let warnings = Warnings { doubts, ..Warnings::default() };
+        warnings.print()?;
         let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
         // indicatif draws nothing when standard error is not a terminal.
         let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
@@ -213,7 +225,9 @@ impl FitCommand {
         let bytes = decided(joint_artifact_bytes(&fit, &self.options(origin))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         if self.json {
-            return print_json(&joint_json(&fit, &self.output, bytes.len()));
+            let mut value = joint_json(&fit, &self.output, bytes.len());
+            warnings.add_to(&mut value);
+            return print_json(&value);
         }
         if !quiet {
             let output = self.output.display();
@@ -256,7 +270,7 @@ impl FitCommand {
     }
 
     /// Fits scores and labels.
-    fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, DataOrigin), Error> {
+    fn binary(&self, quiet: bool) -> Result<Fitted, Error> {
         // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
         if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
@@ -275,18 +289,16 @@ impl FitCommand {
         let rows = input.data.rows_hash().map_err(|cause| Error::fit(input_place.clone(), cause))?;
         let fit = fit.map_err(|cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
-            Error::fit(if one_class { input.labels } else { input.scores }, cause)
+            Error::fit(if one_class { input.labels.clone() } else { input.scores.clone() }, cause)
         })?;
         let spread = input.data.spread().map_err(|cause| Error::fit(input_place, cause))?;
-        Ok((fit.with_spreads([Some(spread)]), DataOrigin { sha256: input.sha256, rows }))
+        let warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
+        let origin = DataOrigin { sha256: input.sha256, rows };
+        Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings })
     }
 
     /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
-    fn aggregated(
-        &self,
-        encoding: Option<ScoreEncoding>,
-        quiet: bool,
-    ) -> Result<(calib_host::Fit, DataOrigin), Error> {
+    fn aggregated(&self, encoding: Option<ScoreEncoding>, quiet: bool) -> Result<Fitted, Error> {
         let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
@@ -325,23 +337,36 @@ impl FitCommand {
             }
         }
         .map_err(fit_error)?;
-        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let warnings = match &sample {
+            Sample::Points(data) => warnings_of(data).map_err(fit_error)?,
+            // The test counts points.
+            Sample::Weighted(_) => Warnings::default(),
+        };
         let spread = match &sample {
             Sample::Points(data) => data.spread(),
             Sample::Weighted(data) => data.spread(),
         };
-        let spread = spread.map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
-        Ok((over_codes(fit.with_spreads([Some(spread)]), encoding)?, DataOrigin { sha256, rows }))
+        let spread = spread.map_err(fit_error)?;
+        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let fit = over_codes(fit.with_spreads([Some(spread)]), encoding)?;
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
     }
 
-    fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+    fn report(
+        &self,
+        fit: &calib_host::Fit,
+        stored: &StoredArtifact,
+        warnings: Warnings,
+        quiet: bool,
+    ) -> Result<(), Error> {
+        warnings.print()?;
         let artifact = stored.artifact();
         let len_bytes = artifact.len_bytes();
         let advice = points_for_a_useful_epsilon(&artifact);
         let mut promise = promise(stored);
         promise.statement.extend(advice.map(|advice| format!(" {advice}")));
         if self.json {
-            return print_json(&json!({
+            let mut value = json!({
                 "output": self.output,
                 "len_bytes": len_bytes,
                 "method": fit.method.to_string(),
@@ -364,7 +389,9 @@ impl FitCommand {
                     "reason": unfitted.reason.to_string(),
                 })).collect::<Vec<_>>(),
                 "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
-            }));
+            });
+            warnings.add_to(&mut value);
+            return print_json(&value);
         }
         if quiet {
             return Ok(());
@@ -405,6 +432,12 @@ impl FitCommand {
         }
         Ok(())
     }
+}
+
+/// What the points that a calibrator is fitted to say against it.
+fn warnings_of(data: &BinaryData) -> Result<Warnings, FitError> {
+    let evidence = evidence_of_fit(data)?.into_iter().collect();
+    Ok(Warnings { evidence, ..Warnings::default() })
 }
 
 /// What is to be said of bins in which next to nothing happened.

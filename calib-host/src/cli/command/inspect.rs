@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::error::Error;
 use crate::cli::out::{print_json, stdout};
-use crate::cli::show::{artifact_json, print_artifact};
+use crate::cli::show::{Warnings, artifact_json, print_artifact};
 
 /// Check an artefact and show what it holds.
 #[derive(Args)]
@@ -22,8 +22,12 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(self) -> Result<(), Error> {
         let stored = read_artifact(&self.artifact)?;
+        let warnings = Warnings::of_artifact(&stored.artifact());
+        warnings.print()?;
         if self.json {
-            return print_json(&artifact_json(&stored));
+            let mut value = artifact_json(&stored);
+            warnings.add_to(&mut value);
+            return print_json(&value);
         }
         Ok(print_artifact(&self.artifact, &stored, &mut stdout())?)
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::out::{print_json, stderr, stdout};
+use crate::cli::out::{print_json, stderr, stdout, warn};
 
 /// Make a pair of keys: a private one to sign artefacts with, a public one to build into devices.
 ///
@@ -81,6 +81,12 @@ impl Keygen {
 impl Sign {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
+        if PrivateKey::is_open_to_others(&self.key)? {
+            let path = self.key.display();
+            warn(&[format!(
+                "{path} is a private key, and others than its owner can read or write it: use `chmod 600`"
+            )])?;
+        }
         let stored = read_artifact(&self.artifact)?;
         if stored.artifact().counter() == 0 {
             return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::error::Error;
 use crate::cli::options::SerialLine;
-use crate::cli::out::{one_line, stderr, stdout};
+use crate::cli::out::{escaped, stderr, stdout};
 use crate::cli::show::{device_json, slots_json};
 
 /// How long a look at the log waits for bytes.
@@ -284,7 +284,7 @@ fn log_json(line: &LogLine) -> Value {
 fn log_text(line: &LogLine) -> String {
     let level = line.level.unwrap_or("log");
     let time = line.timestamp.as_ref().map_or(String::new(), |time| format!("{time} "));
-    format!("{time}{level:<5} {}", one_line(&line.message))
+    format!("{time}{level:<5} {}", escaped(&line.message))
 }
 
 #[cfg(test)]

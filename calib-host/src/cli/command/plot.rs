@@ -91,9 +91,13 @@ impl PlotCommand {
             calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
             test: &test.rows,
             class_probs: test.class_probs.as_ref(),
+            doubts: &[],
             rule: None,
             drawn_classes: usize::MAX,
         };
+        let doubts =
+            [calibration.as_ref(), Some(&test)].map(|rows| rows.and_then(|rows| rows.doubt.as_deref()));
+        warn(&doubts.into_iter().flatten().collect::<Vec<_>>())?;
         let (figure, absent) = self.figure();
         let CalibratedRows { before, after, kind, .. } = data.test;
         let options = AssessOptions::default();

@@ -65,10 +65,13 @@ impl ReportCommand {
         };
         let options = self.data.assess_options(Some(resamples));
         let rule = self.rule(&artifact)?;
+        let doubts: Vec<String> =
+            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).collect();
         let data = ReportData {
             calibration: &calibration.rows,
             test: &test.rows,
             class_probs: test.class_probs.as_ref(),
+            doubts: &doubts,
             rule: rule.as_ref(),
             drawn_classes: self.drawn_classes,
         };

@@ -24,9 +24,16 @@ pub(crate) struct ReportedOptions {
     pub(crate) test_labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
-    /// What a matrix holds; integer codes if the artefact is over those.
-    #[arg(long, value_enum, default_value_t = MatrixName::Logits)]
-    matrix: MatrixName,
+    /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
+    /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
+    #[arg(long, conflicts_with_all = ["probs", "matrix"])]
+    logits: bool,
+    /// The matrices hold probabilities, or integer codes of such for an artefact over those.
+    #[arg(long, conflicts_with = "matrix")]
+    probs: bool,
+    /// The old spelling of --logits and --probs.
+    #[arg(long, value_enum, hide = true)]
+    matrix: Option<MatrixName>,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     pub(crate) score_column: String,
@@ -53,11 +60,13 @@ enum MatrixName {
 }
 
 impl ReportedOptions {
-    /// What a matrix holds.
-    pub(crate) fn kind(&self) -> VectorKind {
+    /// What the matrices hold, if the user says so.
+    pub(crate) fn kind(&self) -> Option<VectorKind> {
         match self.matrix {
-            MatrixName::Logits => VectorKind::Logits,
-            MatrixName::Probs => VectorKind::Probs,
+            Some(MatrixName::Logits) => Some(VectorKind::Logits),
+            Some(MatrixName::Probs) => Some(VectorKind::Probs),
+            None if self.logits => Some(VectorKind::Logits),
+            None => self.probs.then_some(VectorKind::Probs),
         }
     }
 

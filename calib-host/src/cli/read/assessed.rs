@@ -12,9 +12,10 @@ use calib_host::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
 use calib_host::{StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
-use super::columns::read_vectors;
+use super::columns::{question_kind, read_vectors};
 use super::rows::{
-    ColumnNames, NamedArtifact, check_both_labels, matrix_labels, score_columns, split, table_labels, wide,
+    ColumnNames, NamedArtifact, ReadRows, check_both_labels, matrix_labels, score_columns, split,
+    table_labels, wide,
 };
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -46,8 +47,11 @@ pub(crate) enum Subject {
     Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: u64 },
 }
 
+/// What was read, and what is doubtful about it.
+type Read = (Subject, Option<String>);
+
 impl Assessed<'_> {
-    pub(crate) fn read(&self, quiet: bool) -> Result<Subject, Error> {
+    pub(crate) fn read(&self, quiet: bool) -> Result<Read, Error> {
         let source = &self.options.source;
         let path = source.probs.as_deref().or(source.scores.as_deref()).or(source.logits.as_deref());
         let path = path.expect("clap asks for one of the sources");
@@ -76,9 +80,9 @@ impl Assessed<'_> {
                         .into(),
                 ));
             }
-            return self.read_table(&sources);
+            return Ok((self.read_table(&sources)?, None));
         }
-        self.read_scores(&sources, artifact)
+        Ok((self.read_scores(&sources, artifact)?, None))
     }
 
     /// A table of probabilities of predictions.
@@ -135,7 +139,7 @@ impl Assessed<'_> {
         self.check_no_table_columns()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
-            let (rows, hash) = artifact.scores(sources, self.columns())?;
+            let ReadRows { rows, hash, .. } = artifact.scores(sources, self.columns())?;
             self.check_rows(artifact, hash, sources)?;
             return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
         }
@@ -155,21 +159,23 @@ impl Assessed<'_> {
         sources: &[Source],
         kind: VectorKind,
         artifact: Option<&NamedArtifact<'_>>,
-    ) -> Result<Subject, Error> {
+    ) -> Result<Read, Error> {
         self.check_no_table_columns()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
             let reduction = artifact.stored.artifact().header().reduction;
             if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
-                let (rows, hash) = artifact.vectors(sources, kind, self.columns())?;
-                self.check_rows(artifact, hash, sources)?;
-                return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
+                let read = artifact.vectors(sources, Some(kind), self.columns())?;
+                self.check_rows(artifact, read.hash, sources)?;
+                return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone()), read.doubt));
             }
         }
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
+        let doubt = question_kind(&sources[0], &vectors);
         let labels = matrix_labels(sources, &self.options.label_column, vectors.len(), vectors.classes())?;
         let Some(artifact) = artifact else {
-            return Ok(Subject::Vectors(ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes())));
+            let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());
+            return Ok((Subject::Vectors(matrix), doubt));
         };
         self.check_rows(artifact, vectors.rows_hash(&wide(&labels)), sources)?;
         let applied = artifact.apply(&vectors)?;
@@ -177,7 +183,8 @@ impl Assessed<'_> {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
             _ => class_probs(applied, &vectors, &labels).map(Subject::ClassProbs),
         };
-        subject.ok_or_else(|| Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated))
+        let nothing = || Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated);
+        Ok((subject.ok_or_else(nothing)?, doubt))
     }
 
     /// Refuses the rows that the artefact was fitted to, or warns of them.

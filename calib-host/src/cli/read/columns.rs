@@ -1,7 +1,5 @@
 //! Columns of labels, and matrices, under the names that options give them.
 
-use std::io::{self, Write};
-
 use calib_core::ScoreEncoding;
 use calib_host::data::CodeVectors;
 use calib_host::files::FileError;
@@ -9,7 +7,6 @@ use calib_host::input::{self, Column, Source, Table};
 use calib_host::{VectorKind, Vectors};
 
 use crate::cli::options::SCORE_COLUMN;
-use crate::cli::out::stderr;
 
 /// Reads labels from a file of their own: a NumPy array, or a column of a table.
 pub(super) fn read_labels(source: &Source, column: &str) -> Result<Column<i64>, FileError> {
@@ -39,15 +36,32 @@ pub(crate) fn read_code_vectors(
     input::code_vectors(source, encoding, Some(column).filter(|name| *name != SCORE_COLUMN))
 }
 
-/// Asks who gave logits that could be probabilities: any probabilities are finite numbers, so nothing else tells.
-pub(crate) fn question_kind(source: &Source, vectors: &Vectors) -> io::Result<()> {
-    if vectors.kind() == VectorKind::Logits && vectors.all_look_like_probs() {
-        writeln!(
-            stderr(),
-            "warning: every row of {} sums to one, with entries in [0, 1]: are these probabilities? Then use --probs \
-             instead of --logits",
-            source.path().display()
-        )?;
+/// Reads a matrix of which nobody says what it holds: probabilities if every row is a probability vector, otherwise logits.
+pub(super) fn read_any_vectors(source: &Source, column: &str) -> Result<Vectors, FileError> {
+    let logits = read_vectors(source, VectorKind::Logits, column)?;
+    Ok(match logits.all_look_like_probs() {
+        true => logits.of_kind(VectorKind::Probs).expect("every row was looked at"),
+        false => logits,
+    })
+}
+
+/// Questions logits that could be probabilities: any probabilities are finite numbers, so nothing else tells. Logits that are
+/// given as probabilities are refused when they are read.
+pub(crate) fn question_kind(source: &Source, vectors: &Vectors) -> Option<String> {
+    let path = source.path().display();
+    if vectors.kind() != VectorKind::Logits {
+        None
+    } else if vectors.all_look_like_probs() {
+        Some(format!(
+            "Every row of {path} sums to one, with entries in [0, 1]: are these probabilities? Then use --probs instead of \
+             --logits."
+        ))
+    } else if vectors.all_in_unit_interval() {
+        Some(format!(
+            "Every entry of {path} is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
+             itself, or rounded? Then divide each row by its sum, and use --probs."
+        ))
+    } else {
+        None
     }
-    Ok(())
 }

@@ -61,6 +61,6 @@ pub(crate) fn mismatch(path: &Path, artifact: &Artifact<'_>, got: &str) -> Error
 }
 
 /// Whether the artefact was fitted to logits as they are.
-fn needs_logits(artifact: &Artifact<'_>) -> bool {
+pub(super) fn needs_logits(artifact: &Artifact<'_>) -> bool {
     matches!(artifact.calibrator(), Calibrator::Vector(calibrator) if calibrator.needs_logits())
 }

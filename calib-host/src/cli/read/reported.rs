@@ -7,7 +7,7 @@ use calib_host::data::RowsHash;
 use calib_host::input::Source;
 use calib_host::report::{CalibratedRows, ClassProbRows};
 
-use super::rows::{ColumnNames, NamedArtifact};
+use super::rows::{ColumnNames, NamedArtifact, ReadRows};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
@@ -22,6 +22,8 @@ pub(crate) struct Reported {
     pub(crate) rows: CalibratedRows,
     /// The same rows with all classes, if the artefact gives every class a probability.
     pub(crate) class_probs: Option<ClassProbRows>,
+    /// What is doubtful about the file of scores.
+    pub(crate) doubt: Option<String>,
 }
 
 impl Reported {
@@ -35,19 +37,14 @@ impl Reported {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
         let columns = ColumnNames { score: &options.score_column, label: &options.label_column };
-        let (rows, class_probs, hash) = match artifact.stored.artifact().header().reduction {
-            Reduction::Binary => {
-                let (rows, hash) = artifact.scores(&sources, columns)?;
-                (rows, None, hash)
-            }
+        let (read, class_probs) = match artifact.stored.artifact().header().reduction {
+            Reduction::Binary => (artifact.scores(&sources, columns)?, None),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
                 artifact.all_classes(&sources, options.kind(), columns)?
             }
-            _ => {
-                let (rows, hash) = artifact.vectors(&sources, options.kind(), columns)?;
-                (rows, None, hash)
-            }
+            _ => (artifact.vectors(&sources, options.kind(), columns)?, None),
         };
-        Ok(Self { sources, hash, rows, class_probs })
+        let ReadRows { rows, hash, doubt } = read;
+        Ok(Self { sources, hash, rows, class_probs, doubt })
     }
 }

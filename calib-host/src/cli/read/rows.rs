@@ -12,8 +12,10 @@ use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
 
 use super::class_probs::class_probs;
-use super::columns::{labels_of, read_code_vectors, read_labels, read_vectors};
-use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
+use super::columns::{
+    labels_of, question_kind, read_any_vectors, read_code_vectors, read_labels, read_vectors,
+};
+use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
 
 /// An artefact with the file that it is from.
@@ -31,17 +33,23 @@ pub(crate) struct ColumnNames<'a> {
     pub(crate) label: &'a str,
 }
 
+/// Rows as they were read and calibrated.
+pub(crate) struct ReadRows {
+    /// The predictions.
+    pub(crate) rows: CalibratedRows,
+    /// The hash of the scores or vectors with their labels.
+    pub(crate) hash: RowsHash,
+    /// What is doubtful about the file of scores.
+    pub(crate) doubt: Option<String>,
+}
+
 impl<'a> NamedArtifact<'a> {
     pub(crate) fn read(path: &'a PathBuf, seed: u64) -> Result<Self, Error> {
         Ok(Self { path, stored: read_artifact(path)?, seed })
     }
 
     /// Calibrates scores of class 1, or their codes, with their labels.
-    pub(crate) fn scores(
-        &self,
-        sources: &[Source],
-        columns: ColumnNames<'_>,
-    ) -> Result<(CalibratedRows, RowsHash), Error> {
+    pub(crate) fn scores(&self, sources: &[Source], columns: ColumnNames<'_>) -> Result<ReadRows, Error> {
         let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
         let applied = self.apply_scores(&table, columns.score)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
@@ -53,7 +61,7 @@ impl<'a> NamedArtifact<'a> {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
         check_both_labels(&rows.before, labels.place())?;
-        Ok((rows, hash))
+        Ok(ReadRows { rows, hash, doubt: None })
     }
 
     /// Calibrates a column of scores of class 1, or of their codes.
@@ -83,49 +91,69 @@ impl<'a> NamedArtifact<'a> {
         mismatch(self.path, &self.stored.artifact(), got)
     }
 
-    /// Calibrates the predicted classes of vectors, or the first of several, with their labels. For an artefact over codes
-    /// the vectors are of codes, whatever the kind.
+    /// Reads a matrix of what the user says that it holds, or else of what the artefact takes, or else of what its numbers
+    /// look like; with what is doubtful about that.
+    pub(crate) fn matrix(
+        &self,
+        source: &Source,
+        kind: Option<VectorKind>,
+        column: &str,
+    ) -> Result<(Vectors, Option<String>), Error> {
+        let vectors = match kind.or(needs_logits(&self.stored.artifact()).then_some(VectorKind::Logits)) {
+            Some(kind) => read_vectors(source, kind, column)?,
+            None => read_any_vectors(source, column)?,
+        };
+        let doubt = question_kind(source, &vectors);
+        Ok((vectors, doubt))
+    }
+
+    /// Calibrates the predicted classes of vectors, or the first of several, with their labels; with what is doubtful about
+    /// the vectors. For an artefact over codes the vectors are of codes.
     pub(crate) fn vectors(
         &self,
         sources: &[Source],
-        kind: VectorKind,
+        kind: Option<VectorKind>,
         columns: ColumnNames<'_>,
-    ) -> Result<(CalibratedRows, RowsHash), Error> {
+    ) -> Result<ReadRows, Error> {
         let artifact = self.stored.artifact();
-        let (applied, labels, hash): (Vec<Applied>, _, _) = match codes_of_classes(&artifact) {
+        let (applied, labels, hash, doubt): (Vec<Applied>, _, _, _) = match codes_of_classes(&artifact) {
+            Some(_) if kind == Some(VectorKind::Logits) => return Err(self.mismatch("logits")),
             Some(encoding) => {
                 let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
                 let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect();
                 let labels = matrix_labels(sources, columns.label, codes.len(), codes.classes())?;
                 let hash = codes.rows_hash(&wide(&labels));
-                (applied, labels, hash)
+                (applied, labels, hash, None)
             }
             None => {
-                let vectors = read_vectors(&sources[0], kind, columns.score)?;
+                let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
                 let applied = self.apply(&vectors)?.map(|row| first(&row)).collect();
                 let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
                 let hash = vectors.rows_hash(&wide(&labels));
-                (applied, labels, hash)
+                (applied, labels, hash, doubt)
             }
         };
-        Ok((predictions(&applied, &labels, sources[0].path())?, hash))
+        Ok(ReadRows { rows: predictions(&applied, &labels, sources[0].path())?, hash, doubt })
     }
 
     /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
     pub(crate) fn all_classes(
         &self,
         sources: &[Source],
-        kind: VectorKind,
+        kind: Option<VectorKind>,
         columns: ColumnNames<'_>,
-    ) -> Result<(CalibratedRows, Option<ClassProbRows>, RowsHash), Error> {
-        let vectors = read_vectors(&sources[0], kind, columns.score)?;
+    ) -> Result<(ReadRows, Option<ClassProbRows>), Error> {
+        let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
         let mut predicted = Vec::with_capacity(labels.len());
         let applied = applied.inspect(|row| predicted.push(first(row)));
         let class_probs = class_probs(applied, &vectors, &labels);
         let hash = vectors.rows_hash(&wide(&labels));
-        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs, hash))
+        Ok((
+            ReadRows { rows: predictions(&predicted, &labels, sources[0].path())?, hash, doubt },
+            class_probs,
+        ))
     }
 
     /// Calibrates vectors, row by row.

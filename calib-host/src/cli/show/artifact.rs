@@ -8,12 +8,12 @@ use calib_core::{Artifact, BinFlags, Calibrator};
 use calib_host::StoredArtifact;
 use calib_host::artifact::promise;
 use calib_host::fit::table_name;
+use calib_host::stats::decimals;
 use serde_json::{Value, json};
 
 use super::form::{direct_table, form_json, len_bytes, lines, size};
 use super::joint::{print_vector, vector_json};
 use super::rule::{print_rule, rule_json};
-use crate::cli::out::decimals;
 
 /// Prints what the artefact in a file holds.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {

@@ -6,9 +6,10 @@ use calib_host::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, Groups, HullVolume,
     PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
 };
+use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
-use crate::cli::out::{percent_of_success, stdout};
+use crate::cli::out::stdout;
 
 /// How wide the column of names is.
 const NAME: usize = 18;
@@ -196,11 +197,11 @@ fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     let percent = percent_of_success(alpha);
     let lower = match bound.lo {
         0.0 => String::new(),
-        lo => format!("; it is at least {lo:.6}, with probability {percent} again"),
+        lo => format!("; it is at least {lo:.6}, with probability {percent} % again"),
     };
     writeln!(
         out,
-        "the true c is at most {:.6} with probability {percent}, if the model was not fitted to these rows{lower}",
+        "the true c is at most {:.6} with probability {percent} %, if the model was not fitted to these rows{lower}",
         bound.hi
     )?;
     if assessment.log_loss_clipped > 0 {

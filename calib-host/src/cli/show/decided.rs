@@ -6,10 +6,10 @@ use std::path::Path;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, EstimatedRoc, EstimatedRocPoint, LeftOut, Rule, Validation,
 };
+use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
 use super::rule::intervals;
-use crate::cli::out::percent_of_success;
 
 /// A rule and what is known about its cost. What needs probabilities or labels is `None` without.
 pub(crate) struct Decided<'c> {
@@ -226,7 +226,7 @@ fn print_interval(
     let vacuous = if interval.vacuous { " (vacuous: a case costs no more and no less anyway)" } else { "" };
     writeln!(
         out,
-        "  [{:.6}, {:.6}]  of a new case, with probability {percent}, if new cases come from the same distribution{vacuous}",
+        "  [{:.6}, {:.6}]  of a new case, with probability {percent} %, if new cases come from the same distribution{vacuous}",
         interval.guaranteed.lo, interval.guaranteed.hi
     )?;
     let lower =
@@ -234,7 +234,7 @@ fn print_interval(
     writeln!(
         out,
         "  c_emp {c_emp:.6} on {n} labelled points, {rows}; the true measure is at most {c_upper:.6}, {lower}, each with \
-         probability {percent}"
+         probability {percent} %"
     )
 }
 

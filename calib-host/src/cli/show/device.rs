@@ -9,7 +9,7 @@ use calib_core::wire::{
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
-use crate::cli::out::{one_line, stdout};
+use crate::cli::out::{escaped, stdout};
 
 /// Prints what a device on a port is, and what its slots hold.
 pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -> io::Result<()> {
@@ -17,13 +17,13 @@ pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -
     writeln!(
         out,
         "{port}: firmware {}, {} bytes of stack used",
-        one_line(&status.firmware),
+        escaped(&status.firmware),
         status.stack_high_water_bytes
     )?;
     writeln!(
         out,
         "classifier  {} ({}), {} features, {} classes",
-        one_line(&status.classifier),
+        escaped(&status.classifier),
         status.classifier_id,
         status.features,
         status.classes

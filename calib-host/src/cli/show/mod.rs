@@ -12,6 +12,7 @@ mod joint;
 mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
+mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 pub(crate) use artifact::{artifact_json, print_artifact};
@@ -24,3 +25,4 @@ pub(crate) use form::edges_of_keys;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
+pub(crate) use warnings::Warnings;

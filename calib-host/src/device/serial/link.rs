@@ -259,28 +259,19 @@ pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceErr
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
     use calib_core::Identity;
     use calib_core::artifact::crc32c;
     use calib_core::slot::{PassedOver, SlotFault};
     use calib_core::wire::{Held, PROTOCOL_VERSION, Questions};
 
     use super::*;
+    use crate::device::serial::fake::{self, Fake};
 
     const STANDING: Standing = Standing {
         held: Some(Held { identity: Identity([1; 8]), counter: 3 }),
         passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
         questions: Questions::All,
     };
-
-    /// A device at the other end of a line.
-    struct Device {
-        age: Age,
-        reader: FrameReader,
-        to_host: VecDeque<u8>,
-        asked: u32,
-    }
 
     /// How old a device's firmware is.
     #[derive(Clone, Copy, PartialEq)]
@@ -292,39 +283,32 @@ mod tests {
         Later,
     }
 
-    /// A frame of any bytes, whose checksum is right.
-    fn framed(payload: &[u8]) -> Vec<u8> {
-        let whole = [payload, &crc32c(payload).to_le_bytes()].concat();
-        let runs = whole.split(|&byte| byte == 0);
-        runs.flat_map(|run| [&[run.len() as u8 + 1], run].concat()).chain([0]).collect()
-    }
-
-    impl Device {
-        fn link(age: Age) -> Link<Self> {
-            let device = Self { age, reader: FrameReader::new(), to_host: VecDeque::new(), asked: 0 };
-            Link::new(device, Patience { reply: Duration::from_millis(30), tries: 3 })
-        }
-
-        fn answer(&mut self, request: &Request) {
-            self.asked += 1;
+    /// A device of this age.
+    fn device(age: Age) -> Link<Fake<impl FnMut(&Request) -> Vec<u8>>> {
+        Fake::link(move |request| {
             let body = match &request.body {
-                RequestBody::Version | RequestBody::Standing if self.age == Age::Version1 => return,
-                RequestBody::Version if self.age == Age::Later => ReplyBody::Version(PROTOCOL_VERSION + 7),
+                RequestBody::Version | RequestBody::Standing if age == Age::Version1 => return Vec::new(),
+                RequestBody::Version if age == Age::Later => ReplyBody::Version(PROTOCOL_VERSION + 7),
                 RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
-                RequestBody::Standing if self.age == Age::Later => {
+                RequestBody::Standing if age == Age::Later => {
                     let mut id = [0; 5];
                     let id = postcard_id(request.id, &mut id);
-                    self.to_host.extend(framed(&[id, &[9, 1, 2, 3]].concat()));
-                    return;
+                    return framed(&[id, &[9, 1, 2, 3]].concat());
                 }
                 RequestBody::Standing => ReplyBody::Standing(STANDING),
                 RequestBody::Install => ReplyBody::Refused(Refusal::Unknown),
                 RequestBody::Score(_) => ReplyBody::Refused(Refusal::SwitchedOff),
                 _ => ReplyBody::Refused(Refusal::Measure),
             };
-            let reply = Reply { id: request.id, body };
-            self.to_host.extend(wire::encode(&reply, &mut [0; MAX_FRAME]).unwrap().iter());
-        }
+            fake::frame(request.id, body)
+        })
+    }
+
+    /// A frame of any bytes, whose checksum is right.
+    fn framed(payload: &[u8]) -> Vec<u8> {
+        let whole = [payload, &crc32c(payload).to_le_bytes()].concat();
+        let runs = whole.split(|&byte| byte == 0);
+        runs.flat_map(|run| [&[run.len() as u8 + 1], run].concat()).chain([0]).collect()
     }
 
     /// A number as the protocol writes it: seven bits a byte, the lowest first.
@@ -341,42 +325,9 @@ mod tests {
         }
     }
 
-    impl Read for Device {
-        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            match self.to_host.pop_front() {
-                Some(byte) => {
-                    bytes[0] = byte;
-                    Ok(1)
-                }
-                None => Err(ErrorKind::TimedOut.into()),
-            }
-        }
-    }
-
-    impl Write for Device {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            for &byte in bytes {
-                if let Some(Ok(request)) = self.reader.push::<Request>(byte) {
-                    self.answer(&request);
-                }
-            }
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Transport for Device {
-        fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
     #[test]
     fn the_version_of_a_device_is_told_and_so_is_its_standing() {
-        let mut link = Device::link(Age::Now);
+        let mut link = device(Age::Now);
         let version = link.protocol_version().unwrap();
         assert_eq!(version, Some(PROTOCOL_VERSION));
         assert_eq!(link.standing(version).unwrap(), Some(STANDING));
@@ -384,7 +335,7 @@ mod tests {
 
     #[test]
     fn old_firmware_that_is_silent_is_of_version_1_and_is_not_asked_more() {
-        let mut link = Device::link(Age::Version1);
+        let mut link = device(Age::Version1);
         let start = Instant::now();
         let version = link.protocol_version().unwrap();
         assert_eq!(version, None);
@@ -397,7 +348,7 @@ mod tests {
 
     #[test]
     fn what_either_side_does_not_know_is_told_at_once() {
-        let mut link = Device::link(Age::Later);
+        let mut link = device(Age::Later);
         let version = link.protocol_version().unwrap();
         assert_eq!(version, Some(PROTOCOL_VERSION + 7));
         assert!(matches!(link.standing(version), Err(DeviceError::UnknownReply)));

@@ -3,6 +3,8 @@
 //! What is asked and answered works over any [`Transport`]; ports and logs come with the feature `serial`.
 
 mod error;
+#[cfg(test)]
+mod fake;
 mod link;
 #[cfg(feature = "serial")]
 mod log;

@@ -144,73 +144,32 @@ fn update(reply: ReplyBody) -> Result<UpdateStatus, DeviceError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-    use std::io::{self, Read, Write};
-    use std::time::Duration;
-
     use calib_core::slot::SlotFault;
-    use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, Request};
     use calib_fit::{BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
 
     use super::*;
-    use crate::device::serial::link::Patience;
+    use crate::device::serial::fake::{self, Fake};
 
-    /// A device that answers everything about an update with these, in turn for ever.
-    struct Stuck {
-        answers: Vec<UpdateStatus>,
-        asked: usize,
-        reader: FrameReader,
-        replies: VecDeque<u8>,
-    }
-
-    impl Read for Stuck {
-        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            self.replies.read(bytes)
-        }
-    }
-
-    impl Write for Stuck {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            for &byte in bytes {
-                let Some(Ok(request)) = self.reader.push::<Request>(byte) else { continue };
-                let body = match request.body {
-                    RequestBody::Slots => ReplyBody::Slots(Slots {
-                        in_force: None,
-                        slots: [Err(SlotFault::Blank); 2],
-                        max_len_bytes: 1 << 16,
-                        trusted_key: None,
-                        update: None,
-                    }),
-                    _ => {
-                        self.asked += 1;
-                        ReplyBody::Update(self.answers[self.asked % self.answers.len()])
-                    }
-                };
-                let mut buf = [0; MAX_FRAME];
-                self.replies.extend(wire::encode(&Reply { id: request.id, body }, &mut buf).unwrap());
-            }
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Transport for Stuck {
-        fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
+    /// Pushes to a device that answers everything about an update with these, in turn for ever.
     fn pushed(answers: &[UpdateStatus]) -> DeviceError {
         let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
         let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
         let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
         let bytes = artifact_bytes(&fit, &Default::default()).unwrap();
-        let answers = answers.to_vec();
-        let line = Stuck { answers, asked: 0, reader: FrameReader::new(), replies: VecDeque::new() };
-        let mut link = Link::new(line, Patience { reply: Duration::from_secs(5), tries: 3 });
+        let mut answers = answers.iter().cycle();
+        let mut link = Fake::link(|request| {
+            let body = match request.body {
+                RequestBody::Slots => ReplyBody::Slots(Slots {
+                    in_force: None,
+                    slots: [Err(SlotFault::Blank); 2],
+                    max_len_bytes: 1 << 16,
+                    trusted_key: None,
+                    update: None,
+                }),
+                _ => ReplyBody::Update(*answers.next().expect("they come for ever")),
+            };
+            fake::frame(request.id, body)
+        });
         push(&mut link, &StoredArtifact::from_bytes(&bytes).unwrap(), |_| ()).unwrap_err()
     }
 
@@ -240,5 +199,18 @@ mod tests {
             assert!(progress.check(step, 100).is_ok());
             assert!(step % 10 != 0 || progress.check(step, 100).is_ok());
         }
+    }
+    /// A device may count up one by one for longer than any update takes.
+    #[test]
+    fn a_device_that_creeps_is_given_up() {
+        let mut progress = Progress::default();
+        for step in 0..Progress::MOST_ANSWERS {
+            assert!(progress.check(step, u32::MAX).is_ok(), "{step}");
+        }
+        let error = progress.check(Progress::MOST_ANSWERS, u32::MAX).unwrap_err();
+        assert!(
+            matches!(error, DeviceError::Stalled { done: Progress::MOST_ANSWERS, total: u32::MAX }),
+            "{error:?}"
+        );
     }
 }

@@ -1,0 +1,341 @@
+//! What an artefact shows against itself, without any rows.
+
+use std::fmt;
+
+use calib_core::artifact::{Method, Reduction, TableForm};
+use calib_core::decision::Action;
+use calib_core::{Artifact, BinFlags, DecisionRule, Score};
+use serde::Serialize;
+
+use crate::artifact::table_names;
+
+/// Something that a calibrator is hardly meant to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The higher the score, the lower the probability.
+    Falls {
+        /// Whose tables; `None` if there is one table only.
+        of: Option<String>,
+    },
+    /// All scores get the same probability.
+    Constant {
+        /// Whose tables; `None` if there is one table only.
+        of: Option<String>,
+    },
+    /// The decision rule has alarms, and no calibrated probability raises one.
+    SilentAlarm {
+        /// The lowest probability that a score gets.
+        lowest: f32,
+        /// The highest.
+        highest: f32,
+    },
+    /// No calibrated probability leads to these actions of the decision rule. Alarms are left out where none is raised.
+    Unreachable {
+        /// Their names.
+        actions: Vec<String>,
+        /// The lowest probability that a score gets.
+        lowest: f32,
+        /// The highest.
+        highest: f32,
+    },
+    /// There is no decision rule, and no calibrated probability reaches one half, from which up the firmware's own alarm is
+    /// raised if nobody chose another threshold.
+    BelowOneHalf {
+        /// The highest probability that a score gets.
+        highest: f32,
+    },
+}
+
+impl Flaw {
+    /// Whether it makes what is guaranteed beside the point.
+    pub fn is_grave(&self) -> bool {
+        !matches!(self, Self::BelowOneHalf { .. })
+    }
+}
+
+/// An interval of a decision rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RuleInterval<'a> {
+    /// The action's name.
+    pub action: &'a str,
+    /// Whether the action raises the alarm.
+    pub alarm: bool,
+    /// The probabilities of the interval are above this one; `None` for the lowest, which holds 0.
+    pub above: Option<f32>,
+    /// And at most this one.
+    pub up_to: f32,
+}
+
+/// Looks for what an artefact shows against itself, the weightiest first: scores or labels that were the wrong way round when it
+/// was fitted, and decisions that it can never lead to.
+///
+/// Only tables of scores of a class are looked at for their order: of predicted classes, high scores may well be right less often. The
+/// probabilities that are divided by their sum, and those of whole vectors, are not compared with the rule.
+///
+/// ```
+/// use calib_fit::assess::{Flaw, flaws};
+/// use calib_fit::{BinaryData, BinaryMethod, ScalingMethod, StoredArtifact, artifact_bytes, fit_binary};
+///
+/// // Low scores are of class 1.
+/// let data = BinaryData::new(vec![0.1, 0.3, 0.4, 0.7, 0.8, 0.9], vec![true, true, false, true, false, false])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Scaling(ScalingMethod::PlattLogit), 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// assert_eq!(flaws(&stored.artifact()), [Flaw::Falls { of: None }]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn flaws(artifact: &Artifact<'_>) -> Vec<Flaw> {
+    match artifact.decision() {
+        Some(rule) => flaws_under(artifact, &intervals(rule)),
+        None => flaws_under(artifact, &[]),
+    }
+}
+
+/// As [`flaws`], with the intervals of this rule in place of the artefact's own; none if there is no rule.
+pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Flaw> {
+    let tables = artifact.tables();
+    let all: Vec<(usize, Vec<Piece>)> = (0..tables.count())
+        .filter_map(|table| Some((table, pieces(artifact, table)?)))
+        .filter(|(_, pieces)| !pieces.is_empty())
+        .collect();
+    let mut found = order(artifact, &all);
+    let reduction = artifact.header().reduction;
+    if reduction != Reduction::Normalized {
+        let given: Vec<Piece> = all.into_iter().flat_map(|(_, pieces)| pieces).collect();
+        found.extend(decisions(rule, &given));
+        let highest = range(&given).map(|range| range.1).filter(|highest| *highest < 0.5);
+        if let Some(highest) = highest.filter(|_| rule.is_empty() && reduction == Reduction::Binary) {
+            found.push(Flaw::BelowOneHalf { highest });
+        }
+    }
+    found
+}
+
+/// Looks for the alarms and actions of a rule that none of these probabilities leads to.
+///
+/// ```
+/// use calib_fit::assess::{Flaw, RuleInterval, unreached};
+///
+/// let wait = RuleInterval { action: "wait", alarm: false, above: None, up_to: 0.5 };
+/// let act = RuleInterval { action: "act", alarm: true, above: Some(0.5), up_to: 1.0 };
+/// assert_eq!(unreached(&[wait, act], [0.1, 0.6]), []);
+/// let silent = [Flaw::SilentAlarm { lowest: 0.1, highest: 0.5 }];
+/// assert_eq!(unreached(&[wait, act], [0.1, 0.5]), silent);
+/// ```
+pub fn unreached(rule: &[RuleInterval<'_>], probs: impl IntoIterator<Item = f32>) -> Vec<Flaw> {
+    decisions(rule, &probs.into_iter().map(|prob| (prob, prob)).collect::<Vec<_>>())
+}
+
+/// The intervals of an artefact's rule.
+fn intervals<'a>(rule: &DecisionRule<'a>) -> Vec<RuleInterval<'a>> {
+    let above = std::iter::once(None).chain(rule.thresholds().iter().copied().map(Some));
+    let up_to = rule.thresholds().iter().copied().chain([1.0]);
+    let actions = rule.intervals().iter().filter_map(|&index| rule.action(index));
+    let interval = |(action, (above, up_to)): (Action<'a>, _)| RuleInterval {
+        action: action.name,
+        alarm: action.alarm,
+        above,
+        up_to,
+    };
+    actions.zip(above.zip(up_to)).map(interval).collect()
+}
+
+/// What neighbouring scores get: the probability of the lowest of them, and of the highest. All between are between.
+type Piece = (f32, f32);
+
+/// The pieces of a table in ascending order of score, without bins that hold no calibration point.
+fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
+    let tables = artifact.tables();
+    let flat = |values: &mut dyn Iterator<Item = f32>| {
+        let is_empty = |bin: usize| tables.bin_flags(table, bin as u16).contains(BinFlags::EMPTY);
+        let kept = values.enumerate().filter(|(bin, _)| !is_empty(*bin));
+        kept.map(|(_, value)| (value, value)).collect::<Vec<_>>()
+    };
+    Some(match tables.get(table)?.form {
+        TableForm::Steps(steps) => flat(&mut steps.values()),
+        TableForm::Randomized(steps) => flat(&mut steps.values()),
+        TableForm::Codes(steps) => flat(&mut steps.values()),
+        TableForm::Compact(steps) => flat(&mut steps.values()),
+        TableForm::VennAbers(ends) => {
+            flat(&mut ends.p0().zip(ends.p1()).map(|(p0, p1)| p1 / (1.0 - p0 + p1)))
+        }
+        TableForm::Interpolated(line) => line.y().windows(2).map(|ends| (ends[0], ends[1])).collect(),
+        TableForm::Scaling(function) => vec![(function.prob(Score::ZERO), function.prob(Score::ONE))],
+        _ => return None,
+    })
+}
+
+/// What is wrong with the order that tables give scores.
+fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
+    let header = artifact.header();
+    if !matches!(header.reduction, Reduction::Binary | Reduction::ClassWise | Reduction::Normalized) {
+        return Vec::new();
+    }
+    // A method that merges bins was not asked for one bin.
+    let merges = matches!(header.method, Method::Isotonic | Method::Irp);
+    let is_constant = |pieces: &[Piece]| {
+        let first = pieces[0].0;
+        let is_one_bin = pieces.len() == 1 && pieces[0].0 == pieces[0].1 && artifact.header().bins > 0;
+        pieces.iter().all(|piece| *piece == (first, first)) && (merges || !is_one_bin)
+    };
+    let falls = |pieces: &[Piece]| {
+        let probs: Vec<f32> = pieces.iter().flat_map(|&(lo, hi)| [lo, hi]).collect();
+        probs.is_sorted_by(|a, b| a >= b) && probs.first() > probs.last()
+    };
+    let those = |is: &dyn Fn(&[Piece]) -> bool| -> Vec<usize> {
+        tables.iter().filter(|(_, pieces)| is(pieces)).map(|(table, _)| *table).collect()
+    };
+    let of = |those: &[usize]| (artifact.tables().count() > 1).then(|| table_names(artifact, those));
+    let (falling, constant) = (those(&falls), those(&is_constant));
+    let falling = (!falling.is_empty()).then(|| Flaw::Falls { of: of(&falling) });
+    let constant = (!constant.is_empty()).then(|| Flaw::Constant { of: of(&constant) });
+    falling.into_iter().chain(constant).collect()
+}
+
+/// The lowest and the highest probability.
+fn range(given: &[Piece]) -> Option<(f32, f32)> {
+    let probs = || given.iter().flat_map(|&(lo, hi)| [lo, hi]);
+    probs().reduce(f32::min).zip(probs().reduce(f32::max))
+}
+
+/// Which decisions of a rule no probability leads to.
+fn decisions(rule: &[RuleInterval<'_>], given: &[Piece]) -> Vec<Flaw> {
+    let Some((lowest, highest)) = range(given) else { return Vec::new() };
+    let is_reached = |interval: &RuleInterval<'_>| {
+        let holds = |&(a, b): &Piece| {
+            interval.above.is_none_or(|above| f32::max(a, b) > above) && f32::min(a, b) <= interval.up_to
+        };
+        given.iter().any(holds)
+    };
+    let (reached, missed): (Vec<&RuleInterval<'_>>, Vec<_>) =
+        rule.iter().partition(|interval| is_reached(interval));
+    let silent =
+        missed.iter().any(|interval| interval.alarm) && reached.iter().all(|interval| !interval.alarm);
+    let is_taken = |name: &str| reached.iter().any(|interval| interval.action == name);
+    let mut actions: Vec<String> = Vec::new();
+    for interval in missed.iter().filter(|interval| !(is_taken(interval.action) || silent && interval.alarm))
+    {
+        if actions.iter().all(|action| action != interval.action) {
+            actions.push(interval.action.into());
+        }
+    }
+    let silent = silent.then_some(Flaw::SilentAlarm { lowest, highest });
+    let unreachable = (!actions.is_empty()).then_some(Flaw::Unreachable { actions, lowest, highest });
+    silent.into_iter().chain(unreachable).collect()
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!(" of {of}"));
+        match self {
+            Self::Falls { of } => write!(
+                f,
+                "The calibrator{} falls: the higher the score, the lower the probability. Were the scores or the labels of the \
+                 calibration turned round?",
+                whose(of)
+            ),
+            Self::Constant { of } => write!(
+                f,
+                "The calibrator{} makes one probability of all scores: either they tell nothing, or the scores or the labels \
+                 of the calibration were turned round.",
+                whose(of)
+            ),
+            Self::SilentAlarm { lowest, highest } => write!(
+                f,
+                "No calibrated probability raises the alarm: the probabilities lie from {lowest:.4} to {highest:.4}, where the \
+                 decision rule has no alarm."
+            ),
+            Self::Unreachable { actions, lowest, highest } => {
+                let (word, is) = if actions.len() == 1 { ("action", "is") } else { ("actions", "are") };
+                write!(
+                    f,
+                    "The {word} {} {is} never taken for a calibrated probability: the probabilities lie from {lowest:.4} to \
+                     {highest:.4}.",
+                    actions.join(", ")
+                )
+            }
+            Self::BelowOneHalf { highest } => write!(
+                f,
+                "No calibrated probability is above {highest:.4}: an alarm that the firmware raises from one half up stays \
+                 silent. A decision rule in the artefact sets another threshold."
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifact::{StoredArtifact, artifact_bytes};
+    use crate::binary::{BinaryMethod, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd};
+    use crate::data::{BinaryData, VectorKind, Vectors};
+    use crate::fit::{Fit, fit_binary};
+    use crate::reduction::{Problems, ReductionOptions, fit_reduction};
+
+    /// 400 scores of which label 1 is the more frequent the higher the score, or the lower.
+    fn fitted(method: &BinaryMethod, turned: bool) -> Fit {
+        let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+        let labels = (0..400).map(|i| (i % 41 < i / 10) != turned).collect();
+        fit_binary(&BinaryData::new(scores, labels).unwrap().on_device(), method, 0.1).unwrap()
+    }
+
+    fn flaws_of(fit: &Fit) -> Vec<Flaw> {
+        let bytes = artifact_bytes(fit, &Default::default()).unwrap();
+        flaws(&StoredArtifact::from_bytes(&bytes).unwrap().artifact())
+    }
+
+    #[test]
+    fn methods_that_were_fitted_the_wrong_way_round_are_found() {
+        let scaling = ScalingMethod::PlattLogit;
+        let bins = ScalingBinning { scaling, loss: Loss::Log, bins: 4, split_seed: None };
+        let falls = [Flaw::Falls { of: None }];
+        let constant = [Flaw::Constant { of: None }];
+        let isotonic = Isotonic::default();
+        for (method, expected) in [
+            (BinaryMethod::Scaling(scaling), &falls),
+            (BinaryMethod::Scaling(ScalingMethod::PlattProb), &falls),
+            (BinaryMethod::ScalingBinning(bins), &falls),
+            (BinaryMethod::Umd(Umd::new(4)), &falls),
+            (BinaryMethod::UmdRandomized(Umd::new(4), 0), &falls),
+            (BinaryMethod::Scaling(ScalingMethod::Beta), &constant),
+            (BinaryMethod::Isotonic(isotonic), &constant),
+            (BinaryMethod::IsotonicInterpolated(isotonic), &constant),
+        ] {
+            let found = |turned| flaws_of(&fitted(&method, turned));
+            assert_eq!(found(true).first(), expected.first(), "{method:?}: {:?}", found(true));
+            assert_eq!(found(false), [], "{method:?}");
+        }
+        // Who asks for one bin gets one.
+        assert_eq!(flaws_of(&fitted(&BinaryMethod::Umd(Umd::new(1)), false)), []);
+    }
+
+    #[test]
+    fn tables_of_classes_are_named_and_those_of_predictions_left_alone() {
+        // Logits of three classes; of class 2 the low ones are right.
+        let row = |i: u32| {
+            let x = (i * 7 % 100) as f32 / 50.0 - 1.0;
+            ([x, -x, 3.0 * x], if x < -0.4 { 2 } else { i64::from(x < 0.3) })
+        };
+        let (values, labels): (Vec<_>, Vec<_>) = (0..600).map(row).unzip();
+        let vectors = Vectors::new(values.concat(), 3, VectorKind::Logits).unwrap();
+        let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+        let of = |reduction| {
+            let problems = Problems::new(&vectors, &labels, reduction).unwrap();
+            flaws_of(&fit_reduction(&problems, &options, 0.1).unwrap())
+        };
+        let found = of(Reduction::ClassWise);
+        assert!(matches!(&found[0], Flaw::Falls { of: Some(of) } if of.contains('2')), "{found:?}");
+        assert_eq!(of(Reduction::Confidence), []);
+    }
+
+    #[test]
+    fn an_artefact_without_a_rule_is_told_where_its_probabilities_end() {
+        let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+        let rare = (0..400).map(|i| i % 40 == 0 || i > 360 && i % 5 == 0).collect();
+        let fit = fit_binary(&BinaryData::new(scores, rare).unwrap(), &BinaryMethod::Umd(Umd::new(4)), 0.1)
+            .unwrap();
+        let found = flaws_of(&fit);
+        assert!(matches!(found[..], [Flaw::BelowOneHalf { highest }] if highest < 0.3), "{found:?}");
+    }
+}

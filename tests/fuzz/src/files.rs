@@ -1,0 +1,65 @@
+//! Files of any bytes, read in every way that commands do.
+
+use calib_host::VectorKind;
+use calib_host::files::FileError;
+use calib_host::input::{Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
+
+/// Reads a file of these bytes: it is refused with words, or what it holds is what it has to be.
+///
+/// # Panics
+///
+/// If a reader hands on what it should have refused.
+pub fn read(name: &str, bytes: &[u8]) {
+    let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
+    if let Some(table) = told(Table::read(&source)) {
+        look_at(&table);
+    }
+    if let Some(table) = told(Table::read_only(&source, &["score", "label"])) {
+        columns(&table, "score", "label");
+    }
+    let _ = told(is_matrix(&source, "score"));
+    for kind in [VectorKind::Logits, VectorKind::Probs] {
+        let Some(vectors) = told(vectors(&source, kind)) else { continue };
+        assert!(vectors.len() > 0 && vectors.classes() >= 2);
+        assert!(vectors.probs_f64().iter().all(|prob| (0.0..=1.0).contains(prob)));
+        assert!(vectors.top_labels().all(|top| usize::from(top.class) < vectors.classes()));
+    }
+    let encoding = calib_core::ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 };
+    for name in [None, Some("score,label")] {
+        let Some(codes) = told(code_vectors(&source, encoding, name)) else { continue };
+        assert!(codes.len() > 0 && codes.classes() >= 2);
+    }
+}
+
+/// Everything of a table, as it is shown and as every kind of column.
+fn look_at(table: &Table) {
+    columns(table, "score", "label");
+    columns(table, "label", "score");
+    let rows = told(table.optional_numbers("score")).map_or(0, |column| column.len());
+    let shown = table.shown(rows);
+    let width = shown.header().count();
+    for row in 0..rows {
+        assert_eq!(shown.record(row).count(), width);
+    }
+}
+
+/// Two columns as scores and labels, and as codes.
+fn columns(table: &Table, scores: &str, labels: &str) {
+    let encoding = calib_core::ScoreEncoding::I8 { scale: 0.5, zero_point: 3 };
+    if let Some(column) = told(table.codes(scores))
+        && let Some(codes) = told(codes(&column, encoding))
+    {
+        assert_eq!(codes.len(), column.len());
+    }
+    let _ = told(table.bins(scores));
+    let Some((scores, labels)) = told(table.numbers(scores)).zip(told(table.labels(labels))) else { return };
+    if let Some(data) = told(binary_data(&scores, &labels)) {
+        assert!(scores.len() == labels.len() && data.len() == scores.len() as u64);
+        assert!(told(scores.scores()).is_some_and(|checked| checked.len() == scores.len()));
+    }
+}
+
+/// What was read; a fault has words.
+fn told<T>(read: Result<T, FileError>) -> Option<T> {
+    read.inspect_err(|error| assert!(!error.to_string().is_empty())).ok()
+}
