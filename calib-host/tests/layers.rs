@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
     "files",
     "draw",
     "input",
@@ -12,6 +12,7 @@ const ROOMS: [&str; 17] = [
     "device/probe",
     "device",
     "report",
+    "cli/closed",
     "cli/error",
     "cli/hints",
     "cli/out",

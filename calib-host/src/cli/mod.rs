@@ -4,6 +4,7 @@
 //! Here alone the library's errors meet the options that mend them ([`hints`]), and progress meets the screen ([`bar`]).
 
 mod bar;
+mod closed;
 mod command;
 mod error;
 mod hints;

@@ -4,11 +4,28 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, StderrLock, StdoutLock, Write};
 
+use crate::cli::closed::stdout_was_closed;
 use crate::cli::error::Error;
 
 /// Standard output, safe for a terminal.
-pub(crate) fn stdout() -> Plain<StdoutLock<'static>> {
-    Plain(io::stdout().lock())
+pub(crate) fn stdout() -> Plain<Stdout> {
+    Plain(Stdout(io::stdout().lock()))
+}
+
+/// Standard output, which fails where it is closed.
+pub(crate) struct Stdout(StdoutLock<'static>);
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if stdout_was_closed() {
+            return Err(io::Error::other("it is closed"));
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Standard error, safe for a terminal.
@@ -70,7 +87,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 /// Prints a value as JSON on standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     // JSON escapes for itself.
-    let mut stdout = io::stdout().lock();
+    let mut stdout = Stdout(io::stdout().lock());
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
     writeln!(stdout)?;
     Ok(())

@@ -214,7 +214,7 @@ fn archives_that_are_wrong() {
     // A header that promises more than there is, behind which no checksum is right either: it is found before all is unpacked.
     let long = ("score", f64s(&[20_000], (0..20_000).map(|row| f64::from(row) / 20_000.0)));
     let mut short = npz(&[long, y()], CompressionMethod::Stored);
-    let at = short.windows(8).position(|bytes| bytes == b"(20000,)").unwrap();
+    let at = short.windows(9).position(|bytes| bytes == b"(20000, )").unwrap();
     short[at + 1] = b'9';
     let cut = ", column score: the file is cut off: 160128 of 720128 bytes are there\n  hint: save or copy the file again\n";
     fit_refused("bad.npz", &short, cut);

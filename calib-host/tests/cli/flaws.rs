@@ -128,8 +128,8 @@ fn an_alarm_that_nothing_raises_is_said_by_every_command() {
 #[test]
 fn what_every_action_can_reach_needs_no_word() {
     let place = place();
-    let fit =
-        place.ok("calib fit --method umd --bins 5 --scores cal.csv --actions costs.toml -o ruled.bin --json");
+    let fit = place
+        .ok("calib fit --method umd --bins 10 --scores cal.csv --actions costs.toml -o ruled.bin --json");
     assert_eq!((fit.stderr.as_str(), &fit.json()["flaws"]), ("", &json!([])));
     // Never below 0.1: then there is no waiting.
     let high: String =

@@ -337,7 +337,11 @@ fn compare_fits_what_fit_fits() {
     for method in methods {
         let name = method["name"].as_str().unwrap();
         let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
-        let bins = if has_bins.contains(&name) { "--bins 10" } else { "" };
+        let bins = match name {
+            "irp" => "--max-bins 10",
+            name if has_bins.contains(&name) => "--bins 10",
+            _ => "",
+        };
         place.ok(&format!("calib fit --method {name} {bins} --scores cal.csv -o one.bin --force --quiet"));
         let fitted = place.inspect("one.bin");
         assert_eq!(method["parameters"], fitted["provenance"]["parameters"], "{name}");

@@ -92,3 +92,27 @@ fn the_command_in_a_report_can_be_run_again() {
     let words = Command::new("sh").args(["-c", &echo]).output().unwrap();
     assert_eq!(String::from_utf8(words.stdout).unwrap(), args.map(|word| format!("{word}\n")).concat());
 }
+
+/// What nobody can read is not printed in silence.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let place = crate::data::binary_place();
+    place.ok(crate::data::UMD_FIT);
+    for (line, prints) in [
+        ("inspect cal.bin", true),
+        ("inspect cal.bin --json", true),
+        ("assess cal.bin --scores cal.csv", true),
+        ("bins --scores cal.csv --bins 2,3", true),
+        ("plan --n 400 --bins 10", true),
+        ("compare --scores cal.csv --methods platt --folds 2 --repeats 1 --bootstrap 5", true),
+        ("apply cal.bin --scores cal.csv -o out.csv", false),
+    ] {
+        let closed = format!("exec '{}' {line} >&-", env!("CARGO_BIN_EXE_calib"));
+        let run: Run =
+            Command::new("sh").args(["-c", &closed]).current_dir(place.path()).output().unwrap().into();
+        let expected =
+            if prints { (4, "error: cannot write to standard output: it is closed\n") } else { (0, "") };
+        assert_eq!((run.code, run.stderr.as_str()), expected, "{line}");
+    }
+}

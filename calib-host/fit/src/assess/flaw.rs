@@ -160,7 +160,10 @@ fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
         TableForm::VennAbers(ends) => {
             flat(&mut ends.p0().zip(ends.p1()).map(|(p0, p1)| p1 / (1.0 - p0 + p1)))
         }
-        TableForm::Interpolated(line) => line.y().windows(2).map(|ends| (ends[0], ends[1])).collect(),
+        TableForm::Interpolated(line) => match *line.y() {
+            [only] => vec![(only, only)],
+            ref y => y.windows(2).map(|ends| (ends[0], ends[1])).collect(),
+        },
         TableForm::Scaling(function) => vec![(function.prob(Score::ZERO), function.prob(Score::ONE))],
         _ => return None,
     })
@@ -173,7 +176,7 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
         return Vec::new();
     }
     // A method that merges bins was not asked for one bin.
-    let merges = matches!(header.method, Method::Isotonic | Method::Irp);
+    let merges = matches!(header.method, Method::Isotonic | Method::IsotonicInterpolated | Method::Irp);
     let is_constant = |pieces: &[Piece]| {
         let first = pieces[0].0;
         let is_one_bin = pieces.len() == 1 && pieces[0].0 == pieces[0].1 && artifact.header().bins > 0;
