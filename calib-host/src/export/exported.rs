@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::promise;
+use calib_fit::artifact::{points, promise};
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,8 +88,11 @@ pub(super) fn title(artifact: &Artifact<'_>) -> Vec<String> {
     let mut lines = vec![
         format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
         format!(
-            "{} ({}){encoding}, {} bins, {} calibration points.",
-            header.method, header.reduction, header.bins, header.n
+            "{} ({}){encoding}, {} bins, {}.",
+            header.method,
+            header.reduction,
+            header.bins,
+            points(artifact)
         ),
     ];
     if artifact.decision().is_some() {

@@ -2,6 +2,7 @@
 //!
 //! Imports `stats`, `guarantee`, `binary`, `fit` and `joint`.
 
+mod advice;
 mod compact;
 mod cost;
 mod error;
@@ -13,11 +14,12 @@ mod stored;
 mod tables;
 mod write;
 
+pub use advice::{VacuousBins, points_for_a_useful_epsilon};
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
 pub use options::{ArtifactOptions, identity};
-pub use promise::{points_for_a_useful_epsilon, promise};
+pub use promise::{cluster_rows, points, promise};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
 pub(crate) use write::written;

@@ -3,11 +3,7 @@
 use calib_core::artifact::{HeaderFlags, Method, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags};
 
-use crate::fit::table_name;
-use crate::guarantee::gr21_theorem3_smallest_n;
-
-/// Above this, a guarantee is called wide.
-const USEFUL_EPSILON: f64 = 0.1;
+use crate::fit::{cluster_rows_of, table_name};
 
 /// States what an artefact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
 /// for none, why.
@@ -40,12 +36,13 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
         _ => "if new data come from the same distribution as these and scores rarely repeat",
     };
     let mut text = format!(
-        "With probability {} % over the draw of the {} calibration points, every bin's probability is within {:.4} of \
-         the truth for {} ({}), {assumption}; nothing is promised within a bin, or once the data change.",
+        "With probability {} % over the draw of the {}, every bin's probability is within {:.4} of \
+         the truth for {}{} ({}), {assumption}; nothing is promised within a bin, or once the data change.",
         percent_of_success(guarantee.alpha),
-        header.n,
+        points(artifact),
         guarantee.epsilon,
         meant(header.reduction),
+        if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
         guarantee.theorem,
     );
     if has_empty_bins(artifact) {
@@ -71,33 +68,30 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
     text
 }
 
-/// Says how many points a useful epsilon takes, if the artefact's is wide and the theorem gives the number.
+/// Counts what is independent among the rows that were fitted to: the calibration points, or clusters of rows of which each
+/// gave one.
 ///
 /// ```
-/// use calib_fit::artifact::points_for_a_useful_epsilon;
-/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
-/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
-/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
-/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
-/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// use calib_fit::artifact::points;
+/// use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 ///
-/// // 400 points in 4 bins promise 0.15.
-/// let advice = points_for_a_useful_epsilon(&stored.artifact()).expect("0.15 is wide");
-/// assert!(advice.contains("points"), "{advice}");
+/// let data = BinaryData::new(vec![0.1, 0.2, 0.8, 0.9], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?.of_clusters(80, 0);
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// assert_eq!(points(&stored.artifact()), "4 clusters (of their 80 rows one each is a calibration point)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
-    let header = artifact.header();
-    let guarantee = header.guarantee?;
-    let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
-    let is_wide = f64::from(guarantee.epsilon) > USEFUL_EPSILON;
-    (is_wide && counts_points && header.reduction == Reduction::Binary).then(|| {
-        let bins = header.bins;
-        let needed = gr21_theorem3_smallest_n(bins.into(), as_written(guarantee.alpha), USEFUL_EPSILON);
-        format!(
-            "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
-        )
-    })
+pub fn points(artifact: &Artifact<'_>) -> String {
+    let n = artifact.header().n;
+    match cluster_rows(artifact) {
+        Some(rows) => format!("{n} clusters (of their {rows} rows one each is a calibration point)"),
+        None => format!("{n} calibration points"),
+    }
+}
+
+/// Returns how many rows there were of which one in each cluster was fitted to; `None` if every row was.
+pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
+    cluster_rows_of(artifact.header().provenance.parameters)
 }
 
 /// Says why nothing is guaranteed.
@@ -182,7 +176,7 @@ fn percent_of_success(alpha: f32) -> String {
 }
 
 /// An `f32` as the decimal number that a person wrote.
-fn as_written(value: f32) -> f64 {
+pub(super) fn as_written(value: f32) -> f64 {
     value.to_string().parse().expect("a printed number is a number")
 }
 

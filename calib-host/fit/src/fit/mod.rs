@@ -8,5 +8,6 @@ mod weighted;
 
 pub(crate) use binary::{check_alpha, stated_alpha};
 pub use binary::{fit_binary, fit_device_scores};
-pub use fitted::{Fit, FittedTable, Unfitted, table_name};
+pub(crate) use fitted::of_clusters;
+pub use fitted::{Fit, FittedTable, Unfitted, cluster_rows_of, table_name};
 pub use weighted::fit_weighted;

@@ -1,19 +1,22 @@
 //! `calib fit`
 
+use std::cmp::Ordering;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, ScoreEncoding};
-use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
-use calib_host::binary::{Model, ScalingModel};
+use calib_host::artifact::{
+    CompileError, VacuousBins, cluster_rows, points, points_for_a_useful_epsilon, promise,
+};
+use calib_host::binary::{Bin, Model, ScalingModel};
 use calib_host::data::DataError;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::{Place, write_file};
 use calib_host::fit::{FittedTable, fit_weighted};
-use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
+use calib_host::input::{self, BinaryFiles, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
     ArtifactOptions, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes, fit_binary,
@@ -26,10 +29,14 @@ use serde_json::{Value, json};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{
-    CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN, ScoreSource,
+    ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
+    ScoreSource,
 };
-use crate::cli::out::{print_json, stderr};
-use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
+use crate::cli::out::{percent_of_success, print_json, stderr};
+use crate::cli::read::{
+    labels_of, predictions, question_independence, question_kind, question_predictions, read_code_vectors,
+    read_vectors, row_labels,
+};
 use crate::cli::show::{edges_of_keys, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
@@ -51,6 +58,11 @@ pub(crate) struct FitCommand {
     /// The column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
+    #[command(flatten)]
+    cluster_column: ClusterColumn,
+    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
     #[command(flatten)]
     points: PointOptions,
     #[command(flatten)]
@@ -105,6 +117,13 @@ impl FitCommand {
             self.method.check_steps("--table u16")?;
         }
         let reduction = self.reduction.get()?;
+        self.points.check()?;
+        if self.clusters().is_some() && self.points.are_aggregated() {
+            return Err(usage(
+                "of weighted or counted rows no one row can be drawn from a cluster: leave out --cluster-column, or give a row \
+                 for every point",
+            ));
+        }
         if let Some((_, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
             self.codes.check_matrix(kind, reduction)?;
@@ -137,16 +156,25 @@ impl FitCommand {
     ) -> Result<(calib_host::Fit, [u8; 32]), Error> {
         let encoding = self.codes.encoding()?;
         let sources = self.matrix_sources(path, quiet)?;
-        let problems = match encoding {
+        let (problems, drawn) = match encoding {
             Some(encoding) => {
-                let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
+                let mut codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
                 let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
-                Problems::of_codes(&codes, &labels.values, reduction)
+                let compare = |a: usize, b: usize| codes.compare(a, b);
+                let drawn = self.draw(&sources[0], &labels.values, compare)?;
+                let labels = match &drawn {
+                    Some(drawn) => {
+                        codes = codes.part(&drawn.rows);
+                        drawn.of(&labels.values)
+                    }
+                    None => labels.values,
+                };
+                (Problems::of_codes(&codes, &labels, reduction), drawn)
             }
             None => {
-                let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+                let (vectors, labels, drawn) = self.labelled_vectors(&sources, kind)?;
                 question_kind(&sources[0], &vectors)?;
-                Problems::new(&vectors, &labels.values, reduction)
+                (Problems::new(&vectors, &labels, reduction), drawn)
             }
         };
         let problems = problems.map_err(|cause| match cause {
@@ -157,7 +185,7 @@ impl FitCommand {
         let problems = if compact { problems.rounded() } else { problems };
         let fit = fit_reduction(&problems, &self.method.reduction()?, self.alpha)
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
-        let fit = over_codes(fit, encoding)?;
+        let fit = self.drawn(over_codes(fit, encoding)?, drawn);
         Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())))
     }
 
@@ -174,9 +202,9 @@ impl FitCommand {
             return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
         }
         let sources = self.matrix_sources(path, quiet)?;
-        let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+        let (vectors, labels, drawn) = self.labelled_vectors(&sources, kind)?;
         question_kind(&sources[0], &vectors)?;
-        let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
+        let data = VectorData::new(&vectors, &labels).expect("the rows were checked");
         // indicatif draws nothing when standard error is not a terminal.
         let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let spinner = spinner.with_message(format!("fitting {}", method.method()));
@@ -184,7 +212,10 @@ impl FitCommand {
         let fit =
             fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
         spinner.finish_and_clear();
-        let fit = fit?;
+        let fit = match drawn.filter(Drawn::left_some_out) {
+            Some(drawn) => fit?.of_clusters(drawn.of_rows, self.method.seed()),
+            None => fit?,
+        };
         let data_sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let bytes = decided(joint_artifact_bytes(&fit, &self.options(data_sha256))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
@@ -204,15 +235,47 @@ impl FitCommand {
         Ok(Source::read_all(&paths, &reading(quiet))?)
     }
 
-    /// A matrix with its labels, checked against each other.
+    /// A matrix with its labels, checked against each other: all rows, or one of each cluster.
     fn labelled_vectors(
         &self,
         sources: &[Source],
         kind: VectorKind,
-    ) -> Result<(Vectors, Column<i64>), Error> {
+    ) -> Result<(Vectors, Vec<i64>, Option<Drawn>), Error> {
         let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
-        Ok((vectors, labels))
+        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?.values;
+        Ok(match self.draw(&sources[0], &labels, |a, b| vectors.compare(a, b))? {
+            Some(drawn) => (vectors.part(&drawn.rows), drawn.of(&labels), Some(drawn)),
+            None => {
+                question_predictions(&predictions(&vectors, &labels), None)?;
+                (vectors, labels, None)
+            }
+        })
+    }
+
+    fn clusters(&self) -> Option<ClusterSource<'_>> {
+        self.cluster_column.source(self.clusters.as_ref())
+    }
+
+    /// Draws one row of each cluster, if rows belong together. `compare` orders rows by their scores.
+    fn draw(
+        &self,
+        scores: &Source,
+        labels: &[i64],
+        compare: impl Fn(usize, usize) -> Ordering,
+    ) -> Result<Option<Drawn>, Error> {
+        let Some(source) = self.clusters() else { return Ok(None) };
+        let clusters = source.read(scores, labels.len())?;
+        let compare = |a: usize, b: usize| compare(a, b).then(labels[a].cmp(&labels[b]));
+        let rows = clusters.one_row_each(self.method.seed(), compare);
+        Ok(Some(Drawn { rows, of_rows: labels.len() as u64 }))
+    }
+
+    /// Records in a fit that its points were drawn; not if every row was.
+    fn drawn(&self, fit: calib_host::Fit, drawn: Option<Drawn>) -> calib_host::Fit {
+        match drawn.filter(Drawn::left_some_out) {
+            Some(drawn) => fit.of_clusters(drawn.of_rows, self.method.seed()),
+            None => fit,
+        }
     }
 
     fn options(&self, data_sha256: [u8; 32]) -> ArtifactOptions {
@@ -227,9 +290,10 @@ impl FitCommand {
 
     /// Fits scores and labels, and gives the hash of their files.
     fn binary(&self, quiet: bool) -> Result<(calib_host::Fit, [u8; 32]), Error> {
-        // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
+        // Weights, counts, codes, clusters and rounded scores are aggregated or drawn from: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
-        if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
+        let as_a_whole = self.points.are_aggregated() || self.clusters().is_some();
+        if encoding.is_some() || as_a_whole || self.table == TableWidth::U16 {
             let (fit, sources) = self.aggregated(encoding, quiet)?;
             return Ok((fit, input::sha256(&sources.iter().collect::<Vec<_>>())));
         }
@@ -240,6 +304,7 @@ impl FitCommand {
             label_column: &self.label_column,
         };
         let input = files.read(&reading(quiet))?;
+        question_independence(&input.data, None)?;
         let method = self.method.binary(input.data.len(), &input.scores)?;
         let fit = fit_binary(&input.data, &method, self.alpha).map_err(|cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
@@ -248,7 +313,7 @@ impl FitCommand {
         Ok((fit, input.sha256))
     }
 
-    /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
+    /// Fits weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.
     fn aggregated(
         &self,
         encoding: Option<ScoreEncoding>,
@@ -264,11 +329,26 @@ impl FitCommand {
             true => None,
             false => Some(labels_of(&sources, &table, &self.label_column)?),
         };
-        let scores = match encoding {
+        let mut labels = labels;
+        let mut scores = match encoding {
             Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
             None => table.numbers(&self.score_column)?,
         };
+        let mut drawn = None;
+        if let (Some(labels), Some(_)) = (&mut labels, self.clusters()) {
+            input::binary_data(&scores, labels)?;
+            // As the device has them: what it cannot tell apart has one order.
+            let compare =
+                |a: usize, b: usize| (scores.values[a] as f32).total_cmp(&(scores.values[b] as f32));
+            let of_clusters = self.draw(&sources[0], &labels.values, compare)?;
+            let rows = of_clusters.as_ref().map(|drawn| &drawn.rows[..]).unwrap_or_default();
+            (scores, *labels) = (scores.part(rows), labels.part(rows));
+            drawn = of_clusters;
+        }
         let sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        if let (Sample::Points(data), false, None) = (&sample, self.points.are_aggregated(), &drawn) {
+            question_independence(data, None)?;
+        }
         let sample =
             if encoding.is_none() && self.table == TableWidth::U16 { sample.rounded() } else { sample };
         let fit_error = |cause| {
@@ -285,46 +365,33 @@ impl FitCommand {
             }
         }
         .map_err(fit_error)?;
-        Ok((over_codes(fit, encoding)?, sources))
+        Ok((self.drawn(over_codes(fit, encoding)?, drawn), sources))
     }
 
     fn report(&self, fit: &calib_host::Fit, stored: &StoredArtifact, quiet: bool) -> Result<(), Error> {
         let artifact = stored.artifact();
         let len_bytes = artifact.len_bytes();
+        let vacuous = VacuousBins::of(&artifact);
         let advice = points_for_a_useful_epsilon(&artifact);
-        let promise = [Some(promise(&artifact)), advice].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        // A bound of 1 or more is no guarantee, and the promise says so.
+        let remark = vacuous.remark().filter(|_| fit.guarantee.is_some_and(|g| g.epsilon < 1.0));
+        let promise =
+            [Some(promise(&artifact)), advice, remark].into_iter().flatten().collect::<Vec<_>>().join(" ");
         if self.json {
-            return print_json(&json!({
-                "output": self.output,
-                "len_bytes": len_bytes,
-                "method": fit.method.to_string(),
-                "reduction": fit.reduction.to_string(),
-                "n": fit.n,
-                "encoding": fit.encoding().to_string(),
-                "weighted": fit.weighted,
-                "bins": fit.bins(),
-                "guarantee": fit.guarantee.map(|g| json!({
-                    "theorem": g.theorem.to_string(),
-                    "alpha": g.alpha,
-                    "epsilon": g.epsilon,
-                })),
-                "promise": promise,
-                "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
-                    "table": unfitted.table,
-                    "name": fit.table_name(unfitted.table),
-                    "reason": unfitted.reason.to_string(),
-                })).collect::<Vec<_>>(),
-                "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
-            }));
+            return print_json(&self.summary(fit, stored, &promise));
         }
         if quiet {
             return Ok(());
         }
         let mut err = stderr();
+        let points = match cluster_rows(&artifact) {
+            Some(_) => points(&artifact),
+            None => format!("{} points", fit.n),
+        };
         writeln!(
             err,
-            "{} points, {} ({}), {} bins, {len_bytes} bytes: {}",
-            fit.n,
+            "{}, {} ({}), {} bins, {len_bytes} bytes: {}",
+            points,
             fit.method,
             fit.reduction,
             fit.bins(),
@@ -342,7 +409,7 @@ impl FitCommand {
             more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
         }
         writeln!(err, "{promise}")?;
-        for remark in few_events(fit) {
+        for remark in few_events(fit).into_iter().chain(exact_intervals(fit, vacuous)) {
             writeln!(err, "{remark}")?;
         }
         if fit
@@ -353,6 +420,35 @@ impl FitCommand {
             writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
         }
         Ok(())
+    }
+
+    /// What was fitted, by names.
+    fn summary(&self, fit: &calib_host::Fit, stored: &StoredArtifact, promise: &str) -> Value {
+        let artifact = stored.artifact();
+        json!({
+            "output": self.output,
+            "len_bytes": artifact.len_bytes(),
+            "method": fit.method.to_string(),
+            "reduction": fit.reduction.to_string(),
+            "n": fit.n,
+            "cluster_rows": cluster_rows(&artifact),
+            "encoding": fit.encoding().to_string(),
+            "weighted": fit.weighted,
+            "bins": fit.bins(),
+            "guarantee": fit.guarantee.map(|g| json!({
+                "theorem": g.theorem.to_string(),
+                "alpha": g.alpha,
+                "epsilon": g.epsilon,
+            })),
+            "vacuous_bins": VacuousBins::of(&artifact).vacuous,
+            "promise": promise,
+            "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
+                "table": unfitted.table,
+                "name": fit.table_name(unfitted.table),
+                "reason": unfitted.reason.to_string(),
+            })).collect::<Vec<_>>(),
+            "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -385,6 +481,38 @@ fn few_events(fit: &calib_host::Fit) -> Vec<String> {
     remarks
 }
 
+/// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
+fn exact_intervals(fit: &calib_host::Fit, vacuous: VacuousBins) -> Vec<String> {
+    let Some(guarantee) = fit.guarantee.filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
+    else {
+        return Vec::new();
+    };
+    let head = format!(
+        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {}:",
+        percent_of_success(guarantee.alpha)
+    );
+    let tables = fit.tables.iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));
+    let bins = tables.flat_map(|(index, table)| {
+        let name = match fit.tables.len() {
+            1 => String::new(),
+            _ => format!("{}, ", fit.table_name(index)),
+        };
+        table.model.bins().iter().zip(&table.intervals).enumerate().map(move |(bin, (counts, i))| {
+            let (bin, Bin { n, positives, .. }) = (bin + 1, counts);
+            format!("  {name}bin {bin}: {positives} of {n}, [{:.4}, {:.4}]", i.lo, i.hi)
+        })
+    });
+    let mut lines = vec![head];
+    lines.extend(bins.take(SHOWN_INTERVALS));
+    if fit.bins() > SHOWN_INTERVALS {
+        lines.push("  (--json has the others)".into());
+    }
+    lines
+}
+
+/// How many exact intervals are told one by one.
+const SHOWN_INTERVALS: usize = 32;
+
 /// The fit as one of codes, if scores are such.
 fn over_codes(
     fit: calib_host::Fit,
@@ -393,6 +521,25 @@ fn over_codes(
     match encoding {
         Some(encoding) => fit.over_codes(encoding),
         None => Ok(fit),
+    }
+}
+
+/// The rows that were drawn, one of each cluster.
+struct Drawn {
+    /// Which.
+    rows: Vec<usize>,
+    /// Of how many.
+    of_rows: u64,
+}
+
+impl Drawn {
+    /// Whether a cluster has several rows.
+    fn left_some_out(&self) -> bool {
+        self.rows.len() as u64 != self.of_rows
+    }
+
+    fn of<T: Copy>(&self, values: &[T]) -> Vec<T> {
+        self.rows.iter().map(|&row| values[row]).collect()
     }
 }
 

@@ -52,15 +52,18 @@ pub(crate) struct ReportCommand {
 impl ReportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
-        let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
-        let calibration = read(&self.calibration, self.calibration_labels.as_deref())?;
-        let test = read(&self.data.test, self.data.test_labels.as_deref())?;
+        let read = |scores, labels, clusters| {
+            Reported::read(&self.data, &artifact, (scores, labels), clusters, quiet)
+        };
+        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None)?;
+        let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
+        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters)?;
         let origin = self.origin(&artifact, &calibration.sources, &test.sources);
         let resamples = match self.bootstrap {
             Some(resamples) => resamples as usize,
             None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
         };
-        let options = self.data.assess_options(Some(resamples));
+        let options = self.data.assess_options(Some(resamples), test.rows.clusters.as_ref());
         let rule = self.rule(&artifact)?;
         let data = ReportData {
             calibration: &calibration.rows,

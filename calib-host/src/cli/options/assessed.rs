@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::clusters::ClusterColumn;
 use super::source::SCORE_COLUMN;
 
 /// Probabilities with what came true, or scores before and after an artefact.
@@ -25,6 +26,11 @@ pub(crate) struct AssessedOptions {
     /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster_column: ClusterColumn,
+    /// The clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clusters: Option<PathBuf>,
     /// The column of predicted classes: the probabilities are then those of the predictions being right.
     #[arg(long, value_name = "NAME")]
     pub(crate) class_column: Option<String>,

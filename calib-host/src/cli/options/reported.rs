@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use calib_host::VectorKind;
 use calib_host::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
+use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 
+use super::clusters::ClusterColumn;
 use super::parse::parse_alpha;
 use super::source::SCORE_COLUMN;
 
@@ -21,6 +23,12 @@ pub(crate) struct ReportedOptions {
     /// Their labels, if not in the same table.
     #[arg(long, value_name = "FILE")]
     pub(crate) test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster_column: ClusterColumn,
+    /// The clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
+    /// or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test_clusters: Option<PathBuf>,
     /// What a matrix holds; integer codes if the artefact is over those.
     #[arg(long, value_enum, default_value_t = MatrixName::Logits)]
     matrix: MatrixName,
@@ -59,7 +67,11 @@ impl ReportedOptions {
     }
 
     /// How rows are assessed, with so many resamples.
-    pub(crate) fn assess_options(&self, resamples: Option<usize>) -> AssessOptions {
+    pub(crate) fn assess_options<'c>(
+        &self,
+        resamples: Option<usize>,
+        clusters: Option<&'c Clusters>,
+    ) -> AssessOptions<'c> {
         let bootstrap = resamples.map(|resamples| Bootstrap {
             kind: IntervalKind::Percentile,
             resamples,
@@ -71,6 +83,7 @@ impl ReportedOptions {
             norm: 2.0,
             alpha: self.alpha,
             bootstrap,
+            clusters,
         }
     }
 }

@@ -8,12 +8,14 @@ use calib_host::assess::{Prediction, PredictionKind};
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::stats::Clusters;
 use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
 
 use super::class_probs::class_probs;
 use super::columns::{labels_of, read_code_vectors, read_labels, read_vectors};
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch};
 use crate::cli::error::Error;
+use crate::cli::options::ClusterSource;
 
 /// An artefact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -28,6 +30,22 @@ pub(crate) struct NamedArtifact<'a> {
 pub(crate) struct ColumnNames<'a> {
     pub(crate) score: &'a str,
     pub(crate) label: &'a str,
+    /// Where it says which rows belong together.
+    pub(crate) clusters: Option<ClusterSource<'a>>,
+}
+
+impl ColumnNames<'_> {
+    /// Reads which of so many rows belong together.
+    pub(super) fn clusters(&self, sources: &[Source], rows: usize) -> Result<Option<Clusters>, Error> {
+        self.clusters.map(|clusters| clusters.read(&sources[0], rows)).transpose()
+    }
+}
+
+/// Columns of binary scores and labels, and which rows belong together.
+pub(crate) struct ScoreColumns {
+    pub(crate) scores: Column<f64>,
+    pub(crate) labels: Column<i64>,
+    pub(crate) clusters: Option<Clusters>,
 }
 
 impl<'a> NamedArtifact<'a> {
@@ -45,11 +63,11 @@ impl<'a> NamedArtifact<'a> {
         let applied = self.apply_scores(&table, columns.score)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let hits = labels.values.iter().map(|&label| label == 1);
-        let rows = split(&applied, hits, PredictionKind::Binary);
+        let clusters = columns.clusters(sources, applied.len())?;
+        let rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
         if rows.after.is_empty() {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
-        check_both_labels(&rows.before, labels.place())?;
         Ok(rows)
     }
 
@@ -98,7 +116,8 @@ impl<'a> NamedArtifact<'a> {
             }
         };
         let labels = matrix_labels(sources, columns.label, applied.len(), classes)?;
-        predictions(&applied, &labels, sources[0].path())
+        let clusters = columns.clusters(sources, applied.len())?;
+        predictions(&applied, &labels, sources[0].path(), clusters.as_ref())
     }
 
     /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
@@ -113,8 +132,10 @@ impl<'a> NamedArtifact<'a> {
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
         let mut predicted = Vec::with_capacity(labels.len());
         let applied = applied.inspect(|row| predicted.push(first(row)));
-        let class_probs = class_probs(applied, &vectors, &labels);
-        Ok((predictions(&predicted, &labels, sources[0].path())?, class_probs))
+        let clusters = columns.clusters(sources, labels.len())?;
+        let clusters = clusters.as_ref();
+        let class_probs = class_probs(applied, &vectors, &labels, clusters);
+        Ok((predictions(&predicted, &labels, sources[0].path(), clusters)?, class_probs))
     }
 
     /// Calibrates vectors, row by row.
@@ -136,9 +157,14 @@ fn first(row: &AppliedVector) -> Applied {
 }
 
 /// The predicted classes that are calibrated, before and after.
-fn predictions(applied: &[Applied], labels: &[u16], path: &Path) -> Result<CalibratedRows, Error> {
+fn predictions(
+    applied: &[Applied],
+    labels: &[u16],
+    path: &Path,
+    clusters: Option<&Clusters>,
+) -> Result<CalibratedRows, Error> {
     let hits = applied.iter().zip(labels).map(|(row, &label)| row.top.class == label);
-    let rows = split(applied, hits, PredictionKind::TopLabel);
+    let rows = split(applied, hits, PredictionKind::TopLabel, clusters);
     if rows.after.is_empty() {
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
     }
@@ -150,8 +176,11 @@ pub(crate) fn split(
     applied: &[Applied],
     hits: impl Iterator<Item = bool>,
     kind: PredictionKind,
+    clusters: Option<&Clusters>,
 ) -> CalibratedRows {
     let (mut before, mut after) = (Vec::with_capacity(applied.len()), Vec::with_capacity(applied.len()));
+    let is_kept = |row: &usize| applied[*row].outcome.calibrated().is_some();
+    let clusters = clusters.map(|clusters| clusters.part((0..applied.len()).filter(is_kept)));
     for (row, hit) in applied.iter().zip(hits) {
         let Some(calibrated) = row.outcome.calibrated() else { continue };
         let of = |prob: f32| Prediction {
@@ -164,18 +193,16 @@ pub(crate) fn split(
         after.push(of(calibrated.prob));
     }
     let uncalibrated = (applied.len() - after.len()) as u64;
-    CalibratedRows { before, after, kind, uncalibrated }
+    CalibratedRows { before, after, kind, uncalibrated, clusters }
 }
 
 /// The columns of binary scores and labels.
-pub(crate) fn score_columns(
-    sources: &[Source],
-    columns: ColumnNames<'_>,
-) -> Result<(Column<f64>, Column<i64>), Error> {
+pub(crate) fn score_columns(sources: &[Source], columns: ColumnNames<'_>) -> Result<ScoreColumns, Error> {
     let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
     let scores = table.numbers(columns.score)?;
     let labels = binary_labels(sources, &table, columns.label, scores.len())?;
-    Ok((scores, labels))
+    let clusters = columns.clusters(sources, scores.len())?;
+    Ok(ScoreColumns { scores, labels, clusters })
 }
 
 /// The labels beside a table's rows, or in the second file, of two classes.
@@ -224,13 +251,4 @@ pub(crate) fn matrix_labels(
 ) -> Result<Vec<u16>, Error> {
     let labels = row_labels(sources, column, rows, classes)?.values;
     Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
-}
-
-/// Refuses binary labels that are all the same: most metrics then say nothing.
-pub(crate) fn check_both_labels(rows: &[Prediction], place: &Place) -> Result<(), Error> {
-    let hits = rows.iter().filter(|row| row.hit).count();
-    if hits == 0 || hits == rows.len() {
-        return Err(Error::input(place.clone(), Problem::OneClass((hits > 0).into())));
-    }
-    Ok(())
 }
