@@ -96,6 +96,7 @@ pub fn report(
     plots.extend(simplex_of(artifact, data));
     let evidence = evidence(artifact, &metrics, &test.before, &test.after, options.clusters);
     let bootstrap = options.bootstrap;
+    let drawn = options.clusters.map(|clusters| (clusters, bootstrap.map_or(0, |bootstrap| bootstrap.seed)));
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
@@ -107,7 +108,7 @@ pub fn report(
         metrics,
         classes,
         undrawn_classes: undrawn,
-        decision: data.rule.map(|rule| rule.summary(test, bootstrap.map_or(0, |bootstrap| bootstrap.seed))),
+        decision: data.rule.map(|rule| rule.summary(&test.before, &test.after, drawn)),
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,

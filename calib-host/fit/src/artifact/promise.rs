@@ -3,7 +3,12 @@
 use calib_core::artifact::{HeaderFlags, Method, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags};
 
-use crate::fit::{cluster_rows_of, table_name};
+use super::points::{cluster_rows, points};
+use crate::fit::table_name;
+use crate::guarantee::gr21_theorem3_smallest_n;
+
+/// Above this, a guarantee is called wide.
+const USEFUL_EPSILON: f64 = 0.1;
 
 /// States what an artefact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
 /// for none, why.
@@ -68,30 +73,43 @@ pub fn promise(artifact: &Artifact<'_>) -> String {
     text
 }
 
-/// Counts what is independent among the rows that were fitted to: the calibration points, or clusters of rows of which each
-/// gave one.
+/// Says how many points a useful epsilon takes, if the artefact's is wide: exactly where the theorem gives the number,
+/// otherwise how many times as many, as epsilon falls with the root of the number.
 ///
 /// ```
-/// use calib_fit::artifact::points;
-/// use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// use calib_fit::artifact::points_for_a_useful_epsilon;
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
-/// let data = BinaryData::new(vec![0.1, 0.2, 0.8, 0.9], vec![false, true, false, true])?;
-/// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?.of_clusters(80, 0);
-/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
-/// assert_eq!(points(&stored.artifact()), "4 clusters (of their 80 rows one each is a calibration point)");
+/// // 400 points in 4 bins promise 0.15.
+/// let advice = points_for_a_useful_epsilon(&stored.artifact()).expect("0.15 is wide");
+/// assert!(advice.contains("points"), "{advice}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn points(artifact: &Artifact<'_>) -> String {
-    let n = artifact.header().n;
-    match cluster_rows(artifact) {
-        Some(rows) => format!("{n} clusters (of their {rows} rows one each is a calibration point)"),
-        None => format!("{n} calibration points"),
+pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
+    let header = artifact.header();
+    let guarantee = header.guarantee?;
+    let epsilon = f64::from(guarantee.epsilon);
+    if epsilon <= USEFUL_EPSILON {
+        return None;
     }
-}
-
-/// Returns how many rows there were of which one in each cluster was fitted to; `None` if every row was.
-pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
-    cluster_rows_of(artifact.header().provenance.parameters)
+    let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
+    let bins = header.bins;
+    Some(if counts_points && header.reduction == Reduction::Binary {
+        let needed = gr21_theorem3_smallest_n(bins.into(), as_written(guarantee.alpha), USEFUL_EPSILON);
+        format!(
+            "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
+        )
+    } else {
+        let times = (epsilon / USEFUL_EPSILON).powi(2);
+        format!(
+            "That is wide: an epsilon of {USEFUL_EPSILON} takes about {times:.1} times as many points in the bin with the fewest, \
+             or fewer bins."
+        )
+    })
 }
 
 /// Says why nothing is guaranteed.
@@ -176,7 +194,7 @@ fn percent_of_success(alpha: f32) -> String {
 }
 
 /// An `f32` as the decimal number that a person wrote.
-pub(super) fn as_written(value: f32) -> f64 {
+fn as_written(value: f32) -> f64 {
     value.to_string().parse().expect("a printed number is a number")
 }
 

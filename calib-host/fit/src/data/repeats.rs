@@ -8,7 +8,7 @@ use crate::points::{Counted, Group, Points, group};
 
 /// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
 /// likely, and many enough to be of several patients.
-const BLOCKS: u64 = 25;
+const BLOCKS: u64 = 50;
 
 /// No block has fewer rows.
 const FEWEST_ROWS: u64 = 20;
@@ -25,7 +25,7 @@ const SHARE: f64 = 0.7;
 
 /// How often labels change from a row to the next in order of score, against how often they would if rows were independent.
 ///
-/// The rows are taken in about 25 blocks of neighbours, of 20 rows or more. In a block with `m` rows, `k` of them positive, independent labels that
+/// The rows are taken in about 50 blocks of neighbours, of 20 rows or more. In a block with `m` rows, `k` of them positive, independent labels that
 /// are equally likely change `2 k (m - k) / m` times on average (the runs test of Wald and Wolfowitz 1940). Rows with equal
 /// scores have no order: they count as often as labels change on average over all orders. So codes, rounded scores and
 /// the leaves of a tree, whose equal scores have mixed labels, look like any others; copies of rows, and recordings of a

@@ -1,52 +1,7 @@
-//! What is to be said of a guarantee that is wide, or says nothing.
+//! Bins about which a guarantee says nothing.
 
-use calib_core::artifact::{Reduction, TableForm, Theorem};
+use calib_core::artifact::TableForm;
 use calib_core::{Artifact, BinFlags};
-
-use super::promise::as_written;
-use crate::guarantee::gr21_theorem3_smallest_n;
-
-/// Above this, a guarantee is called wide.
-const USEFUL_EPSILON: f64 = 0.1;
-
-/// Says how many points a useful epsilon takes, if the artefact's is wide: exactly where the theorem gives the number,
-/// otherwise how many times as many, as epsilon falls with the root of the number.
-///
-/// ```
-/// use calib_fit::artifact::points_for_a_useful_epsilon;
-/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
-/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
-/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
-/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
-/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
-///
-/// // 400 points in 4 bins promise 0.15.
-/// let advice = points_for_a_useful_epsilon(&stored.artifact()).expect("0.15 is wide");
-/// assert!(advice.contains("points"), "{advice}");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
-    let header = artifact.header();
-    let guarantee = header.guarantee?;
-    let epsilon = f64::from(guarantee.epsilon);
-    if epsilon <= USEFUL_EPSILON {
-        return None;
-    }
-    let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
-    let bins = header.bins;
-    Some(if counts_points && header.reduction == Reduction::Binary {
-        let needed = gr21_theorem3_smallest_n(bins.into(), as_written(guarantee.alpha), USEFUL_EPSILON);
-        format!(
-            "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
-        )
-    } else {
-        let times = (epsilon / USEFUL_EPSILON).powi(2);
-        format!(
-            "That is wide: an epsilon of {USEFUL_EPSILON} takes about {times:.1} times as many points in the bin with the fewest, \
-             or fewer bins."
-        )
-    })
-}
 
 /// The bins of an artefact with a guarantee, and of how many of them it says nothing, or next to nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
