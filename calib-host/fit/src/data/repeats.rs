@@ -16,12 +16,12 @@ const FEWEST_ROWS: u64 = 20;
 /// Blocks with both labels are at least so many: a sharp step of the truth makes one or two.
 const MIXED_BLOCKS: u64 = 4;
 
-/// By chance, changes are so many standard deviations too few in less than one of a million data sets.
-const DEVIATIONS: f64 = 5.0;
+/// By chance, changes are hardly ever so many standard deviations too few.
+const DEVIATIONS: f64 = 6.0;
 
 /// Fewer changes are missing than this share of those expected where neighbours are not equally likely to be positive, as
 /// between the steps of a decision tree.
-const SHARE: f64 = 0.7;
+const SHARE: f64 = 0.6;
 
 /// How often labels change from a row to the next in order of score, against how often they would if rows were independent.
 ///

@@ -140,10 +140,8 @@ impl Units {
         let of = |row: usize| clusters.of(row);
         // By the ranks of their rows, clusters are ordered by their contents.
         let mut contents: Vec<Vec<u32>> = vec![Vec::new(); clusters.count];
-        let mut rank = 0;
-        for tied in order.chunk_by(|&a, &b| same(a, b)) {
+        for (rank, tied) in (0..).zip(order.chunk_by(|&a, &b| same(a, b))) {
             tied.iter().for_each(|&row| contents[of(row)].push(rank));
-            rank += 1;
         }
         let mut by_content: Vec<usize> = (0..clusters.count).collect();
         by_content.sort_unstable_by(|&a, &b| contents[a].cmp(&contents[b]));
