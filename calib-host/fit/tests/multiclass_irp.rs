@@ -2,7 +2,7 @@
 //! slow way, the binary method of two classes, and a hull of the ROC surface that does not grow.
 
 use calib_core::vector::SplitTree;
-use calib_fit::assess::{ProbMatrix, roc_surface};
+use calib_fit::assess::{AssessOptions, ProbMatrix, roc_surface};
 use calib_fit::binary::Model;
 use calib_fit::joint::{CanonicalMethod, CanonicalModel, MulticlassIrp, RegionValues, Splits};
 use calib_fit::{BinaryData, BinaryMethod, Isotonic, VectorData, VectorKind, Vectors, fit_binary};
@@ -330,7 +330,7 @@ fn noisy(n: usize, noise: f64, seed: u64) -> Rows {
 fn hull_volume(probs: impl Fn(&[f32]) -> Vec<f64>, rows: &Rows) -> f64 {
     let values = rows.iter().flat_map(|row| probs(&row.0)).collect();
     let matrix = ProbMatrix::new(values, rows.iter().map(|row| row.1 as u16).collect(), 3);
-    let hull = roc_surface(&matrix, 0, None).unwrap().vus_hull.unwrap();
+    let hull = roc_surface(&matrix, 0, &AssessOptions::default()).unwrap().vus_hull.unwrap();
     assert!(hull.is_exact);
     hull.value
 }

@@ -88,10 +88,10 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
         Problem::Count(_) => {
-            "beside --positives-column, --weight-column holds the number of points of each row".into()
+            "--count-column holds the number of points of each row, beside --positives-column".into()
         }
         Problem::Positives { .. } => {
-            "--weight-column is the number of points of a row, --positives-column how many of them have label 1".into()
+            "--count-column is the number of points of a row, --positives-column how many of them have label 1".into()
         }
         Problem::TooManyPoints => "divide the counts, or use a sample".into(),
         Problem::CodeNotInteger(_) | Problem::CodeOutOfRange { .. } | Problem::Dtype { expected: Problem::CODES, .. } => {
@@ -100,7 +100,6 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::CodeScore { .. } | Problem::CodeSum(_) => {
             "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128".into()
         }
-        Problem::OneClass(_) => "the data must hold both labels, 0 and 1".into(),
         _ => return of_table(problem, place).or_else(|| of_format(problem)),
     })
 }
@@ -214,16 +213,16 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
     })
 }
 
+/// Fewer points in a bin than this promise next to nothing: no hint proposes such.
+const USEFUL_POINTS: u64 = 50;
+
 fn of_fit(error: &FitError) -> Option<String> {
     Some(match error {
-        FitError::TooFewPoints { n, .. } if *n >= 2 => {
-            format!("use --bins {} or fewer, or add calibration data", n / 2)
+        FitError::TooFewPoints { n, .. } if *n >= USEFUL_POINTS => {
+            format!("use --bins {} or fewer, or add calibration data", n / USEFUL_POINTS)
         }
-        FitError::NoClass { most, .. } if *most >= 2 => {
-            format!("use --points-per-bin {most} or less, or fewer --bins, or add calibration data")
-        }
-        FitError::FewerThanABin { n, .. } if *n >= 2 => {
-            format!("use --points-per-bin {n} or less, or fewer --bins, or add calibration data")
+        FitError::NoClass { most: n, .. } | FitError::FewerThanABin { n, .. } if *n >= USEFUL_POINTS => {
+            format!("use --points-per-bin {USEFUL_POINTS} to {n}, or fewer --bins, or add calibration data")
         }
         FitError::TooFewPoints { .. } | FitError::NoClass { .. } | FitError::FewerThanABin { .. } => {
             "add calibration data".into()
@@ -241,7 +240,7 @@ fn of_fit(error: &FitError) -> Option<String> {
         FitError::VectorScaling(error) => return of_vector_scaling(error).map(Into::into),
         FitError::Canonical(error) => return of_canonical(error),
         FitError::RealWeights(_) => {
-            "use isotonic or irp without smoothing, platt, beta or temperature, or give whole numbers of points".into()
+            "use isotonic or irp without smoothing, platt, beta or temperature".into()
         }
         _ => return None,
     })
@@ -269,8 +268,8 @@ fn of_canonical(error: &CanonicalError) -> Option<String> {
             "use a smaller --depth or --resolution, or --method projection".into()
         }
         CanonicalError::TooManyClasses { .. } => "use --method projection, or dirichlet".into(),
-        CanonicalError::TooFewPoints { n, .. } if *n >= 2 => {
-            format!("use --bins {} or fewer, or add calibration data", n / 2)
+        CanonicalError::TooFewPoints { n, .. } if *n as u64 >= USEFUL_POINTS => {
+            format!("use --bins {} or fewer, or add calibration data", *n as u64 / USEFUL_POINTS)
         }
         CanonicalError::TooFewPoints { .. } => "add calibration data".into(),
         CanonicalError::OneClass(_) => "calibration data must hold several classes".into(),

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::{StoredArtifact, promise};
+use calib_fit::artifact::{StoredArtifact, points, promise};
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,8 +89,11 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     let mut lines = vec![
         format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
         format!(
-            "{} ({}){encoding}, {} bins, {} calibration points.",
-            header.method, header.reduction, header.bins, header.n
+            "{} ({}){encoding}, {} bins, {}.",
+            header.method,
+            header.reduction,
+            header.bins,
+            points(artifact)
         ),
     ];
     if artifact.decision().is_some() {

@@ -91,9 +91,6 @@ pub enum Problem {
     /// The scores that a row of codes stands for do not sum to one.
     #[error("the codes stand for probabilities that sum to {0}, not to 1")]
     CodeSum(f32),
-    /// All labels are the same.
-    #[error("all labels are {0}")]
-    OneClass(u8),
     /// The column is not there; these are.
     #[error("there is no such column")]
     MissingColumn(Vec<String>),

@@ -111,6 +111,11 @@ impl<'t> TableCell<&'t str> {
         bin.ok_or_else(|| Problem::BinNumber(self.text().trim().into()))
     }
 
+    /// Any text but an empty one.
+    pub(super) fn name(self) -> Result<String, Problem> {
+        if self.is_gap() { Err(Problem::Missing) } else { Ok(self.text().trim().to_owned()) }
+    }
+
     fn is_gap(self) -> bool {
         matches!(self, Self::Missing) || matches!(self, Self::Raw(text) if text.trim().is_empty())
     }

@@ -37,6 +37,24 @@ impl<T> Column<T> {
     }
 }
 
+impl<T: Clone> Column<T> {
+    /// Some of the rows, in the order in which they are given, each with its place.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[must_use]
+    pub fn part(&self, rows: &[usize]) -> Self {
+        let rows_of_lines = |&row: &usize| self.lines.get(row).copied();
+        Self {
+            values: rows.iter().map(|&row| self.values[row].clone()).collect(),
+            place: self.place.clone(),
+            first_row: self.first_row,
+            lines: rows.iter().filter_map(rows_of_lines).collect(),
+        }
+    }
+}
+
 impl Column<f64> {
     /// Checks that every value is a score, as the device sees it.
     ///

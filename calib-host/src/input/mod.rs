@@ -30,6 +30,7 @@ mod arrow;
 mod binary;
 mod cell;
 mod chunks;
+mod clusters;
 mod codes;
 mod column;
 mod costs;
@@ -51,6 +52,7 @@ mod table;
 mod weights;
 
 pub use binary::{BinaryFiles, BinaryInput};
+pub use clusters::clusters;
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use costs::{Costs, read_costs};

@@ -112,6 +112,16 @@ impl Table {
         self.column(name, TableCell::bin)
     }
 
+    /// A column of names, as their text without spaces around it.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is empty.
+    pub fn names(&self, name: &str) -> Result<Column<String>, FileError> {
+        self.check_lone("integers", is_integer)?;
+        self.column(name, TableCell::name)
+    }
+
     /// Whether this is an array that is alone in its file, so that nothing else can be in it.
     pub fn is_lone_array(&self) -> bool {
         self.lone_dtype.is_some()

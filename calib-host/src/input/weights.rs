@@ -26,43 +26,37 @@ impl Sample {
     }
 }
 
-/// Joins scores, weights and binary labels, mapping the scores to the device's `f32`. Weights that are all whole numbers
-/// are counts: the row stands for so many points with its label.
+/// Joins scores, weights and binary labels, mapping the scores to the device's `f32`. Weights are no counts of points, whole
+/// numbers or not: those are what [`counted_data`] takes.
 ///
 /// ```
-/// use calib_host::input::{Sample, Source, Table, weighted_data};
+/// use calib_host::input::{Source, Table, weighted_data};
 ///
-/// let csv = b"score,weight,label\n0.2,0.5,0\n0.9,1.5,1\n".to_vec();
+/// let csv = b"score,weight,label\n0.2,2,0\n0.9,3,1\n".to_vec();
 /// let table = Table::read(&Source::from_bytes("weighted.csv", csv)?)?;
-/// let sample = weighted_data(&table.numbers("score")?, &table.numbers("weight")?, &table.labels("label")?)?;
-/// assert!(matches!(sample, Sample::Weighted(_)));
+/// let data = weighted_data(&table.numbers("score")?, &table.numbers("weight")?, &table.labels("label")?)?;
+/// // Rows, not points.
+/// assert_eq!(data.len(), 2);
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Different numbers of rows, a score outside `[0, 1]`, a label other than 0 and 1, a weight that is no number from 0 on,
-/// weights that are all 0, or counts that add up to more than 2^53.
+/// or weights that are all 0.
 pub fn weighted_data(
     scores: &Column<f64>,
     weights: &Column<f64>,
     labels: &Column<i64>,
-) -> Result<Sample, FileError> {
+) -> Result<WeightedData, FileError> {
     check_same_rows(scores, weights)?;
     check_same_rows(scores, labels)?;
     labels.check_classes(2)?;
     check_weights(weights)?;
-    let values = || device_scores(scores).map(|scores| scores.into_iter().zip(&labels.values));
-    if weights.values.iter().all(|weight| weight.fract() == 0.0) {
-        let row = |((score, &label), &count): ((f64, &i64), &f64)| {
-            let n = count as u64;
-            (score, n, if label == 1 { n } else { 0 })
-        };
-        return points(values()?.zip(&weights.values).map(row).collect(), weights).map(Sample::Points);
-    }
     let row = |((score, &label), &weight): ((f64, &i64), &f64)| (score, weight, label == 1);
-    let rows: Vec<_> = values()?.zip(&weights.values).map(row).collect();
-    Ok(Sample::Weighted(WeightedData::new(&rows).expect("scores and weights were checked")))
+    let rows: Vec<_> =
+        device_scores(scores)?.into_iter().zip(&labels.values).zip(&weights.values).map(row).collect();
+    Ok(WeightedData::new(&rows).expect("scores and weights were checked"))
 }
 
 /// Joins a table aggregated by score: scores, numbers of points, and how many of them have label 1.

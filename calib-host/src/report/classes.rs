@@ -38,8 +38,8 @@ pub struct ClassWiseSummary {
 }
 
 impl ClassWiseSummary {
-    pub(super) fn new(rows: &ClassProbRows, options: &AssessOptions, drawn_classes: usize) -> Self {
-        let options = AssessOptions { bootstrap: None, ..*options };
+    pub(super) fn new(rows: &ClassProbRows, options: &AssessOptions<'_>, drawn_classes: usize) -> Self {
+        let options = AssessOptions { bootstrap: None, clusters: rows.clusters.as_ref(), ..*options };
         let side = |matrix: &ProbMatrix| {
             let assessed = assess_vectors(matrix, &options);
             ClassWiseSide {

@@ -125,4 +125,6 @@ pub struct ReportOptions {
     pub seed: u64,
     /// One minus the coverage of every interval.
     pub alpha: f64,
+    /// The number of clusters of the test rows, where they are not independent.
+    pub clusters: Option<usize>,
 }

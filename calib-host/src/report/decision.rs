@@ -5,6 +5,7 @@ use calib_fit::assess::{Prediction, RuleInterval};
 use calib_fit::decide::{
     Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
 };
+use calib_fit::stats::{Clusters, Seed};
 use serde::Serialize;
 
 /// The probability with which the interval of the expected cost may fail.
@@ -117,8 +118,14 @@ impl ReportedRule {
         self.rule.pieces().map(interval).collect()
     }
 
-    /// What is decided on test rows, by the calibrated probabilities and by the scores.
-    pub(super) fn summary(&self, before: &[Prediction], after: &[Prediction]) -> DecisionSummary {
+    /// What is decided on test rows, by the calibrated probabilities and by the scores. The costs are those of one row of each
+    /// cluster, where rows are not independent, drawn with the seed.
+    pub(super) fn summary(
+        &self,
+        before: &[Prediction],
+        after: &[Prediction],
+        clusters: Option<(&Clusters, Seed)>,
+    ) -> DecisionSummary {
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
             let inside = |row: &&Prediction| {
                 let prob = row.prob as f32;
@@ -143,7 +150,13 @@ impl ReportedRule {
             in_artefact: self.in_artefact,
             uncalibrated: self.names[self.uncalibrated].0.clone(),
             intervals: self.rule.pieces().map(interval).collect(),
-            cost: self.costs.as_ref().and_then(|costs| self.cost(costs, before, after)),
+            cost: self.costs.as_ref().and_then(|costs| {
+                let Some((clusters, seed)) = clusters else { return self.cost(costs, before, after) };
+                let key = |row: usize| (before[row].key(), after[row].key());
+                let drawn = clusters.one_row_each(seed, |a, b| key(a).cmp(&key(b)));
+                let of = |rows: &[Prediction]| drawn.iter().map(|&row| rows[row]).collect::<Vec<_>>();
+                self.cost(costs, &of(before), &of(after))
+            }),
         }
     }
 

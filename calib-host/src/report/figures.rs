@@ -23,7 +23,7 @@ pub(super) enum Side {
 }
 
 /// The reliability diagram of all predictions.
-pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOptions) -> Plot {
+pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOptions<'_>) -> Plot {
     let percent = percent_of_success(options.alpha);
     let (class, cross, assessment) = match side {
         Side::Before => ("before", "before cross", &metrics.before),
@@ -99,7 +99,7 @@ pub(super) struct Validities {
 impl Validities {
     pub(super) fn new(
         test: &CalibratedRows,
-        options: &AssessOptions,
+        options: &AssessOptions<'_>,
         curve: Option<Curve>,
         by_bin: bool,
     ) -> Self {

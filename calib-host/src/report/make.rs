@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
 use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, evidence, flaws_under};
+use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
@@ -39,7 +40,8 @@ use crate::draw::Plot;
 ///     });
 ///     let after: Vec<Prediction> = after.collect();
 ///     let before = (0..).zip(&scores).map(|(i, score)| of(score.get(), after[i as usize].bin, i));
-///     CalibratedRows { before: before.collect(), after, kind: PredictionKind::Binary, uncalibrated: 0 }
+///     let before = before.collect();
+///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None }
 /// };
 /// let (calibration, test) = (rows(&|i| i % 20 < i / 20), rows(&|i| i % 20 < i / 22));
 /// let data = ReportData {
@@ -66,12 +68,12 @@ use crate::draw::Plot;
 ///
 /// # Panics
 ///
-/// If no row of the test data is calibrated.
+/// If no row of the test data is calibrated, or the clusters of `options` are not those of the test rows.
 pub fn report(
     stored: &StoredArtifact,
     data: &ReportData<'_>,
     origin: Origin,
-    options: &AssessOptions,
+    options: &AssessOptions<'_>,
 ) -> Report {
     let artifact = &stored.artifact();
     let test = data.test;
@@ -93,9 +95,10 @@ pub fn report(
     };
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
-    let evidence = evidence(artifact, &metrics, &test.before, &test.after);
+    let evidence = evidence(artifact, &metrics, &test.before, &test.after, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
+    let drawn = options.clusters.map(|clusters| (clusters, bootstrap.map_or(0, |bootstrap| bootstrap.seed)));
     Report {
         schema: REPORT_SCHEMA,
         calibrator: summary(artifact),
@@ -111,7 +114,7 @@ pub fn report(
         metrics,
         classes,
         undrawn_classes: undrawn,
-        decision: data.rule.map(|rule| rule.summary(&test.before, &test.after)),
+        decision: data.rule.map(|rule| rule.summary(&test.before, &test.after, drawn)),
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,
@@ -121,6 +124,7 @@ pub fn report(
             resamples: bootstrap.map_or(0, |bootstrap| bootstrap.resamples),
             seed: bootstrap.map_or(0, |bootstrap| bootstrap.seed),
             alpha: options.alpha,
+            clusters: options.clusters.map(Clusters::count),
         },
         version: env!("CARGO_PKG_VERSION").into(),
     }
@@ -167,12 +171,12 @@ pub enum Figure {
 ///
 /// # Panics
 ///
-/// If no row of the test data is calibrated.
+/// If no row of the test data is calibrated, or the clusters of `options` are not those of the test rows.
 pub fn plot(
     figure: Figure,
     stored: &StoredArtifact,
     data: &ReportData<'_>,
-    options: &AssessOptions,
+    options: &AssessOptions<'_>,
 ) -> Option<Plot> {
     let artifact = &stored.artifact();
     let test = data.test;

@@ -1,6 +1,7 @@
 //! Rows that a report is about.
 
 use calib_fit::assess::{Prediction, PredictionKind, ProbMatrix};
+use calib_fit::stats::Clusters;
 
 use super::decision::ReportedRule;
 
@@ -15,6 +16,8 @@ pub struct CalibratedRows {
     pub kind: PredictionKind,
     /// How many rows of the data set are left out because the artefact does not calibrate their class.
     pub uncalibrated: u64,
+    /// Which of them belong together, where they are not independent.
+    pub clusters: Option<Clusters>,
 }
 
 /// Rows of which every class has a probability, before and after, in the same order.
@@ -26,6 +29,8 @@ pub struct ClassProbRows {
     pub after: ProbMatrix,
     /// How many rows of the data set are left out because a class is uncalibrated.
     pub uncalibrated: u64,
+    /// Which of them belong together, where they are not independent.
+    pub clusters: Option<Clusters>,
 }
 
 /// What a report is made of.

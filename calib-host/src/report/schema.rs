@@ -107,5 +107,9 @@ pub const REPORT_KEYS: &[(&str, &str)] = &[
     ("options.resamples", "the number of bootstrap resamples"),
     ("options.seed", "their seed"),
     ("options.alpha", "one minus the coverage of every interval"),
+    (
+        "options.clusters",
+        "the number of clusters of the test rows; null if nobody told which belong together",
+    ),
     ("version", "the version of calib that made the report"),
 ];

@@ -121,7 +121,8 @@ mod tests {
         let before = [[0.93, 0.05, 0.02], [0.95, 0.03, 0.02], [0.04, 0.06, 0.9]];
         let after = [[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.04, 0.06, 0.9]];
         let matrix = |probs: [[f64; 3]; 3]| ProbMatrix::new(probs.concat(), vec![0, 1, 2], 3);
-        let rows = ClassProbRows { before: matrix(before), after: matrix(after), uncalibrated: 0 };
+        let rows =
+            ClassProbRows { before: matrix(before), after: matrix(after), uncalibrated: 0, clusters: None };
         let plot = simplex(&rows);
         assert_eq!(plot.rows.len(), 2);
         assert!(plot.rows.contains(&vec![

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
-use calib_fit::assess::{BeforeAfter, Evidence, Flaw, Prediction};
+use calib_fit::artifact::VacuousBins;
+use calib_fit::assess::{BeforeAfter, Evidence, Flaw, Prediction, PredictionKind};
+use calib_fit::data::{BinaryData, Repeats};
 
 use super::data::Origin;
 use super::plots::Occupancy;
@@ -50,6 +52,9 @@ pub(super) fn warnings(
                 .into(),
         );
     }
+    if let Some(repeats) = repeats(test) {
+        warn(repeats.to_string());
+    }
     if test.uncalibrated > 0 {
         let all = test.uncalibrated + test.after.len() as u64;
         warn(format!(
@@ -72,6 +77,7 @@ pub(super) fn warnings(
             guarantee.epsilon
         ));
     }
+    warnings.extend(VacuousBins::of(artifact).remark());
     warnings.extend(few_events(artifact, calibration));
     warnings.extend(few_rows(metrics.after.n, header.bins));
     warnings.extend(bins(artifact, occupancy));
@@ -99,6 +105,16 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
     })
 }
 
+/// What shows that the test rows are not independent, unless somebody said which belong together.
+fn repeats(test: &CalibratedRows) -> Option<Repeats> {
+    if test.clusters.is_some() {
+        return None;
+    }
+    let (scores, labels) = test.before.iter().map(|row| (row.prob, row.hit)).unzip();
+    // Points in memory are always read.
+    Repeats::noticed_in(&BinaryData::new(scores, labels).ok()?).ok()?
+}
+
 /// What is to be said of the number of test rows.
 fn few_rows(n: u64, bins: u32) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -117,6 +133,18 @@ fn few_rows(n: u64, bins: u32) -> Vec<String> {
 fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     let mut warnings = Vec::new();
     let after = &metrics.after;
+    if let (PredictionKind::Binary, Some(label), Some(rate)) =
+        (after.kind, after.one_label(), after.rate.interval)
+    {
+        warnings.push(format!(
+            "All {} test rows have label {}: nothing here tells the classes apart, and the area under the ROC curve is left \
+             out. The rate of label 1 is in [{:.4}, {:.4}].",
+            after.n,
+            u8::from(label),
+            rate.lo,
+            rate.hi
+        ));
+    }
     let few = after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();
     if few > 0 {
         warnings.push(format!(

@@ -336,13 +336,50 @@ fn probabilities_that_cannot_be_assessed() {
     assess("prob,label\n0.5,0\n0.5,1\n", "--labels labels.npy", &stderr);
 }
 
+/// A month in which a rare event did not happen, or one in which nothing else did.
+#[test]
+fn rows_of_one_label_are_assessed_without_what_separates_labels() {
+    let place = binary_place();
+    place.ok("calib fit --method umd --bins 4 --scores cal.csv -o cal.bin --quiet");
+    for label in [0, 1] {
+        let rows: String =
+            (0..200).map(|row| format!("{},{label}\n", (f64::from(row) + 0.5) / 200.0)).collect();
+        let place = binary_place()
+            .with("cal.bin", place.bytes("cal.bin"))
+            .with("one.csv", format!("score,label\n{rows}"));
+        for form in ["calib assess --scores one.csv", "calib assess --probs one.csv --prob-column score"] {
+            let got = place.json(&format!("{form} --bootstrap 20 --json"));
+            assert!(got["auc"].is_null() && got["conf_ece"]["value"].is_number(), "{got}");
+            // Clopper and Pearson: 0.025^(1/200)
+            let (rate, interval) = (&got["rate"]["value"], &got["rate"]["interval"]);
+            assert_eq!(rate, f64::from(label));
+            let inner = if label == 0 {
+                1.0 - interval["hi"].as_f64().unwrap()
+            } else {
+                interval["lo"].as_f64().unwrap()
+            };
+            assert!((inner - 0.025f64.powf(1.0 / 200.0)).abs() < 1e-9, "{interval}");
+            let text = place.ok(form).stdout;
+            assert!(
+                text.contains(&format!("all labels are {label}: nothing tells the classes apart")),
+                "{text}"
+            );
+            assert!(!text.contains("\nauc"), "{text}");
+        }
+        let both = place.json("calib assess cal.bin --scores one.csv --json");
+        assert!(both["change"]["auc"].is_null() && both["change"]["brier"]["value"].is_number(), "{both}");
+        let report = place.json(
+            "calib report cal.bin --calibration cal.csv --test one.csv --bootstrap 20 -o page.html --json",
+        );
+        let words = format!("All 200 test rows have label {label}");
+        assert!(report["warnings"].to_string().contains(&words), "{}", report["warnings"]);
+        assert!(report["plots"].as_array().unwrap().iter().all(|plot| plot["id"] != "roc"));
+        assert!(String::from_utf8(place.bytes("page.html")).unwrap().contains(&words));
+    }
+}
+
 #[test]
 fn what_does_not_belong_together_is_not_assessed() {
-    let one = "error: cal.csv: all labels are 1\n  hint: the data must hold both labels, 0 and 1\n";
-    let all: String = (0..40).map(|row| format!("{},1\n", f64::from(row) / 40.0)).collect();
-    let one = one.replace("cal.csv", "bad.csv, column label");
-    let file = ("bad.csv", text(&format!("score,label\n{all}")));
-    refused(&[file], "calib assess --scores bad.csv", 3, &one);
     let mismatch = |artifact: &str, takes: &str, scores: &str| {
         format!(
             "error: the artefact does not fit the scores\n  artefact  {artifact}: takes {takes}\n  scores    {scores}\n"

@@ -64,7 +64,8 @@ fn compare_ranks_methods_for_several_classes() {
     let words = place.ok(&format!("{form} --claim top-label")).stdout;
     assert!(words.starts_with("400 points, 3 folds, 1 times, the predicted class judged\n"), "{words}");
     assert!(
-        words.contains(", 1 uncalibrated\n") && words.contains("instructions on Cortex-M0, Cortex-M4F"),
+        words.contains(", 1 uncalibrated; alpha=0.1 points-per-bin=50 ")
+            && words.contains("instructions on Cortex-M0, Cortex-M4F; parameters\n"),
         "{words}"
     );
 }
@@ -181,8 +182,8 @@ fn bins_are_chosen_by_squared_error_and_bound() {
     assert_eq!((&got["n"], &got["n_test"], &got["chosen"]["plugin"]), (&json!(400), &json!(3), &json!(null)));
     assert_eq!(got["tried"].as_array().unwrap().len(), 10);
 
-    let few = "error: cal.csv: 20 calibration points are too few for 11 bins: at least 22 are needed\n  hint: use --bins 10 \
-               or fewer, or add calibration data\n";
+    let few = "error: cal.csv: 20 calibration points are too few for 11 bins: at least 22 are needed\n  hint: add \
+               calibration data\n";
     refused(&[], "calib bins --scores cal.csv --bins 2,11", 3, few);
     let one = ("one.csv", text("score,label\n0.5,1\n"));
     let stderr = "error: one.csv has one point: two are needed to fit to the one and judge with the other\n";

@@ -199,7 +199,7 @@ fn bad_options_are_named() {
     refused(&format!("--method multiclass-irp --folds 1 {logits}"), 2, "at least 2 folds");
     refused(&format!("--method multiclass-irp --max-regions 0 {logits}"), 2, "from 1 on");
     refused(&format!("--method sierpinski --depth 30 {logits}"), 3, "more than 65536 cells");
-    refused(&format!("--method projection --bins 700 {logits}"), 3, "use --bins 450 or fewer");
+    refused(&format!("--method projection --bins 700 {logits}"), 3, "use --bins 18 or fewer");
 }
 
 #[test]

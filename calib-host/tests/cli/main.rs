@@ -7,6 +7,7 @@ mod bad_files;
 mod bad_formats;
 mod bad_input;
 mod class_codes;
+mod clusters;
 mod codes;
 mod compare;
 mod data;
@@ -37,6 +38,7 @@ mod signing;
 #[cfg(feature = "serial")]
 mod status;
 mod weights;
+mod wide;
 mod workplace;
 #[cfg(feature = "arrow")]
 mod written;

@@ -288,7 +288,7 @@ fn options_of_a_reduction_are_checked() {
         (
             3,
             "error: logits.npy: 600 calibration points are too few: 800 are needed\n  \
-             hint: use --points-per-bin 600 or less, or fewer --bins, or add calibration data\n"
+             hint: use --points-per-bin 50 to 600, or fewer --bins, or add calibration data\n"
         )
     );
     place.ok(&fit("--method umd --bins 4 --reduction confidence"));

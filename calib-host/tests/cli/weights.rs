@@ -66,9 +66,8 @@ fn counts_are_the_repeated_rows() {
             without_origin(place.inspect(&format!("{file}.bin")))
         };
         let expected = fit("rows.csv", "");
-        assert_eq!(fit("labels.csv", "--weight-column w"), expected, "{method}");
-        assert_eq!(fit("counts.csv", "--weight-column n --positives-column k"), expected, "{method}");
-        assert_eq!(fit("counts.jsonl", "--weight-column n --positives-column k"), expected, "{method}");
+        assert_eq!(fit("counts.csv", "--count-column n --positives-column k"), expected, "{method}");
+        assert_eq!(fit("counts.jsonl", "--count-column n --positives-column k"), expected, "{method}");
     }
 }
 
@@ -98,7 +97,7 @@ fn counts_are_read_from_every_format_by_name() {
         .with("t.npz", npz(&arrays, zip::CompressionMethod::Deflated));
     let fit = |file: &str| {
         place.ok(&format!(
-            "calib fit --method isotonic --scores {file} --weight-column n --positives-column k -o {file}.bin"
+            "calib fit --method isotonic --scores {file} --count-column n --positives-column k -o {file}.bin"
         ));
         without_origin(place.inspect(&format!("{file}.bin")))
     };
@@ -146,7 +145,7 @@ fn real_weights_promise_nothing_and_say_so() {
                 2,
                 format!(
                     "error: {what} counts points, and real weights are no counts\n  hint: use isotonic or irp without \
-                     smoothing, platt, beta or temperature, or give whole numbers of points\n"
+                     smoothing, platt, beta or temperature\n"
                 )
                 .as_str()
             )
@@ -182,10 +181,6 @@ fn bad_weights_are_refused_with_their_place() {
         &format!("error: bad.csv, line 2, column w: \"many\" is not a number\n{ROW}"),
     );
     weight(
-        "score,label,w\n0.1,0,9e15\n0.2,1,9e15\n",
-        "error: bad.csv, column w: the counts add up to more than 2^53 points\n  hint: divide the counts, or use a sample\n",
-    );
-    weight(
         "score,label\n0.1,0\n0.2,1\n",
         "error: bad.csv, column w: there is no such column\n  hint: the columns are \"score\", \"label\": choose with \
          --score-column, --label-column or the like\n",
@@ -196,15 +191,15 @@ fn bad_weights_are_refused_with_their_place() {
 fn bad_counts_are_refused_with_their_place() {
     let counts = |content: &str, stderr: &str| {
         let line =
-            "calib fit --method isotonic --scores bad.csv --weight-column n --positives-column k -o out";
+            "calib fit --method isotonic --scores bad.csv --count-column n --positives-column k -o out";
         refused(&[("bad.csv", content.into())], line, 3, stderr);
     };
     counts(
         "score,n,k\n0.1,2,1\n0.2,3,4\n",
-        "error: bad.csv, line 3, column k: 4 positives of 3 points\n  hint: --weight-column is the number of points of a \
+        "error: bad.csv, line 3, column k: 4 positives of 3 points\n  hint: --count-column is the number of points of a \
          row, --positives-column how many of them have label 1\n",
     );
-    let whole = "  hint: beside --positives-column, --weight-column holds the number of points of each row\n";
+    let whole = "  hint: --count-column holds the number of points of each row, beside --positives-column\n";
     counts(
         "score,n,k\n0.1,2,0.5\n0.2,3,1\n",
         &format!("error: bad.csv, line 2, column k: 0.5 is not a whole number of points\n{whole}"),
@@ -216,6 +211,10 @@ fn bad_counts_are_refused_with_their_place() {
     counts(
         "score,n,k\n0.1,2,-1\n0.2,3,1\n",
         "error: bad.csv, line 2, column k: the weight -1 is below 0\n  hint: a weight is a number from 0 on\n",
+    );
+    counts(
+        "score,n,k\n0.1,9e15,1\n0.2,9e15,1\n",
+        "error: bad.csv, column n: the counts add up to more than 2^53 points\n  hint: divide the counts, or use a sample\n",
     );
     counts(
         "score,n,k\n0.1,0,0\n0.2,0,0\n",
@@ -230,15 +229,46 @@ fn weights_need_a_table() {
         &[],
         &format!("calib fit --method isotonic --scores scores.npy {labels}"),
         2,
-        "error: --weight-column needs a table: an array that is alone has no columns\n",
+        "error: --weight-column and --count-column need a table: an array that is alone has no columns\n",
     );
     refused(
         &[],
         &format!("calib fit --method isotonic --reduction top-label --logits logits.npy {labels}"),
         2,
-        "error: --weight-column goes with --scores: a matrix has no columns to weigh by\n",
+        "error: --weight-column and --count-column go with --scores: a matrix has no columns to weigh by\n",
     );
     let run = place().run("calib fit --method isotonic --scores counts.csv --positives-column k -o out");
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("--weight-column"), "{}", run.stderr);
+    assert!(run.stderr.contains("use --count-column N --positives-column k"), "{}", run.stderr);
+}
+
+/// Weights have no unit: the same in another one gives the same fit, and never a guarantee.
+#[test]
+fn whole_weights_are_no_counts() {
+    let in_units = |unit: f64| {
+        table("score,label,w", |(s, zeros, ones)| {
+            format!("{s},0,{}\n{s},1,{}\n", f64::from(*zeros) * unit, f64::from(*ones) * unit)
+        })
+    };
+    let place = place().with("halves.csv", in_units(0.5)).with("many.csv", in_units(200.0));
+    let fit = |file: &str| {
+        let form = format!(
+            "calib fit --method isotonic --scores {file} --weight-column w -o out.bin --force --json --quiet"
+        );
+        let mut fitted = place.json(&form);
+        assert!(fitted["guarantee"].is_null() && fitted["weighted"] == true, "{fitted}");
+        fitted["tables"][0].take()
+    };
+    assert_eq!(fit("labels.csv")["values"], fit("halves.csv")["values"]);
+    assert_eq!(fit("labels.csv")["values"], fit("many.csv")["values"]);
+    for method in ["umd --bins 4", "ums --bins 4", "fixed-width --bins 4", "umd-randomized --bins 4"] {
+        let form = format!("calib fit --method {method} --scores many.csv --weight-column w -o none.bin");
+        let run = place.run(&form);
+        assert_eq!(run.code, 2, "{method}: {}", run.stderr);
+    }
+    let counted = "--weight-column n --positives-column k";
+    let run =
+        place.run(&format!("calib fit --method umd --bins 4 --scores counts.csv {counted} -o none.bin"));
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("use --count-column n --positives-column k"), "{}", run.stderr);
 }

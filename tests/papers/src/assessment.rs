@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
-use super::{Comparison, array, float, floats};
+use super::{BY_BIN, Comparison, array, float, floats};
 
 /// Both sides compute in f64 from the same logits.
 const TOLERANCE: f64 = 1e-12;
@@ -74,7 +74,7 @@ fn softmax(row: &[f32], temperature: f32) -> Vec<f64> {
     exps.into_iter().map(|exp| exp / sum).collect()
 }
 
-fn equal(bins: usize) -> AssessOptions {
+fn equal(bins: usize) -> AssessOptions<'static> {
     AssessOptions { binning: Binning::EqualWidth(bins), ..AssessOptions::default() }
 }
 
@@ -226,7 +226,7 @@ fn coverage() -> Result<()> {
                 // Not the seed that the points were drawn with.
                 let bootstrap =
                     Some(Bootstrap { kind, resamples: RESAMPLES, seed: SETS + seed, alpha: ALPHA });
-                let options = AssessOptions { binning: Binning::ByBin, norm: 2.0, alpha: ALPHA, bootstrap };
+                let options = AssessOptions { alpha: ALPHA, bootstrap, ..BY_BIN };
                 let got = assess(&drawn, PredictionKind::Binary, &options);
                 let holds = |interval: Option<Interval>, truth: f64| {
                     u32::from(interval.is_some_and(|i| i.lo <= truth && truth <= i.hi))

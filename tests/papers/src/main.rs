@@ -30,8 +30,8 @@ use serde_json::Value;
 const TOLERANCE: f64 = 1e-9;
 
 /// Groups by the calibrator's bins.
-const BY_BIN: AssessOptions =
-    AssessOptions { binning: Binning::ByBin, norm: 2.0, alpha: 0.05, bootstrap: None };
+const BY_BIN: AssessOptions<'static> =
+    AssessOptions { binning: Binning::ByBin, norm: 2.0, alpha: 0.05, bootstrap: None, clusters: None };
 
 /// Lines of the comparison: reference, ours, difference.
 #[derive(Default)]

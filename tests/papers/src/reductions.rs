@@ -206,7 +206,7 @@ fn on_device(parts: &Parts<'_>, reduction: Reduction, boundary: Boundary) -> Res
         .collect()
 }
 
-fn binned_by(binning: Binning) -> AssessOptions {
+fn binned_by(binning: Binning) -> AssessOptions<'static> {
     AssessOptions { binning, ..AssessOptions::default() }
 }
 

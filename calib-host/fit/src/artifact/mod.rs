@@ -8,17 +8,20 @@ mod error;
 mod joint;
 mod options;
 mod over_codes;
+mod points;
 mod promise;
 mod sample;
 mod score_range;
 mod stored;
 mod tables;
+mod vacuous;
 mod write;
 
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
 pub use options::{ArtifactOptions, identity};
+pub use points::{cluster_rows, points};
 pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise,
@@ -26,4 +29,5 @@ pub use promise::{
 pub use sample::{SAMPLE_SECTION, SampleFacts};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
+pub use vacuous::VacuousBins;
 pub(crate) use write::written;

@@ -5,6 +5,7 @@ use std::fmt;
 use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags};
 
+use super::points::{cluster_rows, points};
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::table_name;
@@ -125,12 +126,13 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
         candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
     let mut text = format!(
-        "With probability {} % over the draw of the {} calibration points, every bin's probability is within {:.4} of \
-         the truth for {} ({}{among}).",
+        "With probability {} % over the draw of the {}, every bin's probability is within {:.4} of \
+         the truth for {}{} ({}{among}).",
         percent_of_success(guarantee.alpha),
-        header.n,
+        points(artifact),
         guarantee.epsilon,
         meant(header.reduction),
+        if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
         guarantee.theorem,
     );
     if has_empty_bins(artifact) {
@@ -181,12 +183,20 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
             ),
         ),
     };
-    let mut all = vec![
-        Condition::new(
+    let independent = match cluster_rows(artifact) {
+        None => Condition::new(
             "calibration points are independent: one per patient, or per other independent unit",
             "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
              frames or visits of one patient are not.",
         ),
+        Some(_) => Condition::new(
+            "clusters are independent, and one row of each was drawn: a new row is a random one of a random cluster",
+            "The clusters are independent, one per patient or other independent unit, and one row of each was drawn. A new row is \
+             a random one of a random cluster.",
+        ),
+    };
+    let mut all = vec![
+        independent,
         Condition::new(fixed, in_full),
         Condition::new(
             "new data come from the same distribution, at the same prevalence",
@@ -337,7 +347,8 @@ fn odds_of_failure(alpha: f32) -> String {
     format!("{:.0} of {of:.0}", as_written(alpha) * of)
 }
 
-/// Says how many points a useful epsilon takes, if the artefact's is wide and the theorem gives the number.
+/// Says how many points a useful epsilon takes, if the artefact's is wide: exactly where the theorem gives the number,
+/// otherwise how many times as many, as epsilon falls with the root of the number.
 ///
 /// ```
 /// use calib_fit::artifact::points_for_a_useful_epsilon;
@@ -355,17 +366,23 @@ fn odds_of_failure(alpha: f32) -> String {
 pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     let header = artifact.header();
     let guarantee = header.guarantee?;
+    let epsilon = f64::from(guarantee.epsilon);
+    if epsilon <= USEFUL_EPSILON {
+        return None;
+    }
     let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
-    let is_wide = f64::from(guarantee.epsilon) > USEFUL_EPSILON;
-    (is_wide && counts_points && header.reduction == Reduction::Binary).then(|| {
-        let bins = header.bins;
-        let needed = gr21_theorem3_smallest_n(
-            bins.into(),
-            as_written(guarantee.alpha) / candidates(artifact) as f64,
-            USEFUL_EPSILON,
-        );
+    let bins = header.bins;
+    Some(if counts_points && header.reduction == Reduction::Binary {
+        let alpha = as_written(guarantee.alpha) / candidates(artifact) as f64;
+        let needed = gr21_theorem3_smallest_n(bins.into(), alpha, USEFUL_EPSILON);
         format!(
             "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
+        )
+    } else {
+        let times = (epsilon / USEFUL_EPSILON).powi(2);
+        format!(
+            "That is wide: an epsilon of {USEFUL_EPSILON} takes about {times:.1} times as many points in the bin with the fewest, \
+             or fewer bins."
         )
     })
 }

@@ -13,11 +13,11 @@ use super::prediction::{Prediction, PredictionKind};
 use super::proper::BrierSplit;
 use super::reliability::{self, ReliabilityBin};
 use super::roc::Roc;
-use crate::stats::Interval;
+use crate::stats::{Clusters, Interval, Units, effective_clopper_pearson};
 
 /// How to assess.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AssessOptions {
+pub struct AssessOptions<'a> {
     /// How predictions are grouped for calibration errors.
     pub binning: Binning,
     /// The norm `p >= 1` of `lp_ce`.
@@ -26,12 +26,16 @@ pub struct AssessOptions {
     pub alpha: f64,
     /// How to resample for the other intervals; `None` for none.
     pub bootstrap: Option<Bootstrap>,
+    /// Which rows belong together, where rows are not independent: whole clusters are then resampled, and the intervals that
+    /// take no resampling are for as many rows as are left if the rows of a cluster all say the same. `None` for rows that
+    /// are independent.
+    pub clusters: Option<&'a Clusters>,
 }
 
-impl Default for AssessOptions {
-    /// Fifteen bins of equal width, the squared norm, 95 % intervals, no resampling.
+impl Default for AssessOptions<'_> {
+    /// Fifteen bins of equal width, the squared norm, 95 % intervals, no resampling, independent rows.
     fn default() -> Self {
-        Self { binning: Binning::EqualWidth(15), norm: 2.0, alpha: 0.05, bootstrap: None }
+        Self { binning: Binning::EqualWidth(15), norm: 2.0, alpha: 0.05, bootstrap: None, clusters: None }
     }
 }
 
@@ -104,6 +108,13 @@ pub struct Groups {
     pub groups: u64,
     /// How many of them hold one.
     pub singles: u64,
+}
+
+impl Groups {
+    fn new(binning: Binning, cells: &[Cell]) -> Self {
+        let error = calibration_error(cells);
+        Self { binning, groups: error.groups, singles: error.singles }
+    }
 }
 
 /// The calibration error in the norm p.
@@ -184,6 +195,9 @@ pub struct Assessment {
     pub n: u64,
     /// How many came true: positives for binary predictions, correct ones otherwise.
     pub hits: u64,
+    /// The share of those, with its exact interval (Clopper and Pearson; of clusters that of as many rows as are left if the
+    /// rows of a cluster all say the same).
+    pub rate: EstimateWithInterval,
     /// The fraction of right decisions: for binary predictions `prob >= 0.5` against the label.
     pub accuracy: EstimateWithInterval,
     /// The mean squared difference of probability and outcome.
@@ -229,6 +243,16 @@ pub struct Assessment {
     pub classes: Vec<ClassAssessment>,
 }
 
+impl Assessment {
+    /// Whether all predictions came true, or none did, so that nothing tells how well they separate; `None` if some did.
+    pub fn one_label(&self) -> Option<bool> {
+        match self.hits {
+            0 => Some(false),
+            hits => (hits == self.n).then_some(true),
+        }
+    }
+}
+
 /// Metrics of the predictions of one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassAssessment {
@@ -256,18 +280,32 @@ pub struct ClassAssessment {
 ///
 /// # Panics
 ///
-/// If there are no predictions, or more than 2^32.
-pub fn assess(predictions: &[Prediction], kind: PredictionKind, options: &AssessOptions) -> Assessment {
-    let subject = Subject::new(Column::new(predictions, kind, options.binning, options.norm), options);
+/// If there are no predictions, or more than 2^32, or clusters of another number of rows.
+pub fn assess(predictions: &[Prediction], kind: PredictionKind, options: &AssessOptions<'_>) -> Assessment {
+    let subject = match options.clusters {
+        None => {
+            let column = Column::new(predictions, kind, options.binning, options.norm);
+            Subject::new(column, Units::rows(predictions.len()), options)
+        }
+        Some(_) => {
+            let mut order: Vec<usize> = (0..predictions.len()).collect();
+            order.sort_unstable_by_key(|&row| predictions[row].key());
+            let same = |a: usize, b: usize| predictions[a].key() == predictions[b].key();
+            let units = Units::new(options.clusters, &mut order, same);
+            Subject::of_rows(predictions, &order, units, kind, options)
+        }
+    };
     let intervals = options
         .bootstrap
-        .map(|b| b.intervals(predictions.len(), |counts| subject.values(counts), Figures::<f64>::is_biased));
+        .map(|b| b.intervals(&subject.units, |counts| subject.values(counts), Figures::<f64>::is_biased));
     subject.assessment(&mut intervals.into_iter().flatten())
 }
 
 /// What is assessed: all predictions, and for top-label predictions those of each class.
 pub(crate) struct Subject<'a> {
-    options: &'a AssessOptions,
+    options: &'a AssessOptions<'a>,
+    /// What is resampled; the sources of the columns' rows are its places.
+    pub(crate) units: Units,
     whole: Part,
     classes: Vec<(u16, Part)>,
 }
@@ -279,13 +317,25 @@ pub(crate) struct Part {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn new(column: Column, options: &'a AssessOptions) -> Self {
+    pub(crate) fn new(column: Column, units: Units, options: &'a AssessOptions<'a>) -> Self {
         let classes = match column.kind() {
             PredictionKind::TopLabel => column.by_class(),
             PredictionKind::Binary => Vec::new(),
         };
         let classes = classes.into_iter().map(|(class, column)| (class, Part::new(column))).collect();
-        Self { options, whole: Part::new(column), classes }
+        Self { options, units, whole: Part::new(column), classes }
+    }
+
+    /// The rows in an order of their contents, in which they are resampled.
+    pub(crate) fn of_rows(
+        rows: &[Prediction],
+        order: &[usize],
+        units: Units,
+        kind: PredictionKind,
+        options: &'a AssessOptions<'a>,
+    ) -> Self {
+        let rows = order.iter().zip(0u32..).map(|(&row, source)| (rows[row], source)).collect();
+        Self::new(Column::with_sources(rows, kind, options.binning, options.norm), units, options)
     }
 
     /// The metrics of everything and of each class, if row `source` occurs `counts[source]` times.
@@ -296,10 +346,10 @@ impl<'a> Subject<'a> {
 
     /// The metrics with the intervals of these values; without intervals if there are none.
     pub(crate) fn assessment(&self, intervals: &mut impl Iterator<Item = Option<Interval>>) -> Assessment {
-        let mut whole = self.whole.assessment(self.options, intervals);
+        let mut whole = self.whole.assessment(self.options, &self.units, intervals);
         let class = |(class, part): &(u16, Part)| ClassAssessment {
             class: *class,
-            assessment: part.assessment(self.options, intervals),
+            assessment: part.assessment(self.options, &self.units, intervals),
         };
         whole.classes = self.classes.iter().map(class).collect();
         whole
@@ -324,7 +374,8 @@ impl Part {
     /// The metrics with the intervals of these values; without intervals if there are none.
     pub(crate) fn assessment(
         &self,
-        options: &AssessOptions,
+        options: &AssessOptions<'_>,
+        units: &Units,
         intervals: &mut impl Iterator<Item = Option<Interval>>,
     ) -> Assessment {
         let Self { column, tally } = self;
@@ -334,21 +385,21 @@ impl Part {
             .of_absolute_errors(&figures);
         let kind = column.kind();
         let cells: Vec<Cell> = column.bins(tally).into_iter().map(|(_, cell)| cell).collect();
-        let of = |cells: &[Cell]| {
-            let error = calibration_error(cells);
-            Groups { binning: options.binning, groups: error.groups, singles: error.singles }
-        };
-        let (bins, groups) = (of(&cells), of(&tally.cells));
+        let [bins, groups] = [&cells, &tally.cells].map(|cells| Groups::new(options.binning, cells));
         let plain = |value, interval| EstimateWithInterval { value, interval };
         let binned = BinnedEstimate::new;
         let n = column.len() as u64;
         let top_label = |estimate: BinnedEstimate| (kind == PredictionKind::TopLabel).then_some(estimate);
         let conf_ece =
             binned(figures.ece, intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased)), bins);
+        let hits = cells.iter().map(|cell| cell.hits).sum();
+        let effective = column.effective_rows(units);
+        let exact = effective_clopper_pearson(hits, n, effective, options.alpha);
         Assessment {
             kind,
             n,
-            hits: cells.iter().map(|cell| cell.hits).sum(),
+            hits,
+            rate: plain(hits as f64 / n as f64, Some(exact)),
             accuracy: plain(figures.accuracy, intervals.accuracy),
             brier: plain(figures.brier, intervals.brier),
             brier_calibration: plain(figures.brier_calibration, intervals.brier_calibration),
@@ -358,15 +409,10 @@ impl Part {
             log_loss_clipped: column.clipped(),
             sharpness: plain(figures.sharpness, intervals.sharpness),
             auc: plain(figures.auc, intervals.auc).defined(),
-            roc: self.roc().map(|roc| RocSummary {
-                points: roc.points.len(),
-                hull_points: roc.hull.len(),
-                hull_auc: roc.hull_auc(),
-                isotonic_is_hull: roc.isotonic_is_hull(),
-            }),
+            roc: self.roc(),
             c_emp: CEmpEstimate {
                 value: figures.c_emp,
-                bound: c_emp_interval(figures.c_emp, n, options.alpha),
+                bound: c_emp_interval(figures.c_emp, effective, options.alpha),
                 alpha: options.alpha,
             },
             conf_ece,
@@ -380,13 +426,19 @@ impl Part {
             )),
             tl_mce: top_label(binned(figures.tl_mce, intervals.tl_mce, None, groups)),
             tl_mce_bin: top_label(binned(figures.tl_mce_bin, intervals.tl_mce_bin, None, groups)),
-            bins: reliability::bins(column, tally, kind, options.alpha),
+            bins: reliability::bins(column, tally, options.alpha, units),
             classes: Vec::new(),
         }
     }
 
-    fn roc(&self) -> Option<Roc> {
-        Roc::of_groups(&self.column.by_prob())
+    fn roc(&self) -> Option<RocSummary> {
+        let roc = Roc::of_groups(&self.column.by_prob())?;
+        Some(RocSummary {
+            points: roc.points.len(),
+            hull_points: roc.hull.len(),
+            hull_auc: roc.hull_auc(),
+            isotonic_is_hull: roc.isotonic_is_hull(),
+        })
     }
 }
 
@@ -404,7 +456,7 @@ mod tests {
     use super::*;
     use crate::assess::bootstrap::IntervalKind;
 
-    fn equal_width(bins: usize) -> AssessOptions {
+    fn equal_width(bins: usize) -> AssessOptions<'static> {
         AssessOptions { binning: Binning::EqualWidth(bins), ..AssessOptions::default() }
     }
 

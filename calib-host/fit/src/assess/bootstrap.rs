@@ -1,4 +1,4 @@
-//! Intervals by resampling rows.
+//! Intervals by resampling rows, or clusters of them.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::stats::Interval;
+use crate::stats::{Interval, Units};
 
-/// How many groups of rows the jackknife leaves out in turn, if there are so many rows.
+/// How many groups of units the jackknife leaves out in turn, if there are so many.
 const JACKKNIFE_GROUPS: usize = 200;
 
 /// How to resample.
@@ -31,32 +31,33 @@ pub enum IntervalKind {
     /// The `alpha/2` and `1 - alpha/2` quantiles of the resamples.
     Percentile,
     /// Quantiles corrected for bias and acceleration (Efron 1987). The acceleration comes from a jackknife over at most 200
-    /// random groups of rows. Calibration errors keep their percentiles, moved to where the estimate is: among the resamples
+    /// random groups of rows, or of clusters. Calibration errors keep their percentiles, moved to where the estimate is: among the resamples
     /// of a calibrated model all are above it, and no quantile of them is where the truth is. So does the volume under the ROC
     /// surface.
     Bca,
 }
 
 impl Bootstrap {
-    /// Intervals of statistics over resamples of `n > 0` rows with replacement.
+    /// Intervals of statistics over resamples of at least one unit with replacement: of rows, or of whole clusters, whose
+    /// rows then come together (the cluster bootstrap of Field and Welsh 2007).
     ///
-    /// `statistics` is given how often each row is drawn, and returns always the same number of statistics; one that is
+    /// `statistics` is given how often the row in each place is drawn, and returns always the same number of statistics; one that is
     /// undefined for a resample is NaN there, and left out. `None` for a statistic that is undefined for all. Those in
     /// places that `is_biased` have percentile intervals whatever the kind.
     pub(crate) fn intervals(
         &self,
-        n: usize,
+        units: &Units,
         statistics: impl Fn(&[u32]) -> Vec<f64> + Sync,
         is_biased: impl Fn(usize) -> bool,
     ) -> Vec<Option<Interval>> {
-        let draws = self.draws(n, &statistics);
+        let draws = self.draws(units, &statistics);
         let columns = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
         let percentile = |k: usize| between(columns(&draws, k), self.alpha / 2.0, 1.0 - self.alpha / 2.0);
         match self.kind {
             IntervalKind::Percentile => (0..draws[0].len()).map(percentile).collect(),
             IntervalKind::Bca => {
-                let whole = statistics(&vec![1; n]);
-                let left_out = self.jackknife(n, &statistics);
+                let whole = statistics(&vec![1; units.row_count()]);
+                let left_out = self.jackknife(units, &statistics);
                 let corrected =
                     |k: usize| bca(columns(&draws, k), whole[k], &columns(&left_out, k), self.alpha);
                 (0..whole.len()).map(|k| if is_biased(k) { percentile(k) } else { corrected(k) }).collect()
@@ -64,13 +65,13 @@ impl Bootstrap {
         }
     }
 
-    /// The standard deviation of statistics over resamples of `n > 0` rows; `statistics` as for [`Bootstrap::intervals`].
+    /// The standard deviation of statistics over resamples of units; `statistics` as for [`Bootstrap::intervals`].
     pub(crate) fn standard_deviations(
         &self,
-        n: usize,
+        units: &Units,
         statistics: impl Fn(&[u32]) -> Vec<f64> + Sync,
     ) -> Vec<f64> {
-        let draws = self.draws(n, &statistics);
+        let draws = self.draws(units, &statistics);
         let count = draws.len() as f64;
         let deviation = |k: usize| {
             let mean = draws.iter().map(|draw| draw[k]).sum::<f64>() / count;
@@ -85,7 +86,8 @@ impl Bootstrap {
     }
 
     /// The statistics of every resample.
-    fn draws(&self, n: usize, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+    fn draws(&self, units: &Units, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+        let n = units.count();
         // Every resample has a stretch of the generator's sequence to itself, so that it does not matter which thread
         // draws it.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
@@ -99,22 +101,23 @@ impl Bootstrap {
         generators
             .into_par_iter()
             .map_init(
-                || vec![0u32; n],
-                |counts, mut rng| {
+                || (vec![0u32; n], Vec::new()),
+                |(counts, of_rows), mut rng| {
                     counts.fill(0);
                     (0..n).for_each(|_| counts[rng.random_range(0..n)] += 1);
-                    statistics(counts)
+                    statistics(units.spread(counts, of_rows))
                 },
             )
             .collect()
     }
 
-    /// The statistics without each of some random groups of rows.
-    fn jackknife(&self, n: usize, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+    /// The statistics without each of some random groups of units.
+    fn jackknife(&self, units: &Units, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+        let n = units.count();
         let groups = n.min(JACKKNIFE_GROUPS);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         rng.long_jump();
-        let mut group: Vec<usize> = (0..n).map(|row| row % groups).collect();
+        let mut group: Vec<usize> = (0..n).map(|unit| unit % groups).collect();
         for i in (1..n).rev() {
             group.swap(i, rng.random_range(0..=i));
         }
@@ -122,7 +125,7 @@ impl Bootstrap {
             .into_par_iter()
             .map(|left_out| {
                 let counts: Vec<u32> = group.iter().map(|&group| u32::from(group != left_out)).collect();
-                statistics(&counts)
+                statistics(units.spread(&counts, &mut Vec::new()))
             })
             .collect()
     }
@@ -212,7 +215,7 @@ mod tests {
         let flips: Vec<f64> = (0..1000).map(|i| f64::from(i % 2)).collect();
         for kind in [IntervalKind::Percentile, IntervalKind::Bca] {
             let bootstrap = Bootstrap { kind, ..PERCENTILE };
-            let interval = bootstrap.intervals(1000, mean_of(&flips), |_| false)[0].unwrap();
+            let interval = bootstrap.intervals(&Units::rows(1000), mean_of(&flips), |_| false)[0].unwrap();
             assert!((interval.lo - (0.5 - 1.96 * 0.0158)).abs() < 0.005, "{interval:?}");
             assert!((interval.hi - (0.5 + 1.96 * 0.0158)).abs() < 0.005, "{interval:?}");
         }
@@ -222,10 +225,10 @@ mod tests {
     #[test]
     fn the_corrected_interval_follows_the_skew() {
         let skewed: Vec<f64> = (1..=40).map(|i| -(f64::from(i) / 41.0).ln()).collect();
-        let percentile = PERCENTILE.intervals(40, mean_of(&skewed), |_| false)[0].unwrap();
+        let percentile = PERCENTILE.intervals(&Units::rows(40), mean_of(&skewed), |_| false)[0].unwrap();
         let bca = Bootstrap { kind: IntervalKind::Bca, ..PERCENTILE };
-        assert_eq!(bca.intervals(40, mean_of(&skewed), |_| true), [Some(percentile)]);
-        let bca = bca.intervals(40, mean_of(&skewed), |_| false)[0].unwrap();
+        assert_eq!(bca.intervals(&Units::rows(40), mean_of(&skewed), |_| true), [Some(percentile)]);
+        let bca = bca.intervals(&Units::rows(40), mean_of(&skewed), |_| false)[0].unwrap();
         assert!(bca.lo > percentile.lo && bca.hi > percentile.hi, "{bca:?} {percentile:?}");
         // The skewness of the influences by its definition.
         let mean = skewed.iter().sum::<f64>() / 40.0;
@@ -239,11 +242,14 @@ mod tests {
     fn what_is_undefined_has_no_interval_and_the_number_of_threads_does_not_matter() {
         let statistics = |counts: &[u32]| vec![f64::NAN, if counts[0] == 0 { f64::NAN } else { 1.0 }];
         let few = Bootstrap { resamples: 50, ..PERCENTILE };
-        assert_eq!(few.intervals(10, statistics, |_| false), [None, Some(Interval { lo: 1.0, hi: 1.0 })]);
+        assert_eq!(
+            few.intervals(&Units::rows(10), statistics, |_| false),
+            [None, Some(Interval { lo: 1.0, hi: 1.0 })]
+        );
         let values: Vec<f64> = (0..100).map(|i| f64::from(i).sqrt()).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| few.intervals(100, mean_of(&values), |_| false))
+            pool.install(|| few.intervals(&Units::rows(100), mean_of(&values), |_| false))
         };
         assert_eq!(on(1), on(4));
     }

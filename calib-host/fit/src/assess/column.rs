@@ -1,6 +1,6 @@
 //! Predictions in the one order in which everything is computed from them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use super::prediction::{Prediction, PredictionKind};
 use super::proper::{BrierSplit, LOSS_UNIT, given, loss};
 use super::roc::TwiceArea;
 use crate::points::Group;
-use crate::stats::ExactSum;
+use crate::stats::{ExactSum, Units};
 
 /// Chunks that threads share out are of this many rows.
 const CHUNK: usize = 1 << 16;
@@ -155,6 +155,26 @@ impl Column {
     /// The number of predictions.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The number of independent rows that the predictions amount to at least.
+    pub(crate) fn effective_rows(&self, units: &Units) -> u64 {
+        if units.are_rows() {
+            return self.rows.len() as u64;
+        }
+        units.effective_rows(self.rows.iter().map(|row| row.source as usize))
+    }
+
+    /// The same for every bin that holds predictions; nothing if all rows are independent.
+    pub(crate) fn effective_rows_of_bins(&self, units: &Units) -> BTreeMap<u32, u64> {
+        if units.are_rows() {
+            return BTreeMap::new();
+        }
+        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for row in &self.rows {
+            places.entry(self.groups[row.group as usize].0).or_default().push(row.source as usize);
+        }
+        places.into_iter().map(|(bin, places)| (bin, units.effective_rows(places))).collect()
     }
 
     /// The predictions grouped by probability, in ascending order.

@@ -13,10 +13,13 @@ use super::prediction::{Prediction, PredictionKind};
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
-use crate::stats::{Interval, percent};
+use crate::stats::{Clusters, Interval, percent};
 
 /// The error that each test here makes at most, were nothing wrong: one in a hundred.
 const LEVEL: f64 = 0.01;
+
+/// The seed with which the row of a cluster is drawn that bins are tested on.
+const DRAW_SEED: u64 = 0;
 
 /// Evidence against a calibrator, beyond chance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -64,7 +67,9 @@ pub enum Evidence {
 /// `before` and `after`, which hold the same rows.
 ///
 /// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows; the bins'
-/// tests are exact binomial ones at that level over all bins (Bonferroni).
+/// tests are exact binomial ones at that level over all bins (Bonferroni). Of rows in `clusters` the differences of a
+/// cluster's rows are taken together, the bins are tested on one row of each cluster, and the area under the ROC curve as if
+/// the rows of a cluster all said the same.
 ///
 /// ```
 /// use calib_fit::assess::{AssessOptions, Evidence, Prediction, PredictionKind, assess_before_after, evidence};
@@ -79,7 +84,7 @@ pub enum Evidence {
 /// let (before, after): (Vec<_>, Vec<_>) = (said(0.9).collect(), said(0.4).collect());
 /// let options = AssessOptions::default();
 /// let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
-/// let found = evidence(&stored.artifact(), &both, &before, &after);
+/// let found = evidence(&stored.artifact(), &both, &before, &after, None);
 /// assert!(matches!(found[0], Evidence::Worse { brier, .. } if brier > 0.2));
 /// assert!(matches!(found[1], Evidence::BrokenPromise { broken: 1, .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -87,18 +92,20 @@ pub enum Evidence {
 ///
 /// # Panics
 ///
-/// If there are no rows, or not the same number before and after.
+/// If there are no rows, or not the same number before and after and in the clusters.
 pub fn evidence(
     artifact: &Artifact<'_>,
     both: &BeforeAfter,
     before: &[Prediction],
     after: &[Prediction],
+    clusters: Option<&Clusters>,
 ) -> Vec<Evidence> {
     assert!(!before.is_empty() && before.len() == after.len(), "the same rows before and after");
+    assert!(clusters.is_none_or(|clusters| clusters.rows() == after.len()), "every row has a cluster");
     let mut found = Vec::new();
-    found.extend(worse(before, after));
-    found.extend(broken_promise(artifact, after));
-    found.extend(order(both, after));
+    found.extend(worse(before, after, clusters));
+    found.extend(broken_promise(artifact, after, clusters));
+    found.extend(order(both, after, clusters));
     found
 }
 
@@ -131,7 +138,7 @@ pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> 
 /// Whether the scores of points order their labels the wrong way round, for sure.
 fn reversed(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitError> {
     let (n, positives) = points.totals();
-    let least = 0.5 - chance(n, positives);
+    let least = 0.5 - chance(n as f64, positives as f64);
     // Most scores are in order, and that can be told without sorting them.
     if points.auc_at_least() >= least {
         return Ok(None);
@@ -141,20 +148,30 @@ fn reversed(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitErro
 }
 
 /// Whether the mean of the rows' differences in squared error is above 0 for sure.
-fn worse(before: &[Prediction], after: &[Prediction]) -> Option<Evidence> {
+fn worse(before: &[Prediction], after: &[Prediction], clusters: Option<&Clusters>) -> Option<Evidence> {
     let loss = |row: &Prediction| (row.prob - f64::from(u8::from(row.hit))).powi(2);
     let differences = || before.iter().zip(after).map(|(before, after)| loss(after) - loss(before));
     let n = before.len() as f64;
     let mean = differences().sum::<f64>() / n;
-    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let reach = z(LEVEL / 2.0) * (variance / n).sqrt();
-    // NaN of a single row is no evidence.
+    // Clusters are independent of each other, their rows need not be.
+    let mut sums = vec![0.0; clusters.map_or(before.len(), Clusters::count)];
+    for (row, difference) in differences().enumerate() {
+        sums[clusters.map_or(row, |clusters| clusters.of(row))] += difference - mean;
+    }
+    let count = sums.len() as f64;
+    let variance = sums.iter().map(|sum| sum.powi(2)).sum::<f64>() * count / (count - 1.0);
+    let reach = z(LEVEL / 2.0) * variance.sqrt() / n;
+    // NaN of a single cluster is no evidence.
     (mean - reach > 0.0)
         .then_some(Evidence::Worse { brier: mean, interval: Interval { lo: mean - reach, hi: mean + reach } })
 }
 
 /// Whether the fraction of hits in a bin is farther than epsilon from the bin's probability, for some bins and for sure.
-fn broken_promise(artifact: &Artifact<'_>, after: &[Prediction]) -> Option<Evidence> {
+fn broken_promise(
+    artifact: &Artifact<'_>,
+    after: &[Prediction],
+    clusters: Option<&Clusters>,
+) -> Option<Evidence> {
     let header = artifact.header();
     let guarantee = header.guarantee?;
     let table = |class: u16| match header.reduction {
@@ -164,7 +181,11 @@ fn broken_promise(artifact: &Artifact<'_>, after: &[Prediction]) -> Option<Evide
         _ => None,
     };
     let mut bins: BTreeMap<(usize, u32), Bin> = BTreeMap::new();
-    for row in after {
+    let independent = match clusters {
+        Some(clusters) => clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key())),
+        None => (0..after.len()).collect(),
+    };
+    for row in independent.into_iter().map(|row| &after[row]) {
         let table = table(row.class)?;
         let bin = bins.entry((table, row.bin)).or_insert(Bin { prob: row.prob, n: 0, hits: 0 });
         bin.n += 1;
@@ -201,13 +222,14 @@ impl Bin {
 }
 
 /// What the order of the rows says.
-fn order(both: &BeforeAfter, after: &[Prediction]) -> Option<Evidence> {
+fn order(both: &BeforeAfter, after: &[Prediction], clusters: Option<&Clusters>) -> Option<Evidence> {
     if both.before.kind != PredictionKind::Binary {
         // Of predicted classes, high scores may well be right less often.
         return None;
     }
     let auc = both.before.auc?.value;
-    let chance = chance(both.before.n, both.before.hits);
+    let n = clusters.map_or(both.before.n, Clusters::effective_rows) as f64;
+    let chance = chance(n, both.before.hits as f64 * n / both.before.n as f64);
     if auc < 0.5 - chance {
         return Some(Evidence::Reversed { auc });
     }
@@ -224,8 +246,7 @@ fn order(both: &BeforeAfter, after: &[Prediction]) -> Option<Evidence> {
 
 /// How far from one half the area under the ROC curve may be by chance: Mann and Whitney's statistic, were the labels dealt out
 /// at random. Ties make its variance smaller. Infinite or no number if all labels are the same.
-fn chance(n: u64, hits: u64) -> f64 {
-    let (n, hits) = (n as f64, hits as f64);
+fn chance(n: f64, hits: f64) -> f64 {
     z(LEVEL / 2.0) * ((n + 1.0) / (12.0 * hits * (n - hits))).sqrt()
 }
 
@@ -313,7 +334,7 @@ mod tests {
         let (before, after): (Vec<_>, Vec<_>) = test.iter().map(of).unzip();
         let options = AssessOptions::default();
         let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
-        evidence(&artifact, &both, &before, &after)
+        evidence(&artifact, &both, &before, &after, None)
     }
 
     const UMD: BinaryMethod = BinaryMethod::Umd(Umd::new(10));
@@ -418,7 +439,10 @@ mod tests {
         let prob = f64::from(steps.values().next().unwrap());
         let row = |i: u32| Prediction { class, prob, bin: 0, hit: f64::from(i) < 20_000.0 * (prob - 0.05) };
         let rows: Vec<_> = (0..20_000).map(row).collect();
-        matches!(broken_promise(&artifact, &rows), Some(Evidence::BrokenPromise { broken: 1, bins: 1, .. }))
+        matches!(
+            broken_promise(&artifact, &rows, None),
+            Some(Evidence::BrokenPromise { broken: 1, bins: 1, .. })
+        )
     }
 
     #[test]
@@ -444,7 +468,7 @@ mod tests {
             let hits: Vec<bool> = (0..300).map(|_| rng.random()).collect();
             let said =
                 |prob| hits.iter().map(|&hit| Prediction { class: 1, prob, bin: 0, hit }).collect::<Vec<_>>();
-            false_alarms += usize::from(worse(&said(0.6), &said(0.4)).is_some());
+            false_alarms += usize::from(worse(&said(0.6), &said(0.4), None).is_some());
         }
         // 10 on average; more than 24 with a probability below one in ten thousand, and none is no test.
         assert!((1..=24).contains(&false_alarms), "{false_alarms}");

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::assessment::{AssessOptions, Assessment, EstimateWithInterval, Subject};
-use super::column::Column;
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
-use crate::stats::Interval;
+use crate::stats::{Interval, Units};
 
 /// Two assessments of the same rows, and what changed, with intervals from the same resamples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,14 +63,16 @@ pub fn assess_before_after(
     before: &[Prediction],
     after: &[Prediction],
     kind: PredictionKind,
-    options_before: &AssessOptions,
-    options_after: &AssessOptions,
+    options_before: &AssessOptions<'_>,
+    options_after: &AssessOptions<'_>,
 ) -> BeforeAfter {
     assert_eq!(before.len(), after.len(), "every row is there before and after");
     let mut order: Vec<usize> = (0..before.len()).collect();
-    order.sort_unstable_by_key(|&row| (before[row].key(), after[row].key()));
-    let before = subject(before, &order, kind, options_before);
-    let after = subject(after, &order, kind, options_after);
+    let key = |row: usize| (before[row].key(), after[row].key());
+    order.sort_unstable_by_key(|&row| key(row));
+    let units = Units::new(options_after.clusters, &mut order, |a, b| key(a) == key(b));
+    let before = Subject::of_rows(before, &order, units.clone(), kind, options_before);
+    let after = Subject::of_rows(after, &order, units, kind, options_after);
     let values = |counts: &[u32]| {
         let (mut values, after) = (before.values(counts), after.values(counts));
         let change: Vec<f64> =
@@ -81,23 +82,13 @@ pub fn assess_before_after(
         values
     };
     let intervals =
-        options_after.bootstrap.map(|b| b.intervals(order.len(), values, Figures::<f64>::is_biased));
+        options_after.bootstrap.map(|b| b.intervals(&after.units, values, Figures::<f64>::is_biased));
     let mut intervals = intervals.into_iter().flatten();
     BeforeAfter {
         before: before.assessment(&mut intervals),
         after: after.assessment(&mut intervals),
         change: change(kind, before.figures(), after.figures(), &mut intervals),
     }
-}
-
-fn subject<'a>(
-    rows: &[Prediction],
-    order: &[usize],
-    kind: PredictionKind,
-    options: &'a AssessOptions,
-) -> Subject<'a> {
-    let rows = order.iter().zip(0u32..).map(|(&row, source)| (rows[row], source)).collect();
-    Subject::new(Column::with_sources(rows, kind, options.binning, options.norm), options)
 }
 
 fn change(

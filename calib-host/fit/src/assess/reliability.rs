@@ -6,7 +6,7 @@ use super::binning::Binning;
 use super::cells::Cell;
 use super::column::{Column, Tally};
 use super::prediction::{Prediction, PredictionKind};
-use crate::stats::{Interval, clopper_pearson};
+use crate::stats::{Interval, Units, effective_clopper_pearson};
 
 /// A bin of a reliability diagram that holds predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,7 +27,8 @@ pub struct ReliabilityBin {
     pub mean_prob: f64,
     /// The fraction that came true.
     pub rate: f64,
-    /// The exact interval of the fraction (Clopper and Pearson), for each bin on its own.
+    /// The exact interval of the fraction (Clopper and Pearson), for each bin on its own. Of clusters it is that of as many rows
+    /// as are left if the rows of a cluster in the bin all say the same.
     pub interval: Interval,
     /// For top-label predictions where the bin is drawn in the top-label diagram: `mean_prob + Delta` if the rate is above the
     /// mean probability, otherwise `mean_prob - Delta`, with the deviations of the classes averaged in `Delta` (Gupta and
@@ -60,10 +61,12 @@ pub fn reliability(
     alpha: f64,
 ) -> Vec<ReliabilityBin> {
     let column = Column::new(predictions, kind, binning, 1.0);
-    bins(&column, &column.tally(), kind, alpha)
+    bins(&column, &column.tally(), alpha, &Units::rows(predictions.len()))
 }
 
-pub(crate) fn bins(column: &Column, tally: &Tally, kind: PredictionKind, alpha: f64) -> Vec<ReliabilityBin> {
+pub(crate) fn bins(column: &Column, tally: &Tally, alpha: f64, units: &Units) -> Vec<ReliabilityBin> {
+    let kind = column.kind();
+    let effective = column.effective_rows_of_bins(units);
     let deviations = column.top_label_deviations(tally);
     let bin = |((bin, cell), (_, deviation)): ((u32, Cell), (u32, f64))| {
         let ends = column.cutter.ends(bin);
@@ -77,7 +80,12 @@ pub(crate) fn bins(column: &Column, tally: &Tally, kind: PredictionKind, alpha: 
             hits: cell.hits,
             mean_prob,
             rate,
-            interval: clopper_pearson(cell.hits, cell.n, alpha),
+            interval: effective_clopper_pearson(
+                cell.hits,
+                cell.n,
+                effective.get(&bin).copied().unwrap_or(cell.n),
+                alpha,
+            ),
             top_label: (kind == PredictionKind::TopLabel).then_some(drawn),
         }
     };

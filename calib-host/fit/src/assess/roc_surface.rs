@@ -5,11 +5,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::assessment::AssessOptions;
 use super::bootstrap::Bootstrap;
 use super::roc::Roc;
 use super::surface_points::surface_hull;
 use super::vectors::ProbMatrix;
-use crate::stats::Interval;
+use crate::stats::{Interval, Units};
 
 /// Up to so many tuples all are looked at.
 const MOST_TUPLES: u128 = 1 << 27;
@@ -67,31 +68,42 @@ pub struct HullVolume {
     pub is_exact: bool,
 }
 
-/// The volumes under the ROC surface of vectors; `None` if a class has no rows, or there are more than ten classes. With a
-/// `bootstrap` the volume has a percentile interval, whatever the kind asked for.
+/// The volumes under the ROC surface of vectors; `None` if a class has no rows, or there are more than ten classes. With the
+/// bootstrap of `options` the volume has a percentile interval, whatever the kind asked for, from resamples of rows or of the
+/// options' clusters.
 ///
 /// The result depends neither on the order of the rows nor on the number of threads.
 ///
 /// ```
-/// use calib_fit::assess::{ProbMatrix, roc_surface};
+/// use calib_fit::assess::{AssessOptions, ProbMatrix, roc_surface};
 ///
 /// // Some threshold gets every class right.
 /// let probs = vec![0.8, 0.1, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7];
-/// let surface = roc_surface(&ProbMatrix::new(probs, vec![0, 1, 2], 3), 0, None).expect("each class has rows");
+/// let matrix = ProbMatrix::new(probs, vec![0, 1, 2], 3);
+/// let surface = roc_surface(&matrix, 0, &AssessOptions::default()).expect("each class has rows");
 /// assert_eq!(surface.vus.value, 1.0);
 /// ```
-pub fn roc_surface(matrix: &ProbMatrix, seed: u64, bootstrap: Option<Bootstrap>) -> Option<RocSurface> {
+pub fn roc_surface(matrix: &ProbMatrix, seed: u64, options: &AssessOptions<'_>) -> Option<RocSurface> {
     let classes = matrix.classes();
+    let mut rows: Vec<(u16, Vec<i64>)> = matrix
+        .rows()
+        .map(|(row, label)| (label, row.iter().map(|prob| (prob * STEPS).round() as i64).collect()))
+        .collect();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.par_sort_unstable_by_key(|&row| &rows[row]);
+    let units = Units::new(options.clusters, &mut order, |a, b| rows[a] == rows[b]);
     let mut by_class: Vec<Vec<Vec<i64>>> = vec![Vec::new(); classes];
-    for (row, label) in matrix.rows() {
-        by_class[usize::from(label)].push(row.iter().map(|prob| (prob * STEPS).round() as i64).collect());
+    for row in order {
+        let (label, row) = std::mem::take(&mut rows[row]);
+        by_class[usize::from(label)].push(row);
     }
     if by_class.iter().any(Vec::is_empty) || classes > MOST_CLASSES {
         return None;
     }
-    by_class.par_iter_mut().for_each(|rows| rows.par_sort_unstable());
     let mut surface = volumes(&by_class, seed)?;
-    surface.vus.interval = bootstrap.and_then(|bootstrap| interval(&by_class, surface.vus.value, bootstrap));
+    let bootstrap = options.bootstrap;
+    surface.vus.interval =
+        bootstrap.and_then(|bootstrap| interval(&by_class, &units, surface.vus.value, bootstrap));
     Some(surface)
 }
 
@@ -203,7 +215,7 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
 /// The volume is a mean over tuples, and changes with the rows about as the sum over classes of the means of what single rows
 /// give does (Hoeffding's decomposition, to the first order): those means are resampled, so that no resample needs tuples of
 /// its own.
-fn interval(by_class: &[Vec<Vec<i64>>], value: f64, bootstrap: Bootstrap) -> Option<Interval> {
+fn interval(by_class: &[Vec<Vec<i64>>], units: &Units, value: f64, bootstrap: Bootstrap) -> Option<Interval> {
     let shares = shares_of_rows(by_class, value, bootstrap.seed);
     let whole: f64 = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).sum();
     let resampled = |counts: &[u32]| {
@@ -219,8 +231,7 @@ fn interval(by_class: &[Vec<Vec<i64>>], value: f64, bootstrap: Bootstrap) -> Opt
         }
         vec![value + sum - whole]
     };
-    let rows = shares.iter().map(Vec::len).sum();
-    let interval = bootstrap.intervals(rows, resampled, |_| true).remove(0)?;
+    let interval = bootstrap.intervals(units, resampled, |_| true).remove(0)?;
     Some(Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0) })
 }
 
@@ -314,6 +325,10 @@ mod tests {
         ProbMatrix::new(probs, rows.iter().map(|row| row.1).collect(), classes)
     }
 
+    fn surface(matrix: &ProbMatrix, seed: u64, bootstrap: Option<Bootstrap>) -> Option<RocSurface> {
+        roc_surface(matrix, seed, &AssessOptions { bootstrap, ..AssessOptions::default() })
+    }
+
     fn close(got: f64, expected: f64) {
         assert!((got - expected).abs() < 1e-12, "{got} {expected}");
     }
@@ -339,24 +354,24 @@ mod tests {
         let perfect: Vec<_> = (0..12)
             .map(|i| ((0..3).map(|class| 64 * u32::from(class == i % 3)).collect(), (i % 3) as u16))
             .collect();
-        let got = roc_surface(&matrix(3, &perfect), 0, None).unwrap();
+        let got = surface(&matrix(3, &perfect), 0, None).unwrap();
         assert_eq!(got.vus, SurfaceVolume { value: 1.0, interval: None, standard_error: None, tuples: 64 });
         assert_eq!(got.vus_hull, Some(HullVolume { value: 1.0, is_exact: true }));
 
         let constant: Vec<_> = (0..12).map(|i| (vec![20, 30, 14], i % 3)).collect();
-        let got = roc_surface(&matrix(3, &constant), 0, None).unwrap();
+        let got = surface(&matrix(3, &constant), 0, None).unwrap();
         close(got.vus.value, 1.0 / 6.0);
         close(got.vus_hull.unwrap().value, 1.0 / 6.0);
 
         let constant: Vec<_> = (0..20).map(|i| (vec![10; 5], i % 5)).collect();
-        let got = roc_surface(&matrix(5, &constant), 0, None).unwrap();
+        let got = surface(&matrix(5, &constant), 0, None).unwrap();
         close(got.vus.value, 1.0 / 120.0);
         assert_eq!((got.vus.standard_error, got.vus_hull), (Some(0.0), None));
 
         // No row of class 2; more classes than are looked at.
-        assert_eq!(roc_surface(&matrix(3, &[(vec![1, 2, 3], 0), (vec![3, 2, 1], 1)]), 0, None), None);
+        assert_eq!(surface(&matrix(3, &[(vec![1, 2, 3], 0), (vec![3, 2, 1], 1)]), 0, None), None);
         let many: Vec<_> = (0..11).map(|i| (vec![1; 11], i)).collect();
-        assert_eq!(roc_surface(&matrix(11, &many), 0, None), None);
+        assert_eq!(surface(&matrix(11, &many), 0, None), None);
     }
 
     /// Rows whose scores say nothing about the class: a sixth, and the same from a draw up to its standard error.
@@ -369,7 +384,7 @@ mod tests {
                 ((0..3).map(entry).collect(), class)
             })
             .collect();
-        let all = roc_surface(&matrix(3, &rows), 0, None).unwrap().vus;
+        let all = surface(&matrix(3, &rows), 0, None).unwrap().vus;
         let mut by_class = vec![Vec::new(); 3];
         rows.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
             by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
@@ -394,13 +409,12 @@ mod tests {
                 };
                 matrix(classes, &(0..120).map(row).collect::<Vec<_>>())
             };
-            let volumes: Vec<f64> =
-                (0..100).map(|_| roc_surface(&draw(), 0, None).unwrap().vus.value).collect();
+            let volumes: Vec<f64> = (0..100).map(|_| surface(&draw(), 0, None).unwrap().vus.value).collect();
             let mean = volumes.iter().sum::<f64>() / 100.0;
             let deviation = (volumes.iter().map(|volume| (volume - mean).powi(2)).sum::<f64>() / 99.0).sqrt();
             let bootstrap =
                 Bootstrap { kind: IntervalKind::Percentile, resamples: 1000, seed: 3, alpha: 0.05 };
-            let surface = roc_surface(&draw(), 0, Some(bootstrap)).unwrap();
+            let surface = surface(&draw(), 0, Some(bootstrap)).unwrap();
             let Interval { lo, hi } = surface.vus.interval.unwrap();
             let half = (hi - lo) / 2.0;
             assert!((half / (1.96 * deviation) - 1.0).abs() < 0.3, "{classes}: {half} against {deviation}");
@@ -411,7 +425,7 @@ mod tests {
         let rows: Vec<_> = (0..80).map(row).collect();
         let bootstrap = Bootstrap { kind: IntervalKind::Bca, resamples: 200, seed: 3, alpha: 0.05 };
         let SurfaceVolume { value, interval, standard_error, .. } =
-            roc_surface(&matrix(4, &rows), 0, Some(bootstrap)).unwrap().vus;
+            surface(&matrix(4, &rows), 0, Some(bootstrap)).unwrap().vus;
         let Interval { lo, hi } = interval.unwrap();
         assert!(lo < value && value < hi && hi - lo > 10.0 * standard_error.unwrap(), "{value} [{lo}, {hi}]");
     }
@@ -422,7 +436,7 @@ mod tests {
             (0..40).map(|i| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16)).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| roc_surface(&matrix(4, &rows), 3, None))
+            pool.install(|| surface(&matrix(4, &rows), 3, None))
         };
         assert_eq!(on(1), on(3));
     }
@@ -475,7 +489,7 @@ mod tests {
         fn two_classes_have_a_curve(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..30)) {
             let roc = Roc::new(rows.iter().map(|&(score, label)| (f64::from(score), label)));
             let rows: Vec<_> = rows.iter().map(|&(s, label)| (vec![64 - s, s], label.into())).collect();
-            let got = roc_surface(&matrix(2, &rows), 0, None);
+            let got = surface(&matrix(2, &rows), 0, None);
             prop_assert_eq!(got.map(|s| (s.vus.value, s.vus_hull.unwrap().value)), roc.map(|r| (r.auc(), r.hull_auc())));
         }
 
@@ -488,7 +502,7 @@ mod tests {
             let apart = [(vec![0, 0, 64], 2), (vec![0, 0, 64], 2)];
             let rows: Vec<_> =
                 rows.iter().map(|&(s, label)| (vec![8 - s, s, 0], label.into())).chain(apart).collect();
-            let got = roc_surface(&matrix(3, &rows), 0, None).unwrap();
+            let got = surface(&matrix(3, &rows), 0, None).unwrap();
             prop_assert!((got.vus.value - roc.auc()).abs() < 1e-12);
             prop_assert!((got.vus_hull.unwrap().value - roc.hull_auc()).abs() < 1e-12);
         }
@@ -523,17 +537,17 @@ mod tests {
         /// surface.
         #[test]
         fn what_changes_no_region_changes_no_volume(rows in three_classes(), shift in 0u32..4) {
-            let got = roc_surface(&matrix(3, &rows), 0, None).unwrap();
+            let got = surface(&matrix(3, &rows), 0, None).unwrap();
             prop_assert!(got.vus_hull.unwrap().value >= got.vus.value - 1e-12);
             let reversed: Vec<_> = rows.iter().rev().cloned().collect();
-            prop_assert_eq!(roc_surface(&matrix(3, &reversed), 0, None), Some(got));
+            prop_assert_eq!(surface(&matrix(3, &reversed), 0, None), Some(got));
             let moved: Vec<_> = rows.iter().map(|(row, class)| {
                 (vec![2 * row[0] + shift, 2 * row[1], 2 * row[2] + 1], *class)
             }).collect();
-            prop_assert_eq!(roc_surface(&matrix(3, &moved), 0, None), Some(got));
+            prop_assert_eq!(surface(&matrix(3, &moved), 0, None), Some(got));
             let turned: Vec<_> = rows.iter()
                 .map(|(row, class)| (vec![row[2], row[0], row[1]], (class + 1) % 3)).collect();
-            let turned = roc_surface(&matrix(3, &turned), 0, None).unwrap();
+            let turned = surface(&matrix(3, &turned), 0, None).unwrap();
             prop_assert!((turned.vus.value - got.vus.value).abs() < 1e-12);
             prop_assert!((turned.vus_hull.unwrap().value - got.vus_hull.unwrap().value).abs() < 1e-12);
         }

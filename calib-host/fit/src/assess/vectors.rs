@@ -9,7 +9,7 @@ use super::column::Column;
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::proper::{LOSS_UNIT, loss};
-use crate::stats::{ExactSum, Interval};
+use crate::stats::{Clusters, ExactSum, Interval, Units};
 
 /// `n >= 1` rows of a probability for each of `L >= 2` classes, and the true classes. The rows need not sum to one: class-wise
 /// calibrators give such.
@@ -90,13 +90,14 @@ impl ProbMatrix {
         self.probs.chunks_exact(self.classes).zip(self.labels.iter().copied())
     }
 
-    /// The rows that are resampled together, in an order that does not depend on that of the rows here.
-    fn order(&self) -> Vec<usize> {
+    /// What is resampled, in an order of the rows that does not depend on that of the rows here.
+    fn order(&self, clusters: Option<&Clusters>) -> (Vec<usize>, Units) {
         let mut order: Vec<usize> = (0..self.labels.len()).collect();
         let key =
             |row: usize| (self.labels[row], self.row(row), self.bins.as_ref().map(|_| self.bins_of(row)));
         order.sort_unstable_by(|&a, &b| key(a).partial_cmp(&key(b)).expect("no probability is NaN"));
-        order
+        let units = Units::new(clusters, &mut order, |a, b| key(a) == key(b));
+        (order, units)
     }
 
     fn row(&self, row: usize) -> &[f64] {
@@ -164,18 +165,19 @@ impl ProbMatrix {
 ///
 /// # Panics
 ///
-/// If there are more than 2^32 rows.
-pub fn assess_vectors(matrix: &ProbMatrix, options: &AssessOptions) -> VectorAssessment {
-    let subject = VectorSubject::new(matrix, &matrix.order(), options);
+/// If there are more than 2^32 rows, or clusters of another number of rows.
+pub fn assess_vectors(matrix: &ProbMatrix, options: &AssessOptions<'_>) -> VectorAssessment {
+    let (order, units) = matrix.order(options.clusters);
+    let subject = VectorSubject::new(matrix, &order, units, options);
     let intervals = options
         .bootstrap
-        .map(|b| b.intervals(matrix.labels.len(), |counts| subject.values(counts), is_biased));
+        .map(|b| b.intervals(&subject.top_label.units, |counts| subject.values(counts), is_biased));
     subject.assessment(&mut intervals.into_iter().flatten())
 }
 
 /// What is assessed of vectors.
 pub(crate) struct VectorSubject<'a> {
-    options: &'a AssessOptions,
+    options: &'a AssessOptions<'a>,
     top_label: Subject<'a>,
     classes: Vec<Part>,
     /// The squared error and the log-loss of every row, in the order of resampling.
@@ -211,7 +213,7 @@ fn is_biased(place: usize) -> bool {
 }
 
 impl<'a> VectorSubject<'a> {
-    pub(crate) fn new(matrix: &ProbMatrix, order: &[usize], options: &'a AssessOptions) -> Self {
+    fn new(matrix: &ProbMatrix, order: &[usize], units: Units, options: &'a AssessOptions<'a>) -> Self {
         let top = matrix.top_label();
         let column = |predictions: &dyn Fn(usize) -> Prediction, kind| {
             let rows = order.iter().zip(0u32..).map(|(&row, source)| (predictions(row), source)).collect();
@@ -226,7 +228,7 @@ impl<'a> VectorSubject<'a> {
         };
         Self {
             options,
-            top_label: Subject::new(column(&|row| top[row], PredictionKind::TopLabel), options),
+            top_label: Subject::new(column(&|row| top[row], PredictionKind::TopLabel), units, options),
             classes: (0..matrix.classes).map(class).collect(),
             rows: order.iter().map(row_loss).collect(),
             clipped: order.iter().filter(|&&row| given(row) == 0.0).count() as u64,
@@ -283,8 +285,9 @@ impl<'a> VectorSubject<'a> {
         }
         ends.cw_ece_debiased = ends.cw_ece.map(|interval| interval.of_absolute_error(joint.cw_ece_noise));
         let top_label = self.top_label.assessment(intervals);
+        let units = &self.top_label.units;
         let class_wise: Vec<Assessment> =
-            self.classes.iter().map(|part| part.assessment(self.options, intervals)).collect();
+            self.classes.iter().map(|part| part.assessment(self.options, units, intervals)).collect();
         let groups = Groups {
             binning: self.options.binning,
             groups: class_wise.iter().map(|class| class.conf_ece.groups.groups).sum(),
@@ -362,21 +365,17 @@ impl<T> Joint<T> {
 /// # Panics
 ///
 /// If there are no ranks or rows, or the ranks differ in length.
-pub fn assess_top_k(ranks: &[Vec<Prediction>], options: &AssessOptions) -> TopKAssessment {
+pub fn assess_top_k(ranks: &[Vec<Prediction>], options: &AssessOptions<'_>) -> TopKAssessment {
     let rows = ranks[0].len();
     assert!(rows > 0 && ranks.iter().all(|rank| rank.len() == rows), "the ranks differ in length");
     let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_by_cached_key(|&row| ranks.iter().map(|rank| rank[row].key()).collect::<Vec<_>>());
-    let subjects: Vec<Subject<'_>> = ranks
-        .iter()
-        .map(|rank| {
-            let rows = order.iter().zip(0u32..).map(|(&row, source)| (rank[row], source)).collect();
-            Subject::new(
-                Column::with_sources(rows, PredictionKind::TopLabel, options.binning, options.norm),
-                options,
-            )
-        })
-        .collect();
+    let key = |row: usize| ranks.iter().map(move |rank| rank[row].key());
+    order.sort_by_cached_key(|&row| key(row).collect::<Vec<_>>());
+    let units = Units::new(options.clusters, &mut order, |a, b| key(a).eq(key(b)));
+    let subject = |rank: &Vec<Prediction>| {
+        Subject::of_rows(rank, &order, units.clone(), PredictionKind::TopLabel, options)
+    };
+    let subjects: Vec<Subject<'_>> = ranks.iter().map(subject).collect();
     let sums = |weight: &dyn Fn(usize) -> u32| {
         let (mut n, mut hits, mut probs) = (0u64, 0u64, ExactSum::default());
         for (source, &row) in order.iter().enumerate() {
@@ -396,7 +395,7 @@ pub fn assess_top_k(ranks: &[Vec<Prediction>], options: &AssessOptions) -> TopKA
             values.extend(subjects.iter().flat_map(|subject| subject.values(counts)));
             values
         };
-        b.intervals(rows, values, |place| place.checked_sub(2).is_some_and(Figures::<f64>::is_biased))
+        b.intervals(&units, values, |place| place.checked_sub(2).is_some_and(Figures::<f64>::is_biased))
     });
     let mut intervals = intervals.into_iter().flatten();
     let mut estimate = |value| EstimateWithInterval { value, interval: intervals.next().flatten() };

@@ -7,12 +7,12 @@ use crate::apply::{AppliedVector, apply_scores, apply_vectors};
 use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes, joint_artifact_bytes};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
-use crate::data::{BinaryData, DataError, RowsHash, VectorData, VectorKind, Vectors};
+use crate::data::{BinaryData, DataError, RowsHash, VectorData, VectorKind, Vectors, check_labels};
 use crate::error::FitError;
 use crate::fit::{divided, fit_binary};
 use crate::joint::{JointMethod, fit_joint};
 use crate::reduction::{Problems, ReductionOptions, fit_reduction};
-use crate::stats::Seed;
+use crate::stats::{Clusters, Seed, Units};
 
 /// A method with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +47,12 @@ pub enum Claim {
     AllClasses,
 }
 
-/// Points to compare methods on, in an order of their own.
+/// Points to compare methods on, in an order of their own, and which of them are judged, drawn and dealt out together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CompareData(Points);
+pub struct CompareData {
+    points: Points,
+    pub(super) units: Units,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 enum Points {
@@ -65,33 +68,51 @@ pub(super) struct Fitted {
 }
 
 impl CompareData {
-    /// Scores of class 1, rounded to f32 as the device has them, and labels.
+    /// Scores of class 1, rounded to f32 as the device has them, and labels. Whole `clusters` are dealt out and resampled, and
+    /// methods are fitted to one point of each.
     ///
     /// # Panics
     ///
-    /// If a score is not in `[0, 1]`.
-    pub fn binary(points: impl IntoIterator<Item = (f64, bool)>) -> Self {
+    /// If a score is not in `[0, 1]`, or the clusters are of another number of points.
+    pub fn binary(points: impl IntoIterator<Item = (f64, bool)>, clusters: Option<&Clusters>) -> Self {
         let score = |score: f64| Score::new(score as f32).expect("a score is in [0, 1]");
-        let mut points: Vec<_> = points.into_iter().map(|(s, label)| (score(s), label)).collect();
-        points.sort_unstable_by(|a, b| a.0.get().total_cmp(&b.0.get()).then(a.1.cmp(&b.1)));
-        Self(Points::Binary(points))
+        let points: Vec<_> = points.into_iter().map(|(s, label)| (score(s), label)).collect();
+        let compare = |a: usize, b: usize| {
+            points[a].0.get().total_cmp(&points[b].0.get()).then(points[a].1.cmp(&points[b].1))
+        };
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        order.sort_unstable_by(|&a, &b| compare(a, b));
+        let units = Units::new(clusters, &mut order, |a, b| compare(a, b).is_eq());
+        Self { points: Points::Binary(order.into_iter().map(|i| points[i]).collect()), units }
     }
 
-    /// Vectors and their true classes.
+    /// Vectors and their true classes; `clusters` as for [`CompareData::binary`].
     ///
     /// # Errors
     ///
     /// Different numbers of rows, or a label that is no class.
-    pub fn vectors(vectors: &Vectors, labels: &[i64], claim: Claim) -> Result<Self, DataError> {
-        let data = VectorData::new(vectors, labels)?;
-        let labels = data.labels().iter().map(|&label| label.into()).collect();
-        let vectors = Vectors::new(data.values().to_vec(), data.classes(), data.kind())?;
-        Ok(Self(Points::Vectors { vectors, labels, claim }))
+    ///
+    /// # Panics
+    ///
+    /// If the clusters are of another number of rows.
+    pub fn vectors(
+        vectors: &Vectors,
+        labels: &[i64],
+        claim: Claim,
+        clusters: Option<&Clusters>,
+    ) -> Result<Self, DataError> {
+        check_labels(labels, vectors.len(), vectors.classes())?;
+        let compare = |a: usize, b: usize| vectors.compare(a, b).then(labels[a].cmp(&labels[b]));
+        let mut order: Vec<usize> = (0..labels.len()).collect();
+        order.sort_unstable_by(|&a, &b| compare(a, b));
+        let units = Units::new(clusters, &mut order, |a, b| compare(a, b).is_eq());
+        let labels = order.iter().map(|&row| labels[row]).collect();
+        Ok(Self { points: Points::Vectors { vectors: vectors.part(&order), labels, claim }, units })
     }
 
     /// The hash of the rows: equal for the same rows in any order.
     pub fn rows_hash(&self) -> RowsHash {
-        match &self.0 {
+        match &self.points {
             Points::Binary(points) => {
                 points.iter().map(|&(score, label)| RowsHash::of_score(score.get(), label)).sum()
             }
@@ -101,7 +122,7 @@ impl CompareData {
 
     /// The number of points.
     pub fn len(&self) -> usize {
-        match &self.0 {
+        match &self.points {
             Points::Binary(points) => points.len(),
             Points::Vectors { labels, .. } => labels.len(),
         }
@@ -112,9 +133,19 @@ impl CompareData {
         self.len() == 0
     }
 
+    /// The number of points or, if there are clusters, of these.
+    pub fn units(&self) -> usize {
+        self.units.count()
+    }
+
+    /// Whether points belong together in clusters.
+    pub fn has_clusters(&self) -> bool {
+        !self.units.are_rows()
+    }
+
     /// Which probabilities count, of vectors.
     pub(super) fn claim(&self) -> Option<Claim> {
-        match self.0 {
+        match self.points {
             Points::Binary(_) => None,
             Points::Vectors { claim, .. } => Some(claim),
         }
@@ -122,7 +153,7 @@ impl CompareData {
 
     /// What a device is given.
     pub(super) fn input(&self) -> CallInput {
-        match &self.0 {
+        match &self.points {
             Points::Binary(_) => CallInput::Score,
             Points::Vectors { vectors, .. } => match vectors.kind() {
                 VectorKind::Logits => CallInput::Logits,
@@ -133,27 +164,50 @@ impl CompareData {
 
     /// The points with these indices, which ascend.
     pub(super) fn part(&self, some: &[usize]) -> Self {
-        Self(match &self.0 {
+        let points = match &self.points {
             Points::Binary(points) => Points::Binary(some.iter().map(|&i| points[i]).collect()),
-            Points::Vectors { vectors, labels, claim } => {
-                let rows: Vec<&[f32]> = vectors.rows().collect();
-                let values = some.iter().flat_map(|&i| rows[i]).copied().collect();
-                let vectors = Vectors::new(values, vectors.classes(), vectors.kind()).expect("checked");
-                Points::Vectors { vectors, labels: some.iter().map(|&i| labels[i]).collect(), claim: *claim }
-            }
-        })
+            Points::Vectors { vectors, labels, claim } => Points::Vectors {
+                vectors: vectors.part(some),
+                labels: some.iter().map(|&i| labels[i]).collect(),
+                claim: *claim,
+            },
+        };
+        Self { points, units: self.units.part(some) }
     }
 
-    /// Fits and compiles.
+    /// For every unit the label that is the rarest of all those in it, so that dealing units out by it spreads rare labels.
+    pub(super) fn strata(&self) -> Vec<usize> {
+        let labels: Vec<usize> = match &self.points {
+            Points::Binary(points) => points.iter().map(|point| point.1.into()).collect(),
+            Points::Vectors { labels, .. } => labels.iter().map(|&label| label as usize).collect(),
+        };
+        let mut counts = vec![0u64; 1 + labels.iter().max().copied().unwrap_or(0)];
+        labels.iter().for_each(|&label| counts[label] += 1);
+        let mut strata = vec![None; self.units.count()];
+        for (place, label) in labels.into_iter().enumerate() {
+            let rarest = &mut strata[self.units.of(place)];
+            let both = rarest.iter().copied().chain([label]);
+            *rarest = both.min_by_key(|&label| (counts[label], label));
+        }
+        strata.into_iter().map(|label| label.expect("every unit has a point")).collect()
+    }
+
+    /// Fits to one point of each unit, and compiles.
     pub(super) fn fit(
         &self,
         contender: &Contender,
         (alpha, candidates): (f64, u32),
+        seed: Seed,
     ) -> Result<Fitted, String> {
+        if !self.units.are_rows() {
+            let one_each = self.part(&self.units.one_each(seed));
+            let one_each = Self { units: Units::rows(one_each.len()), ..one_each };
+            return one_each.fit(contender, (alpha, candidates), seed);
+        }
         let words = |cause: &dyn std::fmt::Display| cause.to_string();
         // As long as what `calib fit` writes, whatever the hash.
         let options = ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() };
-        let fit = match (&self.0, contender) {
+        let fit = match (&self.points, contender) {
             (Points::Binary(points), Contender::Binary(method)) => {
                 // Bounds on one side are nothing to rank.
                 let label = points[0].1;
@@ -192,7 +246,7 @@ impl CompareData {
 
     /// The loss of every point as it is.
     pub(super) fn losses_as_they_are(&self, score: ProperScore) -> Vec<f64> {
-        match &self.0 {
+        match &self.points {
             Points::Binary(points) => {
                 points.iter().map(|&(s, label)| score.loss(s.get().into(), label)).collect()
             }
@@ -225,7 +279,7 @@ impl CompareData {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
             _ => f64::from(uncalibrated.get()),
         };
-        match &self.0 {
+        match &self.points {
             Points::Binary(points) => {
                 let scores: Vec<Score> = points.iter().map(|point| point.0).collect();
                 let applied = apply_scores(&artifact, &scores, seed).ok_or_else(unfit)?;

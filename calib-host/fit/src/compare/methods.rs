@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::data::{Claim, CompareData, Contender, Fitted};
 use crate::artifact::{DeviceCost, device_costs};
 use crate::assess::{Bootstrap, EstimateWithInterval, ProperScore};
-use crate::stats::deal;
+use crate::stats::{Units, deal};
 
 /// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,10 @@ pub struct ComparedMethod {
     pub name: String,
     /// Its parameters.
     pub parameters: String,
+    /// How many of the probabilities that the log-loss judged gave 0 to what happened, over all repeats, so that their loss is
+    /// that of a probability of 2.2e-16; `None` for the Brier score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_loss_clipped: Option<u64>,
     /// How many classes or ranks stay uncalibrated in a fit to all points: their points keep their scores.
     pub uncalibrated_tables: usize,
     /// The mean loss of held-out points.
@@ -79,6 +83,9 @@ pub struct FailedMethod {
 pub struct MethodComparison {
     /// The number of points.
     pub n: usize,
+    /// The number of their clusters, where there are such: methods are fitted to one point of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<usize>,
     /// How held-out points came about.
     pub split: Split,
     /// Which probabilities of vectors are judged.
@@ -119,7 +126,7 @@ struct Candidate {
 /// use calib_fit::{BinaryMethod, Isotonic, Umd};
 ///
 /// // The classifier is overconfident: a score of s is right in s / 2 of the cases.
-/// let points = CompareData::binary((0..1000).map(|i| (f64::from(i) / 1000.0, i % 40 < i / 50)));
+/// let points = CompareData::binary((0..1000).map(|i| (f64::from(i) / 1000.0, i % 40 < i / 50)), None);
 /// let contenders = [
 ///     ("umd".to_string(), Contender::Binary(BinaryMethod::Umd(Umd::new(10)))),
 ///     ("isotonic".to_string(), Contender::Binary(BinaryMethod::Isotonic(Isotonic::default()))),
@@ -138,7 +145,7 @@ struct Candidate {
 ///
 /// # Panics
 ///
-/// If there are fewer points than folds, or no test points although the split is such.
+/// If there are fewer points, or clusters, than folds, or no test points although the split is such.
 pub fn compare_methods(
     points: &CompareData,
     test: Option<&CompareData>,
@@ -148,8 +155,8 @@ pub fn compare_methods(
 ) -> MethodComparison {
     let held_out = match options.split {
         Split::CrossValidation { folds, repeats } => {
-            assert!(folds >= 2 && points.len() >= folds, "too few points for the folds");
-            HeldOut::Parts(deal(points.len(), folds, repeats, options.bootstrap.seed))
+            assert!(folds >= 2 && points.units.count() >= folds, "too few points for the folds");
+            HeldOut::Parts(deal(&points.units, &points.strata(), folds, repeats, options.bootstrap.seed))
         }
         Split::Test { .. } => HeldOut::Test(test.expect("test points are given")),
     };
@@ -169,13 +176,15 @@ pub fn compare_methods(
             Err(failure) => failed.push(failure),
         }
     }
-    let as_they_are = test.unwrap_or(points).losses_as_they_are(options.score);
-    let uncalibrated = with_intervals(&as_they_are, &mut fits, &options.bootstrap);
+    let judged = test.unwrap_or(points);
+    let as_they_are = judged.losses_as_they_are(options.score);
+    let uncalibrated = with_intervals(&as_they_are, &mut fits, &judged.units, &options.bootstrap);
     let mut methods: Vec<ComparedMethod> = fits.into_iter().map(|c| c.compared).collect();
     methods.sort_by(|a, b| a.loss.value.total_cmp(&b.loss.value).then_with(|| a.name.cmp(&b.name)));
     let (recommendation, reason) = recommend(&methods, options);
     MethodComparison {
         n: points.len(),
+        clusters: points.has_clusters().then(|| points.units()),
         split: options.split,
         claim: points.claim(),
         score: options.score,
@@ -233,8 +242,13 @@ impl Judge<'_> {
             );
         }
         let whole = self.fit(self.points, contender)?;
+        let mut clipped = 0;
         let losses = match &self.held_out {
-            HeldOut::Test(test) => self.losses(test, &whole, 0)?,
+            HeldOut::Test(test) => {
+                let losses = self.losses(test, &whole, 0)?;
+                clipped += self.clipped(&losses);
+                losses
+            }
             HeldOut::Parts(repeats) => {
                 let mut losses = vec![0.0; self.points.len()];
                 for (repeat, parts) in repeats.iter().enumerate() {
@@ -248,6 +262,7 @@ impl Judge<'_> {
                         })
                         .collect::<Result<_, String>>()?;
                     for ((_, inside), part) in parts.iter().zip(of_parts) {
+                        clipped += self.clipped(&part);
                         for (&i, loss) in inside.iter().zip(part) {
                             losses[i] += loss / repeats.len() as f64;
                         }
@@ -256,11 +271,20 @@ impl Judge<'_> {
                 losses
             }
         };
-        Ok(Candidate { losses, compared: self.compared(name, &whole) })
+        let log_loss_clipped = (self.options.score == ProperScore::LogLoss).then_some(clipped);
+        let compared = ComparedMethod { log_loss_clipped, ..self.compared(name, &whole) };
+        Ok(Candidate { losses, compared })
+    }
+
+    /// How many losses are those of what was given the probability 0.
+    fn clipped(&self, losses: &[f64]) -> u64 {
+        let most = self.options.score.loss(0.0, true);
+        losses.iter().filter(|&&loss| loss >= most).count() as u64
     }
 
     fn fit(&self, points: &CompareData, contender: &Contender) -> Result<Fitted, String> {
-        let fitted = points.fit(contender, (self.options.alpha, self.candidates));
+        let fitted =
+            points.fit(contender, (self.options.alpha, self.candidates), self.options.bootstrap.seed);
         (self.progress)();
         fitted
     }
@@ -281,6 +305,7 @@ impl Judge<'_> {
         ComparedMethod {
             name: name.into(),
             parameters: artifact.header().provenance.parameters.into(),
+            log_loss_clipped: None,
             uncalibrated_tables: whole.uncalibrated_tables,
             loss: unknown,
             change: unknown,
@@ -296,15 +321,16 @@ impl Judge<'_> {
 fn with_intervals(
     as_they_are: &[f64],
     candidates: &mut [Candidate],
+    units: &Units,
     bootstrap: &Bootstrap,
 ) -> EstimateWithInterval {
-    let n = as_they_are.len();
     let columns: Vec<&[f64]> =
         std::iter::once(as_they_are).chain(candidates.iter().map(|c| &c.losses[..])).collect();
     let means = |counts: &dyn Fn(usize) -> f64| -> Vec<f64> {
-        let mean = |column: &&[f64]| {
-            column.iter().enumerate().map(|(i, loss)| counts(i) * loss).sum::<f64>() / n as f64
-        };
+        // As many rows as the clusters that were drawn have.
+        let n: f64 = (0..as_they_are.len()).map(counts).sum();
+        let mean =
+            |column: &&[f64]| column.iter().enumerate().map(|(i, loss)| counts(i) * loss).sum::<f64>() / n;
         columns.iter().map(mean).collect()
     };
     let with_changes = |means: Vec<f64>| {
@@ -313,7 +339,7 @@ fn with_intervals(
     };
     let values = with_changes(means(&|_| 1.0));
     let intervals =
-        bootstrap.intervals(n, |counts| with_changes(means(&|i| f64::from(counts[i]))), |_| false);
+        bootstrap.intervals(units, |counts| with_changes(means(&|i| f64::from(counts[i]))), |_| false);
     let estimates: Vec<EstimateWithInterval> = values
         .into_iter()
         .zip(intervals)
@@ -391,7 +417,7 @@ mod tests {
     }
 
     fn compare(points: &[(f64, bool)], options: &CompareOptions) -> MethodComparison {
-        compare_methods(&CompareData::binary(points.iter().copied()), None, &methods(), options, &|| ())
+        compare_methods(&CompareData::binary(points.iter().copied(), None), None, &methods(), options, &|| ())
     }
 
     /// Logits of three classes, twice as large as they should be.
@@ -442,7 +468,7 @@ mod tests {
     fn vectors_are_judged_by_all_classes_or_by_the_predicted_one() {
         let (rows, labels) = vectors(0..1000);
         let run = |claim, score| {
-            let data = CompareData::vectors(&rows, &labels, claim).unwrap();
+            let data = CompareData::vectors(&rows, &labels, claim, None).unwrap();
             let options = CompareOptions { score, ..OPTIONS };
             compare_methods(&data, None, &vector_methods(), &options, &|| ())
         };
@@ -481,7 +507,7 @@ mod tests {
     fn points_of_their_own_judge_one_fit_to_all() {
         let all = points(|s| s * s * s);
         let (calibration, test) = all.split_at(600);
-        let data = |points: &[(f64, bool)]| CompareData::binary(points.iter().copied());
+        let data = |points: &[(f64, bool)]| CompareData::binary(points.iter().copied(), None);
         let options = CompareOptions { split: Split::Test { n: 400 }, ..OPTIONS };
         let calls = std::sync::atomic::AtomicUsize::new(0);
         let count = || {
@@ -513,15 +539,46 @@ mod tests {
     fn random_ties_do_not_look_ahead() {
         let points: Vec<(f64, bool)> = (0..400).map(|i| (0.5, i % 4 == 0)).collect();
         let umd = Contender::Binary(BinaryMethod::UmdRandomized(Umd::new(4), OPTIONS.bootstrap.seed));
-        let data = CompareData::binary(points);
+        let data = CompareData::binary(points, None);
         let got = compare_methods(&data, None, &[("umd-randomized".into(), umd)], &OPTIONS, &|| ());
         assert!(got.methods[0].loss.value > 0.18, "{:?}", got.methods);
+    }
+
+    /// Two positives are never in the same part, so that every fit meets one.
+    #[test]
+    fn rare_positives_drop_no_method() {
+        let points: Vec<_> = (0..100).map(|i| (f64::from(i) / 100.0, i == 60 || i == 90)).collect();
+        let methods = [
+            ("umd".to_owned(), Contender::Binary(BinaryMethod::Umd(Umd::new(2)))),
+            ("isotonic".to_owned(), Contender::Binary(BinaryMethod::Isotonic(Isotonic::default()))),
+        ];
+        let data = CompareData::binary(points, None);
+        for seed in 0..30 {
+            let bootstrap = Bootstrap { seed, resamples: 5, ..OPTIONS.bootstrap };
+            let got =
+                compare_methods(&data, None, &methods, &CompareOptions { bootstrap, ..OPTIONS }, &|| ());
+            assert_eq!(got.failed, [], "{seed}");
+        }
+    }
+
+    /// Isotonic regression gives zeros to what may happen, a logistic function never does.
+    #[test]
+    fn clipped_misses_of_the_log_loss_are_counted() {
+        let data = CompareData::binary(points(|s| s), None);
+        let clipped = |score| {
+            let got = compare_methods(&data, None, &methods(), &CompareOptions { score, ..OPTIONS }, &|| ());
+            let of = |name: &str| got.methods.iter().find(|m| m.name == name).unwrap().log_loss_clipped;
+            (of("isotonic"), of("platt"))
+        };
+        let (isotonic, platt) = clipped(ProperScore::LogLoss);
+        assert!(isotonic > Some(0) && isotonic < Some(100) && platt == Some(0), "{isotonic:?} {platt:?}");
+        assert_eq!(clipped(ProperScore::Brier), (None, None));
     }
 
     #[test]
     fn the_number_of_threads_does_not_matter() {
         let (rows, labels) = vectors(0..400);
-        let data = CompareData::vectors(&rows, &labels, Claim::TopLabel).unwrap();
+        let data = CompareData::vectors(&rows, &labels, Claim::TopLabel, None).unwrap();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| compare_methods(&data, None, &vector_methods(), &OPTIONS, &|| ()))

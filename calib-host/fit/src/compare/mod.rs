@@ -6,7 +6,7 @@ mod bins;
 mod data;
 mod methods;
 
-pub use bins::{BinsTried, choose_bins, halves};
+pub use bins::{BinsTried, TestPoints, choose_bins, halves};
 pub use data::{Claim, CompareData, Contender};
 pub use methods::{
     CompareOptions, ComparedMethod, FailedMethod, MethodComparison, Split, compare_methods, fits,

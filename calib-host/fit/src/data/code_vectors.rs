@@ -1,5 +1,7 @@
 //! Vectors of integer codes, one entry per class, checked once.
 
+use std::cmp::Ordering;
+
 use calib_core::score::MAX_CLASSES;
 use calib_core::{QuantizedScore, ScoreEncoding, TopLabelCode};
 
@@ -78,6 +80,26 @@ impl CodeVectors {
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         self.keys.len() / self.classes
+    }
+
+    /// Some of the rows, in the order in which they are given.
+    ///
+    /// # Panics
+    ///
+    /// If there are none of them, or no such row.
+    #[must_use]
+    pub fn part(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "no rows");
+        Self { keys: rows.iter().flat_map(|&row| self.row(row)).copied().collect(), ..*self }
+    }
+
+    /// The order of two rows by their codes.
+    pub fn compare(&self, a: usize, b: usize) -> Ordering {
+        self.row(a).cmp(self.row(b))
+    }
+
+    fn row(&self, row: usize) -> &[u16] {
+        &self.keys[row * self.classes..][..self.classes]
     }
 
     /// The rows, as [keys](QuantizedScore::key).

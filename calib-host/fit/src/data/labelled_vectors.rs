@@ -1,12 +1,10 @@
 //! Calibration vectors with labels.
 
-use std::cmp::Ordering;
-
 use calib_core::{Logits, Probs};
 
 use super::checks::check_labels;
 use super::error::DataError;
-use super::vectors::{VectorKind, Vectors};
+use super::vectors::{VectorKind, Vectors, compare};
 
 /// `n >= 1` checked vectors with their classes, in an order of their own, so that no fit depends on the order of the rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,12 +88,6 @@ impl VectorData {
         }
         scores
     }
-}
-
-/// Compares vectors entry by entry; no entry is NaN, and -0 counts as 0.
-fn compare(a: &[f32], b: &[f32]) -> Ordering {
-    let different = a.iter().zip(b).map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0)));
-    different.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Vectors of scores, one entry per class, checked once.
 
+use std::cmp::Ordering;
+
 use calib_core::score::MAX_CLASSES;
 use calib_core::{Logits, Probs, ScoreVector, TopLabel};
 
@@ -68,6 +70,24 @@ impl Vectors {
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         self.values.len() / self.classes
+    }
+
+    /// Some of the rows, in the order in which they are given.
+    ///
+    /// # Panics
+    ///
+    /// If there are none of them, or no such row.
+    #[must_use]
+    pub fn part(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "no rows");
+        let row = |&row: &usize| &self.values[row * self.classes..][..self.classes];
+        Self { values: rows.iter().flat_map(row).copied().collect(), ..*self }
+    }
+
+    /// The order of two rows by their entries; no entry is NaN, and -0 counts as 0.
+    pub fn compare(&self, a: usize, b: usize) -> Ordering {
+        let row = |row: usize| &self.values[row * self.classes..][..self.classes];
+        compare(row(a), row(b))
     }
 
     /// The rows.
@@ -162,6 +182,12 @@ impl Vectors {
     pub fn of_kind(self, kind: VectorKind) -> Result<Self, DataError> {
         Self::new(self.values, self.classes, kind)
     }
+}
+
+/// Compares rows entry by entry; no entry is NaN, and -0 counts as 0.
+pub(super) fn compare(a: &[f32], b: &[f32]) -> Ordering {
+    let different = a.iter().zip(b).map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0)));
+    different.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]

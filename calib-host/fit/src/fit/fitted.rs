@@ -7,7 +7,7 @@ use crate::binary::{Bin, Model, in_compact_table};
 use crate::error::UnfittedReason;
 use crate::guarantee::Guarantee;
 use crate::points::Spread;
-use crate::stats::{Interval, clopper_pearson};
+use crate::stats::{Interval, Seed, clopper_pearson};
 
 /// What was fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +135,14 @@ impl Fit {
         self
     }
 
+    /// The same, fitted to one row of each cluster of so many rows, drawn with this seed: recorded in the parameters, so that all
+    /// that is said of the fit says so.
+    #[must_use]
+    pub fn of_clusters(mut self, rows: u64, seed: Seed) -> Self {
+        self.parameters = of_clusters(&self.parameters, rows, seed);
+        self
+    }
+
     /// What kind of number the tables take.
     pub fn encoding(&self) -> ScoreEncoding {
         let of_table = self.tables.iter().flatten().next().map_or(ScoreEncoding::F32, |t| t.model.encoding());
@@ -183,6 +191,21 @@ pub fn divided(alpha: f64, candidates: u32) -> f64 {
 /// alpha, so that what it states holds.
 pub(crate) fn stated_alpha(alpha: f64) -> f64 {
     alpha.min((alpha as f32).into())
+}
+
+/// The parameters of a fit to one row of each cluster of so many rows.
+pub(crate) fn of_clusters(parameters: &str, rows: u64, seed: Seed) -> String {
+    format!("{parameters} cluster-rows={rows} cluster-seed={seed}").trim_start().into()
+}
+
+/// Reads from the parameters of a fit how many rows there were of which one in each cluster was fitted to; `None` if every row
+/// was.
+///
+/// ```
+/// assert_eq!(calib_fit::fit::cluster_rows_of("alpha=0.1 bins=2 cluster-rows=80 cluster-seed=0"), Some(80));
+/// ```
+pub fn cluster_rows_of(parameters: &str) -> Option<u64> {
+    parameters.split(' ').find_map(|parameter| parameter.strip_prefix("cluster-rows=")?.parse().ok())
 }
 
 /// What a table of a reduction is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; `the table` if there is

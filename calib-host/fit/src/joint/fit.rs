@@ -9,7 +9,8 @@ use super::simplex::{
 };
 use crate::data::VectorData;
 use crate::error::FitError;
-use crate::stats::CrossValidation;
+use crate::fit::of_clusters;
+use crate::stats::{CrossValidation, Seed};
 
 /// A calibration method of whole vectors, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,15 @@ pub struct JointFit {
     pub model: JointModel,
     /// The parameters, as `name=value` separated by spaces.
     pub parameters: String,
+}
+
+impl JointFit {
+    /// The same, fitted to one row of each cluster, as [`Fit::of_clusters`](crate::fit::Fit::of_clusters).
+    #[must_use]
+    pub fn of_clusters(mut self, rows: u64, seed: Seed) -> Self {
+        self.parameters = of_clusters(&self.parameters, rows, seed);
+        self
+    }
 }
 
 /// What a method of whole vectors fits.

@@ -48,6 +48,32 @@ pub fn clopper_pearson(positives: u64, n: u64, alpha: f64) -> Interval {
     Interval { lo, hi }
 }
 
+/// Computes the interval of a proportion among `n` dependent rows that amount to `effective <= n` independent ones: that of
+/// Clopper and Pearson for so many trials, with the counts that the proportion would have there rounded outwards (Korn and
+/// Graubard 1998). For `effective = n` it is [`clopper_pearson`].
+///
+/// # Panics
+///
+/// As [`clopper_pearson`], or if `effective` is 0 or above `n`.
+///
+/// # Examples
+///
+/// ```
+/// use calib_fit::stats::{clopper_pearson, effective_clopper_pearson};
+///
+/// // 25 patients with 20 recordings each that all say the same: 8 of 25.
+/// assert_eq!(effective_clopper_pearson(160, 500, 25, 0.1), clopper_pearson(8, 25, 0.1));
+/// ```
+pub fn effective_clopper_pearson(positives: u64, n: u64, effective: u64, alpha: f64) -> Interval {
+    assert!((1..=n).contains(&effective), "{effective} of {n}");
+    let scaled = u128::from(positives) * u128::from(effective);
+    let (below, above) = (scaled / u128::from(n), scaled.div_ceil(u128::from(n)));
+    Interval {
+        lo: clopper_pearson(below as u64, effective, alpha).lo,
+        hi: clopper_pearson(above as u64, effective, alpha).hi,
+    }
+}
+
 /// Finds the last number below 1 that meets a condition. The condition holds from 0 up to that number, and not beyond.
 fn last(holds: impl Fn(f64) -> bool) -> f64 {
     // Floats that are not negative are in the order of their bits.

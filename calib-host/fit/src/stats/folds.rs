@@ -1,11 +1,11 @@
 //! Dealing points out into parts at random.
 
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The seed of whatever a fit draws at random.
-pub type Seed = u64;
+use super::clusters::Units;
+use super::seed::Seed;
 
 /// How data are divided for cross-validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,22 +34,37 @@ impl CrossValidation {
     }
 }
 
-/// For every repeat the parts, which are of equal size up to one point, and what is outside of each; indices ascend.
-pub(crate) fn deal(n: usize, folds: usize, repeats: usize, seed: u64) -> Vec<Vec<(Vec<usize>, Vec<usize>)>> {
+/// For every repeat the parts, and what is outside of each; places ascend. `strata` has a number for every unit: parts hold equal
+/// numbers of units, and of those of a stratum, up to one.
+pub(crate) fn deal(
+    units: &Units,
+    strata: &[usize],
+    folds: usize,
+    repeats: usize,
+    seed: u64,
+) -> Vec<Vec<(Vec<usize>, Vec<usize>)>> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut deal = || {
-        let mut part_of: Vec<usize> = (0..n).map(|i| i % folds).collect();
-        for i in (1..n).rev() {
-            part_of.swap(i, rng.random_range(0..=i));
+        let mut order: Vec<usize> = (0..units.count()).collect();
+        order.shuffle(&mut rng);
+        order.sort_by_key(|&unit| strata[unit]);
+        let mut part_of = vec![0; units.count()];
+        for (place, unit) in order.into_iter().enumerate() {
+            part_of[unit] = place % folds;
         }
-        (0..folds).map(|part| (0..n).partition(|&i| part_of[i] != part)).collect()
+        (0..folds)
+            .map(|part| (0..units.row_count()).partition(|&place| part_of[units.of(place)] != part))
+            .collect()
     };
     (0..repeats).map(|_| deal()).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::stats::clusters::Clusters;
 
     #[test]
     fn every_point_is_left_out_once() {
@@ -60,5 +75,28 @@ mod tests {
             left_out.iter().for_each(|&point| seen[point] += 1);
         }
         assert_eq!(seen, [1; 11]);
+    }
+
+    /// Every unit is in one part with all its rows, and every part has its share of each stratum.
+    #[test]
+    fn no_cluster_is_split_and_every_part_has_its_share() {
+        let clusters = Clusters::new((0..60).map(|row| row % 23));
+        let units = Units::new(Some(&clusters), &mut (0..60).collect::<Vec<_>>(), |a, b| a == b);
+        let strata: Vec<usize> = (0..23).map(|unit| usize::from(unit < 5)).collect();
+        for parts in deal(&units, &strata, 5, 3, 7) {
+            let mut seen = [0; 60];
+            for (outside, inside) in &parts {
+                assert!(outside.is_sorted() && inside.is_sorted() && outside.len() + inside.len() == 60);
+                inside.iter().for_each(|&place| seen[place] += 1);
+                let of =
+                    |places: &[usize]| places.iter().map(|&place| units.of(place)).collect::<BTreeSet<_>>();
+                let (outside, inside) = (of(outside), of(inside));
+                assert!(outside.is_disjoint(&inside) && (4..=5).contains(&inside.len()));
+                assert_eq!(inside.iter().filter(|&&unit| unit < 5).count(), 1);
+            }
+            assert_eq!(seen, [1; 60]);
+        }
+        let rows = Units::rows(60);
+        assert_ne!(deal(&rows, &[0; 60], 5, 1, 7), deal(&rows, &[0; 60], 5, 1, 8));
     }
 }

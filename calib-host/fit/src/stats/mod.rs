@@ -3,6 +3,7 @@
 //! The ground: knows nothing of calibration, and imports nothing of this crate.
 
 mod clopper_pearson;
+mod clusters;
 mod exact_sum;
 mod fenwick;
 mod fixed_point;
@@ -11,15 +12,19 @@ mod interval;
 mod logistic;
 mod newton;
 mod percent;
+mod seed;
 
-pub use clopper_pearson::clopper_pearson;
+pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
+pub use clusters::Clusters;
+pub(crate) use clusters::Units;
 pub(crate) use exact_sum::ExactSum;
 pub(crate) use fenwick::CountTree;
 pub(crate) use fixed_point::{Sums, mean};
+pub use folds::CrossValidation;
 pub(crate) use folds::deal;
-pub use folds::{CrossValidation, Seed};
 pub use interval::Interval;
 pub use logistic::CLIP;
 pub(crate) use logistic::{clip, ln_complement, logit, sigmoid, softmax};
 pub(crate) use newton::{Convex, End, minimise};
 pub use percent::{decimals, percent, percent_of_success};
+pub use seed::Seed;

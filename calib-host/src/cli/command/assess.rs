@@ -5,13 +5,14 @@ use calib_host::assess::{
     assess_vectors, evidence, roc_surface,
 };
 use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, parse_alpha};
 use crate::cli::out::{print_json, warn};
-use crate::cli::read::{Assessed, Subject};
+use crate::cli::read::{Assessed, Subject, question_predictions};
 use crate::cli::show;
 
 /// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
@@ -85,24 +86,30 @@ impl Assess {
             seed: self.seed,
         };
         let (subject, doubt) = asked.read(quiet)?;
-        if self.top_k.is_some() && !matches!(subject, Subject::Vectors(_)) {
+        if self.top_k.is_some() && !matches!(subject, Subject::Vectors(..)) {
             return Err(Error::Usage(
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
             ));
         }
         warn(doubt.as_slice())?;
-        let options = self.options();
+        let clusters = subject.clusters().cloned();
+        let clusters = clusters.as_ref();
+        let options = self.options(clusters);
+        question_predictions(&subject.first_predictions(), clusters)?;
+        if let (Some(clusters), false) = (clusters, self.json) {
+            show::clusters(clusters.rows(), clusters.count())?;
+        }
         let (mut value, binning) = match subject {
-            Subject::Predictions { rows, kind, uncalibrated } => {
+            Subject::Predictions { rows, kind, uncalibrated, .. } => {
                 let assessment = assess(&rows, kind, &options);
                 if !self.json {
                     return Ok(show::assessment(&assessment, uncalibrated)?);
                 }
                 (with_uncalibrated(json!(assessment), uncalibrated), assessment.bins.len())
             }
-            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated }, stored) => {
+            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated, .. }, stored) => {
                 let both = assess_before_after(&before, &after, kind, &options, &options);
-                let evidence = evidence(&stored.artifact(), &both, &before, &after);
+                let evidence = evidence(&stored.artifact(), &both, &before, &after, clusters);
                 warn(&evidence)?;
                 if !self.json {
                     return Ok(show::before_after(&both, uncalibrated)?);
@@ -115,7 +122,7 @@ impl Assess {
                 Some(shown) => shown,
                 None => return Ok(()),
             },
-            Subject::Ranks { before, after, uncalibrated } => {
+            Subject::Ranks { before, after, uncalibrated, .. } => {
                 let [before, after] = [before, after].map(|ranks| assess_top_k(&ranks, &options));
                 if !self.json {
                     return Ok(show::each(uncalibrated, [&before, &after], show::top_k)?);
@@ -123,7 +130,7 @@ impl Assess {
                 let both = json!({"before": before, "after": after});
                 (with_uncalibrated(both, uncalibrated), after.ranks[0].bins.len())
             }
-            Subject::Vectors(matrix) => match self.vectors(&matrix, &options)? {
+            Subject::Vectors(matrix, _) => match self.vectors(&matrix, &options)? {
                 Some(shown) => shown,
                 None => return Ok(()),
             },
@@ -136,11 +143,10 @@ impl Assess {
     fn class_probs(
         &self,
         rows: &ClassProbRows,
-        options: &AssessOptions,
+        options: &AssessOptions<'_>,
     ) -> Result<Option<(Value, usize)>, Error> {
-        let [before, after] = [&rows.before, &rows.after].map(|matrix| {
-            (assess_vectors(matrix, options), roc_surface(matrix, self.seed, options.bootstrap))
-        });
+        let [before, after] = [&rows.before, &rows.after]
+            .map(|matrix| (assess_vectors(matrix, options), roc_surface(matrix, self.seed, options)));
         if !self.json {
             show::each(rows.uncalibrated, [&before, &after], |(one, surface)| {
                 show::vectors(one, surface.as_ref(), None)
@@ -155,9 +161,13 @@ impl Assess {
     }
 
     /// Vectors of probabilities, and if asked for their first ranks: as JSON with the number of bins, or printed.
-    fn vectors(&self, matrix: &ProbMatrix, options: &AssessOptions) -> Result<Option<(Value, usize)>, Error> {
+    fn vectors(
+        &self,
+        matrix: &ProbMatrix,
+        options: &AssessOptions<'_>,
+    ) -> Result<Option<(Value, usize)>, Error> {
         let assessment = assess_vectors(matrix, options);
-        let surface = roc_surface(matrix, self.seed, options.bootstrap);
+        let surface = roc_surface(matrix, self.seed, options);
         let top_k = self.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), options));
         if !self.json {
             show::vectors(&assessment, surface.as_ref(), top_k.as_ref())?;
@@ -172,7 +182,7 @@ impl Assess {
         Ok(Some((value, occupied)))
     }
 
-    fn options(&self) -> AssessOptions {
+    fn options<'c>(&self, clusters: Option<&'c Clusters>) -> AssessOptions<'c> {
         let bins = self.bins as usize;
         let binning = match self.binning {
             _ if self.bin_column.is_some() => Binning::ByBin,
@@ -188,7 +198,7 @@ impl Assess {
             seed: self.seed,
             alpha: self.alpha,
         });
-        AssessOptions { binning, norm: self.norm, alpha: self.alpha, bootstrap }
+        AssessOptions { binning, norm: self.norm, alpha: self.alpha, bootstrap, clusters }
     }
 }
 
@@ -198,8 +208,11 @@ fn with_uncalibrated(mut value: Value, uncalibrated: u64) -> Value {
 }
 
 /// Prints an assessment with how it was made.
-fn print_value(mut value: Value, occupied: usize, options: &AssessOptions) -> Result<(), Error> {
+fn print_value(mut value: Value, occupied: usize, options: &AssessOptions<'_>) -> Result<(), Error> {
     value["binning"] = binning_json(options.binning, occupied);
+    if let Some(clusters) = options.clusters {
+        value["clusters"] = clusters.count().into();
+    }
     if let Some(bootstrap) = options.bootstrap {
         value["bootstrap"] = json!(bootstrap);
     }

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 
 use calib_host::BinaryData;
 use calib_host::assess::{Bootstrap, IntervalKind};
-use calib_host::compare::{BinsTried, choose_bins, halves};
+use calib_host::compare::{BinsTried, TestPoints, choose_bins, halves};
+use calib_host::data::RowsHash;
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::{Place, write_file};
 use calib_host::input::{self, Source};
 use calib_host::report::SAME_ROWS;
+use calib_host::stats::Clusters;
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
+use crate::cli::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{ColumnNames, score_columns};
+use crate::cli::read::{ColumnNames, ScoreColumns, question_independence, score_columns};
 
 /// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
 /// figure 17).
@@ -48,6 +50,14 @@ pub(crate) struct Bins {
     /// The column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
+    #[command(flatten)]
+    cluster_column: ClusterColumn,
+    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
+    /// The clusters of the test data, if not in its table.
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_clusters: Option<PathBuf>,
     /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
     #[arg(long, value_delimiter = ',', value_name = "B", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     bins: Vec<u32>,
@@ -106,7 +116,8 @@ impl Bins {
         if self.json {
             return print_json(&json!({
                 "n": calibration.len(),
-                "n_test": test.len(),
+                "n_test": test.points.len(),
+                "clusters_test": test.clusters.as_ref().map(Clusters::count),
                 "tried": tried,
                 "candidates": candidates,
                 "at_most": self.at_most,
@@ -114,38 +125,42 @@ impl Bins {
                 "bootstrap": bootstrap,
             }));
         }
-        self.print(calibration.len(), test.len(), &tried, chosen)
+        self.print(calibration.len(), &test, &tried, chosen)
     }
 
     /// Points to fit to, and points to judge with.
-    fn read(&self, quiet: bool) -> Result<(BinaryData, Vec<(f64, bool)>), Error> {
-        let columns = ColumnNames { score: &self.score_column, label: &self.label_column };
-        let points = |path: &Path, labels: Option<&Path>| {
+    fn read(&self, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
+        let points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
+            let columns = ColumnNames { score: &self.score_column, label: &self.label_column, clusters };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = Source::read_all(&paths, &reading(quiet))?;
-            let (scores, labels) = score_columns(&sources, columns)?;
+            let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
             // Checks the range, too.
             let data = input::binary_data(&scores, &labels)?;
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
-            let points: Vec<_> = points.map(|(&s, &label)| (score(s), label == 1)).collect();
-            Ok::<_, Error>((data, points))
+            let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
+            question_independence(&data, clusters.as_ref())?;
+            Ok::<_, Error>(TestPoints { points, clusters })
         };
-        let (data, own) = points(&self.scores, self.labels.as_deref())?;
+        let clusters = self.cluster_column.source(self.clusters.as_ref());
+        let own = points(&self.scores, self.labels.as_deref(), clusters)?;
         match &self.test {
             Some(path) => {
-                let (test, rows) = points(path, self.test_labels.as_deref())?;
-                let hash = |data: &BinaryData| {
-                    data.rows_hash().map_err(|cause| Error::fit(Place::file(path), cause))
+                let clusters = self.cluster_column.source(self.test_clusters.as_ref());
+                let test = points(path, self.test_labels.as_deref(), clusters)?;
+                let hash = |rows: &TestPoints| -> RowsHash {
+                    rows.points.iter().map(|&(score, label)| RowsHash::of_score(score as f32, label)).sum()
                 };
-                let same = hash(&test)? == hash(&data)?;
+                let same = hash(&test) == hash(&own);
                 self.same_rows.allow(same, path, "every number of bins is")?;
                 warn(same.then_some(SAME_ROWS).as_slice())?;
-                Ok((data, rows))
+                Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
             }
-            None => halves(own, self.seed).map_err(|_| {
+            None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {
+                let one = if own.clusters.is_some() { "cluster" } else { "point" };
                 Error::Usage(format!(
-                    "{} has one point: two are needed to fit to the one and judge with the other",
+                    "{} has one {one}: two are needed to fit to the one and judge with the other",
                     self.scores.display()
                 ))
             }),
@@ -155,15 +170,18 @@ impl Bins {
     fn print(
         &self,
         n: u64,
-        n_test: usize,
+        test: &TestPoints,
         tried: &[BinsTried],
         chosen: Option<[Option<usize>; 2]>,
     ) -> Result<(), Error> {
         let mut out = stdout();
         writeln!(
             out,
-            "{n} points, {n_test} test points; bounds of the calibration error, of which any fails with probability {}: each is at \
+            "{n} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \
              {} / {}, by a normal approximation",
+            if test.clusters.is_some() { "points, one of each cluster" } else { "points" },
+            test.points.len(),
+            test.clusters.as_ref().map_or(String::new(), |c| format!(" of {} clusters", c.count())),
             self.alpha,
             self.alpha,
             tried.len()

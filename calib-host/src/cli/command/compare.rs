@@ -13,9 +13,14 @@ use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha};
+use crate::cli::options::{
+    ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha,
+};
 use crate::cli::out::{print_json, warn};
-use crate::cli::read::{ColumnNames, matrix_labels, question_kind, read_vectors, score_columns};
+use crate::cli::read::{
+    ColumnNames, ScoreColumns, matrix_labels, predictions, question_independence, question_kind,
+    question_predictions, read_vectors, score_columns,
+};
 use crate::cli::show;
 
 /// Compare calibration methods by repeated cross-validation or on test data, and recommend one, or none.
@@ -35,12 +40,20 @@ pub(crate) struct Compare {
     /// The column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
+    #[command(flatten)]
+    cluster_column: ClusterColumn,
+    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
     /// Judge the methods on this file, of the same kind, in place of cross-validation.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"])]
     test: Option<PathBuf>,
     /// The labels of the test file, if not in its table.
     #[arg(long, value_name = "FILE", requires = "test")]
     test_labels: Option<PathBuf>,
+    /// The clusters of the test file, if not in its table.
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_clusters: Option<PathBuf>,
     #[command(flatten)]
     same_rows: SameRows,
     #[command(flatten)]
@@ -107,11 +120,11 @@ impl Compare {
                 }
                 let contenders = self.choice.binary(self.seed)?;
                 let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
-                let data = self.binary(path, self.labels.as_deref(), quiet)?;
-                let test = self.test.as_deref();
-                let test =
-                    test.map(|test| self.binary(test, self.test_labels.as_deref(), quiet)).transpose()?;
-                (contenders, data, test)
+                let data = self.binary(path, self.labels.as_deref(), self.clusters(), quiet)?;
+                let read = |test: &PathBuf| {
+                    self.binary(test, self.test_labels.as_deref(), self.clusters_of_test(), quiet)
+                };
+                (contenders, data, self.test.as_ref().map(read).transpose()?)
             }
             Some((path, kind)) => self.matrices(path, kind, &mut doubts, quiet)?,
         };
@@ -124,10 +137,11 @@ impl Compare {
             Some(test) => Split::Test { n: test.len() },
             None => Split::CrossValidation { folds: self.folds.into(), repeats: self.repeats.into() },
         };
-        if test.is_none() && data.len() < usize::from(self.folds) {
+        if test.is_none() && data.units() < usize::from(self.folds) {
             return Err(Error::Usage(format!(
-                "{} points are fewer than the {} folds: choose fewer with --folds",
-                data.len(),
+                "{} {} are fewer than the {} folds: choose fewer with --folds",
+                data.units(),
+                if data.has_clusters() { "clusters" } else { "points" },
                 self.folds
             )));
         }
@@ -171,18 +185,29 @@ impl Compare {
         ProgressBar::new(fits as u64).with_style(style.expect("a valid template"))
     }
 
-    fn columns(&self) -> ColumnNames<'_> {
-        ColumnNames { score: &self.score_column, label: &self.label_column }
+    fn clusters(&self) -> Option<ClusterSource<'_>> {
+        self.cluster_column.source(self.clusters.as_ref())
     }
 
-    fn binary(&self, path: &Path, labels: Option<&Path>, quiet: bool) -> Result<CompareData, Error> {
+    fn clusters_of_test(&self) -> Option<ClusterSource<'_>> {
+        self.cluster_column.source(self.test_clusters.as_ref())
+    }
+
+    fn binary(
+        &self,
+        path: &Path,
+        labels: Option<&Path>,
+        clusters: Option<ClusterSource<'_>>,
+        quiet: bool,
+    ) -> Result<CompareData, Error> {
         let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
-        let (scores, labels) = score_columns(&sources, self.columns())?;
+        let columns = ColumnNames { score: &self.score_column, label: &self.label_column, clusters };
+        let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
         // Checks the range, too.
-        input::binary_data(&scores, &labels)?;
+        question_independence(&input::binary_data(&scores, &labels)?, clusters.as_ref())?;
         let labels = labels.values.iter().map(|&label| label == 1);
-        Ok(CompareData::binary(scores.values.iter().copied().zip(labels)))
+        Ok(CompareData::binary(scores.values.iter().copied().zip(labels), clusters.as_ref()))
     }
 
     fn matrices(
@@ -196,18 +221,23 @@ impl Compare {
             None | Some(ClaimName::AllClasses) => Claim::AllClasses,
             Some(ClaimName::TopLabel) => Claim::TopLabel,
         };
-        let mut read = |path: &Path, labels: Option<&Path>| {
+        let mut read = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = Source::read_all(&paths, &reading(quiet))?;
             let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
             doubts.extend(question_kind(&sources[0], &vectors));
             let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
             let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
-            let data = CompareData::vectors(&vectors, &labels, claim).expect("the rows were checked");
+            let clusters = clusters.map(|clusters| clusters.read(&sources[0], vectors.len())).transpose()?;
+            question_predictions(&predictions(&vectors, &labels), clusters.as_ref())?;
+            let data = CompareData::vectors(&vectors, &labels, claim, clusters.as_ref());
+            let data = data.expect("the rows were checked");
             Ok::<_, Error>((vectors.classes(), data))
         };
-        let (classes, data) = read(path, self.labels.as_deref())?;
-        let test = self.test.as_deref().map(|test| read(test, self.test_labels.as_deref())).transpose()?;
+        let (classes, data) = read(path, self.labels.as_deref(), self.clusters())?;
+        let test = self.test.as_deref();
+        let test =
+            test.map(|test| read(test, self.test_labels.as_deref(), self.clusters_of_test())).transpose()?;
         if let (Some((others, _)), Some(test)) = (&test, &self.test)
             && *others != classes
         {

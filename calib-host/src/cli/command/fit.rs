@@ -1,21 +1,25 @@
 //! `calib fit`
 
+use std::cmp::Ordering;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, ScoreEncoding};
-use calib_host::artifact::{CompileError, points_for_a_useful_epsilon, promise};
+use calib_host::artifact::{
+    CompileError, Promise, VacuousBins, cluster_rows, points, points_for_a_useful_epsilon, promise,
+};
 use calib_host::assess::evidence_of_fit;
-use calib_host::binary::{Model, ScalingModel};
+use calib_host::binary::{Bin, Model, ScalingModel};
 use calib_host::data::{DataError, RowsHash};
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::{Place, write_file};
 use calib_host::fit::{FittedTable, divided, fit_weighted};
-use calib_host::input::{self, BinaryFiles, Column, Costs, Sample, Source, Table, read_costs};
+use calib_host::input::{self, BinaryFiles, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
+use calib_host::stats::percent_of_success;
 use calib_host::{
     ArtifactOptions, BinaryData, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes,
     fit_binary, fit_joint, joint_artifact_bytes,
@@ -27,10 +31,14 @@ use serde_json::{Value, json};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{
-    CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN, ScoreSource,
+    ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
+    ScoreSource,
 };
 use crate::cli::out::{print_json, stderr};
-use crate::cli::read::{labels_of, question_kind, read_code_vectors, read_vectors, row_labels};
+use crate::cli::read::{
+    labels_of, predictions, question_independence, question_kind, question_predictions, read_code_vectors,
+    read_vectors, row_labels,
+};
 use crate::cli::show::{Warnings, edges_of_keys, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
@@ -52,6 +60,11 @@ pub(crate) struct FitCommand {
     /// The column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
+    #[command(flatten)]
+    cluster_column: ClusterColumn,
+    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
     #[command(flatten)]
     points: PointOptions,
     #[command(flatten)]
@@ -128,6 +141,13 @@ impl FitCommand {
             self.method.check_steps("--table u16")?;
         }
         let reduction = self.reduction.get()?;
+        self.points.check()?;
+        if self.clusters().is_some() && self.points.are_aggregated() {
+            return Err(usage(
+                "of weighted or counted rows no one row can be drawn from a cluster: leave out --cluster-column, or give a row \
+                 for every point",
+            ));
+        }
         if let Some((_, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
             self.codes.check_matrix(kind, reduction)?;
@@ -162,18 +182,27 @@ impl FitCommand {
         let encoding = self.codes.encoding()?;
         let sources = self.matrix_sources(path, quiet)?;
         let mut warnings = Warnings::default();
-        let (problems, rows) = match encoding {
+        let (problems, rows, drawn) = match encoding {
             Some(encoding) => {
-                let codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
+                let mut codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
                 let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
-                let problems = Problems::of_codes(&codes, &labels.values, reduction);
-                (problems, codes.rows_hash(&labels.values))
+                let rows = codes.rows_hash(&labels.values);
+                let compare = |a: usize, b: usize| codes.compare(a, b);
+                let drawn = self.draw(&sources[0], &labels.values, compare)?;
+                let labels = match &drawn {
+                    Some(drawn) => {
+                        codes = codes.part(&drawn.rows);
+                        drawn.of(&labels.values)
+                    }
+                    None => labels.values,
+                };
+                (Problems::of_codes(&codes, &labels, reduction), rows, drawn)
             }
             None => {
-                let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+                let LabelledVectors { vectors, labels, rows, drawn } =
+                    self.labelled_vectors(&sources, kind)?;
                 warnings.doubts.extend(question_kind(&sources[0], &vectors));
-                let problems = Problems::new(&vectors, &labels.values, reduction);
-                (problems, vectors.rows_hash(&labels.values))
+                (Problems::new(&vectors, &labels, reduction), rows, drawn)
             }
         };
         let problems = problems.map_err(|cause| match cause {
@@ -186,7 +215,7 @@ impl FitCommand {
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
         let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
+        Ok(Fitted { fit: self.drawn(fit, drawn), origin: DataOrigin { sha256, rows }, warnings })
     }
 
     /// Fits one calibrator of whole vectors.
@@ -207,11 +236,11 @@ impl FitCommand {
             ));
         }
         let sources = self.matrix_sources(path, quiet)?;
-        let (vectors, labels) = self.labelled_vectors(&sources, kind)?;
+        let LabelledVectors { vectors, labels, rows, drawn } = self.labelled_vectors(&sources, kind)?;
         let doubts = question_kind(&sources[0], &vectors).into_iter().collect();
         let warnings = Warnings { doubts, ..Warnings::default() };
         warnings.print()?;
-        let data = VectorData::new(&vectors, &labels.values).expect("the rows were checked");
+        let data = VectorData::new(&vectors, &labels).expect("the rows were checked");
         // indicatif draws nothing when standard error is not a terminal.
         let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let spinner = spinner.with_message(format!("fitting {}", method.method()));
@@ -219,10 +248,13 @@ impl FitCommand {
         let fit =
             fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
         spinner.finish_and_clear();
-        let fit = fit?;
+        let fit = match drawn.filter(Drawn::left_some_out) {
+            Some(drawn) => fit?.of_clusters(drawn.of_rows, self.method.seed()),
+            None => fit?,
+        };
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        let origin = DataOrigin { sha256, rows: vectors.rows_hash(&labels.values) };
-        let bytes = decided(joint_artifact_bytes(&fit, &self.options(origin))?, decision)?;
+        let bytes =
+            decided(joint_artifact_bytes(&fit, &self.options(DataOrigin { sha256, rows }))?, decision)?;
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         if self.json {
             let mut value = joint_json(&fit, &self.output, bytes.len());
@@ -242,15 +274,47 @@ impl FitCommand {
         Ok(Source::read_all(&paths, &reading(quiet))?)
     }
 
-    /// A matrix with its labels, checked against each other.
-    fn labelled_vectors(
-        &self,
-        sources: &[Source],
-        kind: VectorKind,
-    ) -> Result<(Vectors, Column<i64>), Error> {
+    /// A matrix with its labels, checked against each other: all rows, or one of each cluster.
+    fn labelled_vectors(&self, sources: &[Source], kind: VectorKind) -> Result<LabelledVectors, Error> {
         let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?;
-        Ok((vectors, labels))
+        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?.values;
+        let rows = vectors.rows_hash(&labels);
+        Ok(match self.draw(&sources[0], &labels, |a, b| vectors.compare(a, b))? {
+            Some(drawn) => {
+                let (vectors, labels) = (vectors.part(&drawn.rows), drawn.of(&labels));
+                LabelledVectors { vectors, labels, rows, drawn: Some(drawn) }
+            }
+            None => {
+                question_predictions(&predictions(&vectors, &labels), None)?;
+                LabelledVectors { vectors, labels, rows, drawn: None }
+            }
+        })
+    }
+
+    fn clusters(&self) -> Option<ClusterSource<'_>> {
+        self.cluster_column.source(self.clusters.as_ref())
+    }
+
+    /// Draws one row of each cluster, if rows belong together. `compare` orders rows by their scores.
+    fn draw(
+        &self,
+        scores: &Source,
+        labels: &[i64],
+        compare: impl Fn(usize, usize) -> Ordering,
+    ) -> Result<Option<Drawn>, Error> {
+        let Some(source) = self.clusters() else { return Ok(None) };
+        let clusters = source.read(scores, labels.len())?;
+        let compare = |a: usize, b: usize| compare(a, b).then(labels[a].cmp(&labels[b]));
+        let rows = clusters.one_row_each(self.method.seed(), compare);
+        Ok(Some(Drawn { rows, of_rows: labels.len() as u64 }))
+    }
+
+    /// Records in a fit that its points were drawn; not if every row was.
+    fn drawn(&self, fit: calib_host::Fit, drawn: Option<Drawn>) -> calib_host::Fit {
+        match drawn.filter(Drawn::left_some_out) {
+            Some(drawn) => fit.of_clusters(drawn.of_rows, self.method.seed()),
+            None => fit,
+        }
     }
 
     /// The alpha of the fit, which is one of so many.
@@ -271,9 +335,10 @@ impl FitCommand {
 
     /// Fits scores and labels.
     fn binary(&self, quiet: bool) -> Result<Fitted, Error> {
-        // Weights, codes and rounded scores are aggregated: those tables are read as a whole.
+        // Weights, counts, codes, clusters and rounded scores are aggregated or drawn from: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
-        if encoding.is_some() || self.points.are_weighted() || self.table == TableWidth::U16 {
+        let as_a_whole = self.points.are_aggregated() || self.clusters().is_some();
+        if encoding.is_some() || as_a_whole || self.table == TableWidth::U16 {
             return self.aggregated(encoding, quiet);
         }
         let files = BinaryFiles {
@@ -283,6 +348,7 @@ impl FitCommand {
             label_column: &self.label_column,
         };
         let input = files.read(&reading(quiet))?;
+        question_independence(&input.data, None)?;
         let method = self.method.binary(input.data.len(), &input.scores)?;
         let fit = fit_binary(&input.data, &method, self.divided_alpha());
         let input_place = input.scores.clone();
@@ -297,7 +363,7 @@ impl FitCommand {
         Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings })
     }
 
-    /// Fits weighted points, codes, or scores for a table of 16-bit numbers.
+    /// Fits weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.
     fn aggregated(&self, encoding: Option<ScoreEncoding>, quiet: bool) -> Result<Fitted, Error> {
         let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
@@ -305,20 +371,34 @@ impl FitCommand {
         let names: Vec<&str> =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;
-        let labels = match self.points.counts_positives() {
+        let mut labels = match self.points.counts_positives() {
             true => None,
             false => Some(labels_of(&sources, &table, &self.label_column)?),
         };
-        let scores = match encoding {
+        let mut scores = match encoding {
             Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
             None => table.numbers(&self.score_column)?,
         };
-        let sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        let mut sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        // Of all rows, those that are not drawn among them.
         let rows = match &sample {
             Sample::Points(data) => data.rows_hash(),
             Sample::Weighted(data) => Ok(data.rows_hash()),
         };
         let rows = rows.map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
+        let mut drawn = None;
+        if let (Some(labels), Some(_)) = (&mut labels, self.clusters()) {
+            // As the device has them: what it cannot tell apart has one order.
+            let compare =
+                |a: usize, b: usize| (scores.values[a] as f32).total_cmp(&(scores.values[b] as f32));
+            drawn = self.draw(&sources[0], &labels.values, compare)?;
+            let some = drawn.as_ref().map(|drawn| &drawn.rows[..]).unwrap_or_default();
+            (scores, *labels) = (scores.part(some), labels.part(some));
+            sample = self.points.sample(&table, &scores, Some(labels))?;
+        }
+        if let (Sample::Points(data), false, None) = (&sample, self.points.are_aggregated(), &drawn) {
+            question_independence(data, None)?;
+        }
         let sample =
             if encoding.is_none() && self.table == TableWidth::U16 { sample.rounded() } else { sample };
         let fit_error = |cause| {
@@ -348,7 +428,7 @@ impl FitCommand {
         };
         let spread = spread.map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        let fit = over_codes(fit.with_spreads([Some(spread)]), encoding)?;
+        let fit = self.drawn(over_codes(fit.with_spreads([Some(spread)]), encoding)?, drawn);
         Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
     }
 
@@ -362,34 +442,16 @@ impl FitCommand {
         warnings.print()?;
         let artifact = stored.artifact();
         let len_bytes = artifact.len_bytes();
+        let vacuous = VacuousBins::of(&artifact);
         let advice = points_for_a_useful_epsilon(&artifact);
+        // A bound of 1 or more is no guarantee, and the promise says so.
+        let remark = vacuous.remark().filter(|_| fit.guarantee.is_some_and(|g| g.epsilon < 1.0));
         let mut promise = promise(stored);
-        promise.statement.extend(advice.map(|advice| format!(" {advice}")));
+        for more in advice.into_iter().chain(remark) {
+            promise.statement += &format!(" {more}");
+        }
         if self.json {
-            let mut value = json!({
-                "output": self.output,
-                "len_bytes": len_bytes,
-                "method": fit.method.to_string(),
-                "reduction": fit.reduction.to_string(),
-                "n": fit.n,
-                "encoding": fit.encoding().to_string(),
-                "weighted": fit.weighted,
-                "bins": fit.bins(),
-                "guarantee": fit.guarantee.map(|g| json!({
-                    "theorem": g.theorem.to_string(),
-                    "alpha": g.alpha,
-                    "epsilon": g.epsilon,
-                })),
-                "promise": promise.statement,
-                "assumptions": promise.full_assumptions(),
-                "limits": promise.full_limits(),
-                "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
-                    "table": unfitted.table,
-                    "name": fit.table_name(unfitted.table),
-                    "reason": unfitted.reason.to_string(),
-                })).collect::<Vec<_>>(),
-                "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
-            });
+            let mut value = self.summary(fit, stored, &promise);
             warnings.add_to(&mut value);
             return print_json(&value);
         }
@@ -397,10 +459,14 @@ impl FitCommand {
             return Ok(());
         }
         let mut err = stderr();
+        let points = match cluster_rows(&artifact) {
+            Some(_) => points(&artifact),
+            None => format!("{} points", fit.n),
+        };
         writeln!(
             err,
-            "{} points, {} ({}), {} bins, {len_bytes} bytes: {}",
-            fit.n,
+            "{}, {} ({}), {} bins, {len_bytes} bytes: {}",
+            points,
             fit.method,
             fit.reduction,
             fit.bins(),
@@ -420,7 +486,7 @@ impl FitCommand {
         for line in promise.lines(|condition| &condition.short) {
             writeln!(err, "{line}")?;
         }
-        for remark in few_events(fit) {
+        for remark in few_events(fit).into_iter().chain(exact_intervals(fit, vacuous)) {
             writeln!(err, "{remark}")?;
         }
         if fit
@@ -431,6 +497,37 @@ impl FitCommand {
             writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
         }
         Ok(())
+    }
+
+    /// What was fitted, by names.
+    fn summary(&self, fit: &calib_host::Fit, stored: &StoredArtifact, promise: &Promise) -> Value {
+        let artifact = stored.artifact();
+        json!({
+            "output": self.output,
+            "len_bytes": artifact.len_bytes(),
+            "method": fit.method.to_string(),
+            "reduction": fit.reduction.to_string(),
+            "n": fit.n,
+            "cluster_rows": cluster_rows(&artifact),
+            "encoding": fit.encoding().to_string(),
+            "weighted": fit.weighted,
+            "bins": fit.bins(),
+            "guarantee": fit.guarantee.map(|g| json!({
+                "theorem": g.theorem.to_string(),
+                "alpha": g.alpha,
+                "epsilon": g.epsilon,
+            })),
+            "vacuous_bins": VacuousBins::of(&artifact).vacuous,
+            "promise": promise.statement,
+            "assumptions": promise.full_assumptions(),
+            "limits": promise.full_limits(),
+            "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
+                "table": unfitted.table,
+                "name": fit.table_name(unfitted.table),
+                "reason": unfitted.reason.to_string(),
+            })).collect::<Vec<_>>(),
+            "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -469,6 +566,38 @@ fn few_events(fit: &calib_host::Fit) -> Vec<String> {
     remarks
 }
 
+/// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
+fn exact_intervals(fit: &calib_host::Fit, vacuous: VacuousBins) -> Vec<String> {
+    let Some(guarantee) = fit.guarantee.filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
+    else {
+        return Vec::new();
+    };
+    let head = format!(
+        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {}:",
+        percent_of_success(guarantee.alpha)
+    );
+    let tables = fit.tables.iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));
+    let bins = tables.flat_map(|(index, table)| {
+        let name = match fit.tables.len() {
+            1 => String::new(),
+            _ => format!("{}, ", fit.table_name(index)),
+        };
+        table.model.bins().iter().zip(&table.intervals).enumerate().map(move |(bin, (counts, i))| {
+            let (bin, Bin { n, positives, .. }) = (bin + 1, counts);
+            format!("  {name}bin {bin}: {positives} of {n}, [{:.4}, {:.4}]", i.lo, i.hi)
+        })
+    });
+    let mut lines = vec![head];
+    lines.extend(bins.take(SHOWN_INTERVALS));
+    if fit.bins() > SHOWN_INTERVALS {
+        lines.push("  (--json has the others)".into());
+    }
+    lines
+}
+
+/// How many exact intervals are told one by one.
+const SHOWN_INTERVALS: usize = 32;
+
 /// The fit as one of codes, if scores are such.
 fn over_codes(
     fit: calib_host::Fit,
@@ -477,6 +606,34 @@ fn over_codes(
     match encoding {
         Some(encoding) => fit.over_codes(encoding),
         None => Ok(fit),
+    }
+}
+
+/// A matrix with its labels.
+struct LabelledVectors {
+    vectors: Vectors,
+    labels: Vec<i64>,
+    /// The hash of all rows, those that were not drawn among them.
+    rows: RowsHash,
+    drawn: Option<Drawn>,
+}
+
+/// The rows that were drawn, one of each cluster.
+struct Drawn {
+    /// Which.
+    rows: Vec<usize>,
+    /// Of how many.
+    of_rows: u64,
+}
+
+impl Drawn {
+    /// Whether a cluster has several rows.
+    fn left_some_out(&self) -> bool {
+        self.rows.len() as u64 != self.of_rows
+    }
+
+    fn of<T: Copy>(&self, values: &[T]) -> Vec<T> {
+        self.rows.iter().map(|&row| values[row]).collect()
     }
 }
 

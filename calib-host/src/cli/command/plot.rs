@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
 use crate::cli::out::warn;
-use crate::cli::read::{NamedArtifact, Reported};
+use crate::cli::read::{NamedArtifact, Reported, question_predictions};
 
 /// Draw one of the plots of a report as an SVG or PNG file.
 #[derive(Args)]
@@ -79,14 +79,17 @@ enum FormatName {
 impl PlotCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
-        let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
-        let test = read(&self.data.test, self.data.test_labels.as_deref())?;
+        let read = |scores, labels, clusters| {
+            Reported::read(&self.data, &artifact, (scores, labels), clusters, quiet)
+        };
+        let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
+        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters)?;
         let same = artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         warn(same.then_some(SAME_ROWS).as_slice())?;
         let calibration = self.calibration.as_deref();
         let calibration =
-            calibration.map(|path| read(path, self.calibration_labels.as_deref())).transpose()?;
+            calibration.map(|path| read(path, self.calibration_labels.as_deref(), None)).transpose()?;
         let data = ReportData {
             calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
             test: &test.rows,
@@ -100,10 +103,12 @@ impl PlotCommand {
         warn(&doubts.into_iter().flatten().collect::<Vec<_>>())?;
         let (figure, absent) = self.figure();
         let CalibratedRows { before, after, kind, .. } = data.test;
-        let options = AssessOptions::default();
+        let clusters = data.test.clusters.as_ref();
+        let options = AssessOptions { clusters, ..AssessOptions::default() };
         let both = assess_before_after(before, after, *kind, &options, &options);
-        warn(&evidence(&artifact.stored.artifact(), &both, before, after))?;
-        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(None));
+        question_predictions(before, clusters)?;
+        warn(&evidence(&artifact.stored.artifact(), &both, before, after, clusters))?;
+        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(None, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
         let bytes = match self.format() {
             FormatName::Svg => plot.file.into_bytes(),

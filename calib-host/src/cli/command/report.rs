@@ -52,9 +52,12 @@ pub(crate) struct ReportCommand {
 impl ReportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
-        let read = |scores, labels| Reported::read(&self.data, &artifact, (scores, labels), quiet);
-        let calibration = read(&self.calibration, self.calibration_labels.as_deref())?;
-        let test = read(&self.data.test, self.data.test_labels.as_deref())?;
+        let read = |scores, labels, clusters| {
+            Reported::read(&self.data, &artifact, (scores, labels), clusters, quiet)
+        };
+        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None)?;
+        let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
+        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters)?;
         let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);
@@ -63,7 +66,7 @@ impl ReportCommand {
             Some(resamples) => resamples as usize,
             None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
         };
-        let options = self.data.assess_options(Some(resamples));
+        let options = self.data.assess_options(Some(resamples), test.rows.clusters.as_ref());
         let rule = self.rule(&artifact)?;
         let doubts: Vec<String> =
             [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).collect();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::clusters::ClusterColumn;
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 
@@ -28,6 +29,11 @@ pub(crate) struct AssessedOptions {
     /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster_column: ClusterColumn,
+    /// The clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clusters: Option<PathBuf>,
     /// The column of predicted classes: the probabilities are then those of the predictions being right.
     #[arg(long, value_name = "NAME")]
     pub(crate) class_column: Option<String>,

@@ -56,7 +56,7 @@ pub(crate) struct MethodOptions {
     /// Scaling-binning: use all points for each of its three steps, instead of a third each.
     #[arg(long)]
     one_set: bool,
-    /// The seed of whatever a method draws at random: ties, sample splits. It is recorded in the artefact.
+    /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artefact.
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
     #[command(flatten)]
@@ -263,6 +263,11 @@ impl MethodOptions {
 
     fn chooses_bins_itself(&self, option: &str) -> Error {
         Error::Usage(format!("{} chooses its bins itself: leave out {option}", self.name()))
+    }
+
+    /// The seed of whatever is drawn at random.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     fn name(&self) -> String {

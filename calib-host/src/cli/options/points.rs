@@ -8,27 +8,45 @@ use crate::cli::error::Error;
 /// How many points a row is.
 #[derive(Args)]
 pub(crate) struct PointOptions {
-    /// The column of weights, beside the scores. If all are whole numbers, a row stands for so many points with its label,
-    /// exactly as if it were repeated, and guarantees hold. Otherwise they are real weights, of which only the ratios
-    /// count, down to a billionth of the largest for a million rows: for isotonic, irp, platt, beta and temperature,
-    /// without any guarantee.
+    /// The column of weights, beside the scores, whole numbers or not: only their ratios count, down to a billionth of the
+    /// largest for a million rows. For isotonic, irp, platt, beta and temperature, without any guarantee.
     #[arg(long, value_name = "NAME")]
     weight_column: Option<String>,
-    /// The column that says how many of a row's points have label 1, for a table aggregated by score: --weight-column is
-    /// then the number of points, and there is no column of labels.
-    #[arg(long, value_name = "NAME", requires = "weight_column", conflicts_with_all = ["labels", "label_column"])]
+    /// The column that says how many points a row is, for a table aggregated by score, with --positives-column in place of a
+    /// column of labels: exactly as if there were a row for every point, and guarantees hold.
+    #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column", "weight_column"])]
+    count_column: Option<String>,
+    /// The column that says how many of a row's points have label 1, beside --count-column.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["labels", "label_column"])]
     positives_column: Option<String>,
 }
 
 impl PointOptions {
     /// The columns to read besides scores and labels.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
-        self.weight_column.iter().chain(&self.positives_column).map(String::as_str)
+        [&self.weight_column, &self.count_column, &self.positives_column]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
     }
 
     /// Whether rows stand for more or less than a point.
-    pub(crate) fn are_weighted(&self) -> bool {
-        self.weight_column.is_some()
+    pub(crate) fn are_aggregated(&self) -> bool {
+        self.columns().next().is_some()
+    }
+
+    /// Refuses positives without counts of points.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match (&self.positives_column, &self.count_column) {
+            (Some(positives), None) => {
+                let counts = self.weight_column.as_deref().unwrap_or("N");
+                Err(Error::Usage(format!(
+                    "a weight is no count, and nothing is guaranteed for weighted points: for a table of counts use \
+                     --count-column {counts} --positives-column {positives}"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a column of positives takes the place of labels.
@@ -38,11 +56,12 @@ impl PointOptions {
 
     /// Refuses weights beside a matrix, whose rows have none.
     pub(crate) fn check_no_matrix(&self) -> Result<(), Error> {
-        match self.weight_column {
-            Some(_) => Err(Error::Usage(
-                "--weight-column goes with --scores: a matrix has no columns to weigh by".into(),
+        match self.are_aggregated() {
+            true => Err(Error::Usage(
+                "--weight-column and --count-column go with --scores: a matrix has no columns to weigh by"
+                    .into(),
             )),
-            None => Ok(()),
+            false => Ok(()),
         }
     }
 
@@ -53,20 +72,23 @@ impl PointOptions {
         scores: &Column<f64>,
         labels: Option<&Column<i64>>,
     ) -> Result<Sample, Error> {
-        if self.weight_column.is_some() && table.is_lone_array() {
+        if self.are_aggregated() && table.is_lone_array() {
             return Err(Error::Usage(
-                "--weight-column needs a table: an array that is alone has no columns".into(),
+                "--weight-column and --count-column need a table: an array that is alone has no columns"
+                    .into(),
             ));
         }
-        let weights = self.weight_column.as_deref().map(|name| table.numbers(name)).transpose()?;
-        let positives = self.positives_column.as_deref().map(|name| table.numbers(name)).transpose()?;
-        let sample = match (labels, weights, positives) {
-            (_, Some(counts), Some(positives)) => {
+        let column = |name: &Option<String>| name.as_deref().map(|name| table.numbers(name)).transpose();
+        let (counts, positives) = (column(&self.count_column)?, column(&self.positives_column)?);
+        let sample = match (labels, column(&self.weight_column)?, counts.zip(positives)) {
+            (_, _, Some((counts, positives))) => {
                 input::counted_data(scores, &counts, &positives).map(Sample::Points)
             }
-            (Some(labels), Some(weights), None) => input::weighted_data(scores, &weights, labels),
-            (Some(labels), None, _) => input::binary_data(scores, labels).map(Sample::Points),
-            (None, ..) => unreachable!("labels are read unless there are positives, which need weights"),
+            (Some(labels), Some(weights), None) => {
+                input::weighted_data(scores, &weights, labels).map(Sample::Weighted)
+            }
+            (Some(labels), None, None) => input::binary_data(scores, labels).map(Sample::Points),
+            (None, _, None) => unreachable!("labels are read unless there are positives, which need counts"),
         };
         Ok(sample?)
     }

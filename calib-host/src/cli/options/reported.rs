@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use calib_host::VectorKind;
 use calib_host::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
+use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 
+use super::clusters::ClusterColumn;
 use super::parse::parse_alpha;
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
@@ -22,6 +24,12 @@ pub(crate) struct ReportedOptions {
     /// Their labels, if not in the same table.
     #[arg(long, value_name = "FILE")]
     pub(crate) test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster_column: ClusterColumn,
+    /// The clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
+    /// or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) test_clusters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
     /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
@@ -71,7 +79,11 @@ impl ReportedOptions {
     }
 
     /// How rows are assessed, with so many resamples.
-    pub(crate) fn assess_options(&self, resamples: Option<usize>) -> AssessOptions {
+    pub(crate) fn assess_options<'c>(
+        &self,
+        resamples: Option<usize>,
+        clusters: Option<&'c Clusters>,
+    ) -> AssessOptions<'c> {
         let bootstrap = resamples.map(|resamples| Bootstrap {
             kind: IntervalKind::Percentile,
             resamples,
@@ -83,6 +95,7 @@ impl ReportedOptions {
             norm: 2.0,
             alpha: self.alpha,
             bootstrap,
+            clusters,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Reading what is to be assessed.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use calib_core::artifact::Reduction;
@@ -9,13 +10,14 @@ use calib_host::data::RowsHash;
 use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
+use calib_host::stats::Clusters;
 use calib_host::{StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
 use super::rows::{
-    ColumnNames, NamedArtifact, ReadRows, check_both_labels, matrix_labels, score_columns, split,
-    table_labels, wide,
+    ColumnNames, NamedArtifact, ReadRows, ScoreColumns, matrix_labels, score_columns, split, table_labels,
+    wide,
 };
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -36,15 +38,44 @@ pub(crate) struct Assessed<'a> {
 /// What was read.
 pub(crate) enum Subject {
     /// Predictions, and how many rows were left out because they are uncalibrated.
-    Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: u64 },
+    Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: u64, clusters: Option<Clusters> },
     /// The same rows before and after an artefact.
     BeforeAfter(CalibratedRows, StoredArtifact),
     /// Vectors of probabilities.
-    Vectors(ProbMatrix),
+    Vectors(ProbMatrix, Option<Clusters>),
     /// The same vectors before and after an artefact that gives every class a probability.
     ClassProbs(ClassProbRows),
     /// The predictions of each rank before and after an artefact that calibrates several.
-    Ranks { before: Vec<Vec<Prediction>>, after: Vec<Vec<Prediction>>, uncalibrated: u64 },
+    Ranks {
+        before: Vec<Vec<Prediction>>,
+        after: Vec<Vec<Prediction>>,
+        uncalibrated: u64,
+        clusters: Option<Clusters>,
+    },
+}
+
+impl Subject {
+    /// Which rows belong together.
+    pub(crate) fn clusters(&self) -> Option<&Clusters> {
+        match self {
+            Self::Predictions { clusters, .. }
+            | Self::Vectors(_, clusters)
+            | Self::Ranks { clusters, .. } => clusters.as_ref(),
+            Self::BeforeAfter(rows, _) => rows.clusters.as_ref(),
+            Self::ClassProbs(rows) => rows.clusters.as_ref(),
+        }
+    }
+
+    /// What the classifier itself predicts first.
+    pub(crate) fn first_predictions(&self) -> Cow<'_, [Prediction]> {
+        match self {
+            Self::Predictions { rows, .. } => Cow::Borrowed(rows),
+            Self::BeforeAfter(rows, _) => Cow::Borrowed(&rows.before),
+            Self::Vectors(matrix, _) => Cow::Owned(matrix.top_label()),
+            Self::ClassProbs(rows) => Cow::Owned(rows.before.top_label()),
+            Self::Ranks { before, .. } => Cow::Borrowed(&before[0]),
+        }
+    }
 }
 
 /// What was read, and what is doubtful about it.
@@ -104,13 +135,14 @@ impl Assessed<'_> {
         }
         let bins = self.bin_column.map(|name| table.bins(name)).transpose()?;
 
-        let mut rows = Vec::with_capacity(probs.len());
+        let (mut rows, mut kept) = (Vec::with_capacity(probs.len()), Vec::with_capacity(probs.len()));
         for (row, prob) in probs.values.iter().enumerate() {
             let Some(prob) = *prob else { continue };
             if !(0.0..=1.0).contains(&prob) {
                 let problem = if prob.is_nan() { Problem::NaN } else { Problem::ProbOutOfRange(prob) };
                 return Err(Error::input(probs.at(row), problem));
             }
+            kept.push(row);
             let class = classes.as_ref().map_or(1, |classes| classes.values[row]);
             rows.push(Prediction {
                 class: u16::try_from(class).expect("classes were checked"),
@@ -124,10 +156,8 @@ impl Assessed<'_> {
             return Err(Error::input(probs.place().clone(), Problem::AllUncalibrated));
         }
         let kind = if classes.is_some() { PredictionKind::TopLabel } else { PredictionKind::Binary };
-        if kind == PredictionKind::Binary {
-            check_both_labels(&rows, labels.place())?;
-        }
-        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64 })
+        let clusters = self.clusters(sources, probs.len())?.map(|clusters| clusters.part(kept));
+        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64, clusters })
     }
 
     /// Scores of class 1, as they are or before and after an artefact.
@@ -143,14 +173,13 @@ impl Assessed<'_> {
             self.check_rows(artifact, hash, sources)?;
             return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
         }
-        let (scores, labels) = score_columns(sources, self.columns())?;
+        let ScoreColumns { scores, labels, clusters } = score_columns(sources, self.columns())?;
         // Checks the range, too.
         scores.scores()?;
         let prediction =
             |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
         let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-        check_both_labels(&rows, labels.place())?;
-        Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0 })
+        Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0, clusters })
     }
 
     /// Vectors, as they are or before and after an artefact.
@@ -173,15 +202,19 @@ impl Assessed<'_> {
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
         let doubt = question_kind(&sources[0], &vectors);
         let labels = matrix_labels(sources, &self.options.label_column, vectors.len(), vectors.classes())?;
+        let clusters = self.clusters(sources, vectors.len())?;
         let Some(artifact) = artifact else {
             let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());
-            return Ok((Subject::Vectors(matrix), doubt));
+            return Ok((Subject::Vectors(matrix, clusters), doubt));
         };
         self.check_rows(artifact, vectors.rows_hash(&wide(&labels)), sources)?;
+        let clusters = clusters.as_ref();
         let applied = artifact.apply(&vectors)?;
         let subject = match artifact.stored.artifact().header().reduction {
-            Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => ranks(applied, &labels),
-            _ => class_probs(applied, &vectors, &labels).map(Subject::ClassProbs),
+            Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
+                ranks(applied, &labels, clusters)
+            }
+            _ => class_probs(applied, &vectors, &labels, clusters).map(Subject::ClassProbs),
         };
         let nothing = || Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated);
         Ok((subject.ok_or_else(nothing)?, doubt))
@@ -200,7 +233,14 @@ impl Assessed<'_> {
     }
 
     fn columns(&self) -> ColumnNames<'_> {
-        ColumnNames { score: &self.options.score_column, label: &self.options.label_column }
+        let options = self.options;
+        let clusters = options.cluster_column.source(options.clusters.as_ref());
+        ColumnNames { score: &options.score_column, label: &options.label_column, clusters }
+    }
+
+    /// Which of so many rows belong together.
+    fn clusters(&self, sources: &[Source], rows: usize) -> Result<Option<Clusters>, Error> {
+        self.columns().clusters(sources, rows)
     }
 
     fn check_no_table_columns(&self) -> Result<(), Error> {
@@ -224,21 +264,27 @@ impl Assessed<'_> {
 }
 
 /// The rows of which every rank is calibrated, before and after; `None` if there are none.
-fn ranks(applied: impl Iterator<Item = AppliedVector>, labels: &[u16]) -> Option<Subject> {
+fn ranks(
+    applied: impl Iterator<Item = AppliedVector>,
+    labels: &[u16],
+    clusters: Option<&Clusters>,
+) -> Option<Subject> {
     let (mut before, mut after): (Vec<Vec<Prediction>>, Vec<Vec<Prediction>>) = Default::default();
-    let mut uncalibrated = 0;
-    for (row, &label) in applied.zip(labels) {
+    let (mut uncalibrated, mut kept) = (0, Vec::new());
+    for (number, (row, &label)) in applied.zip(labels).enumerate() {
         let AppliedVector::TopK(pairs) = row else { continue };
         let hits = pairs.iter().map(|pair| pair.top.class == label);
-        let rows = split(&pairs, hits, PredictionKind::TopLabel);
+        let rows = split(&pairs, hits, PredictionKind::TopLabel, None);
         if rows.uncalibrated > 0 {
             uncalibrated += 1;
             continue;
         }
+        kept.push(number);
         before.resize_with(pairs.len(), Vec::new);
         after.resize_with(pairs.len(), Vec::new);
         before.iter_mut().zip(rows.before).for_each(|(rank, prediction)| rank.push(prediction));
         after.iter_mut().zip(rows.after).for_each(|(rank, prediction)| rank.push(prediction));
     }
-    (!after.is_empty()).then_some(Subject::Ranks { before, after, uncalibrated })
+    let clusters = clusters.map(|clusters| clusters.part(kept));
+    (!after.is_empty()).then_some(Subject::Ranks { before, after, uncalibrated, clusters })
 }

@@ -5,18 +5,20 @@ use calib_host::Vectors;
 use calib_host::apply::AppliedVector;
 use calib_host::assess::ProbMatrix;
 use calib_host::report::ClassProbRows;
+use calib_host::stats::Clusters;
 
 /// The rows of which every class is calibrated, before and after; `None` if there are none.
 pub(crate) fn class_probs(
     applied: impl Iterator<Item = AppliedVector>,
     vectors: &Vectors,
     labels: &[u16],
+    clusters: Option<&Clusters>,
 ) -> Option<ClassProbRows> {
     let classes = vectors.classes();
-    let (mut probs, mut bins, mut kept_labels, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut probs, mut bins, mut kept, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let scores = vectors.probs_f64();
     let mut uncalibrated = 0;
-    for ((row, &label), scores) in applied.zip(labels).zip(scores.chunks_exact(classes)) {
+    for ((number, row), scores) in applied.enumerate().zip(scores.chunks_exact(classes)) {
         let AppliedVector::Classes(row) = row else { continue };
         let Some(row_probs) = row.probs.iter().copied().collect::<Option<Vec<f32>>>() else {
             uncalibrated += 1;
@@ -29,12 +31,14 @@ pub(crate) fn class_probs(
             _ => whole,
         }));
         before.extend_from_slice(scores);
-        kept_labels.push(label);
+        kept.push(number);
     }
     let matrix = |probs, labels| ProbMatrix::new(probs, labels, classes).with_bins(bins.clone());
-    (!kept_labels.is_empty()).then(|| ClassProbRows {
-        before: matrix(before, kept_labels.clone()),
-        after: matrix(probs, kept_labels),
+    let labels: Vec<u16> = kept.iter().map(|&row| labels[row]).collect();
+    (!kept.is_empty()).then(|| ClassProbRows {
+        before: matrix(before, labels.clone()),
+        after: matrix(probs, labels),
         uncalibrated,
+        clusters: clusters.map(|clusters| clusters.part(kept)),
     })
 }

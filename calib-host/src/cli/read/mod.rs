@@ -3,12 +3,16 @@
 mod assessed;
 mod class_probs;
 mod columns;
+mod independence;
 mod mismatch;
 mod reported;
 mod rows;
 
 pub(crate) use assessed::{Assessed, Subject};
 pub(crate) use columns::{labels_of, question_kind, read_code_vectors, read_vectors};
+pub(crate) use independence::{predictions, question_independence, question_predictions};
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use reported::Reported;
-pub(crate) use rows::{ColumnNames, NamedArtifact, is_fitted_to, matrix_labels, row_labels, score_columns};
+pub(crate) use rows::{
+    ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,
+};

@@ -10,7 +10,7 @@ use calib_host::report::{CalibratedRows, ClassProbRows};
 use super::rows::{ColumnNames, NamedArtifact, ReadRows};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::ReportedOptions;
+use crate::cli::options::{ClusterSource, ReportedOptions};
 
 /// The rows of a data set, calibrated.
 pub(crate) struct Reported {
@@ -27,16 +27,17 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// Reads scores and their labels, and calibrates them.
+    /// Reads scores and their labels, and if asked for which rows belong together, and calibrates them.
     pub(crate) fn read(
         options: &ReportedOptions,
         artifact: &NamedArtifact<'_>,
         (scores, labels): (&Path, Option<&Path>),
+        clusters: Option<ClusterSource<'_>>,
         quiet: bool,
     ) -> Result<Self, Error> {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
-        let columns = ColumnNames { score: &options.score_column, label: &options.label_column };
+        let columns = ColumnNames { score: &options.score_column, label: &options.label_column, clusters };
         let (read, class_probs) = match artifact.stored.artifact().header().reduction {
             Reduction::Binary => (artifact.scores(&sources, columns)?, None),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {

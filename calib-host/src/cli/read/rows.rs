@@ -9,6 +9,7 @@ use calib_host::data::RowsHash;
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::stats::Clusters;
 use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
 
 use super::class_probs::class_probs;
@@ -17,6 +18,7 @@ use super::columns::{
 };
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
+use crate::cli::options::ClusterSource;
 
 /// An artefact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -31,6 +33,22 @@ pub(crate) struct NamedArtifact<'a> {
 pub(crate) struct ColumnNames<'a> {
     pub(crate) score: &'a str,
     pub(crate) label: &'a str,
+    /// Where it says which rows belong together.
+    pub(crate) clusters: Option<ClusterSource<'a>>,
+}
+
+impl ColumnNames<'_> {
+    /// Reads which of so many rows belong together.
+    pub(super) fn clusters(&self, sources: &[Source], rows: usize) -> Result<Option<Clusters>, Error> {
+        self.clusters.map(|clusters| clusters.read(&sources[0], rows)).transpose()
+    }
+}
+
+/// Columns of binary scores and labels, and which rows belong together.
+pub(crate) struct ScoreColumns {
+    pub(crate) scores: Column<f64>,
+    pub(crate) labels: Column<i64>,
+    pub(crate) clusters: Option<Clusters>,
 }
 
 /// Rows as they were read and calibrated.
@@ -56,11 +74,11 @@ impl<'a> NamedArtifact<'a> {
         let each = applied.iter().zip(&labels.values);
         let hash = each.map(|(row, &label)| RowsHash::of_score(row.top.score.get(), label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
-        let rows = split(&applied, hits, PredictionKind::Binary);
+        let clusters = columns.clusters(sources, applied.len())?;
+        let rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
         if rows.after.is_empty() {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
-        check_both_labels(&rows.before, labels.place())?;
         Ok(ReadRows { rows, hash, doubt: None })
     }
 
@@ -133,7 +151,9 @@ impl<'a> NamedArtifact<'a> {
                 (applied, labels, hash, doubt)
             }
         };
-        Ok(ReadRows { rows: predictions(&applied, &labels, sources[0].path())?, hash, doubt })
+        let clusters = columns.clusters(sources, applied.len())?;
+        let rows = predictions(&applied, &labels, sources[0].path(), clusters.as_ref())?;
+        Ok(ReadRows { rows, hash, doubt })
     }
 
     /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
@@ -148,12 +168,12 @@ impl<'a> NamedArtifact<'a> {
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
         let mut predicted = Vec::with_capacity(labels.len());
         let applied = applied.inspect(|row| predicted.push(first(row)));
-        let class_probs = class_probs(applied, &vectors, &labels);
+        let clusters = columns.clusters(sources, labels.len())?;
+        let clusters = clusters.as_ref();
+        let class_probs = class_probs(applied, &vectors, &labels, clusters);
         let hash = vectors.rows_hash(&wide(&labels));
-        Ok((
-            ReadRows { rows: predictions(&predicted, &labels, sources[0].path())?, hash, doubt },
-            class_probs,
-        ))
+        let rows = predictions(&predicted, &labels, sources[0].path(), clusters)?;
+        Ok((ReadRows { rows, hash, doubt }, class_probs))
     }
 
     /// Calibrates vectors, row by row.
@@ -193,9 +213,14 @@ fn first(row: &AppliedVector) -> Applied {
 }
 
 /// The predicted classes that are calibrated, before and after.
-fn predictions(applied: &[Applied], labels: &[u16], path: &Path) -> Result<CalibratedRows, Error> {
+fn predictions(
+    applied: &[Applied],
+    labels: &[u16],
+    path: &Path,
+    clusters: Option<&Clusters>,
+) -> Result<CalibratedRows, Error> {
     let hits = applied.iter().zip(labels).map(|(row, &label)| row.top.class == label);
-    let rows = split(applied, hits, PredictionKind::TopLabel);
+    let rows = split(applied, hits, PredictionKind::TopLabel, clusters);
     if rows.after.is_empty() {
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
     }
@@ -207,8 +232,11 @@ pub(crate) fn split(
     applied: &[Applied],
     hits: impl Iterator<Item = bool>,
     kind: PredictionKind,
+    clusters: Option<&Clusters>,
 ) -> CalibratedRows {
     let (mut before, mut after) = (Vec::with_capacity(applied.len()), Vec::with_capacity(applied.len()));
+    let is_kept = |row: &usize| applied[*row].outcome.calibrated().is_some();
+    let clusters = clusters.map(|clusters| clusters.part((0..applied.len()).filter(is_kept)));
     for (row, hit) in applied.iter().zip(hits) {
         let Some(calibrated) = row.outcome.calibrated() else { continue };
         let of = |prob: f32| Prediction {
@@ -221,18 +249,16 @@ pub(crate) fn split(
         after.push(of(calibrated.prob));
     }
     let uncalibrated = (applied.len() - after.len()) as u64;
-    CalibratedRows { before, after, kind, uncalibrated }
+    CalibratedRows { before, after, kind, uncalibrated, clusters }
 }
 
 /// The columns of binary scores and labels.
-pub(crate) fn score_columns(
-    sources: &[Source],
-    columns: ColumnNames<'_>,
-) -> Result<(Column<f64>, Column<i64>), Error> {
+pub(crate) fn score_columns(sources: &[Source], columns: ColumnNames<'_>) -> Result<ScoreColumns, Error> {
     let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
     let scores = table.numbers(columns.score)?;
     let labels = binary_labels(sources, &table, columns.label, scores.len())?;
-    Ok((scores, labels))
+    let clusters = columns.clusters(sources, scores.len())?;
+    Ok(ScoreColumns { scores, labels, clusters })
 }
 
 /// The labels beside a table's rows, or in the second file, of two classes.
@@ -281,13 +307,4 @@ pub(crate) fn matrix_labels(
 ) -> Result<Vec<u16>, Error> {
     let labels = row_labels(sources, column, rows, classes)?.values;
     Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
-}
-
-/// Refuses binary labels that are all the same: most metrics then say nothing.
-pub(crate) fn check_both_labels(rows: &[Prediction], place: &Place) -> Result<(), Error> {
-    let hits = rows.iter().filter(|row| row.hit).count();
-    if hits == 0 || hits == rows.len() {
-        return Err(Error::input(place.clone(), Problem::OneClass((hits > 0).into())));
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, Calibrator};
 use calib_host::StoredArtifact;
-use calib_host::artifact::promise;
+use calib_host::artifact::{points, promise};
 use calib_host::fit::table_name;
 use calib_host::stats::decimals;
 use serde_json::{Value, json};
@@ -52,8 +52,11 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "scores      {}, {} classes, {} calibration points, {} bins",
-        header.encoding, header.classes, header.n, header.bins
+        "scores      {}, {} classes, {}, {} bins",
+        header.encoding,
+        header.classes,
+        points(artifact),
+        header.bins
     )?;
     match header.guarantee {
         Some(g) => writeln!(

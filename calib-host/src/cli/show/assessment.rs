@@ -28,6 +28,14 @@ pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Resu
     class_lines(&mut out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
 }
 
+/// Prints that rows belong together, before anything that rests on it.
+pub(crate) fn clusters(rows: usize, clusters: usize) -> io::Result<()> {
+    writeln!(
+        stdout(),
+        "{rows} rows of {clusters} clusters: resampled, and counted in exact intervals, as clusters"
+    )
+}
+
 /// Prints two assessments of the same rows side by side.
 pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
     let mut out = stdout();
@@ -188,6 +196,19 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
     writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
     if uncalibrated > 0 {
         writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
+    }
+    if let (PredictionKind::Binary, Some(label), Some(i)) =
+        (assessment.kind, assessment.one_label(), assessment.rate.interval)
+    {
+        writeln!(
+            out,
+            "all labels are {}: nothing tells the classes apart here, and auc is left out; the rate of label 1 is in \
+             [{:.6}, {:.6}] with probability {}",
+            u8::from(label),
+            i.lo,
+            i.hi,
+            percent_of_success(assessment.c_emp.alpha)
+        )?;
     }
     Ok(())
 }

@@ -17,18 +17,20 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
         Some(Claim::AllClasses) => ", all classes judged",
         Some(Claim::TopLabel) => ", the predicted class judged",
     };
+    let of_clusters =
+        comparison.clusters.map_or(String::new(), |clusters| format!(" of {clusters} clusters"));
     match comparison.split {
         Split::CrossValidation { folds, repeats } => {
-            writeln!(out, "{n} points, {folds} folds, {repeats} times{judged}")?;
+            writeln!(out, "{n} points{of_clusters}, {folds} folds, {repeats} times{judged}")?;
         }
-        Split::Test { n: test } => writeln!(out, "{n} points, {test} test points{judged}")?,
+        Split::Test { n: test } => writeln!(out, "{n} points{of_clusters}, {test} test points{judged}")?,
     }
     let names = comparison.methods.iter().map(|method| &method.name);
     let names = names.chain(comparison.failed.iter().map(|failed| &failed.name)).map(String::len);
     let width = names.max().unwrap_or(0).max("uncalibrated".len()) + 1;
     writeln!(
         out,
-        "{:<width$} {:<30} {:<34} {:>10} {:>6}  instructions on {}",
+        "{:<width$} {:<30} {:<34} {:>10} {:>6}  instructions on {}; parameters",
         "method",
         comparison.score.name(),
         "change",
@@ -42,6 +44,15 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
     }
     for failed in &comparison.failed {
         writeln!(out, "{:<width$} not fitted: {}", failed.name, failed.reason)?;
+    }
+    let clipped =
+        comparison.methods.iter().filter_map(|m| Some((&m.name, m.log_loss_clipped.filter(|&n| n > 0)?)));
+    for (name, clipped) in clipped {
+        writeln!(
+            out,
+            "{name}: {clipped} held-out predictions gave probability 0 to what happened, and count as 36.04 nats each by an \
+             arbitrary clip"
+        )?;
     }
     match &comparison.recommendation {
         Some(name) => {
@@ -71,12 +82,13 @@ fn method_line(out: &mut dyn Write, width: usize, method: &ComparedMethod) -> io
     let cost = method.cost.as_ref().map_or("not measured".into(), instructions);
     writeln!(
         out,
-        "{:<width$} {:<30} {:<34} {:>10} {:>6}  {cost}{uncalibrated}",
+        "{:<width$} {:<30} {:<34} {:>10} {:>6}  {cost}{uncalibrated}; {}",
         method.name,
         shown(method.loss, false),
         shown(method.change, true),
         format!("{epsilon}{mark}"),
-        method.len_bytes
+        method.len_bytes,
+        method.parameters
     )
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use calib_core::VectorCalibrator;
 use calib_core::vector::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorScaling};
+use calib_host::fit::cluster_rows_of;
 use calib_host::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use serde_json::{Value, json};
 
@@ -33,9 +34,13 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
             held_out.standard_error
         )
     });
+    let points = match cluster_rows_of(&fit.parameters) {
+        Some(rows) => format!("{} clusters (one of their {rows} rows each)", fit.n),
+        None => format!("{} points", fit.n),
+    };
     format!(
-        "{} points, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",
-        fit.n, fit.method, fit.classes, fit.method
+        "{points}, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",
+        fit.method, fit.classes, fit.method
     )
 }
 

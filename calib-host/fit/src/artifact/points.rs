@@ -1,0 +1,31 @@
+//! What is independent among the rows that were fitted to.
+
+use calib_core::Artifact;
+
+use crate::fit::cluster_rows_of;
+
+/// Counts what is independent among the rows that were fitted to: the calibration points, or clusters of rows of which each
+/// gave one.
+///
+/// ```
+/// use calib_fit::artifact::points;
+/// use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::new(vec![0.1, 0.2, 0.8, 0.9], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?.of_clusters(80, 0);
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// assert_eq!(points(&stored.artifact()), "4 clusters (of their 80 rows one each is a calibration point)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn points(artifact: &Artifact<'_>) -> String {
+    let n = artifact.header().n;
+    match cluster_rows(artifact) {
+        Some(rows) => format!("{n} clusters (of their {rows} rows one each is a calibration point)"),
+        None => format!("{n} calibration points"),
+    }
+}
+
+/// Returns how many rows there were of which one in each cluster was fitted to; `None` if every row was.
+pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
+    cluster_rows_of(artifact.header().provenance.parameters)
+}

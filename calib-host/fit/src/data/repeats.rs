@@ -1,0 +1,236 @@
+//! Rows that look as if they were not independent: copies, or many recordings of few patients.
+
+use std::fmt;
+
+use super::binary::{BinaryData, Form};
+use crate::error::FitError;
+use crate::points::{Counted, Group, Points, group};
+
+/// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
+/// likely, and many enough to be of several patients.
+const BLOCKS: u64 = 50;
+
+/// No block has fewer rows.
+const FEWEST_ROWS: u64 = 20;
+
+/// Blocks with both labels are at least so many: a sharp step of the truth makes one or two.
+const MIXED_BLOCKS: u64 = 4;
+
+/// By chance, changes are hardly ever so many standard deviations too few.
+const DEVIATIONS: f64 = 6.0;
+
+/// Fewer changes are missing than this share of those expected where neighbours are not equally likely to be positive, as
+/// between the steps of a decision tree.
+const SHARE: f64 = 0.6;
+
+/// How often labels change from a row to the next in order of score, against how often they would if rows were independent.
+///
+/// The rows are taken in about 50 blocks of neighbours, of 20 rows or more. In a block with `m` rows, `k` of them positive, independent labels that
+/// are equally likely change `2 k (m - k) / m` times on average (the runs test of Wald and Wolfowitz 1940). Rows with equal
+/// scores have no order: they count as often as labels change on average over all orders. So codes, rounded scores and
+/// the leaves of a tree, whose equal scores have mixed labels, look like any others; copies of rows, and recordings of a
+/// patient with nearly the same score and the patient's label, do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Repeats {
+    /// The number of rows.
+    pub rows: u64,
+    /// How many of them have the score and the label of a row before them.
+    pub repeated: u64,
+    /// How often labels change.
+    pub changes: f64,
+    /// How often they would.
+    pub expected: f64,
+    /// The variance of that, or more.
+    #[serde(skip)]
+    variance: f64,
+    /// The number of blocks with both labels.
+    #[serde(skip)]
+    mixed: u64,
+}
+
+impl Repeats {
+    /// Counts the changes of labels; `None` if there are not so few that rows are hardly independent, or if the points are more than
+    /// fit into memory, which are not looked at.
+    ///
+    /// ```
+    /// use calib_fit::data::{BinaryData, Repeats};
+    ///
+    /// let label = |i: u32| i.wrapping_mul(2_654_435_769) >> 31 == 1;
+    /// let rows = |copies: u32| {
+    ///     let row = move |i: u32| (f64::from(i / copies) / 1000.0, label(i / copies));
+    ///     let (scores, labels) = (0..1000).map(row).unzip();
+    ///     BinaryData::new(scores, labels).expect("scores are in [0, 1]")
+    /// };
+    /// assert_eq!(Repeats::noticed_in(&rows(1))?, None);
+    /// // Each row twice.
+    /// assert_eq!(Repeats::noticed_in(&rows(2))?.map(|repeats| repeats.repeated), Some(500));
+    /// # Ok::<(), calib_fit::FitError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// None for points in memory.
+    pub fn noticed_in(data: &BinaryData) -> Result<Option<Self>, FitError> {
+        let block = (data.len() / BLOCKS).max(FEWEST_ROWS);
+        let of_run = |groups: &mut dyn Iterator<Item = Group>| Self::of_run(groups, block);
+        let runs = match data.form() {
+            Form::Packed(points) => Counted::new(&points[..])?.map_runs(of_run)?,
+            Form::Rows(rows) => group(rows.clone()).map_runs(of_run)?,
+            Form::Spilled(_) => return Ok(None),
+        };
+        let all = runs.into_iter().fold(Self::default(), Self::plus);
+        Ok(all.is_noticed().then_some(all))
+    }
+
+    fn is_noticed(&self) -> bool {
+        self.mixed >= MIXED_BLOCKS
+            && self.changes < SHARE * self.expected
+            && self.changes < self.expected - DEVIATIONS * self.variance.sqrt()
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            rows: self.rows + other.rows,
+            repeated: self.repeated + other.repeated,
+            changes: self.changes + other.changes,
+            expected: self.expected + other.expected,
+            variance: self.variance + other.variance,
+            mixed: self.mixed + other.mixed,
+        }
+    }
+
+    /// Counts in a run of groups, in blocks of so many rows.
+    fn of_run(groups: &mut dyn Iterator<Item = Group>, block_rows: u64) -> Self {
+        let mut all = Self::default();
+        let mut block: Vec<Group> = Vec::new();
+        let mut rows = 0;
+        for group in groups {
+            let labels = 1 + u64::from(0 < group.positives && group.positives < group.n);
+            all.rows += group.n;
+            all.repeated += group.n - labels;
+            rows += group.n;
+            block.push(group);
+            if rows >= block_rows {
+                all = all.plus(Self::of_block(&block));
+                block.clear();
+                rows = 0;
+            }
+        }
+        if rows >= FEWEST_ROWS { all.plus(Self::of_block(&block)) } else { all }
+    }
+
+    /// Counts the changes in a block. One score alone says nothing.
+    fn of_block(groups: &[Group]) -> Self {
+        if groups.len() < 2 {
+            return Self::default();
+        }
+        let rate = |group: &Group| group.positives as f64 / group.n as f64;
+        let (n, k) = groups.iter().fold((0.0, 0.0), |(n, k), g| (n + g.n as f64, k + g.positives as f64));
+        let within = |g: &Group| changes(g.n as f64, g.positives as f64);
+        let between = groups.windows(2).map(|pair| {
+            let (a, b) = (rate(&pair[0]), rate(&pair[1]));
+            a * (1.0 - b) + b * (1.0 - a)
+        });
+        let pairs = 2.0 * k * (n - k);
+        Self {
+            changes: groups.iter().map(within).sum::<f64>() + between.sum::<f64>(),
+            expected: changes(n, k),
+            mixed: u64::from(pairs > 0.0),
+            variance: (pairs * (pairs - n) / (n * n * (n - 1.0))).max(0.0),
+            ..Self::default()
+        }
+    }
+}
+
+/// How often labels change on average over all orders of `n` rows, `k` of them positive.
+fn changes(n: f64, k: f64) -> f64 {
+    2.0 * k * (n - k) / n
+}
+
+impl fmt::Display for Repeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, repeated, changes, expected, .. } = self;
+        let share = 100.0 * *repeated as f64 / *rows as f64;
+        write!(
+            f,
+            "These rows do not look independent, and guarantees and intervals are for independent ones: in order of score the \
+             label changes {changes:.0} times, and would {expected:.0} times; {repeated} of {rows} rows ({share:.1} %) have the score \
+             and label of another. Are there copies, or several rows of a patient? Then name the patient with \
+             --cluster-column."
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    fn noticed(rows: &[(f64, bool)]) -> Option<Repeats> {
+        let (scores, labels) = rows.iter().copied().unzip();
+        let data = BinaryData::new(scores, labels).unwrap();
+        let noticed = Repeats::noticed_in(&data).unwrap();
+        let packed = Repeats::noticed_in(&data.on_device()).unwrap();
+        assert_eq!(packed.is_some(), noticed.is_some());
+        noticed
+    }
+
+    /// Independent rows, of scores that `score` makes of uniform ones, with label 1 in `truth(score)` of the cases.
+    fn rows(n: usize, seed: u64, score: fn(f64) -> f64, truth: fn(f64) -> f64) -> Vec<(f64, bool)> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut row = || {
+            let score = score(f64::from(rng.random::<f32>()));
+            (score, rng.random::<f64>() < truth(score))
+        };
+        (0..n).map(|_| row()).collect()
+    }
+
+    /// Whatever the scores are like: fine, codes, rounded, a few leaves, rare or certain events, sharp steps.
+    #[test]
+    fn independent_rows_are_left_alone() {
+        let scores: [fn(f64) -> f64; 5] = [
+            |s| s,
+            |s| (s * 255.0).round() / 255.0,
+            |s| (s * 100.0).round() / 100.0,
+            |s| (s * 7.0).floor() / 7.0,
+            |s| s.powi(8),
+        ];
+        let truths: [fn(f64) -> f64; 5] = [
+            |s| s,
+            |_| 0.5,
+            |s| 0.02 * s,
+            |s| 1.0 / (1.0 + (-80.0 * (s - 0.5)).exp()),
+            |s| if s < 0.5 { 0.0 } else { 1.0 },
+        ];
+        for seed in 0..20 {
+            for (n, score) in [60, 400, 3000].into_iter().flat_map(|n| scores.map(|score| (n, score))) {
+                for truth in truths {
+                    let rows = rows(n, seed, score, truth);
+                    assert_eq!(noticed(&rows), None, "{n} {seed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn copies_and_recordings_of_few_patients_are_noticed() {
+        for seed in 0..20 {
+            let patients = rows(100, seed, |s| s, |s| s);
+            let of = |recordings: u32, spread: f64| {
+                let recorded = patients.iter().flat_map(|&(score, label)| {
+                    (0..recordings).map(move |i| ((score + spread * f64::from(i)).min(1.0), label))
+                });
+                recorded.collect::<Vec<_>>()
+            };
+            let recordings = noticed(&of(20, 1e-5)).expect("recordings of the same patients");
+            assert!(recordings.rows == 2000 && recordings.changes < 0.4 * recordings.expected);
+            let copies = noticed(&of(20, 0.0)).expect("copies");
+            assert!(copies.repeated >= 1900 && copies.to_string().contains("of 2000 rows (9"), "{copies}");
+            // Every row twice.
+            let twice: Vec<_> = rows(1000, seed, |s| s, |s| s).into_iter().flat_map(|row| [row; 2]).collect();
+            assert!(noticed(&twice).is_some_and(|repeats| repeats.repeated >= 1000));
+        }
+    }
+}

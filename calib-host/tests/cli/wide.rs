@@ -1,0 +1,72 @@
+//! Guarantees that are wide, or say nothing.
+
+use crate::data::{binary, csv, matrix_place, noise};
+use crate::workplace::Workplace;
+
+#[test]
+fn every_wide_guarantee_is_called_so() {
+    let (place, _) = matrix_place(400);
+    let place = place.with("cal.csv", csv(&binary(400)));
+    for options in [
+        "--method umd --bins 10 --scores cal.csv",
+        "--method umd-original --bins 10 --scores cal.csv",
+        "--method umd-randomized --bins 10 --scores cal.csv",
+        "--method ums --bins 10 --scores cal.csv",
+        "--method fixed-width --bins 10 --scores cal.csv",
+        "--method umd --points-per-bin 50 --reduction top-label --logits val_logits.npy --labels val_labels.npy",
+        "--method umd --points-per-bin 50 --reduction confidence --logits val_logits.npy --labels val_labels.npy",
+        "--method ums --points-per-bin 50 --reduction class-wise --logits val_logits.npy --labels val_labels.npy",
+    ] {
+        let fitted = place.json(&format!("calib fit {options} -o out.bin --force --json"));
+        let promise = fitted["promise"].as_str().unwrap();
+        let epsilon = fitted["guarantee"]["epsilon"].as_f64().unwrap();
+        assert!(epsilon > 0.1 && promise.contains("That is wide:"), "{options}: {promise}");
+    }
+    let many = place.with("many.csv", csv(&binary(20_000)));
+    let fitted =
+        many.json("calib fit --method fixed-width --bins 4 --scores many.csv -o out.bin --force --json");
+    assert!(!fitted["promise"].as_str().unwrap().contains("wide"), "{fitted}");
+}
+
+/// Seven points a bin, of which six count, half of them positive: 0.65 reaches from 0.5 beyond both ends.
+#[test]
+fn bins_about_which_nothing_is_said_are_counted() {
+    let rows: String =
+        (0..60).map(|row| format!("{},{}\n", (f64::from(row) + 0.5) / 60.0, row % 2)).collect();
+    let place = Workplace::new().with("cal.csv", format!("score,label\n{rows}"));
+    let fitted = place.json("calib fit --method umd --bins 8 --scores cal.csv -o out.bin --json");
+    let vacuous = fitted["vacuous_bins"].as_u64().unwrap();
+    let epsilon = fitted["guarantee"]["epsilon"].as_f64().unwrap();
+    let values = crate::data::numbers(&fitted["tables"][0]["values"]);
+    let expected = values.iter().filter(|&&value| epsilon >= value.max(1.0 - value)).count();
+    assert!(vacuous as usize == expected && expected >= 6 && epsilon < 1.0, "{fitted}");
+    let words = format!("It says nothing about {expected} of 8 bins");
+    assert!(fitted["promise"].as_str().unwrap().contains(&words), "{fitted}");
+    let report = place.json("calib report out.bin --calibration cal.csv --test cal.csv --bootstrap 5 --json");
+    assert!(report["warnings"].to_string().contains(&words), "{}", report["warnings"]);
+}
+
+#[test]
+fn of_rare_events_the_exact_intervals_are_printed() {
+    let rows: String = (0..1000usize)
+        .map(|row| {
+            let score = (row * 7919 % 1000) as f64 / 1000.0 + 0.0005;
+            format!("{score},{}\n", u8::from(noise(row) < 0.02 + 0.04 * score))
+        })
+        .collect();
+    let place = Workplace::new().with("rare.csv", format!("score,label\n{rows}"));
+    let form = "calib fit --method umd --bins 5 --scores rare.csv -o out.bin --force";
+    let text = place.ok(form).stderr;
+    assert!(text.contains("Epsilon is wider than every probability."), "{text}");
+    let table = &place.json(&format!("{form} --json"))["tables"][0];
+    for bin in 0..5 {
+        let (n, k) = (&table["counts"][bin], &table["positives"][bin]);
+        let [lo, hi] = ["lo", "hi"].map(|end| table["intervals"][bin][end].as_f64().unwrap());
+        let line = format!("  bin {}: {k} of {n}, [{lo:.4}, {hi:.4}]\n", bin + 1);
+        assert!(text.contains(&line), "{line} {text}");
+    }
+    // Where epsilon tells something, it is all that is printed.
+    let place = place.with("cal.csv", csv(&binary(2000)));
+    let text = place.ok("calib fit --method umd --bins 5 --scores cal.csv -o out.bin --force").stderr;
+    assert!(!text.contains("Exact intervals"), "{text}");
+}
