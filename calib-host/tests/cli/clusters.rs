@@ -82,8 +82,8 @@ fn clusters_of_one_row_are_rows() {
     for command in [
         "compare --methods umd,isotonic --bins 4 --repeats 1 --bootstrap 50 --scores singles.csv",
         "assess --bootstrap 50 --scores singles.csv",
-        "assess out.bin --bootstrap 50 --bca --scores singles.csv",
-        "bins --bins 2,4 --bootstrap 50 --scores singles.csv --test singles.csv",
+        "assess out.bin --same-rows --bootstrap 50 --bca --scores singles.csv",
+        "bins --bins 2,4 --bootstrap 50 --scores singles.csv --test singles.csv --same-rows",
     ] {
         let run = |options: &str| {
             let mut got = place.json(&format!("calib {command} {options} --json --quiet"));
@@ -127,7 +127,8 @@ fn what_is_said_of_test_rows_counts_clusters() {
     );
 
     let report = place.json(
-        "calib report out.bin --calibration rows.csv --test rows.csv --cluster-column patient --bootstrap 100 --json",
+        "calib report out.bin --calibration rows.csv --test rows.csv --same-rows --cluster-column patient --bootstrap 100 \
+         --json",
     );
     assert_eq!(report["options"]["clusters"], PATIENTS);
     let bins = place.ok("calib bins --bins 2,3 --scores rows.csv --cluster-column patient").stdout;
@@ -152,11 +153,11 @@ fn rows_that_do_not_look_independent_are_warned_of() {
         "fit --method umd --bins 4 --quiet -o new.bin --force --scores",
         "fit --method umd --bins 4 --table u16 --quiet -o new.bin --force --scores",
         "assess --quiet --scores",
-        "assess out.bin --quiet --scores",
+        "assess out.bin --same-rows --quiet --scores",
         "compare --methods umd --bins 4 --repeats 1 --bootstrap 20 --quiet --scores",
         "bins --bins 2,4 --bootstrap 20 --quiet --scores",
-        "report out.bin --calibration cal.csv --bootstrap 20 --quiet --json --test",
-        "plot reliability out.bin --quiet -o new.svg --force --test",
+        "report out.bin --same-rows --calibration cal.csv --bootstrap 20 --quiet --json --test",
+        "plot reliability out.bin --same-rows --quiet -o new.svg --force --test",
     ] {
         assert!(warned(&format!("calib {command} rows.csv")), "{command}");
         assert!(!warned(&format!("calib {command} rows.csv --cluster-column patient")), "{command}");

@@ -8,14 +8,19 @@ use crate::workplace::Workplace;
 
 /// Points in their order, the same with the labels turned round, and rare events.
 fn place() -> Workplace {
-    let rows: Vec<_> = (0..400u32).map(|i| ((i as f32 + 0.5) / 400.0, u8::from(i % 41 < i / 10))).collect();
+    let noise = |i: u32| (i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 16) % 41;
+    let rows: Vec<_> =
+        (0..400u32).map(|i| ((i as f32 + 0.5) / 400.0, u8::from(noise(i + 8) < i / 10))).collect();
     let turned: Vec<_> = rows.iter().map(|&(score, label)| (score, 1 - label)).collect();
     let rare = |(row, &(score, label)): (usize, &(f32, u8))| (score, label * u8::from(row % 25 == 0));
     let rare: Vec<_> = rows.iter().enumerate().map(rare).collect();
+    let mut other = rare.clone();
+    other[0].1 = 1 - other[0].1;
     Workplace::new()
         .with("cal.csv", csv(&rows))
         .with("turned.csv", csv(&turned))
         .with("rare.csv", csv(&rare))
+        .with("other.csv", csv(&other))
         .with("costs.toml", COSTS)
 }
 
@@ -63,7 +68,7 @@ fn scores_that_are_turned_round_are_said_first() {
 #[test]
 fn the_same_is_said_of_counts_and_codes() {
     let place = place();
-    // A weight of one point a row, and codes of 8 bits.
+    // A count of one point a row, and codes of 8 bits.
     let line = |row: &str, scale: f64| {
         let (score, label) = row.split_once(',').unwrap();
         let code = (score.parse::<f64>().unwrap() * scale).floor();
@@ -81,7 +86,7 @@ fn the_same_is_said_of_counts_and_codes() {
         )
         .with("codes.csv", format!("score,n,label\n{}", rows(256.0)));
     for options in [
-        "--scores counts.csv --weight-column n",
+        "--scores counts.csv --count-column n --positives-column label",
         "--scores codes.csv --score-encoding u8 --scale 0.00390625 --zero-point 0",
     ] {
         let run = place.ok(&format!("calib fit --method umd --bins 5 {options} -o a.bin --force"));
@@ -111,7 +116,7 @@ fn an_alarm_that_nothing_raises_is_said_by_every_command() {
     }
     for artefact in ["rare.bin", "ruled.bin"] {
         let report = format!(
-            "calib report {artefact} --calibration rare.csv --test rare.csv --actions costs.toml --bootstrap 5 --json"
+            "calib report {artefact} --calibration rare.csv --test other.csv --actions costs.toml --bootstrap 5 --json"
         );
         let report = place.json(&report);
         assert_eq!(report["flaws"][0], *flaw, "{artefact}");

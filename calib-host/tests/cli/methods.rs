@@ -334,15 +334,20 @@ fn compare_fits_what_fit_fits() {
     let compared = place.json("calib compare --scores cal.csv --folds 2 --repeats 1 --bootstrap 5 --json");
     let methods = compared["methods"].as_array().unwrap();
     assert!(methods.len() >= 12 && compared["failed"] == json!([]), "{compared}");
+    // Those with a guarantee are candidates among which the labels choose.
+    let candidates = format!("--candidates {}", compared["candidates"]);
     for method in methods {
         let name = method["name"].as_str().unwrap();
         let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
+        let chosen = if has_bins[..5].contains(&name) { &*candidates } else { "" };
         let bins = match name {
             "irp" => "--max-bins 10",
             name if has_bins.contains(&name) => "--bins 10",
             _ => "",
         };
-        place.ok(&format!("calib fit --method {name} {bins} --scores cal.csv -o one.bin --force --quiet"));
+        place.ok(&format!(
+            "calib fit --method {name} {bins} {chosen} --scores cal.csv -o one.bin --force --quiet"
+        ));
         let fitted = place.inspect("one.bin");
         assert_eq!(method["parameters"], fitted["provenance"]["parameters"], "{name}");
         assert_eq!(method["len_bytes"], fitted["len_bytes"], "{name}");

@@ -12,14 +12,18 @@ const ROWS: usize = 600;
 fn place() -> Workplace {
     let Matrix { logits, probs, labels: classes, .. } = matrix(ROWS);
     let tenths = probs.iter().map(|prob| (10.0 * prob).floor() / 10.0).collect::<Vec<_>>();
+    // Not the rows that are judged: one has another label.
+    let mut fitted = classes.clone();
+    fitted[0] = (fitted[0] + 1) % CLASSES as u8;
     let array = |values| f32s(&[ROWS, CLASSES], values).bytes();
     let place = Workplace::new()
         .with("logits.npy", array(logits))
         .with("probs.npy", array(probs))
         .with("tenths.npy", array(tenths))
-        .with("labels.npy", labels("|u1", &classes).bytes());
+        .with("labels.npy", labels("|u1", &classes).bytes())
+        .with("fitted.npy", labels("|u1", &fitted).bytes());
     let fit =
-        |what: &str| place.ok(&format!("calib fit {what} --logits logits.npy --labels labels.npy --quiet"));
+        |what: &str| place.ok(&format!("calib fit {what} --logits logits.npy --labels fitted.npy --quiet"));
     fit("--method umd --points-per-bin 50 --reduction top-label -o top-label.bin");
     fit("--method umd --bins 3 --reduction class-wise -o class-wise.bin");
     fit("--method umd --bins 3 --reduction top-k-label --k 2 -o top-k.bin");
@@ -45,12 +49,12 @@ fn lines() -> Vec<String> {
         "fit --method temperature --log-probs KIND FILE --labels labels.npy -o new.bin --force".to_owned(),
         "assess KIND FILE --labels labels.npy".to_owned(),
         "compare KIND FILE --labels labels.npy --methods temperature --folds 2 --repeats 1 --bootstrap 5".to_owned(),
-        "compare KIND FILE --labels labels.npy --methods temperature --test FILE --test-labels labels.npy --bootstrap 5"
+        "compare KIND FILE --labels labels.npy --methods temperature --test FILE --test-labels labels.npy --same-rows --bootstrap 5"
             .to_owned(),
     ];
     for artefact in ARTEFACTS {
         let read = "--test FILE --test-labels labels.npy";
-        let calibration = "--calibration FILE --calibration-labels labels.npy";
+        let calibration = "--calibration FILE --calibration-labels fitted.npy";
         lines.extend([
             format!("apply {artefact}.bin KIND FILE -o out.csv --force"),
             format!("assess {artefact}.bin KIND FILE --labels labels.npy"),
@@ -131,8 +135,8 @@ fn a_matrix_that_nobody_names_is_what_its_numbers_are() {
     let place = place();
     for artefact in ARTEFACTS {
         let report = |kind: &str, file: &str| -> Value {
-            let roles =
-                ["calibration", "test"].map(|role| format!("--{role} {file} --{role}-labels labels.npy"));
+            let roles = [("calibration", "fitted"), ("test", "labels")]
+                .map(|(role, labels)| format!("--{role} {file} --{role}-labels {labels}.npy"));
             let line = format!("calib report {artefact}.bin {kind} {} --bootstrap 5 --json", roles.join(" "));
             let run = place.ok(&line);
             assert!(!run.stderr.contains("probabilities?"), "{line}: {}", run.stderr);
@@ -151,7 +155,8 @@ fn a_matrix_that_nobody_names_is_what_its_numbers_are() {
 fn an_artefact_of_logits_takes_a_matrix_for_logits() {
     let place = place();
     let files = |file: &str| {
-        let roles = ["calibration", "test"].map(|role| format!("--{role} {file} --{role}-labels labels.npy"));
+        let roles = [("calibration", "fitted"), ("test", "labels")]
+            .map(|(role, labels)| format!("--{role} {file} --{role}-labels {labels}.npy"));
         format!("calib report needs-logits.bin {} --bootstrap 5 --json", roles.join(" "))
     };
     let asked = place.ok(&files("probs.npy"));

@@ -102,7 +102,7 @@ fn a_closed_standard_output_is_an_error() {
     for (line, prints) in [
         ("inspect cal.bin", true),
         ("inspect cal.bin --json", true),
-        ("assess cal.bin --scores cal.csv", true),
+        ("assess --scores cal.csv", true),
         ("bins --scores cal.csv --bins 2,3", true),
         ("plan --n 400 --bins 10", true),
         ("compare --scores cal.csv --methods platt --folds 2 --repeats 1 --bootstrap 5", true),

@@ -124,7 +124,7 @@ mod tests {
             "  demo           Run the main job on real data, with a calibrator on an emulated device.\n",
             "  verify         Run what proves rather than tests.\n",
             "  bench device   Count instructions, bytes and stack on every emulated core, next to functions in C.\n",
-            "  fuzz           Fuzz the parser, the decoder of frames, the start on any flash, the serial line, and readers of files.\n",
+            "  fuzz           Fuzz the parser, the decoder of frames, the start on any flash, either end of the serial line, and the readers of files.\n",
         ] {
             assert!(listed.contains(line), "{listed}");
         }
@@ -146,6 +146,11 @@ mod tests {
         let XtaskCmd::Faults(faults) = parsed.subcommand else { panic!("{parsed:?}") };
         assert_eq!((faults.only, faults.load, faults.long), (Some(Part::Kills), Some(0.5), false));
         let refused = Xtask::from_vec(["fuzz", "--only", "all"].map(Into::into).into()).unwrap_err();
-        assert!(refused.to_string().contains("there are parse, frame, boot and serve"), "{refused}");
+        assert!(
+            refused
+                .to_string()
+                .contains("there are parse, frame, boot, serve, replies, text, npy, arrow and parquet"),
+            "{refused}"
+        );
     }
 }

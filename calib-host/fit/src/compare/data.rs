@@ -204,6 +204,8 @@ impl CompareData {
             let one_each = Self { units: Units::rows(one_each.len()), ..one_each };
             return one_each.fit(contender, (alpha, candidates), seed);
         }
+        // Of those without a guarantee none can be broken.
+        let candidates = if contender.may_guarantee() { candidates } else { 1 };
         let words = |cause: &dyn std::fmt::Display| cause.to_string();
         // As long as what `calib fit` writes, whatever the hash.
         let options = ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() };
