@@ -11,7 +11,7 @@ use crate::fit::cluster_rows_of;
 /// use calib_fit::artifact::points;
 /// use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 ///
-/// let data = BinaryData::new(vec![0.1, 0.2, 0.8, 0.9], vec![false, true, false, true])?;
+/// let data = BinaryData::new(vec![0.125, 0.25, 0.75, 0.875], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?.of_clusters(80, 0);
 /// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// assert_eq!(points(&stored.artifact()), "4 clusters (of their 80 rows one each is a calibration point)");

@@ -57,13 +57,13 @@ impl Repeats {
     ///
     /// let label = |i: u32| i.wrapping_mul(2_654_435_769) >> 31 == 1;
     /// let rows = |copies: u32| {
-    ///     let row = move |i: u32| (f64::from(i / copies) / 1000.0, label(i / copies));
-    ///     let (scores, labels) = (0..1000).map(row).unzip();
+    ///     let row = move |i: u32| (f64::from(i / copies) / 2000.0, label(i / copies));
+    ///     let (scores, labels) = (0..2000).map(row).unzip();
     ///     BinaryData::new(scores, labels).expect("scores are in [0, 1]")
     /// };
     /// assert_eq!(Repeats::noticed_in(&rows(1))?, None);
-    /// // Each row twice.
-    /// assert_eq!(Repeats::noticed_in(&rows(2))?.map(|repeats| repeats.repeated), Some(500));
+    /// // Each row four times.
+    /// assert_eq!(Repeats::noticed_in(&rows(4))?.map(|repeats| repeats.repeated), Some(1500));
     /// # Ok::<(), calib_fit::FitError>(())
     /// ```
     ///
