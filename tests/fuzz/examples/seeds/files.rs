@@ -42,7 +42,7 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
     let gz = gz.finish().unwrap();
     vec![
         ("csv", chosen(0, csv)),
-        ("csv_of_codes", chosen(0, "\u{feff}score;label\r\n-128;yes\r\n\"127\";no\r\n;\r\n")),
+        ("csv_of_codes", chosen(0, "\u{feff}score,label\r\n-128,1\r\n\"127\",0\r\n,\r\n")),
         ("csv_quoted", chosen(0, "\"a \"\"b\"\"\",score,\"label\n\"\n1,0.5,false\n,nan,\n2,-inf,1\n")),
         ("lines", chosen(1, lines)),
         (

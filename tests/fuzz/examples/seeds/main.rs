@@ -422,7 +422,7 @@ fn conversations() -> Vec<(&'static str, Vec<u8>)> {
         [slots(None), receiving(0), receiving(total), installing(256), installed, slots(Some(0))].concat();
     let told = |name: &str| body(replies().into_iter().find(|(reply, _)| *reply == name).unwrap().1);
     let (status, prediction) = (told("reply_status"), told("reply_prediction"));
-    let late = [part(1, &status), part(2, &status), part(3, b"boot"), part(0, &status)].concat();
+    let late = [part(1, &prediction), part(2, &prediction), part(3, b"boot"), part(0, &status)].concat();
     let held = Some(Held { identity, counter: 3 });
     let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Altered });
     let standing = answer(ReplyBody::Standing(Standing { held, passed_over, questions: Questions::All }));
