@@ -1,5 +1,9 @@
 //! Files of any bytes, read in every way that commands do.
 
+use std::panic;
+use std::process;
+use std::sync::Once;
+
 use calib_host::VectorKind;
 use calib_host::files::FileError;
 use calib_host::input::{Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
@@ -10,6 +14,8 @@ use calib_host::input::{Source, Table, binary_data, code_vectors, codes, is_matr
 ///
 /// If a reader hands on what it should have refused.
 pub fn read(name: &str, bytes: &[u8]) {
+    static OWN_PANICS: Once = Once::new();
+    OWN_PANICS.call_once(end_at_own_panics);
     let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
     if let Some(table) = told(Table::read(&source)) {
         look_at(&table);
@@ -29,6 +35,22 @@ pub fn read(name: &str, bytes: &[u8]) {
         let Some(codes) = told(code_vectors(&source, encoding, name)) else { continue };
         assert!(codes.len() > 0 && codes.classes() >= 2);
     }
+}
+
+/// Lets a panic in calib's own code end the program. Readers catch panics, those of the crates that they use: so none of
+/// calib's own would be seen.
+fn end_at_own_panics() {
+    // The first reader puts its hook in front of others, so it comes before this one.
+    let _ = told(Source::from_bytes("scores.npy", Vec::new()).and_then(|source| is_matrix(&source, "score")));
+    let readers = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let own = |file: &str| ["/calib-core/", "/calib-host/"].iter().any(|folder| file.contains(folder));
+        if info.location().is_some_and(|place| own(place.file())) {
+            eprintln!("{info}");
+            process::abort();
+        }
+        readers(info);
+    }));
 }
 
 /// Everything of a table, as it is shown and as every kind of column.

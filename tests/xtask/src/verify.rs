@@ -137,9 +137,9 @@ fn clippy(root: &Path) -> Result<()> {
 fn dependencies(root: &Path) -> Result<()> {
     WORKSPACES.iter().try_for_each(|workspace| {
         run(cargo(&root.join(workspace))
-            .args(["deny", "--locked", "--log-level", "error", "check", "--config"])
+            .args(["deny", "--locked", "--log-level", "error", "--config"])
             .arg(root.join("deny.toml"))
-            .args(["bans", "licenses", "sources"]))
+            .args(["check", "bans", "licenses", "sources"]))
     })
 }
 

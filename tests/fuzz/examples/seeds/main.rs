@@ -1,13 +1,16 @@
 //! Writes the seed corpora: `cargo run --example seeds`, from `tests/fuzz`.
 
+mod files;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Table,
-    TableForm, Theorem,
+    Artifact, ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind,
+    Table, TableForm, Theorem,
 };
 use calib_core::decision::{Action, DecisionParts};
+use calib_core::slot::{PassedOver, Receipt, SlotContent, SlotFault};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
 };
@@ -16,8 +19,8 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, CalibratorStatus, ClassesPrediction, Measurement, Missing, Prediction, Ranked, RawScore, Refusal,
-    Reply, ReplyBody, Request, RequestBody, TopKPrediction,
+    self, CalibratorStatus, ClassesPrediction, Held, Measurement, Missing, Prediction, Questions, Ranked,
+    RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Slots, Standing, TopKPrediction, UpdateStatus,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Outcome, ParseError, ProbInterval, Score,
@@ -72,6 +75,12 @@ fn main() {
     write("serve", "halves", &twice);
     write("serve", "status", &framed(&Request { id: 9, body: RequestBody::Status }));
     write("frame", "framed", &framed(&Request { id: 7, body: RequestBody::Score(0.5) }));
+    for (name, bytes) in conversations() {
+        write("replies", name, &bytes);
+    }
+    for (target, name, bytes) in files::all() {
+        write(target, name, &bytes);
+    }
 }
 
 fn write(target: &str, name: &str, bytes: &[u8]) {
@@ -382,6 +391,52 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
             }),
         ),
         ("reply_refused", ReplyBody::Refused(Refusal::FeatureCount { expected: 30, got: 3 })),
+    ]
+}
+
+/// What a device says, as the target makes frames of it: what is asked, and then parts of a kind, a length, and so many bytes.
+fn conversations() -> Vec<(&'static str, Vec<u8>)> {
+    let part = |kind: u8, bytes: &[u8]| [&[kind, bytes.len() as u8], bytes].concat();
+    // The target puts the number in front.
+    let body = |body: ReplyBody| payload(&Reply { id: 7, body })[1..].to_vec();
+    let answer = |of: ReplyBody| part(0, &body(of));
+    let (artefact, update) = (binary(Method::Umd, Some(0.25)), ReplyBody::Update);
+    let total = artefact.len() as u32;
+    let identity = Artifact::parse(&artefact).unwrap().identity();
+    let content = SlotContent { identity, len_bytes: total, counter: 0, sequence: 1 };
+    let slots = |in_force: Option<u8>| {
+        let held = in_force.map_or(Err(SlotFault::Blank), |_| Ok(content));
+        let slots = [held, Err(SlotFault::Blank)];
+        answer(ReplyBody::Slots(Slots {
+            in_force,
+            slots,
+            max_len_bytes: 512,
+            trusted_key: None,
+            update: None,
+        }))
+    };
+    let receiving = |received| answer(update(UpdateStatus::Receiving { received, len_bytes: total }));
+    let installing = |done_bytes| answer(update(UpdateStatus::Installing { done_bytes, total_bytes: 512 }));
+    let installed = answer(update(UpdateStatus::Installed(Receipt { identity, slot: 0, sequence: 1 })));
+    let pushed =
+        [slots(None), receiving(0), receiving(total), installing(256), installed, slots(Some(0))].concat();
+    let told = |name: &str| body(replies().into_iter().find(|(reply, _)| *reply == name).unwrap().1);
+    let (status, prediction) = (told("reply_status"), told("reply_prediction"));
+    let late = [part(1, &prediction), part(2, &prediction), part(3, b"boot"), part(0, &status)].concat();
+    let held = Some(Held { identity, counter: 3 });
+    let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Altered });
+    let standing = answer(ReplyBody::Standing(Standing { held, passed_over, questions: Questions::All }));
+    let version = |version| answer(ReplyBody::Version(version));
+    let all: Vec<u8> = replies().into_iter().flat_map(|(_, body)| framed(&Reply { id: 7, body })).collect();
+    vec![
+        ("answers", [&[0], &late[..], &slots(Some(0)), &part(0, &prediction)].concat()),
+        ("refused", [&[0], &part(0, &told("reply_refused"))[..], &part(0, &[99, 1])].concat()),
+        ("standing", [&[1], &version(2)[..], &standing].concat()),
+        ("version_1", [&[1], &version(1)[..]].concat()),
+        ("older", [&[1], &answer(ReplyBody::Refused(Refusal::Unknown))[..]].concat()),
+        ("pushed", [&[2], &pushed[..]].concat()),
+        ("stopped", [&[2], &slots(None)[..], &receiving(1), &receiving(1), &receiving(0)].concat()),
+        ("received", [&[3], &all[..]].concat()),
     ]
 }
 
