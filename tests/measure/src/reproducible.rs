@@ -177,7 +177,7 @@ impl Place {
         calib(
             "fit --method umd --bins 10 --scores cal.csv --score-column score --label-column label -o cal.bin",
         )?;
-        calib("report cal.bin --calibration cal.csv --test cal.csv -o report.html")
+        calib("report cal.bin --calibration cal.csv --test cal.csv --same-rows -o report.html")
     }
 }
 
