@@ -63,11 +63,11 @@ impl AppliedClasses {
     /// Returns what to know about the row: why the predicted class or else another class has no probability, in the words of
     /// [`Applied::flags`], or nothing.
     pub fn flags(&self) -> &'static str {
-        let all = std::iter::once(&self.predicted).chain(&self.outcomes);
-        let all: Vec<&str> = all.map(flags).filter(|flags| !flags.is_empty()).collect();
+        let mut all = std::iter::once(&self.predicted).chain(&self.outcomes).map(flags);
+        let Some(first) = all.find(|flags| !flags.is_empty()) else { return "" };
         // That a class has no probability is the weightier news.
-        let weightiest = all.iter().find(|flags| **flags != OUT_OF_RANGE).or(all.first());
-        weightiest.copied().unwrap_or_default()
+        let weightier = |flags: &&str| !flags.is_empty() && *flags != OUT_OF_RANGE;
+        if first == OUT_OF_RANGE { all.find(weightier).unwrap_or(first) } else { first }
     }
 }
 
