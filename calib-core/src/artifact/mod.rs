@@ -33,8 +33,8 @@
 //! | 17 | score ranges, optional, beside 2, 4 to 7, 9 and 11 | for each table the least and the greatest score of its calibration points: two f32, or over codes two u32, each a code less the lowest code of its encoding; zeros for a table without words |
 //! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain); `A` names, a byte with the length before each |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
-//! | 66 | sample, optional, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
+//! | 66 | sample, optional, before 65, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
 //!
 //! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artefact has exactly one of them, the one that goes with its
 //! method, its score encoding and its flags. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
