@@ -1,5 +1,8 @@
 //! The order of the rooms.
 
+use std::fs;
+use std::path::Path;
+
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
@@ -44,4 +47,34 @@ fn a_planted_fault_is_found() {
         "stats/planted.rs:2: `crate::fit_binary` names no room: spell it `crate::<room>::...`",
     ];
     assert_eq!(found, wanted);
+}
+
+/// Who embeds the library has another way to say such things than the command's options.
+#[test]
+fn no_sentence_names_an_option_or_the_command() {
+    fn named_in(folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                named_in(&path, found);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            found.extend(
+                code.filter(|line| names_an_option(line)).map(|line| format!("{}: {line}", path.display())),
+            );
+        }
+    }
+    let mut found = Vec::new();
+    named_in(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut found);
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+    for planted in ["\"name the patient with --cluster-column\"", "\"`calib fit` states what holds\""] {
+        assert!(names_an_option(planted), "{planted}");
+    }
+}
+
+fn names_an_option(line: &str) -> bool {
+    let option = |(at, _): (usize, &str)| line[at + 2..].starts_with(|c: char| c.is_ascii_lowercase());
+    line.match_indices("--").any(option) || line.contains("`calib ")
 }

@@ -2,7 +2,7 @@
 
 use calib_core::Artifact;
 
-use crate::fit::cluster_rows_of;
+use crate::fit::parameter_of;
 
 /// Counts what is independent among the rows that were fitted to: the calibration points, or clusters of rows of which each
 /// gave one.
@@ -27,5 +27,5 @@ pub fn points(artifact: &Artifact<'_>) -> String {
 
 /// Returns how many rows there were of which one in each cluster was fitted to; `None` if every row was.
 pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
-    cluster_rows_of(artifact.header().provenance.parameters)
+    parameter_of(artifact.header().provenance.parameters, "cluster-rows")?.parse().ok()
 }

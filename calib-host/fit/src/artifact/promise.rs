@@ -8,9 +8,9 @@ use calib_core::{Artifact, BinFlags};
 use super::points::{cluster_rows, points};
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
-use crate::fit::table_name;
+use crate::fit::{parameter_of, table_name};
 use crate::guarantee::gr21_theorem3_smallest_n;
-use crate::stats::percent_of_success;
+use crate::stats::{decimals, percent_of_success};
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
@@ -168,8 +168,8 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
     let (fixed, in_full) = match candidates(artifact) {
         1 => (
             "classifier, method and number of bins were fixed without looking at these labels".to_owned(),
-            "Classifier, its threshold, method and number of bins were fixed without looking at these labels; if the best of M was \
-             chosen by them, `calib fit --candidates M` states what holds."
+            "Classifier, its threshold, method and number of bins were fixed without looking at these labels. Where the best of M \
+             was chosen by them, the epsilon that holds is the one for alpha / M."
                 .to_owned(),
         ),
         candidates => (
@@ -248,14 +248,14 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
     let (spent, spent_in_full) = match parameter(artifact, "alpha-spent").filter(|&spent| spent > 0.0) {
         None => (
             "each recalibration takes that chance anew".to_owned(),
-            "Every recalibration takes that chance anew; `calib fit --alpha-spent` adds up what earlier ones took.".to_owned(),
+            "Every recalibration takes that chance anew, and the chances add up.".to_owned(),
         ),
         Some(spent) => {
-            // In decimals, or a sum such as 0.1 + 0.2 would show its rounding.
-            let all = format!("{:.10}", (spent + as_written(guarantee.alpha)).min(1.0));
-            let all = all.trim_end_matches('0').trim_end_matches('.').to_owned();
+            let all = in_decimals((spent + as_written(guarantee.alpha)).min(1.0));
             (
-                format!("with the earlier calibrations in the field, which took {spent}, one of them fails with probability {all}"),
+                format!(
+                    "with the earlier calibrations in the field, which took {spent}, one of them fails with probability {all}"
+                ),
                 format!(
                     "Earlier calibrations in the field took a probability of {spent}: that the promise of any of them, or this one, \
                      does not hold has a probability of up to {all}."
@@ -285,9 +285,7 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
     ];
     if artifact.tables().has_intervals() {
         let one = percent_of_success(guarantee.alpha);
-        let both = (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0);
-        let both = format!("{:.10}", 100.0 * both);
-        let both = both.trim_end_matches('0').trim_end_matches('.');
+        let both = in_decimals(100.0 * (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0));
         all.push(Condition::new(
             format!("the exact intervals hold with probability {one} % by themselves, with epsilon together {both} %"),
             format!(
@@ -327,11 +325,9 @@ fn extremes(bins: u32, fewest: u32) -> Condition {
     Condition::new(&*short, format!("{short}."))
 }
 
-/// A number of the fit's parameters, which are `name=value` separated by spaces.
+/// A number of the fit's parameters.
 fn parameter(artifact: &Artifact<'_>, name: &str) -> Option<f64> {
-    let mut pairs =
-        artifact.header().provenance.parameters.split(' ').filter_map(|pair| pair.split_once('='));
-    pairs.find(|(found, _)| *found == name)?.1.parse().ok()
+    parameter_of(artifact.header().provenance.parameters, name)?.parse().ok()
 }
 
 /// Among how many candidates method and bins were chosen by the labels, as the artefact's parameters say: its epsilon is for alpha
@@ -340,10 +336,15 @@ pub fn candidates(artifact: &Artifact<'_>) -> u64 {
     parameter(artifact, "candidates").map_or(1, |candidates| candidates as u64).max(1)
 }
 
+/// A number with up to ten decimals: a sum such as 0.1 + 0.2 does not show its rounding.
+fn in_decimals(number: f64) -> String {
+    let text = format!("{number:.10}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Alpha as a fraction: `1 of 10`.
 fn odds_of_failure(alpha: f32) -> String {
-    let decimals = alpha.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
-    let of = 10f64.powi(decimals.min(15));
+    let of = 10f64.powi(decimals(alpha).min(15) as i32);
     format!("{:.0} of {of:.0}", as_written(alpha) * of)
 }
 

@@ -155,8 +155,7 @@ impl fmt::Display for Repeats {
             f,
             "These rows do not look independent, and guarantees and intervals are for independent ones: in order of score the \
              label changes {changes:.0} times, and would {expected:.0} times; {repeated} of {rows} rows ({share:.1} %) have the score \
-             and label of another. Are there copies, or several rows of a patient? Then name the patient with \
-             --cluster-column."
+             and label of another. Are there copies, or several rows of a patient?"
         )
     }
 }

@@ -198,14 +198,19 @@ pub(crate) fn of_clusters(parameters: &str, rows: u64, seed: Seed) -> String {
     format!("{parameters} cluster-rows={rows} cluster-seed={seed}").trim_start().into()
 }
 
-/// Reads from the parameters of a fit how many rows there were of which one in each cluster was fitted to; `None` if every row
-/// was.
+/// Reads from the parameters of a fit, which are `name=value` separated by spaces, the value of this name; `None` if there is no
+/// such parameter.
 ///
 /// ```
-/// assert_eq!(calib_fit::fit::cluster_rows_of("alpha=0.1 bins=2 cluster-rows=80 cluster-seed=0"), Some(80));
+/// use calib_fit::fit::parameter_of;
+///
+/// let parameters = "alpha=0.1 bins=2 cluster-rows=80 cluster-seed=0";
+/// assert_eq!(parameter_of(parameters, "cluster-rows"), Some("80"));
+/// assert_eq!(parameter_of(parameters, "rows"), None);
 /// ```
-pub fn cluster_rows_of(parameters: &str) -> Option<u64> {
-    parameters.split(' ').find_map(|parameter| parameter.strip_prefix("cluster-rows=")?.parse().ok())
+pub fn parameter_of<'p>(parameters: &'p str, name: &str) -> Option<&'p str> {
+    let mut pairs = parameters.split(' ').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(found, value)| (found == name).then_some(value))
 }
 
 /// What a table of a reduction is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; `the table` if there is

@@ -16,7 +16,8 @@ pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Cluster
         return Ok(());
     }
     // Only points on a disk could fail to be read, and these are not looked at.
-    warn(Repeats::noticed_in(data).ok().flatten().as_slice())
+    let noticed = Repeats::noticed_in(data).ok().flatten();
+    warn(noticed.map(|repeats| format!("{repeats} Then name the patient with --cluster-column.")).as_slice())
 }
 
 /// What vectors predict, with what came of it.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use calib_core::VectorCalibrator;
 use calib_core::vector::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorScaling};
-use calib_host::fit::cluster_rows_of;
+use calib_host::fit::parameter_of;
 use calib_host::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
             held_out.standard_error
         )
     });
-    let points = match cluster_rows_of(&fit.parameters) {
+    let points = match parameter_of(&fit.parameters, "cluster-rows") {
         Some(rows) => format!("{} clusters (one of their {rows} rows each)", fit.n),
         None => format!("{} points", fit.n),
     };
