@@ -1,7 +1,9 @@
 //! Rows that stand for several points, or for a share of one.
 
 use calib_core::ScoreEncoding;
-use calib_fit::data::{BinaryData, DataError, WeightedData};
+use calib_fit::FitError;
+use calib_fit::data::{BinaryData, DataError, RowsHash, WeightedData};
+use calib_fit::points::Spread;
 
 use super::column::{Column, check_same_rows};
 use crate::files::{Fault, FileError, Problem};
@@ -22,6 +24,30 @@ impl Sample {
         match self {
             Self::Points(data) => Self::Points(data.rounded()),
             Self::Weighted(data) => Self::Weighted(data.rounded()),
+        }
+    }
+
+    /// Returns the hash of the rows, whatever their weights.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryData::rows_hash`].
+    pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
+        match self {
+            Self::Points(data) => data.rows_hash(),
+            Self::Weighted(data) => Ok(data.rows_hash()),
+        }
+    }
+
+    /// Looks at where the scores lie, and how often they repeat.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryData::spread`].
+    pub fn spread(&self) -> Result<Spread, FitError> {
+        match self {
+            Self::Points(data) => data.spread(),
+            Self::Weighted(data) => data.spread(),
         }
     }
 }

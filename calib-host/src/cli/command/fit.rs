@@ -7,26 +7,21 @@ use std::time::Duration;
 
 use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, ScoreEncoding};
-use calib_host::artifact::{
-    CompileError, Promise, VacuousBins, cluster_rows, points, points_for_a_useful_epsilon, promise,
-};
+use calib_host::artifact::CompileError;
 use calib_host::assess::evidence_of_fit;
-use calib_host::binary::{Bin, Model, ScalingModel};
 use calib_host::data::{DataError, RowsHash};
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::{Place, write_file};
-use calib_host::fit::{FittedTable, divided, fit_weighted};
+use calib_host::fit::{Unfitted, divided, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
-use calib_host::stats::percent_of_success;
 use calib_host::{
     ArtifactOptions, BinaryData, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes,
     fit_binary, fit_joint, joint_artifact_bytes,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -39,7 +34,7 @@ use crate::cli::read::{
     labels_of, predictions, question_independence, question_kind, question_predictions, read_code_vectors,
     read_vectors, row_labels,
 };
-use crate::cli::show::{Warnings, edges_of_keys, joint_json, joint_summary};
+use crate::cli::show::{ShownFit, Warnings, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it as an artefact.
 #[derive(Args)]
@@ -381,11 +376,8 @@ impl FitCommand {
         };
         let mut sample = self.points.sample(&table, &scores, labels.as_ref())?;
         // Of all rows, those that are not drawn among them.
-        let rows = match &sample {
-            Sample::Points(data) => data.rows_hash(),
-            Sample::Weighted(data) => Ok(data.rows_hash()),
-        };
-        let rows = rows.map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
+        let place = Place::file(sources[0].path());
+        let rows = sample.rows_hash().map_err(|cause| Error::fit(place.clone(), cause))?;
         let mut drawn = None;
         if let (Some(labels), Some(_)) = (&mut labels, self.clusters()) {
             // As the device has them: what it cannot tell apart has one order.
@@ -403,11 +395,9 @@ impl FitCommand {
             if encoding.is_none() && self.table == TableWidth::U16 { sample.rounded() } else { sample };
         let fit_error = |cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
-            let file = Place::file(sources[0].path());
             let labels = labels.as_ref().map(|labels| labels.place().clone());
-            Error::fit(labels.filter(|_| one_class).unwrap_or(file), cause)
+            Error::fit(labels.filter(|_| one_class).unwrap_or(place.clone()), cause)
         };
-        let place = Place::file(sources[0].path());
         let fit = match &sample {
             Sample::Points(data) => {
                 fit_binary(data, &self.method.binary(data.len(), &place)?, self.divided_alpha())
@@ -422,11 +412,7 @@ impl FitCommand {
             // The test counts points.
             Sample::Weighted(_) => Warnings::default(),
         };
-        let spread = match &sample {
-            Sample::Points(data) => data.spread(),
-            Sample::Weighted(data) => data.spread(),
-        };
-        let spread = spread.map_err(fit_error)?;
+        let spread = sample.spread().map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = self.drawn(over_codes(fit.with_spreads([Some(spread)]), encoding)?, drawn);
         Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
@@ -440,18 +426,9 @@ impl FitCommand {
         quiet: bool,
     ) -> Result<(), Error> {
         warnings.print()?;
-        let artifact = stored.artifact();
-        let len_bytes = artifact.len_bytes();
-        let vacuous = VacuousBins::of(&artifact);
-        let advice = points_for_a_useful_epsilon(&artifact);
-        // A bound of 1 or more is no guarantee, and the promise says so.
-        let remark = vacuous.remark().filter(|_| fit.guarantee.is_some_and(|g| g.epsilon < 1.0));
-        let mut promise = promise(stored);
-        for more in advice.into_iter().chain(remark) {
-            promise.statement += &format!(" {more}");
-        }
+        let shown = ShownFit::new(fit, stored, &self.output);
         if self.json {
-            let mut value = self.summary(fit, stored, &promise);
+            let mut value = shown.json();
             warnings.add_to(&mut value);
             return print_json(&value);
         }
@@ -459,75 +436,15 @@ impl FitCommand {
             return Ok(());
         }
         let mut err = stderr();
-        let points = match cluster_rows(&artifact) {
-            Some(_) => points(&artifact),
-            None => format!("{} points", fit.n),
-        };
-        writeln!(
-            err,
-            "{}, {} ({}), {} bins, {len_bytes} bytes: {}",
-            points,
-            fit.method,
-            fit.reduction,
-            fit.bins(),
-            self.output.display()
-        )?;
-        let unfitted = fit
-            .unfitted
-            .iter()
-            .take(SHOWN)
-            .map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
-        let shown = unfitted.collect::<Vec<_>>().join("; ");
-        match fit.unfitted.len() {
-            0 => {}
-            1..=SHOWN => writeln!(err, "uncalibrated: {shown}")?,
-            more => writeln!(err, "uncalibrated: {shown}; and {} more", more - SHOWN)?,
-        }
-        for line in promise.lines(|condition| &condition.short) {
+        for line in shown.lines() {
             writeln!(err, "{line}")?;
         }
-        for remark in few_events(fit).into_iter().chain(exact_intervals(fit, vacuous)) {
-            writeln!(err, "{remark}")?;
-        }
-        if fit
-            .unfitted
-            .iter()
-            .any(|unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated))
-        {
+        let is_separated =
+            |unfitted: &Unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated);
+        if fit.unfitted.iter().any(is_separated) {
             writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
         }
         Ok(())
-    }
-
-    /// What was fitted, by names.
-    fn summary(&self, fit: &calib_host::Fit, stored: &StoredArtifact, promise: &Promise) -> Value {
-        let artifact = stored.artifact();
-        json!({
-            "output": self.output,
-            "len_bytes": artifact.len_bytes(),
-            "method": fit.method.to_string(),
-            "reduction": fit.reduction.to_string(),
-            "n": fit.n,
-            "cluster_rows": cluster_rows(&artifact),
-            "encoding": fit.encoding().to_string(),
-            "weighted": fit.weighted,
-            "bins": fit.bins(),
-            "guarantee": fit.guarantee.map(|g| json!({
-                "theorem": g.theorem.to_string(),
-                "alpha": g.alpha,
-                "epsilon": g.epsilon,
-            })),
-            "vacuous_bins": VacuousBins::of(&artifact).vacuous,
-            "promise": promise.statement,
-            "assumptions": promise.full_assumptions(),
-            "limits": promise.full_limits(),
-            "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
-                "table": unfitted.table,
-                "name": fit.table_name(unfitted.table),
-                "reason": unfitted.reason.to_string(),
-            })).collect::<Vec<_>>(),
-            "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
-        })
     }
 }
 
@@ -536,67 +453,6 @@ fn warnings_of(data: &BinaryData) -> Result<Warnings, FitError> {
     let evidence = evidence_of_fit(data)?.into_iter().collect();
     Ok(Warnings { evidence, ..Warnings::default() })
 }
-
-/// What is to be said of bins in which next to nothing happened.
-fn few_events(fit: &calib_host::Fit) -> Vec<String> {
-    let mut remarks = Vec::new();
-    let tables = || fit.tables.iter().flatten();
-    if let Some(label) = fit.one_label() {
-        let intervals = || tables().flat_map(|table| &table.intervals);
-        let bound = match label {
-            false => intervals().map(|i| i.hi).reduce(f64::max).map(|hi| ("an upper", "most", hi)),
-            true => intervals().map(|i| i.lo).reduce(f64::min).map(|lo| ("a lower", "least", lo)),
-        };
-        let (n, label) = (fit.n, u8::from(label));
-        remarks.push(match bound {
-            Some((side, at, bound)) => format!(
-                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artefact carries the bounds."
-            ),
-            None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
-        });
-    }
-    let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
-    if few > 0 {
-        remarks.push(format!(
-            "At most two positives or two negatives in all are in {few} of {} bins: what is known there is the exact interval \
-             (--intervals, --json), not epsilon.",
-            fit.bins()
-        ));
-    }
-    remarks
-}
-
-/// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
-fn exact_intervals(fit: &calib_host::Fit, vacuous: VacuousBins) -> Vec<String> {
-    let Some(guarantee) = fit.guarantee.filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
-    else {
-        return Vec::new();
-    };
-    let head = format!(
-        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {}:",
-        percent_of_success(guarantee.alpha)
-    );
-    let tables = fit.tables.iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));
-    let bins = tables.flat_map(|(index, table)| {
-        let name = match fit.tables.len() {
-            1 => String::new(),
-            _ => format!("{}, ", fit.table_name(index)),
-        };
-        table.model.bins().iter().zip(&table.intervals).enumerate().map(move |(bin, (counts, i))| {
-            let (bin, Bin { n, positives, .. }) = (bin + 1, counts);
-            format!("  {name}bin {bin}: {positives} of {n}, [{:.4}, {:.4}]", i.lo, i.hi)
-        })
-    });
-    let mut lines = vec![head];
-    lines.extend(bins.take(SHOWN_INTERVALS));
-    if fit.bins() > SHOWN_INTERVALS {
-        lines.push("  (--json has the others)".into());
-    }
-    lines
-}
-
-/// How many exact intervals are told one by one.
-const SHOWN_INTERVALS: usize = 32;
 
 /// The fit as one of codes, if scores are such.
 fn over_codes(
@@ -635,47 +491,6 @@ impl Drawn {
     fn of<T: Copy>(&self, values: &[T]) -> Vec<T> {
         self.rows.iter().map(|&row| values[row]).collect()
     }
-}
-
-/// How many uncalibrated tables are told one by one.
-const SHOWN: usize = 8;
-
-/// A table's numbers, by their names.
-fn table_json(table: &FittedTable, weighted: bool) -> Value {
-    let bins = table.model.bins();
-    let values = || bins.iter().map(|bin| bin.value).collect::<Vec<_>>();
-    let mut value = match &table.model {
-        Model::Steps(steps) => {
-            json!({"edges": steps.edges, "values": values(), "ties_merged": steps.ties_merged})
-        }
-        Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
-        Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
-        Model::Codes(codes) => {
-            let edges = edges_of_keys(&codes.edges, codes.encoding);
-            json!({"edges": edges, "keys": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
-        }
-        Model::VennAbers(table) => json!({"edges": table.edges, "p0": table.p0, "p1": table.p1}),
-        Model::Scaling(ScalingModel::PlattLogit { a, b } | ScalingModel::PlattProb { a, b }) => {
-            json!({"a": a, "b": b})
-        }
-        Model::Scaling(ScalingModel::Beta { a, b, c }) => json!({"a": a, "b": b, "c": c}),
-        Model::Scaling(ScalingModel::Temperature { inverse_t }) => json!({"temperature": 1.0 / inverse_t}),
-        _ => json!({}),
-    };
-    value["n"] = table.n.into();
-    value["epsilon"] = table.epsilon.into();
-    if weighted {
-        let total = bins.iter().map(|bin| bin.n).sum::<u64>() as f64;
-        value["weight_shares"] = bins.iter().map(|bin| bin.n as f64 / total).collect();
-    } else if !bins.is_empty() {
-        value["counts"] = bins.iter().map(|bin| bin.n).collect();
-        value["positives"] = bins.iter().map(|bin| bin.positives).collect();
-    }
-    if !table.intervals.is_empty() {
-        value["intervals"] = json!(table.intervals);
-        value["bins_with_few_events"] = json!(table.bins_with_few_events());
-    }
-    value
 }
 
 /// The actions of a costs file and their rule.

@@ -7,6 +7,7 @@ mod comparison;
 mod decided;
 #[cfg(feature = "serial")]
 mod device;
+mod fit;
 mod form;
 mod joint;
 mod rule;
@@ -21,7 +22,7 @@ pub(crate) use comparison::comparison;
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
-pub(crate) use form::edges_of_keys;
+pub(crate) use fit::ShownFit;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
