@@ -252,7 +252,7 @@ impl Judge<'_> {
             HeldOut::Parts(repeats) => {
                 let mut losses = vec![0.0; self.points.len()];
                 for (repeat, parts) in repeats.iter().enumerate() {
-                    let of_parts: Vec<Vec<f64>> = parts
+                    let of_parts: Vec<Result<Vec<f64>, String>> = parts
                         .par_iter()
                         .enumerate()
                         .map(|(part, (outside, inside))| {
@@ -260,8 +260,10 @@ impl Judge<'_> {
                             let place = repeat * parts.len() + part;
                             self.losses(&self.points.part(inside), &fitted, place as u64)
                         })
-                        .collect::<Result<_, String>>()?;
+                        .collect();
+                    // The first part that failed says why, whichever thread was first.
                     for ((_, inside), part) in parts.iter().zip(of_parts) {
+                        let part = part?;
                         clipped += self.clipped(&part);
                         for (&i, loss) in inside.iter().zip(part) {
                             losses[i] += loss / repeats.len() as f64;
@@ -573,6 +575,27 @@ mod tests {
         let (isotonic, platt) = clipped(ProperScore::LogLoss);
         assert!(isotonic > Some(0) && isotonic < Some(100) && platt == Some(0), "{isotonic:?} {platt:?}");
         assert_eq!(clipped(ProperScore::Brier), (None, None));
+    }
+
+    /// Without the only positive the labels are the same, with it they are separated.
+    #[test]
+    fn the_first_part_says_why_a_method_failed() {
+        let points = (0..6).map(|i| (f64::from(i) / 6.0, i == 5));
+        let platt = Contender::Binary(BinaryMethod::Scaling(ScalingMethod::PlattLogit));
+        let data = CompareData::binary(points, None);
+        let run = |threads, seed| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let split = Split::CrossValidation { folds: 3, repeats: 1 };
+            let bootstrap = Bootstrap { seed, resamples: 2, ..OPTIONS.bootstrap };
+            let options = CompareOptions { bootstrap, split, ..OPTIONS };
+            pool.install(|| {
+                compare_methods(&data, None, &[("platt".into(), platt.clone())], &options, &|| ())
+            })
+            .failed
+        };
+        for seed in 0..30 {
+            assert_eq!(run(4, seed), run(1, seed), "{seed}");
+        }
     }
 
     #[test]
