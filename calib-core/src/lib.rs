@@ -67,16 +67,18 @@ pub mod wire;
 
 pub use artifact::{Artifact, ClassifierId, Identity, ParseError};
 pub use calibrator::{
-    BinaryCalibrator, BinaryCodeCalibrator, Calibrator, ClassProbs, TopKCalibrator, TopLabelCalibrator,
-    TopLabelCodeCalibrator, VectorCalibrator,
+    BinaryCalibrator, BinaryCodeCalibrator, BinaryMarginCalibrator, Calibrator, ClassProbs, TopKCalibrator,
+    TopLabelCalibrator, TopLabelCodeCalibrator, TopLabelCodeMarginCalibrator, TopLabelMarginCalibrator,
+    VectorCalibrator,
 };
 pub use decision::{AlarmRule, DecisionRule};
 pub use outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
 pub use score::{
-    Logits, Probs, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel, TopLabelCode,
+    Logits, Margin, Probs, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel,
+    TopLabelCode, TopLabelCodeMargin, TopLabelMargin,
 };
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use slot::TrustedKey;
 pub use slot::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
-pub use table::{FixedCodeTable, FixedTable, StepTable};
+pub use table::{FixedCodeTable, FixedMarginTable, FixedTable, MarginTable, StepTable};

@@ -3,10 +3,11 @@
 use super::error::TableFault;
 use super::layout::SectionKind;
 use super::pool::{HalfWriter, WordWriter};
-use crate::score::ScoreEncoding;
+use crate::score::{FloatScore, ScoreEncoding};
 use crate::table::{
-    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, StepTable,
-    VennAbersTable,
+    CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, InterpolatedTableOf, MarginFunction,
+    MarginScaling, MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable,
+    RandomizedTableOf, Scaling, ScalingFunction, StepTable, StepTableOf, VennAbersTable, VennAbersTableOf,
 };
 
 /// A table of an artefact in one of its forms. All tables of an artefact have the same form.
@@ -31,16 +32,45 @@ pub enum TableForm<'a> {
     Codes(CodeTable<'a>),
     /// A probability per bin, in 16-bit numbers.
     Compact(CompactTable<'a>),
+    /// A probability per bin of margins.
+    MarginSteps(MarginTable<'a>),
+    /// A probability per bin of margins, with equal ones divided by lot.
+    MarginRandomized(RandomizedMarginTable<'a>),
+    /// A line between every two knots over margins.
+    MarginInterpolated(InterpolatedMarginTable<'a>),
+    /// A function of a margin with a few parameters.
+    MarginScaling(MarginFunction),
+    /// Two probabilities per bin of margins.
+    MarginVennAbers(MarginVennAbersTable<'a>),
 }
 
 /// A table's words after its epsilon, divided into parts.
-enum Parts<'a> {
-    Steps { edges: &'a [f32], values: &'a [f32] },
-    Randomized { edges: &'a [f32], ties: &'a [u32], values: &'a [f32] },
-    Interpolated { x: &'a [f32], y: &'a [f32], slopes: &'a [f32] },
-    Scaling(Scaling),
-    VennAbers { edges: &'a [f32], p0: &'a [f32], p1: &'a [f32] },
-    Codes { edges: &'a [u32], values: &'a [f32] },
+pub(super) enum Parts<'a> {
+    Steps {
+        edges: &'a [f32],
+        values: &'a [f32],
+    },
+    Randomized {
+        edges: &'a [f32],
+        ties: &'a [u32],
+        values: &'a [f32],
+    },
+    Interpolated {
+        x: &'a [f32],
+        y: &'a [f32],
+        slopes: &'a [f32],
+    },
+    /// A kind of function and its parameters.
+    Scaling(&'a [u32]),
+    VennAbers {
+        edges: &'a [f32],
+        p0: &'a [f32],
+        p1: &'a [f32],
+    },
+    Codes {
+        edges: &'a [u32],
+        values: &'a [f32],
+    },
 }
 
 impl<'a> Parts<'a> {
@@ -54,7 +84,7 @@ impl<'a> Parts<'a> {
 
     /// Divides words that [`Parts::checked`] divided before.
     #[inline(always)]
-    fn of(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
+    pub(super) fn of(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match kind {
             SectionKind::Tables => {
                 // 2 B - 1 words.
@@ -86,7 +116,7 @@ impl<'a> Parts<'a> {
                 let (p0, p1) = rest.split_at_checked(bins)?;
                 Some(Self::VennAbers { edges: floats(edges), p0: floats(p0), p1: floats(p1) })
             }
-            SectionKind::Scaling => scaling(words).map(Self::Scaling),
+            SectionKind::Scaling => Some(Self::Scaling(words)),
             _ => None,
         }
     }
@@ -99,7 +129,9 @@ impl<'a> TableForm<'a> {
         encoding: ScoreEncoding,
         words: &'a [u32],
     ) -> Result<Self, TableFault> {
-        let form = match Parts::checked(kind, words).ok_or(TableFault::Extent)? {
+        let parts = Parts::checked(kind, words).ok_or(TableFault::Extent)?;
+        let form = match parts {
+            _ if encoding.is_margin() => return Self::of_margins(parts),
             Parts::Steps { edges, values } => StepTable::new(edges, values).map(Self::Steps).ok(),
             Parts::Randomized { edges, ties, values } => {
                 RandomizedTable::new(edges, ties, values).map(Self::Randomized).ok()
@@ -107,7 +139,10 @@ impl<'a> TableForm<'a> {
             Parts::Interpolated { x, y, slopes } => {
                 InterpolatedTable::new(x, y, slopes).map(Self::Interpolated).ok()
             }
-            Parts::Scaling(parameters) => ScalingFunction::new(parameters).map(Self::Scaling).ok(),
+            Parts::Scaling(words) => {
+                let parameters = scaling(words).ok_or(TableFault::Extent)?;
+                ScalingFunction::new(parameters).map(Self::Scaling).ok()
+            }
             Parts::VennAbers { edges, p0, p1 } => {
                 VennAbersTable::new(edges, p0, p1).map(Self::VennAbers).ok()
             }
@@ -116,7 +151,49 @@ impl<'a> TableForm<'a> {
         form.ok_or(TableFault::Content)
     }
 
-    /// Reads a table that was checked before.
+    /// Checks a table over margins.
+    fn of_margins(parts: Parts<'a>) -> Result<Self, TableFault> {
+        let form = match parts {
+            Parts::Steps { edges, values } => MarginTable::new(edges, values).map(Self::MarginSteps).ok(),
+            Parts::Randomized { edges, ties, values } => {
+                RandomizedMarginTable::new(edges, ties, values).map(Self::MarginRandomized).ok()
+            }
+            Parts::Interpolated { x, y, slopes } => {
+                InterpolatedMarginTable::new(x, y, slopes).map(Self::MarginInterpolated).ok()
+            }
+            Parts::Scaling(words) => {
+                let parameters = margin_scaling(words).ok_or(TableFault::Extent)?;
+                MarginFunction::new(parameters).map(Self::MarginScaling).ok()
+            }
+            Parts::VennAbers { edges, p0, p1 } => {
+                MarginVennAbersTable::new(edges, p0, p1).map(Self::MarginVennAbers).ok()
+            }
+            Parts::Codes { .. } => None,
+        };
+        form.ok_or(TableFault::Content)
+    }
+
+    /// Reads a table over margins that was checked before.
+    pub(super) fn trusted_margins(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
+        match Parts::of(kind, words)? {
+            Parts::Steps { edges, values } => MarginTable::trusted(edges, values).map(Self::MarginSteps),
+            Parts::Randomized { edges, ties, values } => {
+                RandomizedMarginTable::trusted(edges, ties, values).map(Self::MarginRandomized)
+            }
+            Parts::Interpolated { x, y, slopes } => {
+                Some(Self::MarginInterpolated(InterpolatedMarginTable::trusted(x, y, slopes)))
+            }
+            Parts::Scaling(words) => {
+                Some(Self::MarginScaling(MarginFunction::trusted(margin_scaling(words)?)))
+            }
+            Parts::VennAbers { edges, p0, p1 } => {
+                MarginVennAbersTable::trusted(edges, p0, p1).map(Self::MarginVennAbers)
+            }
+            Parts::Codes { .. } => None,
+        }
+    }
+
+    /// Reads a table over scores or codes that was checked before.
     #[inline(always)]
     pub(super) fn trusted(kind: SectionKind, words: &'a [u32]) -> Option<Self> {
         match Parts::of(kind, words)? {
@@ -127,7 +204,7 @@ impl<'a> TableForm<'a> {
             Parts::Interpolated { x, y, slopes } => {
                 Some(Self::Interpolated(InterpolatedTable::trusted(x, y, slopes)))
             }
-            Parts::Scaling(parameters) => Some(Self::Scaling(ScalingFunction::trusted(parameters))),
+            Parts::Scaling(words) => Some(Self::Scaling(ScalingFunction::trusted(scaling(words)?))),
             Parts::VennAbers { edges, p0, p1 } => VennAbersTable::trusted(edges, p0, p1).map(Self::VennAbers),
             Parts::Codes { edges, values } => CodeTable::trusted(edges, values).map(Self::Codes),
         }
@@ -152,11 +229,11 @@ impl<'a> TableForm<'a> {
     /// Returns the kind of section that holds tables of this form.
     pub const fn section(&self) -> SectionKind {
         match self {
-            Self::Steps(_) => SectionKind::Tables,
-            Self::Randomized(_) => SectionKind::RandomizedSteps,
-            Self::Interpolated(_) => SectionKind::Interpolated,
-            Self::Scaling(_) => SectionKind::Scaling,
-            Self::VennAbers(_) => SectionKind::VennAbers,
+            Self::Steps(_) | Self::MarginSteps(_) => SectionKind::Tables,
+            Self::Randomized(_) | Self::MarginRandomized(_) => SectionKind::RandomizedSteps,
+            Self::Interpolated(_) | Self::MarginInterpolated(_) => SectionKind::Interpolated,
+            Self::Scaling(_) | Self::MarginScaling(_) => SectionKind::Scaling,
+            Self::VennAbers(_) | Self::MarginVennAbers(_) => SectionKind::VennAbers,
             Self::Codes(_) => SectionKind::IntegerSteps,
             Self::Compact(_) => SectionKind::CompactSteps,
         }
@@ -168,7 +245,11 @@ impl<'a> TableForm<'a> {
             Self::Steps(table) => table.bins(),
             Self::Randomized(table) => table.bins(),
             Self::Interpolated(table) => table.segments(),
-            Self::Scaling(_) => 0,
+            Self::Scaling(_) | Self::MarginScaling(_) => 0,
+            Self::MarginSteps(table) => table.bins(),
+            Self::MarginRandomized(table) => table.bins(),
+            Self::MarginInterpolated(table) => table.segments(),
+            Self::MarginVennAbers(table) => table.bins(),
             Self::VennAbers(table) => table.bins(),
             Self::Codes(table) => table.bins(),
             Self::Compact(table) => table.bins(),
@@ -182,7 +263,11 @@ impl<'a> TableForm<'a> {
             Self::Randomized(table) => table.edges(),
             Self::Interpolated(table) => table.x(),
             Self::VennAbers(table) => table.edges(),
-            Self::Scaling(_) | Self::Codes(_) | Self::Compact(_) => &[],
+            Self::MarginSteps(table) => table.edges(),
+            Self::MarginRandomized(table) => table.edges(),
+            Self::MarginInterpolated(table) => table.x(),
+            Self::MarginVennAbers(table) => table.edges(),
+            Self::Scaling(_) | Self::MarginScaling(_) | Self::Codes(_) | Self::Compact(_) => &[],
         }
     }
 
@@ -193,34 +278,28 @@ impl<'a> TableForm<'a> {
             Self::Randomized(table) => Some(table.value(bin)),
             Self::Codes(table) => Some(table.value(bin)),
             Self::Compact(table) => Some(table.value(bin)),
-            Self::Interpolated(_) | Self::Scaling(_) | Self::VennAbers(_) => None,
+            Self::MarginSteps(table) => Some(table.value(bin)),
+            Self::MarginRandomized(table) => Some(table.value(bin)),
+            _ => None,
         }
     }
 
     /// Writes the words that [`TableForm::parse`] reads.
     pub(super) fn write(&self, out: &mut WordWriter<'_>) -> Option<()> {
         match self {
-            Self::Steps(table) => {
-                out.floats(table.edges().iter().copied())?;
-                out.floats(table.values())
-            }
-            Self::Randomized(table) => {
-                out.floats(table.edges().iter().copied())?;
-                out.words(table.ties())?;
-                out.floats(table.values())
-            }
-            Self::Interpolated(table) => [table.x(), table.y(), table.slopes()]
-                .iter()
-                .try_for_each(|part| out.floats(part.iter().copied())),
+            Self::Steps(table) => write_steps(table, out),
+            Self::MarginSteps(table) => write_steps(table, out),
+            Self::Randomized(table) => write_randomized(table, out),
+            Self::MarginRandomized(table) => write_randomized(table, out),
+            Self::Interpolated(table) => write_interpolated(table, out),
+            Self::MarginInterpolated(table) => write_interpolated(table, out),
             Self::Scaling(function) => {
                 let mut words = [0; SCALING_WORDS];
                 out.words(scaling_words(function.parameters(), &mut words))
             }
-            Self::VennAbers(table) => {
-                out.floats(table.edges().iter().copied())?;
-                out.floats(table.p0())?;
-                out.floats(table.p1())
-            }
+            Self::MarginScaling(function) => write_margin_scaling(function.parameters(), out),
+            Self::VennAbers(table) => write_venn_abers(table, out),
+            Self::MarginVennAbers(table) => write_venn_abers(table, out),
             Self::Codes(table) => {
                 out.words(table.edges())?;
                 out.floats(table.values())
@@ -236,6 +315,30 @@ impl<'a> TableForm<'a> {
         table.edges().iter().try_for_each(|&edge| out.half(edge))?;
         table.raw_values().try_for_each(|value| out.half(value))
     }
+}
+
+fn write_steps<S: FloatScore>(table: &StepTableOf<'_, S>, out: &mut WordWriter<'_>) -> Option<()> {
+    out.floats(table.edges().iter().copied())?;
+    out.floats(table.values())
+}
+
+fn write_randomized<S: FloatScore>(table: &RandomizedTableOf<'_, S>, out: &mut WordWriter<'_>) -> Option<()> {
+    out.floats(table.edges().iter().copied())?;
+    out.words(table.ties())?;
+    out.floats(table.values())
+}
+
+fn write_interpolated<S: FloatScore>(
+    table: &InterpolatedTableOf<'_, S>,
+    out: &mut WordWriter<'_>,
+) -> Option<()> {
+    [table.x(), table.y(), table.slopes()].iter().try_for_each(|part| out.floats(part.iter().copied()))
+}
+
+fn write_venn_abers<S: FloatScore>(table: &VennAbersTableOf<'_, S>, out: &mut WordWriter<'_>) -> Option<()> {
+    out.floats(table.edges().iter().copied())?;
+    out.floats(table.p0())?;
+    out.floats(table.p1())
 }
 
 /// Tells whether so many words are one value more than edges.
@@ -263,6 +366,32 @@ const PLATT_LOGIT: u32 = 0;
 const PLATT_PROB: u32 = 1;
 const BETA: u32 = 2;
 const TEMPERATURE: u32 = 3;
+const MARGIN_PLATT: u32 = 4;
+const MARGIN_TEMPERATURE: u32 = 5;
+
+#[inline(always)]
+pub(super) fn margin_scaling(words: &[u32]) -> Option<MarginScaling> {
+    match *words {
+        [MARGIN_PLATT, a, b] => Some(MarginScaling::Platt { a: f32::from_bits(a), b: f32::from_bits(b) }),
+        [MARGIN_TEMPERATURE, inverse_t] => {
+            Some(MarginScaling::Temperature { inverse_t: f32::from_bits(inverse_t) })
+        }
+        _ => None,
+    }
+}
+
+fn write_margin_scaling(scaling: MarginScaling, out: &mut WordWriter<'_>) -> Option<()> {
+    match scaling {
+        MarginScaling::Platt { a, b } => {
+            out.word(MARGIN_PLATT)?;
+            out.floats([a, b])
+        }
+        MarginScaling::Temperature { inverse_t } => {
+            out.word(MARGIN_TEMPERATURE)?;
+            out.floats([inverse_t])
+        }
+    }
+}
 
 #[inline(always)]
 pub(super) fn scaling(words: &[u32]) -> Option<Scaling> {

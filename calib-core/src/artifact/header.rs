@@ -174,6 +174,9 @@ impl HeaderFlags {
     pub const WEIGHTED: Self = Self(4);
     /// The tables are of 16-bit numbers.
     pub const COMPACT: Self = Self(8);
+    /// The score of a predicted class is the lead of its logit: the largest logit minus the second largest. The
+    /// [encoding](Header::encoding) is the one of the logits, and the tables' keys are differences.
+    pub const CLASS_MARGIN: Self = Self(16);
 
     /// Joins two sets of flags.
     #[must_use]
@@ -187,7 +190,11 @@ impl HeaderFlags {
     }
 
     const fn known(self) -> bool {
-        let all = Self::TIES_MERGED.0 | Self::CLASS_UNCALIBRATED.0 | Self::WEIGHTED.0 | Self::COMPACT.0;
+        let all = Self::TIES_MERGED.0
+            | Self::CLASS_UNCALIBRATED.0
+            | Self::WEIGHTED.0
+            | Self::COMPACT.0
+            | Self::CLASS_MARGIN.0;
         self.0 & !all == 0
     }
 }
@@ -213,8 +220,16 @@ impl<'a> Header<'a> {
     }
 
     pub(super) fn is_consistent(&self) -> bool {
-        let reduction = self.reduction.tables(self.classes).is_some()
-            && (self.reduction.takes_codes() || !self.encoding.is_quantized());
+        let of_class = self.flags.contains(HeaderFlags::CLASS_MARGIN);
+        let score = match self.reduction {
+            Reduction::Binary => !of_class,
+            // Floats of a predicted class are probabilities, or the leads of logits; codes are of either.
+            Reduction::TopLabel | Reduction::Confidence => {
+                self.encoding.is_quantized() || self.encoding.is_margin() == of_class
+            }
+            _ => !of_class && !self.encoding.is_quantized() && !self.encoding.is_margin(),
+        };
+        let reduction = self.reduction.tables(self.classes).is_some() && score;
         let tables = match self.table_section() {
             Some(SectionKind::Scaling | SectionKind::VectorScaling) => self.bins == 0,
             Some(_) => self.bins > 0,
@@ -224,6 +239,7 @@ impl<'a> Header<'a> {
         let joint = self.reduction == Reduction::Joint;
         reduction
             && tables
+            && !(self.encoding.is_margin() && self.method == Method::Beta)
             && self.encoding.is_consistent()
             && self.guarantee.is_none_or(|guarantee| self.supports(&guarantee))
             && self.n > 0
@@ -266,10 +282,13 @@ impl<'a> Header<'a> {
         // A function of keys is always a step table.
         let steps = matches!(kind, SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling);
         match (kind, self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
-            (kind, ScoreEncoding::F32, false) => Some(kind),
-            (_, ScoreEncoding::F32, true) | (_, ScoreEncoding::RoundedF32, false) => None,
-            (SectionKind::Tables, ScoreEncoding::RoundedF32, true) => Some(SectionKind::CompactSteps),
-            (_, ScoreEncoding::RoundedF32, true) => None,
+            (kind, ScoreEncoding::F32 | ScoreEncoding::Margin, false) => Some(kind),
+            (_, ScoreEncoding::F32 | ScoreEncoding::Margin, true)
+            | (_, ScoreEncoding::RoundedF32 | ScoreEncoding::RoundedMargin, false) => None,
+            (SectionKind::Tables, ScoreEncoding::RoundedF32 | ScoreEncoding::RoundedMargin, true) => {
+                Some(SectionKind::CompactSteps)
+            }
+            (_, ScoreEncoding::RoundedF32 | ScoreEncoding::RoundedMargin, true) => None,
             (_, _, true) if steps => Some(SectionKind::CompactSteps),
             (_, _, false) if steps => Some(SectionKind::IntegerSteps),
             _ => None,

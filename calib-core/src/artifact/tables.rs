@@ -1,13 +1,16 @@
 //! The tables of an artefact with their flags, intervals and direct tables, read in place.
 
 use super::error::{ParseError, TableFault};
-use super::form::TableForm;
+use super::form::{Parts, TableForm, margin_scaling, scaling};
 use super::header::{Header, HeaderFlags, is_epsilon};
 use super::layout::SectionKind;
 use super::pool::Pool;
 use super::section::Payloads;
 use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
-use crate::score::{QuantizedScore, Score, ScoreEncoding};
+use crate::score::{FloatScore, Margin, Score, ScoreEncoding};
+use crate::table::{
+    InterpolatedTableOf, MarginFunction, RandomizedTableOf, ScalingFunction, StepTableOf, VennAbersTableOf,
+};
 
 /// The tables of an artefact, one per binary problem of its reduction, in the order that [`Reduction`](super::Reduction) states.
 ///
@@ -25,6 +28,8 @@ use crate::score::{QuantizedScore, Score, ScoreEncoding};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tables<'a> {
     kind: SectionKind,
+    /// Whether the tables in words are over margins.
+    of_margins: bool,
     /// What a lookup starts with: the kind of the tables, or `ScoreRanges` if it also asks whether the score is in range. So
     /// artefacts without ranges pay nothing for the question.
     lookup: SectionKind,
@@ -87,11 +92,15 @@ impl<'a> TablePool<'a> {
 
     /// Returns the epsilon and form of a table that was checked.
     #[inline(always)]
-    fn read(&self, kind: SectionKind, table: usize) -> Option<(f32, TableForm<'a>)> {
+    fn read(&self, kind: SectionKind, of_margins: bool, table: usize) -> Option<(f32, TableForm<'a>)> {
         match self {
             Self::Words(pool) => {
                 let (&epsilon, words) = pool.words(table)?.split_first()?;
-                Some((f32::from_bits(epsilon), TableForm::trusted(kind, words)?))
+                let form = match of_margins {
+                    true => TableForm::trusted_margins(kind, words)?,
+                    false => TableForm::trusted(kind, words)?,
+                };
+                Some((f32::from_bits(epsilon), form))
             }
             Self::Halves(pool) => {
                 let (epsilon, halves) = pool.words(table)?.split_first_chunk()?;
@@ -148,6 +157,7 @@ impl<'a> Tables<'a> {
     /// No tables.
     pub(super) const NONE: Self = Self {
         kind: SectionKind::Tables,
+        of_margins: false,
         lookup: SectionKind::Tables,
         pool: TablePool::Words(Pool::EMPTY),
         bin_flags: &[],
@@ -168,6 +178,7 @@ impl<'a> Tables<'a> {
         let ranges = sections.get(SectionKind::ScoreRanges);
         let tables = Self {
             kind,
+            of_margins: header.encoding == ScoreEncoding::Margin,
             lookup: if ranges.is_some() { SectionKind::ScoreRanges } else { kind },
             pool,
             bin_flags: bin_flags.unwrap_or_default(),
@@ -237,12 +248,13 @@ impl<'a> Tables<'a> {
         if self.ranges.len() != expected {
             return Err(at(0));
         }
-        let highest = match header.encoding {
-            ScoreEncoding::F32 | ScoreEncoding::RoundedF32 => Score::ONE.to_bits(),
-            encoding => encoding.max_key().map_or(0, u32::from),
+        let [lowest, highest] = match header.encoding {
+            ScoreEncoding::F32 | ScoreEncoding::RoundedF32 => [0, Score::ONE.to_bits()],
+            encoding if encoding.is_margin() => [Margin::MIN.key(), Margin::MAX.key()],
+            encoding => [0, encoding.max_key().map_or(0, u32::from)],
         };
         let holds = |(table, &[lo, hi]): (usize, &[u32; 2])| match self.get(table) {
-            Some(_) => lo <= hi && hi <= highest,
+            Some(_) => lowest <= lo && lo <= hi && hi <= highest,
             None => lo == 0 && hi == 0,
         };
         match self.ranges.iter().enumerate().position(|range| !holds(range)) {
@@ -293,15 +305,24 @@ impl<'a> Tables<'a> {
 
     /// Returns the table with this index; `None` for an uncalibrated class, and beyond the last table.
     pub fn get(&self, table: usize) -> Option<Table<'a>> {
-        self.read(self.kind, table)
+        let (epsilon, form) = self.pool.read(self.kind, self.of_margins, table)?;
+        Some(Table { form, epsilon: guaranteed(epsilon) })
     }
 
-    /// Returns a table of a section of this kind.
+    /// Returns a table over scores or codes, of a section of this kind.
     // The caller states the kind, so that the compiler need neither make nor match the other forms.
     #[inline(always)]
     fn read(&self, kind: SectionKind, table: usize) -> Option<Table<'a>> {
-        let (epsilon, form) = self.pool.read(kind, table)?;
+        let (epsilon, form) = self.pool.read(kind, false, table)?;
         Some(Table { form, epsilon: guaranteed(epsilon) })
+    }
+
+    /// Returns the epsilon and the parts of a table in words, of a section of this kind.
+    #[inline(always)]
+    fn parts(&self, kind: SectionKind, table: usize) -> Option<(Option<f32>, Parts<'a>)> {
+        let TablePool::Words(pool) = &self.pool else { return None };
+        let (&epsilon, words) = pool.words(table)?.split_first()?;
+        Some((guaranteed(f32::from_bits(epsilon)), Parts::of(kind, words)?))
     }
 
     /// Calibrates a score with a table; [`Outcome::NO_TABLE`] for a class without one, beyond the last table, and for tables over
@@ -310,26 +331,26 @@ impl<'a> Tables<'a> {
     // above it counts. A Cortex-M0 (the core without atomics) takes the most stack for floats.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
-    pub(crate) fn calibrate(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
+    pub(crate) fn calibrate<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
         self.calibrate_by(self.lookup, table, score, word, || self.calibrate_in_range(table, score, word))
     }
 
     /// Calibrates a score, and marks the result if no calibration point has a score as low or as high.
     #[inline(never)]
-    fn calibrate_in_range(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
+    fn calibrate_in_range<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
         let mut outcome = self.calibrate_by(self.kind, table, score, word, || Outcome::NO_TABLE);
-        self.mark(&mut outcome, table, score.to_bits());
+        self.mark(&mut outcome, table, score.key());
         outcome
     }
 
     /// Calibrates a score with a table of a section of this kind, or `otherwise` if that holds no tables over floats.
     // The question whether there are ranges is the last of those that a lookup asks anyway.
     #[inline(always)]
-    fn calibrate_by(
+    fn calibrate_by<S: Scalable>(
         &self,
         kind: SectionKind,
         table: usize,
-        score: Score,
+        score: S,
         word: Option<u32>,
         otherwise: impl FnOnce() -> Outcome,
     ) -> Outcome {
@@ -348,11 +369,11 @@ impl<'a> Tables<'a> {
     // Inlining saves instructions, on the cores that have the stack for it.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(never))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline(always))]
-    fn step(&self, table: usize, score: Score) -> Outcome {
-        let Some(Table { form: TableForm::Steps(steps), epsilon }) = self.read(SectionKind::Tables, table)
-        else {
+    fn step<S: FloatScore>(&self, table: usize, score: S) -> Outcome {
+        let Some((epsilon, Parts::Steps { edges, values })) = self.parts(SectionKind::Tables, table) else {
             return Outcome::NO_TABLE;
         };
+        let Some(steps) = StepTableOf::<S>::trusted(edges, values) else { return Outcome::NO_TABLE };
         let (bin, prob) = steps.lookup(score);
         self.evidence(table, bin, prob, epsilon)
     }
@@ -362,10 +383,13 @@ impl<'a> Tables<'a> {
     /// Without a word nothing is guaranteed, whatever the score: the values beside an edge were estimated for the mix that the lot
     /// makes of the scores at the edge and the others (Gupta and Ramdas 2021, Theorem 4, is about pairs of score and word).
     #[inline(never)]
-    fn randomized_step(&self, table: usize, score: Score, word: Option<u32>) -> Outcome {
-        let Some(Table { form: TableForm::Randomized(steps), epsilon }) =
-            self.read(SectionKind::RandomizedSteps, table)
+    fn randomized_step<S: FloatScore>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
+        let Some((epsilon, Parts::Randomized { edges, ties, values })) =
+            self.parts(SectionKind::RandomizedSteps, table)
         else {
+            return Outcome::NO_TABLE;
+        };
+        let Some(steps) = RandomizedTableOf::<S>::trusted(edges, ties, values) else {
             return Outcome::NO_TABLE;
         };
         let (bin, prob) = steps.lookup(score, word.unwrap_or(u32::MAX));
@@ -374,24 +398,24 @@ impl<'a> Tables<'a> {
 
     /// Calibrates a score with an interpolated table.
     #[inline(never)]
-    fn interpolate(&self, table: usize, score: Score) -> Outcome {
-        let Some(Table { form: TableForm::Interpolated(knots), epsilon }) =
-            self.read(SectionKind::Interpolated, table)
+    fn interpolate<S: FloatScore>(&self, table: usize, score: S) -> Outcome {
+        let Some((epsilon, Parts::Interpolated { x, y, slopes })) =
+            self.parts(SectionKind::Interpolated, table)
         else {
             return Outcome::NO_TABLE;
         };
-        let (bin, prob) = knots.lookup(score);
+        let (bin, prob) = InterpolatedTableOf::<S>::trusted(x, y, slopes).lookup(score);
         self.evidence(table, bin, prob, epsilon)
     }
 
     /// Calibrates a score with two probabilities per bin.
     #[inline(never)]
-    fn venn_abers(&self, table: usize, score: Score) -> Outcome {
-        let Some(Table { form: TableForm::VennAbers(bins), epsilon }) =
-            self.read(SectionKind::VennAbers, table)
+    fn venn_abers<S: FloatScore>(&self, table: usize, score: S) -> Outcome {
+        let Some((epsilon, Parts::VennAbers { edges, p0, p1 })) = self.parts(SectionKind::VennAbers, table)
         else {
             return Outcome::NO_TABLE;
         };
+        let Some(bins) = VennAbersTableOf::<S>::trusted(edges, p0, p1) else { return Outcome::NO_TABLE };
         let (bin, prob, [p0, p1]) = bins.lookup(score);
         let interval = Some(ProbInterval { lo: p0, hi: p1 });
         Outcome::Calibrated(Calibrated { prob, bin, epsilon, flags: BinFlags::NONE, interval })
@@ -399,28 +423,26 @@ impl<'a> Tables<'a> {
 
     /// Calibrates a score with a scaling function, which has no bins.
     #[inline(never)]
-    fn scale(&self, table: usize, score: Score) -> Outcome {
-        let Some(Table { form: TableForm::Scaling(function), epsilon }) =
-            self.read(SectionKind::Scaling, table)
-        else {
+    fn scale<S: Scalable>(&self, table: usize, score: S) -> Outcome {
+        let Some((epsilon, Parts::Scaling(words))) = self.parts(SectionKind::Scaling, table) else {
             return Outcome::NO_TABLE;
         };
-        let prob = function.evaluate(score);
+        let Some(prob) = score.scaled(words) else { return Outcome::NO_TABLE };
         Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon, flags: BinFlags::NONE, interval: None })
     }
 
-    /// Calibrates a code with a table; [`Outcome::NO_TABLE`] for a class without one, beyond the last table, and for tables over
+    /// Calibrates the key of a code, or of a difference of codes, with a table; [`Outcome::NO_TABLE`] for a class without one, beyond the last table, and for tables over
     /// floats.
     #[inline]
-    pub(crate) fn calibrate_code(&self, table: usize, score: QuantizedScore) -> Outcome {
-        self.calibrate_code_by(self.lookup, table, score, || self.calibrate_code_in_range(table, score))
+    pub(crate) fn calibrate_code(&self, table: usize, key: u16) -> Outcome {
+        self.calibrate_code_by(self.lookup, table, key, || self.calibrate_code_in_range(table, key))
     }
 
     /// Calibrates a code, and marks the result if no calibration point has a code as low or as high.
     #[inline(never)]
-    fn calibrate_code_in_range(&self, table: usize, score: QuantizedScore) -> Outcome {
-        let mut outcome = self.calibrate_code_by(self.kind, table, score, || Outcome::NO_TABLE);
-        self.mark(&mut outcome, table, score.key().into());
+    fn calibrate_code_in_range(&self, table: usize, key: u16) -> Outcome {
+        let mut outcome = self.calibrate_code_by(self.kind, table, key, || Outcome::NO_TABLE);
+        self.mark(&mut outcome, table, key.into());
         outcome
     }
 
@@ -430,12 +452,12 @@ impl<'a> Tables<'a> {
         &self,
         kind: SectionKind,
         table: usize,
-        score: QuantizedScore,
+        key: u16,
         otherwise: impl FnOnce() -> Outcome,
     ) -> Outcome {
         match kind {
-            SectionKind::IntegerSteps => self.code_step(table, score.key()),
-            SectionKind::CompactSteps => self.compact_step(table, score.key()),
+            SectionKind::IntegerSteps => self.code_step(table, key),
+            SectionKind::CompactSteps => self.compact_step(table, key),
             _ => otherwise(),
         }
     }
@@ -455,7 +477,7 @@ impl<'a> Tables<'a> {
 
     /// Calibrates a rounded float with a table in half words.
     #[inline(never)]
-    fn rounded_step(&self, table: usize, score: Score) -> Outcome {
+    fn rounded_step<S: FloatScore>(&self, table: usize, score: S) -> Outcome {
         self.compact_step(table, score.rounded_key())
     }
 
@@ -480,8 +502,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Returns the least and the greatest score of a table's calibration points, from section 17: the bits of two f32, or over codes
-    /// two [keys](QuantizedScore::key); `None` if the artefact does not tell, and for an uncalibrated class.
+    /// Returns the least and the greatest score of a table's calibration points, from section 17: the bits of two f32 in `[0, 1]`, or
+    /// two keys of [codes](crate::score::QuantizedScore::key) or [margins](Margin::key); `None` if the artefact does not tell, and for an uncalibrated class.
     pub fn score_range(&self, table: usize) -> Option<[u32; 2]> {
         self.get(table).and_then(|_| self.ranges.get(table).copied())
     }
@@ -532,5 +554,25 @@ impl<'a> Tables<'a> {
     /// Tells whether every table over codes has a direct table.
     pub const fn has_direct_table(&self) -> bool {
         !self.direct.is_empty()
+    }
+}
+
+/// A float of which a scaling function can be stored.
+pub(crate) trait Scalable: FloatScore {
+    /// Returns the probability by the function in these words; `None` if they are none for such a float.
+    fn scaled(self, words: &[u32]) -> Option<f32>;
+}
+
+impl Scalable for Score {
+    #[inline(always)]
+    fn scaled(self, words: &[u32]) -> Option<f32> {
+        Some(ScalingFunction::trusted(scaling(words)?).evaluate(self))
+    }
+}
+
+impl Scalable for Margin {
+    #[inline(always)]
+    fn scaled(self, words: &[u32]) -> Option<f32> {
+        Some(MarginFunction::trusted(margin_scaling(words)?).prob(self))
     }
 }

@@ -178,7 +178,7 @@ impl<'b> ArtifactWriter<'b> {
     }
 
     /// Writes the least and the greatest score of each table's calibration points, `None` for an uncalibrated class: the bits of two
-    /// f32, or over codes two [keys](crate::score::QuantizedScore::key). The device then marks results for other scores
+    /// f32 in `[0, 1]`, or two keys of [codes](crate::score::QuantizedScore::key) or [margins](crate::score::Margin::key). The device then marks results for other scores
     /// ([`BinFlags::OUT_OF_RANGE`]).
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::artifact::Tables;
 use crate::outcome::Outcome;
-use crate::score::{EncodingError, QuantizedScore, Score, ScoreEncoding};
+use crate::score::{EncodingError, Margin, QuantizedScore, Score, ScoreEncoding};
 
 /// Maps a binary classifier's score to the probability of class 1.
 ///
@@ -20,6 +20,25 @@ use crate::score::{EncodingError, QuantizedScore, Score, ScoreEncoding};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BinaryCalibrator<'a> {
+    pub(super) tables: Tables<'a>,
+}
+
+/// Maps a binary classifier's margin to the probability of class 1.
+///
+/// ```
+/// use calib_core::{Artifact, Calibrator, Margin};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::margins();
+/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let Calibrator::BinaryMargin(calibrator) = artifact.calibrator() else { panic!("not over margins") };
+/// assert_eq!(calibrator.calibrate(Margin::new(-0.5)?).calibrated().unwrap().prob, 0.1);
+/// assert_eq!(calibrator.calibrate(Margin::new(2.5)?).calibrated().unwrap().prob, 0.8);
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BinaryMarginCalibrator<'a> {
     pub(super) tables: Tables<'a>,
 }
 
@@ -64,6 +83,20 @@ impl BinaryCalibrator<'_> {
     }
 }
 
+impl BinaryMarginCalibrator<'_> {
+    /// Returns the calibrated probability of class 1, as [`BinaryCalibrator::calibrate`].
+    #[inline]
+    pub fn calibrate(&self, margin: Margin) -> Outcome {
+        self.calibrate_with(margin, None)
+    }
+
+    /// Returns the calibrated probability of class 1, with a random word as [`BinaryCalibrator::calibrate_with`].
+    #[inline]
+    pub fn calibrate_with(&self, margin: Margin, word: impl Into<Option<u32>>) -> Outcome {
+        self.tables.calibrate(0, margin, word.into())
+    }
+}
+
 impl BinaryCodeCalibrator<'_> {
     /// Returns the encoding for which the calibrator was fitted.
     pub const fn encoding(&self) -> ScoreEncoding {
@@ -78,6 +111,6 @@ impl BinaryCodeCalibrator<'_> {
     #[inline]
     pub fn calibrate(&self, score: QuantizedScore) -> Result<Outcome, EncodingError> {
         EncodingError::check(self.encoding, score)?;
-        Ok(self.tables.calibrate_code(0, score))
+        Ok(self.tables.calibrate_code(0, score.key()))
     }
 }

@@ -1,16 +1,18 @@
 //! Which calibrator an artefact holds.
 
-use super::binary::{BinaryCalibrator, BinaryCodeCalibrator};
+use super::binary::{BinaryCalibrator, BinaryCodeCalibrator, BinaryMarginCalibrator};
 use super::class_wise::ClassWiseCalibrator;
 use super::normalized::NormalizedCalibrator;
 use super::top_k::TopKCalibrator;
-use super::top_label::{TopLabelCalibrator, TopLabelCodeCalibrator};
+use super::top_label::{
+    TopLabelCalibrator, TopLabelCodeCalibrator, TopLabelCodeMarginCalibrator, TopLabelMarginCalibrator,
+};
 use super::vector::VectorCalibrator;
-use crate::artifact::{Artifact, Reduction};
+use crate::artifact::{Artifact, HeaderFlags, Reduction};
 
 /// The calibrator of an artefact, whose kind follows from the artefact's reduction and score encoding.
 ///
-/// Floats and codes have calibrators of their own, so that a code is never taken for a float.
+/// Probabilities, margins and codes have calibrators of their own, so that none is ever taken for another.
 ///
 /// ```
 /// use calib_core::{Artifact, Calibrator};
@@ -35,6 +37,12 @@ pub enum Calibrator<'a> {
     BinaryCode(BinaryCodeCalibrator<'a>),
     /// Maps the integer code of the score of the predicted class of several.
     TopLabelCode(TopLabelCodeCalibrator<'a>),
+    /// Maps the margin of class 1 of two.
+    BinaryMargin(BinaryMarginCalibrator<'a>),
+    /// Maps the lead of the predicted class's logit.
+    TopLabelMargin(TopLabelMarginCalibrator<'a>),
+    /// Maps the lead of the predicted class's code.
+    TopLabelCodeMargin(TopLabelCodeMarginCalibrator<'a>),
     /// Maps the scores of the first few of several classes.
     TopK(TopKCalibrator<'a>),
     /// Maps the scores of several classes to a probability for each.
@@ -48,6 +56,19 @@ impl<'a> Artifact<'a> {
         let (classes, encoding) = (self.header().classes, self.header().encoding);
         if let Some(joint) = self.joint() {
             return Calibrator::Vector(VectorCalibrator::of_joint(joint));
+        }
+        // Parsing refuses margins under any reduction but binary, top-label and confidence.
+        let is_of_class = self.header().flags.contains(HeaderFlags::CLASS_MARGIN);
+        match (is_of_class, encoding.is_margin()) {
+            (true, true) => {
+                return Calibrator::TopLabelMargin(TopLabelMarginCalibrator { tables, classes });
+            }
+            (true, false) => {
+                let calibrator = TopLabelCodeMarginCalibrator { tables, classes, encoding };
+                return Calibrator::TopLabelCodeMargin(calibrator);
+            }
+            (false, true) => return Calibrator::BinaryMargin(BinaryMarginCalibrator { tables }),
+            (false, false) => {}
         }
         match (self.header().reduction, encoding.is_quantized()) {
             (Reduction::Binary, false) => Calibrator::Binary(BinaryCalibrator { tables }),

@@ -4,8 +4,9 @@
 //!
 //! | calibrator | classifier | result |
 //! |---|---|---|
-//! | [`BinaryCalibrator`], [`BinaryCodeCalibrator`] | two classes, floats or codes | the probability of class 1 |
-//! | [`TopLabelCalibrator`], [`TopLabelCodeCalibrator`] | several classes, floats or codes | the probability that the prediction is right |
+//! | [`BinaryCalibrator`], [`BinaryMarginCalibrator`], [`BinaryCodeCalibrator`] | two classes: scores in `[0, 1]`, margins, codes | the probability of class 1 |
+//! | [`TopLabelCalibrator`], [`TopLabelCodeCalibrator`] | several classes: floats, codes | the probability that the prediction is right |
+//! | [`TopLabelMarginCalibrator`], [`TopLabelCodeMarginCalibrator`] | several classes: logits as floats, as codes | the same, without a softmax |
 //! | [`TopKCalibrator`] | several classes | the same for each of the first few classes |
 //! | [`VectorCalibrator`] | several classes | a probability for every class |
 //!
@@ -23,11 +24,13 @@ mod top_k;
 mod top_label;
 mod vector;
 
-pub use binary::{BinaryCalibrator, BinaryCodeCalibrator};
+pub use binary::{BinaryCalibrator, BinaryCodeCalibrator, BinaryMarginCalibrator};
 pub use class_probs::ClassProbs;
 pub use class_wise::ClassWiseCalibrator;
 pub use kind::Calibrator;
 pub use normalized::NormalizedCalibrator;
 pub use top_k::TopKCalibrator;
-pub use top_label::{TopLabelCalibrator, TopLabelCodeCalibrator};
+pub use top_label::{
+    TopLabelCalibrator, TopLabelCodeCalibrator, TopLabelCodeMarginCalibrator, TopLabelMarginCalibrator,
+};
 pub use vector::VectorCalibrator;

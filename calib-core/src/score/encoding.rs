@@ -50,6 +50,18 @@ pub enum ScoreEncoding {
     /// An `f32` in `[0, 1]` for tables of 16-bit numbers: the calibrator rounds the score to the nearest `k / 65 535` before
     /// the lookup.
     RoundedF32,
+    /// A code from -32 768 to 32 767.
+    I16 {
+        /// The difference between neighbouring codes' scores.
+        scale: f32,
+        /// The code of the score 0.
+        zero_point: i32,
+    },
+    /// Any finite `f32`: a [`Margin`](super::Margin).
+    Margin,
+    /// Any finite `f32` for tables of 16-bit numbers: the calibrator takes the
+    /// [upper half](super::Margin::rounded_key) of the margin's key.
+    RoundedMargin,
 }
 
 /// A checked code of an integer encoding.
@@ -96,26 +108,40 @@ pub struct EncodingError {
 impl ScoreEncoding {
     /// Tells whether scores are integer codes.
     pub const fn is_quantized(&self) -> bool {
-        !matches!(self, Self::F32 | Self::RoundedF32)
+        !matches!(self, Self::F32 | Self::RoundedF32 | Self::Margin | Self::RoundedMargin)
+    }
+
+    /// Tells whether scores are [margins](super::Margin): any finite floats.
+    pub const fn is_margin(&self) -> bool {
+        matches!(self, Self::Margin | Self::RoundedMargin)
+    }
+
+    /// Returns the difference between neighbouring codes' scores; `None` for floats.
+    pub const fn scale(&self) -> Option<f32> {
+        match self.affine() {
+            Some((scale, _)) => Some(scale),
+            None => None,
+        }
     }
 
     /// Returns the lowest and the highest code; `None` for floats.
     #[inline]
     pub const fn code_range(&self) -> Option<(i32, i32)> {
         match self {
-            Self::F32 | Self::RoundedF32 => None,
+            Self::F32 | Self::RoundedF32 | Self::Margin | Self::RoundedMargin => None,
             Self::U8 { .. } => Some((0, u8::MAX as i32)),
             Self::I8 { .. } => Some((i8::MIN as i32, i8::MAX as i32)),
             Self::U16 { .. } => Some((0, u16::MAX as i32)),
+            Self::I16 { .. } => Some((i16::MIN as i32, i16::MAX as i32)),
         }
     }
 
     /// Returns the highest key: the number of codes less one. `None` for floats without rounding.
     pub(crate) const fn max_key(&self) -> Option<u16> {
         match self {
-            Self::F32 => None,
+            Self::F32 | Self::Margin => None,
             Self::U8 { .. } | Self::I8 { .. } => Some(u8::MAX as u16),
-            Self::U16 { .. } | Self::RoundedF32 => Some(u16::MAX),
+            Self::U16 { .. } | Self::I16 { .. } | Self::RoundedF32 | Self::RoundedMargin => Some(u16::MAX),
         }
     }
 
@@ -134,10 +160,11 @@ impl ScoreEncoding {
     #[inline]
     const fn affine(&self) -> Option<(f32, i32)> {
         match *self {
-            Self::F32 | Self::RoundedF32 => None,
+            Self::F32 | Self::RoundedF32 | Self::Margin | Self::RoundedMargin => None,
             Self::U8 { scale, zero_point }
             | Self::I8 { scale, zero_point }
-            | Self::U16 { scale, zero_point } => Some((scale, zero_point)),
+            | Self::U16 { scale, zero_point }
+            | Self::I16 { scale, zero_point } => Some((scale, zero_point)),
         }
     }
 }
@@ -194,7 +221,7 @@ impl QuantizedScore {
     }
 
     /// Returns the code less the encoding's lowest code: an integer from 0 up, ordered like the scores. An unsigned code is its
-    /// own key; the key of an `i8` code is the code plus 128.
+    /// own key; the key of an `i8` code is the code plus 128, of an `i16` code the code plus 32 768.
     #[inline]
     pub const fn key(&self) -> u16 {
         self.key
@@ -226,7 +253,11 @@ impl QuantizedScore {
 impl EncodingError {
     /// Checks that the score is in the expected encoding.
     pub(crate) fn check(expected: ScoreEncoding, score: QuantizedScore) -> Result<(), Self> {
-        let got = score.encoding();
+        Self::check_encodings(expected, score.encoding())
+    }
+
+    /// Checks that both encodings are the same.
+    pub(crate) fn check_encodings(expected: ScoreEncoding, got: ScoreEncoding) -> Result<(), Self> {
         if got == expected { Ok(()) } else { Err(Self { expected, got }) }
     }
 }
@@ -239,6 +270,9 @@ impl fmt::Display for ScoreEncoding {
             Self::U8 { scale, zero_point } => ("u8", scale, zero_point),
             Self::I8 { scale, zero_point } => ("i8", scale, zero_point),
             Self::U16 { scale, zero_point } => ("u16", scale, zero_point),
+            Self::I16 { scale, zero_point } => ("i16", scale, zero_point),
+            Self::Margin => return f.write_str("f32 margins"),
+            Self::RoundedMargin => return f.write_str("f32 margins cut off to 16 bits"),
         };
         write!(f, "{name} (scale {scale}, zero point {zero_point})")
     }
@@ -270,10 +304,13 @@ mod tests {
     const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
     const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
     const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65536.0, zero_point: 0 };
+    const I16: ScoreEncoding = ScoreEncoding::I16 { scale: 0.5, zero_point: -7 };
 
     #[test]
     fn takes_exactly_the_codes() {
-        for (encoding, lowest, highest) in [(U8, 0, 255), (I8, -128, 127), (U16, 0, 65_535)] {
+        for (encoding, lowest, highest) in
+            [(U8, 0, 255), (I8, -128, 127), (U16, 0, 65_535), (I16, -32_768, 32_767)]
+        {
             assert_eq!(encoding.code_range(), Some((lowest, highest)));
             for code in [lowest - 1, highest + 1, i32::MIN, i32::MAX] {
                 assert_eq!(QuantizedScore::new(encoding, code), Err(CodeError::OutOfRange(code)));

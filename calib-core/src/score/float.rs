@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Bit patterns of non-negative floats are ordered like the floats. One comparison of integers therefore tells valid scores
 /// from NaN, infinities, negative and too large values.
 pub(crate) const ONE_BITS: u32 = 0x3F80_0000;
-const SIGN_BIT: u32 = 1 << 31;
+pub(super) const SIGN_BIT: u32 = 1 << 31;
 
 /// A classifier's score: an `f32` in `[0, 1]`, never NaN, never `-0.0`.
 ///
@@ -26,7 +26,7 @@ const SIGN_BIT: u32 = 1 << 31;
 #[serde(try_from = "f32", into = "f32")]
 pub struct Score(f32);
 
-/// Why a value is not a [`Score`].
+/// Why a value is not a [`Score`], or no [`Margin`](crate::score::Margin).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{ClassCountError, MAX_CLASSES};
 use super::float::Score;
+use super::margin::Margin;
 use super::ranking::{argmax, rank};
 use super::softmax::{self, Softmax};
 use super::top_label::TopLabel;
+use super::top_label_margin::TopLabelMargin;
 
 /// A vector of `L` finite logits, one per class, with `2 <= L <= 65 535`.
 ///
@@ -78,6 +80,34 @@ impl<'a> Logits<'a> {
     pub fn top_label(&self) -> TopLabel {
         let (class, softmax) = self.softmax();
         TopLabel { class: class as u16, score: softmax.top() }
+    }
+
+    /// Returns the class with the largest logit and the lead of that logit over the second largest; ties go to the lowest class,
+    /// with a lead of 0.
+    ///
+    /// The lead is one subtraction in f32, without an exponential: the same bits on every target. A lead above the largest `f32`
+    /// becomes the largest `f32`.
+    ///
+    /// ```
+    /// use calib_core::Logits;
+    ///
+    /// let top = Logits::new(&[0.0, 2.0, -1.0, 1.5]).unwrap().top_label_margin();
+    /// assert_eq!((top.class, top.margin.get()), (1, 0.5));
+    /// ```
+    pub fn top_label_margin(&self) -> TopLabelMargin {
+        let (mut class, mut top, mut second) = (0, 0, 0);
+        for (i, logit) in self.0.iter().enumerate() {
+            // Keys are compared as integers, because a comparison of floats is a call on cores without an FPU.
+            let key = Margin::key_of_finite(*logit);
+            if key > top {
+                (class, second, top) = (i, top, key);
+            } else if key > second {
+                second = key;
+            }
+        }
+        let logit = |key| Margin::from_key(key).unwrap_or_default().get();
+        let lead = Margin::new(logit(top) - logit(second)).unwrap_or(Margin::MAX);
+        TopLabelMargin { class: class as u16, margin: lead }
     }
 
     /// Writes the classes with the largest logits and their [scores](Logits::scores) into `top` in descending order, and
@@ -159,6 +189,20 @@ mod tests {
     }
 
     #[test]
+    fn the_lead_is_over_the_second_largest_and_always_finite() {
+        let lead = |logits: &[f32]| {
+            let top = Logits::new(logits).unwrap().top_label_margin();
+            (top.class, top.margin.get())
+        };
+        assert_eq!(lead(&[-1.0, 2.0, 2.0]), (1, 0.0));
+        assert_eq!(lead(&[-0.0, 0.0, -1.0]), (0, 0.0));
+        assert_eq!(lead(&[-3.0, -5.0, -4.5]), (0, 1.5));
+        assert_eq!(lead(&[f32::MIN, f32::MAX]), (1, f32::MAX));
+        assert_eq!(lead(&[f32::MIN, f32::MIN]), (0, 0.0));
+        assert_eq!(lead(&[0.0, f32::from_bits(1)]), (1, f32::from_bits(1)));
+    }
+
+    #[test]
     fn agrees_with_f64_softmax() {
         let logits = [0.3f32, -2.0, 1.7, 1.2, 0.0];
         let top = Logits::new(&logits).unwrap().top_label();
@@ -194,6 +238,9 @@ mod tests {
             let mut space = std::vec![TopLabel::default(); k];
             let top = vector.top_k(&mut space);
             prop_assert_eq!(top[0], vector.top_label());
+            let margin = vector.top_label_margin();
+            prop_assert_eq!(usize::from(margin.class), order[0]);
+            prop_assert_eq!(margin.margin.get(), logits[order[0]] - logits[order[1]]);
             prop_assert_eq!(top.len(), k.min(logits.len()));
             for (top, class) in top.iter().zip(order) {
                 prop_assert_eq!((usize::from(top.class), top.score.get()), (class, probs[class]));

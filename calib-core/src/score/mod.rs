@@ -1,8 +1,9 @@
 //! What a classifier puts out: scores, checked once.
 //!
-//! A binary classifier gives a [`Score`], a float in `[0, 1]`, or a [`QuantizedScore`], an integer code of a
-//! [`ScoreEncoding`]. A classifier of several classes gives [`Logits`] or [`Probs`], either of them a [`ScoreVector`]; its
-//! [`TopLabel`] is the predicted class with its score. A quantised classifier of several classes gives a [`TopLabelCode`].
+//! A binary classifier gives a [`Score`], a float in `[0, 1]`, a [`Margin`], any finite float, or a [`QuantizedScore`], an integer
+//! code of a [`ScoreEncoding`]. A classifier of several classes gives [`Logits`] or [`Probs`], either of them a [`ScoreVector`];
+//! its [`TopLabel`] is the predicted class with its score, its [`TopLabelMargin`] the class with the lead of its logit. A quantised
+//! classifier of several classes gives a [`TopLabelCode`] or a [`TopLabelCodeMargin`].
 //!
 //! A value of these types is valid: no calibrator has to check it again.
 //!
@@ -12,6 +13,8 @@ mod classes;
 mod encoding;
 mod float;
 mod logits;
+mod margin;
+mod ordered;
 mod probs;
 mod ranking;
 mod score_vector;
@@ -19,12 +22,18 @@ mod sigmoid;
 pub(crate) mod softmax;
 mod top_label;
 mod top_label_code;
+mod top_label_code_margin;
+mod top_label_margin;
 
 pub use classes::{ClassCountError, MAX_CLASSES, MAX_TOP_K};
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub(crate) use float::ONE_BITS;
 pub use float::{Score, ScoreError};
 pub use logits::{Logits, LogitsError};
+pub use margin::Margin;
+pub(crate) use margin::key_of_bits;
+pub use ordered::FloatScore;
+pub(crate) use ordered::Ordered;
 pub use probs::{Probs, ProbsError};
 pub use score_vector::ScoreVector;
 pub use sigmoid::sigmoid;
@@ -33,3 +42,5 @@ pub use sigmoid::sigmoid;
 pub use sigmoid::sigmoid_fast;
 pub use top_label::TopLabel;
 pub use top_label_code::{CodeVectorError, TopLabelCode};
+pub use top_label_code_margin::TopLabelCodeMargin;
+pub use top_label_margin::TopLabelMargin;

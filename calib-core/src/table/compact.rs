@@ -3,12 +3,13 @@
 use super::error::TableError;
 use super::fraction;
 use super::search::bin_of;
-use crate::score::{QuantizedScore, Score, ScoreEncoding};
+use crate::score::{FloatScore, QuantizedScore, ScoreEncoding};
 
 /// A step table of 4 bytes per bin: the edges are 16-bit keys, the probabilities multiples of 1/32 768.
 ///
 /// The keys are those of integer codes, or the [rounded keys](Score::rounded_key) of floats under
-/// [`ScoreEncoding::RoundedF32`].
+/// [`ScoreEncoding::RoundedF32`], or the upper halves of the [keys of margins](crate::score::Margin::rounded_key) under
+/// [`ScoreEncoding::RoundedMargin`].
 ///
 /// ```
 /// use calib_core::{Score, ScoreEncoding};
@@ -107,9 +108,10 @@ impl<'a> CompactTable<'a> {
         self.find(score.key())
     }
 
-    /// Rounds a float to the nearest key, and returns the bin's index and probability, in O(log B).
+    /// Takes the rounded key of a score or margin, and returns the bin's index and probability, in O(log B). The score is of the
+    /// kind for which the table was made.
     #[inline]
-    pub fn lookup_score(&self, score: Score) -> (u16, f32) {
+    pub fn lookup_score(&self, score: impl FloatScore) -> (u16, f32) {
         self.find(score.rounded_key())
     }
 
@@ -152,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::score::ONE_BITS;
+    use crate::score::{ONE_BITS, Score};
     use crate::test_size::step;
 
     const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };

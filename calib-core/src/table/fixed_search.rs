@@ -25,14 +25,15 @@ pub(crate) mod tree {
         Some((2 * before + 1) * half - 1)
     }
 
-    /// Returns the word of a slot with this edge, or without one, for keys below 2^30.
+    /// Returns the word of a slot with this edge, or without one, for keys below 2^30, or if they are `WIDE` for all keys above 0.
     ///
-    /// The word is `2^32 - edge`: the sum of word and key carries if the key is at or above the edge. The root's word differs,
-    /// so that the two highest bits of the sum are the next node's index; this takes fewer instructions than the carry.
-    pub(crate) const fn word(slot: usize, edge: Option<u32>) -> u32 {
+    /// The word is `2^32 - edge`: the sum of word and key carries if the key is at or above the edge. The root's word differs
+    /// unless keys are wide, so that the two highest bits of the sum are the next node's index; this takes fewer instructions
+    /// than the carry.
+    pub(crate) const fn word<const WIDE: bool>(slot: usize, edge: Option<u32>) -> u32 {
         match (slot, edge) {
-            (1, Some(edge)) => (3 << 30) - edge,
-            (1, None) => 2 << 30,
+            (1, Some(edge)) if !WIDE => (3 << 30) - edge,
+            (1, None) if !WIDE => 2 << 30,
             (_, Some(edge)) => edge.wrapping_neg(),
             (_, None) => 0,
         }
@@ -48,8 +49,15 @@ pub(crate) mod tree {
 
     /// Returns the number of edges at or below the key, and the word behind the edges that belongs to this bin; never `None`.
     #[inline(always)]
-    pub(crate) fn find<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
-        let path = path(words, key);
+    pub(crate) fn find<const WIDE: bool, const N: usize>(
+        words: &[[u32; N]; 2],
+        key: u32,
+    ) -> Option<(usize, u32)> {
+        let path = path::<WIDE, N>(words, key);
+        if WIDE {
+            let leaf = (path >> 32) as usize;
+            return Some((leaf & (N - 1), word_at(words, path)));
+        }
         // Reading the path twice keeps the compiler from dividing the last sum into more instructions.
         let (bin, is_none) = path.overflowing_sub((N as u64) << 32);
         if is_none {
@@ -67,8 +75,11 @@ pub(crate) mod tree {
 
     /// Does what [`find`] does, inside a loop.
     #[inline(always)]
-    pub(crate) fn find_next<const N: usize>(words: &[[u32; N]; 2], key: u32) -> Option<(usize, u32)> {
-        let path = path(words, key);
+    pub(crate) fn find_next<const WIDE: bool, const N: usize>(
+        words: &[[u32; N]; 2],
+        key: u32,
+    ) -> Option<(usize, u32)> {
+        let path = path::<WIDE, N>(words, key);
         // On a core with few registers the compiler repeats the body of a loop without an exit in more instructions.
         if !cfg!(target_has_atomic = "32") && path < (N as u64) << 32 {
             return None;
@@ -84,8 +95,9 @@ pub(crate) mod tree {
 
     /// Descends to the key's leaf, which the returned path has in its upper half.
     #[inline(always)]
-    fn path<const N: usize>(words: &[[u32; N]; 2], key: u32) -> u64 {
+    fn path<const WIDE: bool, const N: usize>(words: &[[u32; N]; 2], key: u32) -> u64 {
         let mut path = match words.as_flattened().get(1) {
+            Some(root) if N > 1 && WIDE => turn(1 << 32, key, *root),
             Some(root) if N > 1 => u64::from(root.wrapping_add(key) >> 30) << 32,
             _ => 1 << 32,
         };
@@ -138,7 +150,7 @@ pub(crate) mod ascending {
     /// Returns the word of a slot with this edge above 0, or without one.
     ///
     /// The word is the edge less one: an instruction compares for "below", two for "at or below".
-    pub(crate) const fn word(_slot: usize, edge: Option<u32>) -> u32 {
+    pub(crate) const fn word<const WIDE: bool>(_slot: usize, edge: Option<u32>) -> u32 {
         match edge {
             Some(edge) => edge.wrapping_sub(1),
             None => u32::MAX,
@@ -153,8 +165,8 @@ pub(crate) mod ascending {
         }
     }
 
-    pub(crate) use find as find_half_word;
     pub(crate) use find as find_next;
+    pub(crate) use search as find_half_word;
 
     /// Returns a bin below `N` as 16 bits.
     #[inline(always)]
@@ -164,7 +176,16 @@ pub(crate) mod ascending {
 
     /// Returns the number of edges at or below the key, and the word behind the edges that belongs to this bin; never `None`.
     #[inline(always)]
-    pub(crate) fn find<W: Copy + Default + Ord, const N: usize>(
+    pub(crate) fn find<const WIDE: bool, const N: usize>(
+        words: &[[u32; N]; 2],
+        key: u32,
+    ) -> Option<(usize, u32)> {
+        search(words, key)
+    }
+
+    /// Does what [`find`] does, for words of any width.
+    #[inline(always)]
+    pub(crate) fn search<W: Copy + Default + Ord, const N: usize>(
         words: &[[W; N]; 2],
         key: W,
     ) -> Option<(usize, W)> {

@@ -1,9 +1,17 @@
 //! Interpolation between knots.
 
+use core::marker::PhantomData;
+
 use super::error::TableError;
 use super::search::count_floats_at_or_below;
-use super::values::{check_probs, check_rising, within};
-use crate::score::{ONE_BITS, Score};
+use super::values::{check_probs, check_rising, is_margin_edge, within};
+use crate::score::{FloatScore, Margin, ONE_BITS, Ordered, Score};
+
+/// Linear interpolation over scores in `[0, 1]`.
+pub type InterpolatedTable<'a> = InterpolatedTableOf<'a, Score>;
+
+/// Linear interpolation over margins.
+pub type InterpolatedMarginTable<'a> = InterpolatedTableOf<'a, Margin>;
 
 /// Linear interpolation between `K` knots `(x, y)`, constant below the first knot and above the last.
 ///
@@ -23,19 +31,20 @@ use crate::score::{ONE_BITS, Score};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct InterpolatedTable<'a> {
+pub struct InterpolatedTableOf<'a, S> {
     x: &'a [f32],
     y: &'a [f32],
     slopes: &'a [f32],
+    scores: PhantomData<S>,
 }
 
-impl<'a> InterpolatedTable<'a> {
+impl<'a, S: FloatScore> InterpolatedTableOf<'a, S> {
     /// The largest number of knots: segment indices are `u16`.
     pub const MAX_KNOTS: usize = u16::MAX as usize;
 
     /// Makes a table from its knots, at least one, and the slopes between them.
     ///
-    /// `x` ascends strictly in `[0, 1]`; `y` never falls, in `[0, 1]`. The slopes are exactly the ones that
+    /// `x` ascends strictly, of scores in `[0, 1]`, of margins among the finite floats; none is `-0.0`. `y` never falls, in `[0, 1]`. The slopes are exactly the ones that
     /// [`InterpolatedTable::slopes_between`] gives.
     ///
     /// # Errors
@@ -54,8 +63,8 @@ impl<'a> InterpolatedTable<'a> {
         if let Err(error) = check_rising(y) {
             return Err(error);
         }
-        match check_knots(x, y, slopes) {
-            Ok(()) => Ok(Self { x, y, slopes }),
+        match check_knots::<S>(x, y, slopes) {
+            Ok(()) => Ok(Self { x, y, slopes, scores: PhantomData }),
             Err(error) => Err(error),
         }
     }
@@ -63,12 +72,13 @@ impl<'a> InterpolatedTable<'a> {
     /// Makes a table of numbers that [`InterpolatedTable::new`] accepted before.
     #[inline]
     pub(crate) const fn trusted(x: &'a [f32], y: &'a [f32], slopes: &'a [f32]) -> Self {
-        Self { x, y, slopes }
+        Self { x, y, slopes, scores: PhantomData }
     }
 
     /// Returns the slopes between knots in f32: `(y[i + 1] - y[i]) / (x[i + 1] - x[i])`.
     ///
-    /// A slope is infinite if its knots are closer than about 3e-39; scores between them have the upper knot's `y`.
+    /// A slope is infinite if its knots are closer than about 3e-39; scores between them have the upper knot's `y`. A slope is 0 if
+    /// its knots are farther apart than the largest float; margins between them have the lower knot's `y`.
     pub fn slopes_between(x: &[f32], y: &[f32]) -> impl Iterator<Item = f32> {
         let knots = x.iter().copied().zip(y.iter().copied());
         knots.clone().zip(knots.skip(1)).map(|(below, above)| slope(below, above))
@@ -81,13 +91,13 @@ impl<'a> InterpolatedTable<'a> {
 
     /// Returns the segment's index and the probability, in O(log K).
     #[inline]
-    pub fn lookup(&self, score: Score) -> (u16, f32) {
-        let segment = count_floats_at_or_below(self.x, score.to_bits());
+    pub fn lookup(&self, score: S) -> (u16, f32) {
+        let segment = count_floats_at_or_below::<S>(self.x, score.key());
         (segment as u16, self.prob(segment, score))
     }
 
     #[inline]
-    fn prob(&self, segment: usize, score: Score) -> f32 {
+    fn prob(&self, segment: usize, score: S) -> f32 {
         let Some(&hi) = self.y.get(segment).or(self.y.last()) else { return 0.0 };
         let Some(below) = segment.checked_sub(1) else { return hi };
         let (Some(&x), Some(&lo), Some(&slope)) =
@@ -95,8 +105,9 @@ impl<'a> InterpolatedTable<'a> {
         else {
             return hi;
         };
-        // At a knot, an infinite slope gives 0 * inf = NaN, for which `within` returns `lo`.
-        within(lo + (score.get() - x) * slope, lo, hi)
+        // At a knot, an infinite slope gives 0 * inf = NaN, for which `within` returns `lo`, and so does an infinite distance
+        // times a slope of 0.
+        within(lo + (score.value() - x) * slope, lo, hi)
     }
 
     /// Returns the knots' scores, strictly ascending.
@@ -119,13 +130,13 @@ const fn slope(below: (f32, f32), above: (f32, f32)) -> f32 {
     (above.1 - below.1) / (above.0 - below.0)
 }
 
-/// Checks that every `x` is in `[0, 1]` and above the one before it, and that the slopes are exactly the ones between the knots.
-const fn check_knots(x: &[f32], y: &[f32], slopes: &[f32]) -> Result<(), TableError> {
+/// Checks that every `x` is in `[0, 1]`, or of margins finite and not `-0.0`, and above the one before it, and that the slopes are exactly the ones between the knots.
+const fn check_knots<S: Ordered>(x: &[f32], y: &[f32], slopes: &[f32]) -> Result<(), TableError> {
     let mut before = None;
     let mut rest = (x, y, slopes);
     while let (Some((&x0, x_tail)), Some((&y0, y_tail))) = (rest.0.split_first(), rest.1.split_first()) {
         let index = x.len() - rest.0.len();
-        if x0.to_bits() > ONE_BITS {
+        if !(if S::IS_MARGIN { is_margin_edge(x0) } else { x0.to_bits() <= ONE_BITS }) {
             return Err(TableError::EdgeRange(index));
         }
         if let Some((x1, y1)) = before {

@@ -1,9 +1,17 @@
 //! Step tables that divide equal scores between bins by lot.
 
+use core::marker::PhantomData;
+
 use super::error::TableError;
 use super::search::count_floats_at_or_below;
 use super::values::{BinValues, check_edges_with_ties};
-use crate::score::Score;
+use crate::score::{FloatScore, Margin, Score};
+
+/// A randomised step table over scores in `[0, 1]`.
+pub type RandomizedTable<'a> = RandomizedTableOf<'a, Score>;
+
+/// A randomised step table over margins.
+pub type RandomizedMarginTable<'a> = RandomizedTableOf<'a, Margin>;
 
 /// A step table whose edges are pairs of a score and a random word, for randomised uniform-mass binning (Gupta and Ramdas 2021,
 /// Algorithm 2).
@@ -27,16 +35,17 @@ use crate::score::Score;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct RandomizedTable<'a> {
+pub struct RandomizedTableOf<'a, S> {
     edges: &'a [f32],
     ties: &'a [u32],
     values: BinValues<'a>,
+    scores: PhantomData<S>,
 }
 
-impl<'a> RandomizedTable<'a> {
+impl<'a, S: FloatScore> RandomizedTableOf<'a, S> {
     /// Makes a table of `values.len()` bins from the scores and the words of its inner edges, and its probabilities.
     ///
-    /// The scores are in `[0, 1]` and may repeat; the pairs of score and word ascend strictly. The probabilities are in
+    /// The scores are in `[0, 1]`, margins finite; none is `-0.0`, and they may repeat. The pairs of score and word ascend strictly. The probabilities are in
     /// `[0, 1]`; there is one more than edges. An edge at the score 0 divides scores of exactly 0, which a saturated softmax gives.
     ///
     /// # Errors
@@ -46,11 +55,11 @@ impl<'a> RandomizedTable<'a> {
         if edges.len() != ties.len() {
             return Err(TableError::Length);
         }
-        if let Err(error) = check_edges_with_ties(edges, ties) {
+        if let Err(error) = check_edges_with_ties::<S>(edges, ties) {
             return Err(error);
         }
         match BinValues::new(values, edges.len()) {
-            Ok(values) => Ok(Self { edges, ties, values }),
+            Ok(values) => Ok(Self { edges, ties, values, scores: PhantomData }),
             Err(error) => Err(error),
         }
     }
@@ -59,7 +68,7 @@ impl<'a> RandomizedTable<'a> {
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], ties: &'a [u32], values: &'a [f32]) -> Option<Self> {
         match BinValues::trusted(values) {
-            Some(values) => Some(Self { edges, ties, values }),
+            Some(values) => Some(Self { edges, ties, values, scores: PhantomData }),
             None => None,
         }
     }
@@ -71,27 +80,27 @@ impl<'a> RandomizedTable<'a> {
 
     /// Returns the bin's index and probability, in O(log B). The bin is the number of edges at or below `(score, word)`.
     #[inline]
-    pub fn lookup(&self, score: Score, word: u32) -> (u16, f32) {
+    pub fn lookup(&self, score: S, word: u32) -> (u16, f32) {
         let bin = self.find(score, word);
         (bin as u16, self.values.get(bin))
     }
 
     /// Tells whether the score equals an edge: only then does the bin depend on the word.
-    pub fn is_tied(&self, score: Score) -> bool {
-        self.edges.iter().any(|edge| edge.to_bits() == score.to_bits())
+    pub fn is_tied(&self, score: S) -> bool {
+        self.edges.iter().any(|edge| S::key_of(edge.to_bits()) == score.key())
     }
 
     /// Returns the bin of a score and a word.
     #[inline]
-    fn find(&self, score: Score, word: u32) -> usize {
-        let key = score.to_bits();
-        let above = count_floats_at_or_below(self.edges, key);
+    fn find(&self, score: S, word: u32) -> usize {
+        let key = score.key();
+        let above = count_floats_at_or_below::<S>(self.edges, key);
         let below_or_equal = self.edges.get(..above).unwrap_or_default();
-        if below_or_equal.last().is_none_or(|edge| edge.to_bits() != key) {
+        if below_or_equal.last().is_none_or(|edge| S::key_of(edge.to_bits()) != key) {
             return above;
         }
-        // No score is below 0.
-        let below = key.checked_sub(1).map_or(0, |key| count_floats_at_or_below(below_or_equal, key));
+        // No score is below 0, and no margin has the key 0.
+        let below = key.checked_sub(1).map_or(0, |key| count_floats_at_or_below::<S>(below_or_equal, key));
         let ties = self.ties.get(below..above).unwrap_or_default();
         below + ties.partition_point(|&tie| tie <= word)
     }
@@ -107,7 +116,7 @@ impl<'a> RandomizedTable<'a> {
     }
 
     /// Returns the probabilities, one per bin in bin order.
-    pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
+    pub fn values(&self) -> impl Iterator<Item = f32> + use<'a, S> {
         self.values.iter()
     }
 

@@ -1,17 +1,13 @@
 //! Step tables over floats: the form of most binned calibrators on the device.
 
+use core::marker::PhantomData;
+
 use super::error::{MAX_BINS, TableError};
 use super::search::bin_of_float;
 use super::values::{BinValues, check_edges};
-use crate::score::Score;
+use crate::score::{FloatScore, Margin, Score};
 
-/// A step table of `B` probabilities over the bins `[0, e1)`, `[e1, e2)`, ..., `[e(B-1), 1]` of scores.
-///
-/// The table borrows its numbers, from constants or in place from a parsed artefact. A table that exists is valid, so a lookup
-/// has no error and no panic.
-///
-/// The code of the search takes half a kilobyte, because its steps are spelled out for every size up to 1024 bins. A
-/// [`FixedTable`](crate::table::FixedTable) takes a fifth.
+/// A step table over scores in `[0, 1]`: the form of most binned calibrators.
 ///
 /// ```
 /// use calib_core::{Score, StepTable};
@@ -20,30 +16,53 @@ use crate::score::Score;
 /// assert_eq!(table.lookup(Score::new(0.7)?), (2, 0.9));
 /// # Ok::<(), calib_core::ScoreError>(())
 /// ```
+pub type StepTable<'a> = StepTableOf<'a, Score>;
+
+/// A step table over margins.
+///
+/// ```
+/// use calib_core::{Margin, MarginTable};
+///
+/// let table = MarginTable::new(&[-1.5, 0.0], &[0.05, 0.4, 0.9]).unwrap();
+/// assert_eq!(table.lookup(Margin::new(-0.0)?), (2, 0.9));
+/// assert_eq!(table.lookup(Margin::new(-0.1)?), (1, 0.4));
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
+pub type MarginTable<'a> = StepTableOf<'a, Margin>;
+
+/// A step table of `B` probabilities over the bins `[lowest, e1)`, `[e1, e2)`, ..., `[e(B-1), highest]` of scores or margins.
+///
+/// The table borrows its numbers, from constants or in place from a parsed artefact. A table that exists is valid, so a lookup
+/// has no error and no panic.
+///
+/// The code of the search takes half a kilobyte, because its steps are spelled out for every size up to 1024 bins. A
+/// [`FixedTable`](crate::table::FixedTable) takes a fifth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct StepTable<'a> {
+pub struct StepTableOf<'a, S> {
     edges: &'a [f32],
     values: BinValues<'a>,
+    scores: PhantomData<S>,
 }
 
-impl<'a> StepTable<'a> {
+impl<'a, S: FloatScore> StepTableOf<'a, S> {
     /// The largest number of bins: bin indices are `u16`.
     pub const MAX_BINS: usize = MAX_BINS;
 
     /// Makes a table of `values.len()` bins from its inner edges and its probabilities.
     ///
-    /// The edges ascend strictly in `(0, 1]`; there is one less than values. The probabilities are in `[0, 1]`.
+    /// The edges ascend strictly, those of scores in `(0, 1]`, those of margins among the finite floats but `-0.0`; there is one
+    /// less than values. The probabilities are in `[0, 1]`.
     ///
     /// # Errors
     ///
     /// The first cause found, with its index.
     pub const fn new(edges: &'a [f32], values: &'a [f32]) -> Result<Self, TableError> {
-        if let Err(error) = check_edges(edges) {
+        if let Err(error) = check_edges::<S>(edges) {
             return Err(error);
         }
         match BinValues::new(values, edges.len()) {
-            Ok(values) => Ok(Self { edges, values }),
+            Ok(values) => Ok(Self { edges, values, scores: PhantomData }),
             Err(error) => Err(error),
         }
     }
@@ -52,7 +71,7 @@ impl<'a> StepTable<'a> {
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], values: &'a [f32]) -> Option<Self> {
         match BinValues::trusted(values) {
-            Some(values) => Some(Self { edges, values }),
+            Some(values) => Some(Self { edges, values, scores: PhantomData }),
             None => None,
         }
     }
@@ -67,8 +86,8 @@ impl<'a> StepTable<'a> {
     /// The bin is the number of edges at or below the score.
     // A call would take a fifth as long again.
     #[inline(always)]
-    pub fn lookup(&self, score: Score) -> (u16, f32) {
-        let bin = bin_of_float(self.edges, self.values.len(), score.to_bits());
+    pub fn lookup(&self, score: S) -> (u16, f32) {
+        let bin = bin_of_float::<S>(self.edges, self.values.len(), score.key());
         (bin as u16, self.values.get(bin))
     }
 
@@ -78,7 +97,7 @@ impl<'a> StepTable<'a> {
     }
 
     /// Returns the probabilities, one per bin in bin order.
-    pub fn values(&self) -> impl Iterator<Item = f32> + use<'a> {
+    pub fn values(&self) -> impl Iterator<Item = f32> + use<'a, S> {
         self.values.iter()
     }
 
@@ -150,6 +169,19 @@ mod tests {
         assert_eq!(at(0.25), (1, 0.5));
         assert_eq!(at(1.0f32.next_down()), (1, 0.5));
         assert_eq!(at(1.0), (2, 1.0));
+    }
+
+    #[test]
+    fn a_table_over_margins_takes_any_finite_edges() {
+        let new = MarginTable::new;
+        assert_eq!(new(&[-0.0], &[0.1, 0.2]), Err(TableError::EdgeRange(0)));
+        assert_eq!(new(&[0.5, f32::INFINITY], &[0.1, 0.2, 0.3]), Err(TableError::EdgeRange(1)));
+        assert_eq!(new(&[f32::NAN], &[0.1, 0.2]), Err(TableError::EdgeRange(0)));
+        assert_eq!(new(&[-1.0, -2.0], &[0.1, 0.2, 0.3]), Err(TableError::EdgeOrder(1)));
+        let table = new(&[f32::MIN, 0.0, f32::MAX], &[0.1, 0.2, 0.3, 0.4]).unwrap();
+        let bin = |value| table.lookup(Margin::new(value).unwrap()).0;
+        assert_eq!([f32::MIN, f32::MIN.next_up(), -f32::from_bits(1)].map(bin), [1, 1, 1]);
+        assert_eq!([-0.0, 0.0, f32::MAX.next_down(), f32::MAX].map(bin), [2, 2, 2, 3]);
     }
 
     proptest! {

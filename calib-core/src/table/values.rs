@@ -1,7 +1,7 @@
 //! The values of a table, and the checks that tables share.
 
 use super::error::{MAX_BINS, TableError};
-use crate::score::ONE_BITS;
+use crate::score::{ONE_BITS, Ordered};
 
 /// Numbers in `[0, 1]`, one per bin, at least one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,13 +87,18 @@ pub(crate) const fn check_rising(values: &[f32]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Checks that every edge is in `(0, 1]` and above the one before it.
-pub(crate) const fn check_edges(edges: &[f32]) -> Result<(), TableError> {
-    let mut below = 0.0;
+/// Tells whether a float can be an edge of a table over margins: it is finite and not `-0.0`.
+pub(crate) const fn is_margin_edge(edge: f32) -> bool {
+    edge.is_finite() && edge.to_bits() != (-0.0f32).to_bits()
+}
+
+/// Checks that every edge is in `(0, 1]`, or of margins finite and not `-0.0`, and above the one before it.
+pub(crate) const fn check_edges<S: Ordered>(edges: &[f32]) -> Result<(), TableError> {
+    let mut below = if S::IS_MARGIN { f32::NEG_INFINITY } else { 0.0 };
     let mut rest = edges;
     while let Some((&edge, tail)) = rest.split_first() {
         let index = edges.len() - rest.len();
-        if !(edge > 0.0 && edge <= 1.0) {
+        if !(if S::IS_MARGIN { is_margin_edge(edge) } else { edge > 0.0 && edge <= 1.0 }) {
             return Err(TableError::EdgeRange(index));
         }
         if edge <= below {
@@ -105,17 +110,16 @@ pub(crate) const fn check_edges(edges: &[f32]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Checks that every edge is in `[0, 1]` and not `-0.0`, and that the pairs of edge and tie ascend strictly.
-pub(crate) const fn check_edges_with_ties(edges: &[f32], ties: &[u32]) -> Result<(), TableError> {
-    let mut before: Option<(u32, u32)> = None;
+/// Checks that every edge is in `[0, 1]`, or of margins finite, and not `-0.0`, and that the pairs of edge and tie ascend strictly.
+pub(crate) const fn check_edges_with_ties<S: Ordered>(edges: &[f32], ties: &[u32]) -> Result<(), TableError> {
+    let mut before: Option<(f32, u32)> = None;
     let mut rest = (edges, ties);
     while let (Some((&edge, edges_tail)), Some((&tie, ties_tail))) =
         (rest.0.split_first(), rest.1.split_first())
     {
         let index = edges.len() - rest.0.len();
         // Bit patterns from 0 to 1 are ordered like the floats; those of `-0.0` and NaN are above.
-        let edge = edge.to_bits();
-        if edge > ONE_BITS {
+        if !(if S::IS_MARGIN { is_margin_edge(edge) } else { edge.to_bits() <= ONE_BITS }) {
             return Err(TableError::EdgeRange(index));
         }
         if let Some((edge_before, tie_before)) = before

@@ -1,9 +1,17 @@
 //! Venn-Abers: two probabilities per bin.
 
+use core::marker::PhantomData;
+
 use super::error::TableError;
 use super::search::bin_of_float;
 use super::values::{BinValues, check_edges, check_rising, within};
-use crate::score::Score;
+use crate::score::{FloatScore, Margin, Score};
+
+/// Venn-Abers over scores in `[0, 1]`.
+pub type VennAbersTable<'a> = VennAbersTableOf<'a, Score>;
+
+/// Venn-Abers over margins.
+pub type MarginVennAbersTable<'a> = VennAbersTableOf<'a, Margin>;
 
 /// A step table with two probabilities per bin (Vovk and Petej 2014, "Venn-Abers predictors").
 ///
@@ -23,23 +31,24 @@ use crate::score::Score;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct VennAbersTable<'a> {
+pub struct VennAbersTableOf<'a, S> {
     edges: &'a [f32],
     p0: BinValues<'a>,
     p1: BinValues<'a>,
+    scores: PhantomData<S>,
 }
 
-impl<'a> VennAbersTable<'a> {
+impl<'a, S: FloatScore> VennAbersTableOf<'a, S> {
     /// Makes a table of `p0.len()` bins from its inner edges and both probabilities of each bin.
     ///
-    /// The edges ascend strictly in `(0, 1]`; there is one less than bins. The probabilities are in `[0, 1]`; neither `p0` nor
+    /// The edges are those of a [step table](crate::table::StepTableOf); there is one less than bins. The probabilities are in `[0, 1]`; neither `p0` nor
     /// `p1` falls from bin to bin, and `p0 <= p1` in each bin.
     ///
     /// # Errors
     ///
     /// The first cause found, with its index.
     pub const fn new(edges: &'a [f32], p0: &'a [f32], p1: &'a [f32]) -> Result<Self, TableError> {
-        if let Err(error) = check_edges(edges) {
+        if let Err(error) = check_edges::<S>(edges) {
             return Err(error);
         }
         let bounds = match (BinValues::new(p0, edges.len()), BinValues::new(p1, edges.len())) {
@@ -56,14 +65,14 @@ impl<'a> VennAbersTable<'a> {
             }
             rest = (p0_tail, p1_tail);
         }
-        Ok(Self { edges, p0: bounds.0, p1: bounds.1 })
+        Ok(Self { edges, p0: bounds.0, p1: bounds.1, scores: PhantomData })
     }
 
     /// Makes a table of numbers that [`VennAbersTable::new`] accepted before; `None` only if there are no bins.
     #[inline]
     pub(crate) const fn trusted(edges: &'a [f32], p0: &'a [f32], p1: &'a [f32]) -> Option<Self> {
         match (BinValues::trusted(p0), BinValues::trusted(p1)) {
-            (Some(p0), Some(p1)) => Some(Self { edges, p0, p1 }),
+            (Some(p0), Some(p1)) => Some(Self { edges, p0, p1, scores: PhantomData }),
             _ => None,
         }
     }
@@ -78,8 +87,8 @@ impl<'a> VennAbersTable<'a> {
     /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimises the log-loss in the worst case. Where rounding takes it
     /// below `p0` or above `p1`, the probability is that one.
     #[inline]
-    pub fn lookup(&self, score: Score) -> (u16, f32, [f32; 2]) {
-        let bin = bin_of_float(self.edges, self.p0.len(), score.to_bits());
+    pub fn lookup(&self, score: S) -> (u16, f32, [f32; 2]) {
+        let bin = bin_of_float::<S>(self.edges, self.p0.len(), score.key());
         let (p0, p1) = (self.p0.get(bin), self.p1.get(bin));
         // The divisor is at least `p1`, and 1 if `p1` is 0: never 0.
         let prob = within(p1 / (1.0 - p0 + p1), p0, p1);
@@ -92,12 +101,12 @@ impl<'a> VennAbersTable<'a> {
     }
 
     /// Returns the lower probabilities, one per bin in bin order.
-    pub fn p0(&self) -> impl Iterator<Item = f32> + use<'a> {
+    pub fn p0(&self) -> impl Iterator<Item = f32> + use<'a, S> {
         self.p0.iter()
     }
 
     /// Returns the upper probabilities, one per bin in bin order.
-    pub fn p1(&self) -> impl Iterator<Item = f32> + use<'a> {
+    pub fn p1(&self) -> impl Iterator<Item = f32> + use<'a, S> {
         self.p1.iter()
     }
 }

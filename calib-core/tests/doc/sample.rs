@@ -1,6 +1,6 @@
 // The artefacts of the documentation's examples, which include this file.
 
-use calib_core::{ArtifactBuffer, Identity, ScoreEncoding, StepTable};
+use calib_core::{ArtifactBuffer, Identity, MarginTable, ScoreEncoding, StepTable};
 use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem};
 use calib_core::decision::{Action, DecisionParts};
 use calib_core::table::CodeTable;
@@ -28,6 +28,20 @@ pub fn codes() -> ArtifactBuffer<128> {
     let form = TableForm::Codes(CodeTable::new(&[128], &[0.1, 0.8], encoding).unwrap());
     let table = Some(Table { form, epsilon: Some(0.125) });
     write(&Header { encoding, ..header(Reduction::Binary, 2, 2) }, |writer| writer.tables(&[table]).unwrap())
+}
+
+/// Two bins of a binary classifier's margin: below 1 the probability is 0.1, from 1 up it is 0.8.
+pub fn margins() -> ArtifactBuffer<128> {
+    let header = Header { encoding: ScoreEncoding::Margin, ..header(Reduction::Binary, 2, 2) };
+    write(&header, |writer| writer.tables(&[margin_steps()]).unwrap())
+}
+
+/// The same table for each of three classes' lead of the predicted logit.
+pub fn top_label_margin() -> ArtifactBuffer<128> {
+    let flags = HeaderFlags::CLASS_MARGIN;
+    write(&Header { flags, encoding: ScoreEncoding::Margin, ..header(Reduction::TopLabel, 3, 6) }, |writer| {
+        writer.tables(&[margin_steps(); 3]).unwrap();
+    })
 }
 
 /// A table for each of three classes but the last, which had too few calibration points.
@@ -59,6 +73,11 @@ pub fn joint() -> ArtifactBuffer<128> {
 
 fn steps() -> Option<Table<'static>> {
     let form = TableForm::Steps(StepTable::new(&[0.5], &[0.1, 0.8]).unwrap());
+    Some(Table { form, epsilon: Some(0.125) })
+}
+
+fn margin_steps() -> Option<Table<'static>> {
+    let form = TableForm::MarginSteps(MarginTable::new(&[1.0], &[0.1, 0.8]).unwrap());
     Some(Table { form, epsilon: Some(0.125) })
 }
 

@@ -53,6 +53,7 @@ mod nothing {
 /// The scores of one measurement: from a list, again and again, or always the same.
 enum Scores {
     Uniform,
+    Margins,
     Always(f32),
 }
 
@@ -80,11 +81,20 @@ impl Bench {
     /// Measures a function of a float: its mean over uniform scores, its least and most over the middle of every bin, and
     /// its stack.
     pub(crate) fn float<T>(&mut self, name: &str, bins: u16, function: OfFloat, context: &T) {
-        let context = (&raw const *context).cast();
-        let ticks = float_ticks(function, context, &Scores::Uniform);
+        self.floats(name, bins, function, (&raw const *context).cast(), &Scores::Uniform);
+    }
+
+    /// Measures a function of a margin in `[-4, 4)`: as [`Bench::float`].
+    pub(crate) fn margin<T>(&mut self, name: &str, bins: u16, function: OfFloat, context: &T) {
+        self.floats(name, bins, function, (&raw const *context).cast(), &Scores::Margins);
+    }
+
+    fn floats(&mut self, name: &str, bins: u16, function: OfFloat, context: *const c_void, scores: &Scores) {
+        let ticks = float_ticks(function, context, scores);
         self.print(name, CALLS, ticks, self.empty_float_ticks);
         for bin in 0..bins {
-            let middle = (f32::from(bin) + 0.5) / f32::from(bins);
+            let uniform = (f32::from(bin) + 0.5) / f32::from(bins);
+            let middle = if matches!(scores, Scores::Margins) { 8.0 * uniform - 4.0 } else { uniform };
             let ticks = float_ticks(function, context, &Scores::Always(middle));
             host::print(format_args!("bin {name} {ticks} {}\n", self.empty_float_ticks));
         }
@@ -134,6 +144,7 @@ impl Bench {
 fn float_ticks(function: OfFloat, context: *const c_void, scores: &Scores) -> u32 {
     let (list, mask) = match scores {
         Scores::Uniform => (scores::UNIFORM.as_slice(), scores::COUNT - 1),
+        Scores::Margins => (scores::MARGINS.as_slice(), scores::COUNT - 1),
         Scores::Always(score) => (core::slice::from_ref(score), 0),
     };
     let (function, list) = (black_box(function), black_box(list));

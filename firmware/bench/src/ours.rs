@@ -9,13 +9,14 @@ use calib_core::artifact::TableForm;
 use calib_core::score::{sigmoid, sigmoid_fast};
 use calib_core::table::{CompactTable, DirectTable, InterpolatedTable, Scaling, ScalingFunction};
 use calib_core::{
-    BinaryCalibrator, Calibrator, FixedCodeTable, FixedTable, Logits, Outcome, Probs, QuantizedScore, Score,
-    ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
+    BinaryCalibrator, Calibrator, FixedCodeTable, FixedMarginTable, FixedTable, Logits, Margin, Outcome,
+    Probs, QuantizedScore, Score, ScoreEncoding, StepTable, TopLabelCalibrator, fixed_margin_table,
+    fixed_table,
 };
 
 use crate::artifacts::{self, Room};
 use crate::measure::Bench;
-use crate::scores::{self, edges, edges_u16, values, values_u16};
+use crate::scores::{self, edges, edges_u16, margin_edges, values, values_u16};
 
 const REFUSED: u64 = u64::MAX;
 /// Codes of 16 bits.
@@ -51,6 +52,28 @@ macro_rules! fixed {
             }
         }
     )*};
+}
+
+macro_rules! fixed_margins {
+    ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(
+        #[unsafe(no_mangle)]
+        static $table: FixedMarginTable<$room> =
+            fixed_margin_table!(&margin_edges::<{ $bins - 1 }>(), &values::<$bins>());
+
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $name(margin: f32, _: *const c_void) -> u64 {
+            match Margin::new(margin) {
+                Ok(margin) => pack($table.lookup(margin)),
+                Err(_) => REFUSED,
+            }
+        }
+    )*};
+}
+
+fixed_margins! {
+    fixed_margin_15 FIXED_MARGIN_15 16 15;
+    fixed_margin_64 FIXED_MARGIN_64 64 64;
 }
 
 fixed! {
@@ -332,6 +355,8 @@ pub(crate) fn run(bench: &mut Bench) {
 /// The tables in a `const`, one score at a time and in batches.
 fn fixed_tables(bench: &mut Bench) {
     bench.float("fixed_15", 15, fixed_15, &());
+    bench.margin("fixed_margin_15", 15, fixed_margin_15, &());
+    bench.margin("fixed_margin_64", 64, fixed_margin_64, &());
     bench.float("fixed_32", 0, fixed_32, &());
     bench.float("fixed_64", 64, fixed_64, &());
     bench.float("fixed_128", 0, fixed_128, &());

@@ -26,6 +26,28 @@ pub(crate) const fn edges<const E: usize>() -> [f32; E] {
     edges
 }
 
+/// The same scores spread over margins of either sign, `[-4, 4)`.
+pub(crate) static MARGINS: [f32; COUNT] = {
+    let mut margins = UNIFORM;
+    let mut i = 0;
+    while i < COUNT {
+        margins[i] = 8.0 * margins[i] - 4.0;
+        i += 1;
+    }
+    margins
+};
+
+/// [`edges`] spread as [`MARGINS`] are.
+pub(crate) const fn margin_edges<const E: usize>() -> [f32; E] {
+    let mut edges: [f32; E] = edges();
+    let mut i = 0;
+    while i < E {
+        edges[i] = 8.0 * edges[i] - 4.0;
+        i += 1;
+    }
+    edges
+}
+
 /// Rising probabilities.
 pub(crate) const fn values<const B: usize>() -> [f32; B] {
     let mut values = [0.0; B];
