@@ -52,6 +52,10 @@ fn main() -> Result<()> {
         options: &["--method", "umd", "--reduction", "top-label", "--points-per-bin", "40"],
         top_label: true,
         beside: &[
+            (
+                "top-label by margin",
+                &["--method", "umd", "--reduction", "top-label", "--class-score", "margin", "--points-per-bin", "40"],
+            ),
             ("class-wise", &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"]),
             ("dirichlet", &["--method", "dirichlet"]),
         ],
@@ -101,7 +105,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     }
     let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
     for (name, options) in plan.beside {
-        let slot = fit(case, options, &data, &folder.join(format!("{name}.bin")))?;
+        let slot = fit(case, options, &data, &folder.join(format!("{}.bin", name.replace(' ', "-"))))?;
         let stored = read_artifact(&slot)?;
         let mut device = Emulator::start_fast(BOARD, &elf, Some(&slot))?;
         let rows = classified_rows(&mut device, model, &stored.artifact(), &test.features)?;

@@ -5,7 +5,7 @@ use calib_classifier::Case;
 use calib_core::wire::{Measurement, Prediction as Answer, RawScore, ReplyBody};
 use calib_core::{Logits, Outcome};
 use calib_host::StoredArtifact;
-use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, assess};
+use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, Roc, assess};
 use calib_tests::Parity;
 
 use crate::instructions;
@@ -66,6 +66,13 @@ pub(crate) fn print(case: &Case, columns: &[Column]) -> Result<()> {
         let cell = |column: &Column| format!("{:.4}", metric(&after(column)));
         line(title, &format!("{:.4}", metric(&before)), &mut each(&cell));
     }
+    // Of the first column, whose score the classifier's is, and of each calibrator's own.
+    line(
+        "AUC of right, score",
+        &auc(&columns[0].rows, labels, raw_score),
+        &mut each(&|column| auc(&column.rows, labels, raw_score)),
+    );
+    line("AUC of right, calibrated", "", &mut each(&|column| auc(&column.rows, labels, prob)));
     let cw_ece = |rows: &[Vec<Option<f32>>]| format!("{:.4}", cw_ece(rows, labels));
     line(
         "class-wise ECE",
@@ -112,6 +119,22 @@ fn prob(answer: &Answer) -> Option<f32> {
     match answer.outcome {
         Outcome::Calibrated(calibrated) => Some(calibrated.prob),
         Outcome::Uncalibrated(_) => None,
+    }
+}
+
+/// The area under the ROC curve of the number that `score` takes, for whether the prediction is right.
+fn auc(rows: &Parity, labels: &[u16], score: fn(&Answer) -> Option<f32>) -> String {
+    let answers = rows.predictions.iter().zip(labels);
+    let points = answers.filter_map(|(answer, &label)| Some((score(answer)?.into(), answer.class == label)));
+    Roc::new(points).map_or(String::new(), |roc| format!("{:.4}", roc.auc()))
+}
+
+/// What a calibrator took: a probability or a margin.
+fn raw_score(answer: &Answer) -> Option<f32> {
+    match answer.score {
+        RawScore::F32(score) => Some(score.get()),
+        RawScore::Margin(margin) => Some(margin.get()),
+        RawScore::Code(_) | RawScore::Lead(_) => None,
     }
 }
 
