@@ -102,18 +102,10 @@ fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "written by  calib {}", header.provenance.tool_version)
 }
 
-/// The encoding whose codes the tables are searched by. A lead is a difference of codes: an unsigned code of the same scale.
+/// The encoding whose codes the tables are searched by.
 fn encoding_of_keys(artifact: &Artifact<'_>) -> ScoreEncoding {
     let header = artifact.header();
-    match header.encoding {
-        ScoreEncoding::U8 { scale, .. } | ScoreEncoding::I8 { scale, .. } if is_by_lead(header) => {
-            ScoreEncoding::U8 { scale, zero_point: 0 }
-        }
-        ScoreEncoding::U16 { scale, .. } | ScoreEncoding::I16 { scale, .. } if is_by_lead(header) => {
-            ScoreEncoding::U16 { scale, zero_point: 0 }
-        }
-        encoding => encoding,
-    }
+    if is_by_lead(header) { header.encoding.of_leads() } else { header.encoding }
 }
 
 /// Tells whether the score of a predicted class is its lead.
