@@ -277,22 +277,22 @@ impl CompareData {
     ) -> Result<Vec<f64>, String> {
         let artifact = stored.artifact();
         let unfit = || "the artefact does not fit the points".to_owned();
-        let prob = |outcome: &Outcome, uncalibrated: Score| match outcome {
+        let prob = |outcome: &Outcome, uncalibrated: f32| match outcome {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
-            _ => f64::from(uncalibrated.get()),
+            _ => f64::from(uncalibrated),
         };
         match &self.points {
             Points::Binary(points) => {
                 let scores: Vec<Score> = points.iter().map(|point| point.0).collect();
                 let applied = apply_scores(&artifact, &scores, seed).ok_or_else(unfit)?;
                 let rows = applied.iter().zip(points);
-                Ok(rows.map(|(row, &(s, label))| score.loss(prob(&row.outcome, s), label)).collect())
+                Ok(rows.map(|(row, &(s, label))| score.loss(prob(&row.outcome, s.get()), label)).collect())
             }
             Points::Vectors { vectors, labels, claim } => {
                 let applied = apply_vectors(&artifact, vectors, seed).ok_or_else(unfit)?;
                 let rows = applied.zip(vectors.vectors()).zip(labels);
                 rows.map(|((row, vector), &label)| {
-                    let (top, outcome) = match (claim, &row) {
+                    let (class, own, outcome) = match (claim, &row) {
                         (Claim::AllClasses, AppliedVector::Classes(row)) => {
                             let own = vector.scores().map(|score| f64::from(score.get()));
                             let probs = row.probs.iter().zip(own);
@@ -302,11 +302,17 @@ impl CompareData {
                         (Claim::AllClasses, _) => {
                             return Err("it gives no probability for every class".into());
                         }
-                        (Claim::TopLabel, AppliedVector::TopLabel(row)) => (row.top, row.outcome),
-                        (Claim::TopLabel, AppliedVector::Classes(row)) => (row.top, row.predicted),
-                        (Claim::TopLabel, AppliedVector::TopK(pairs)) => (pairs[0].top, pairs[0].outcome),
+                        (Claim::TopLabel, AppliedVector::TopLabel(row)) => {
+                            (row.class, row.score, row.outcome)
+                        }
+                        (Claim::TopLabel, AppliedVector::Classes(row)) => {
+                            (row.top.class, row.top.score.get(), row.predicted)
+                        }
+                        (Claim::TopLabel, AppliedVector::TopK(pairs)) => {
+                            (pairs[0].class, pairs[0].score, pairs[0].outcome)
+                        }
                     };
-                    Ok(score.loss(prob(&outcome, top.score), i64::from(top.class) == label))
+                    Ok(score.loss(prob(&outcome, own), i64::from(class) == label))
                 })
                 .collect()
             }

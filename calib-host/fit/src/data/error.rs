@@ -43,7 +43,7 @@ pub enum DataError {
     /// There are more than 2^53 points.
     #[error("more than 2^53 points")]
     TooMany,
-    /// A score is not in `[0, 1]`.
+    /// A score is not in `[0, 1]`, or a margin is not finite.
     #[error("row {row}: {cause}")]
     Score {
         /// The row.

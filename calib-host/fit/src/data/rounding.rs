@@ -1,6 +1,6 @@
 //! Scores as a device with a table of 16-bit numbers sees them.
 
-use calib_core::Score;
+use calib_core::{Margin, Score};
 
 /// The number of steps between the scores 0 and 1.
 pub(crate) const STEPS: f64 = u16::MAX as f64;
@@ -9,4 +9,11 @@ pub(crate) const STEPS: f64 = u16::MAX as f64;
 pub(crate) fn rounded(score: f64) -> f64 {
     let single = Score::new(score as f32).expect("scores were checked");
     f64::from(single.rounded_key()) / STEPS
+}
+
+/// A margin as a device with a compact table sees it: the least with the same upper half of its key.
+pub(crate) fn rounded_margin(margin: f64) -> f64 {
+    let single = Margin::new(margin as f32).expect("margins were checked");
+    let least = Margin::from_key(u32::from(single.rounded_key()) << 16);
+    least.expect("a key's upper half is that of a finite number from the least up").get().into()
 }

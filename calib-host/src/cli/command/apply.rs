@@ -136,13 +136,13 @@ impl Apply {
         for row in applied {
             match row {
                 AppliedVector::TopLabel(row) => {
-                    writer.write_field(row.top.class.to_string())?;
+                    writer.write_field(row.class.to_string())?;
                     columns.write(&row, writer)?;
                     columns.write_end(row.word, &row.outcome, writer)?;
                 }
                 AppliedVector::TopK(pairs) => {
                     for row in &pairs {
-                        writer.write_field(row.top.class.to_string())?;
+                        writer.write_field(row.class.to_string())?;
                         columns.write(row, writer)?;
                     }
                     let first = pairs.first().expect("there is at least one rank");

@@ -273,7 +273,7 @@ fn ranks(
     let (mut uncalibrated, mut kept) = (0, Vec::new());
     for (number, (row, &label)) in applied.zip(labels).enumerate() {
         let AppliedVector::TopK(pairs) = row else { continue };
-        let hits = pairs.iter().map(|pair| pair.top.class == label);
+        let hits = pairs.iter().map(|pair| pair.class == label);
         let rows = split(&pairs, hits, PredictionKind::TopLabel, None);
         if rows.uncalibrated > 0 {
             uncalibrated += 1;

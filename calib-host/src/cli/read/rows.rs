@@ -72,7 +72,7 @@ impl<'a> NamedArtifact<'a> {
         let applied = self.apply_scores(&table, columns.score)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let each = applied.iter().zip(&labels.values);
-        let hash = each.map(|(row, &label)| RowsHash::of_score(row.top.score.get(), label == 1)).sum();
+        let hash = each.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
         let clusters = columns.clusters(sources, applied.len())?;
         let rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
@@ -208,7 +208,12 @@ fn first(row: &AppliedVector) -> Applied {
     match row {
         AppliedVector::TopLabel(applied) => *applied,
         AppliedVector::TopK(pairs) => *pairs.first().expect("there is at least one rank"),
-        AppliedVector::Classes(row) => Applied { top: row.top, outcome: row.predicted, word: row.word },
+        AppliedVector::Classes(row) => Applied {
+            class: row.top.class,
+            score: row.top.score.get(),
+            outcome: row.predicted,
+            word: row.word,
+        },
     }
 }
 
@@ -219,7 +224,7 @@ fn predictions(
     path: &Path,
     clusters: Option<&Clusters>,
 ) -> Result<CalibratedRows, Error> {
-    let hits = applied.iter().zip(labels).map(|(row, &label)| row.top.class == label);
+    let hits = applied.iter().zip(labels).map(|(row, &label)| row.class == label);
     let rows = split(applied, hits, PredictionKind::TopLabel, clusters);
     if rows.after.is_empty() {
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
@@ -239,13 +244,9 @@ pub(crate) fn split(
     let clusters = clusters.map(|clusters| clusters.part((0..applied.len()).filter(is_kept)));
     for (row, hit) in applied.iter().zip(hits) {
         let Some(calibrated) = row.outcome.calibrated() else { continue };
-        let of = |prob: f32| Prediction {
-            class: row.top.class,
-            prob: prob.into(),
-            bin: calibrated.bin.into(),
-            hit,
-        };
-        before.push(of(row.top.score.get()));
+        let of =
+            |prob: f32| Prediction { class: row.class, prob: prob.into(), bin: calibrated.bin.into(), hit };
+        before.push(of(row.score));
         after.push(of(calibrated.prob));
     }
     let uncalibrated = (applied.len() - after.len()) as u64;
