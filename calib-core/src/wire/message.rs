@@ -6,14 +6,14 @@ use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
 use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Reduction};
 use crate::decision::AlarmRule;
 use crate::outcome::Outcome;
-use crate::score::{CodeError, LogitsError, MAX_TOP_K, ProbsError, Score, ScoreEncoding, ScoreError};
+use crate::score::{CodeError, LogitsError, MAX_TOP_K, Margin, ProbsError, Score, ScoreEncoding, ScoreError};
 use crate::slot::{PassedOver, SlotFault};
 
 /// The version of the device protocol, which a device tells when it is asked for it. Devices of version 1 do not answer that.
 ///
 /// A version adds messages, behind those that there are, and changes none. A device answers a request that it does not know with
 /// [`Refusal::Unknown`].
-pub const PROTOCOL_VERSION: u16 = 2;
+pub const PROTOCOL_VERSION: u16 = 3;
 
 /// The largest number of features, logits, probabilities or codes in a request.
 pub const MAX_VALUES: usize = 128;
@@ -49,7 +49,7 @@ pub enum RequestBody {
     Classify(Values),
     /// Calibrate the score of class 1 of a binary classifier.
     Score(f32),
-    /// Calibrate the prediction in these logits.
+    /// Calibrate the prediction in these logits: by the softmax or by the lead of the largest logit, as the calibrator takes it.
     Logits(Values),
     /// Calibrate the prediction in these probabilities.
     Probs(Values),
@@ -91,12 +91,23 @@ pub enum RequestBody {
     /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to 256 bytes.
     /// The host repeats the request until the artefact is installed.
     Install,
-    /// Calibrate the prediction in these integer codes of the calibrator's encoding.
+    /// Calibrate the prediction in these integer codes of the calibrator's encoding: by the highest code or by its lead, as the
+    /// calibrator takes it.
     Codes(Keys),
     /// State the [version](PROTOCOL_VERSION) of the protocol. Since version 2.
     Version,
     /// State which calibrator answers, and what is answered. Since version 2.
     Standing,
+    /// Calibrate the margin of class 1 of a binary classifier. Since version 3.
+    Margin(f32),
+    /// Calibrate the margin of class 1 of a binary classifier with this random word, as [`RequestBody::ScoreWithWord`]. Since
+    /// version 3.
+    MarginWithWord {
+        /// The margin.
+        margin: f32,
+        /// The word.
+        word: u32,
+    },
 }
 
 impl RequestBody {
@@ -109,7 +120,9 @@ impl RequestBody {
             | Self::Measure { .. }
             | Self::ScoreWithWord { .. }
             | Self::Code(_)
-            | Self::Codes(_) => true,
+            | Self::Codes(_)
+            | Self::Margin(_)
+            | Self::MarginWithWord { .. } => true,
             Self::Status
             | Self::Classify(_)
             | Self::Slots
@@ -315,6 +328,10 @@ pub enum RawScore {
     F32(Score),
     /// The key of an integer code.
     Code(u16),
+    /// A margin: of class 1 of a binary classifier, otherwise the lead of the predicted class's logit. Since version 3.
+    Margin(Margin),
+    /// The lead of the predicted class's code, in codes. Since version 3.
+    Lead(u16),
 }
 
 /// The time that classifying and calibrating took.
@@ -368,4 +385,7 @@ pub enum Refusal {
     Unknown,
     /// The device was built not to answer this request: see [`Questions`]. The alarm is as before.
     SwitchedOff,
+    /// The classifier gives the predicted class with its code, and the calibrator takes the code's lead, or the other way round.
+    /// Since version 3.
+    ClassScore,
 }

@@ -69,7 +69,7 @@ fn received<T: DeserializeOwned>(payload: &[u8]) -> Vec<Result<T, FrameError>> {
 fn what_a_later_version_says_is_unknown_and_not_damaged() {
     for payload in [
         // A kind of message that is not known, with and without fields.
-        &[0x85, 0x02, 15][..],
+        &[0x85, 0x02, 17][..],
         &[0x85, 0x02, 100, 1, 2, 3],
         // A known one with a field more, and with a field less.
         &[0x85, 0x02, 0, 9],
@@ -78,7 +78,7 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
         assert_eq!(received::<Request>(payload), [Err(FrameError::Unknown { id: 0x105 })], "{payload:?}");
     }
     // A reason that is not known, in a reply that is.
-    for payload in [&[7, 10][..], &[7, 3, 9, 15], &[7, 3, 12], &[7, 8, 2, 0]] {
+    for payload in [&[7, 10][..], &[7, 3, 9, 15], &[7, 3, 13], &[7, 8, 2, 0]] {
         assert_eq!(received::<Reply>(payload), [Err(FrameError::Unknown { id: 7 })], "{payload:?}");
     }
     let status = Request { id: 0x105, body: RequestBody::Status };
@@ -88,7 +88,7 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
         assert_eq!(received::<Request>(payload), [Err(FrameError::Damaged)], "{payload:?}");
     }
     // What is not intact is not unknown.
-    let mut frame = framed(&[7, 15]);
+    let mut frame = framed(&[7, 17]);
     frame[1] ^= 8;
     frame.pop();
     assert_eq!(decode::<Request>(&mut frame), Err(FrameError::Damaged));
@@ -113,5 +113,66 @@ fn every_failure_of_an_installation_is_told_as_what_it_is() {
     ];
     for (error, refusal) in pairs {
         assert_eq!(UpdateRefusal::from(error), refusal);
+    }
+}
+
+/// What version 2 knows: fifteen kinds of request, and two kinds of score in a prediction.
+mod version_2 {
+    use calib_core::Outcome;
+    use serde::Deserialize;
+
+    pub(crate) const KINDS: u8 = 15;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    pub(crate) struct Predicted {
+        pub(crate) id: u32,
+        kind: Kind,
+        pub(crate) class: u16,
+        score: Score,
+        outcome: Outcome,
+        alarm: bool,
+        word: Option<u32>,
+        action: Option<u8>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    enum Kind {
+        Status,
+        Prediction,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    enum Score {
+        F32(f32),
+        Code(u16),
+    }
+}
+
+#[test]
+fn what_version_3_says_is_unknown_to_version_2() {
+    for name in ["request-15", "request-16"] {
+        let mut frame = golden(name);
+        let request: Request = decode(frame.split_last_mut().unwrap().1).unwrap();
+        let mut payload = [0; 32];
+        postcard::to_slice(&request, &mut payload).unwrap();
+        assert!(payload[1] >= version_2::KINDS && request.id == 7, "{name}");
+    }
+    let told = |name: &str| decode::<version_2::Predicted>(golden(name).split_last_mut().unwrap().1);
+    for known in (0..7).map(|index| format!("prediction-{index}")) {
+        assert!(told(&known).is_ok_and(|reply| (reply.id, reply.class) == (0x0102_0304, 1)), "{known}");
+    }
+    for later in ["prediction-10", "prediction-11"] {
+        assert_eq!(told(later), Err(FrameError::Unknown { id: 0x0102_0304 }), "{later}");
+    }
+}
+
+#[test]
+fn a_margin_that_is_not_finite_is_no_message() {
+    // A prediction of class 1 with these bits for a margin, uncalibrated.
+    for (bits, is_known) in
+        [(0xFF7F_FFFF_u32, true), (0x7F80_0000, false), (0xFF80_0000, false), (0x7FC0_0000, false)]
+    {
+        let payload = [&[7, 1, 1, 2], &bits.to_le_bytes()[..], &[1, 0, 1, 0, 0]].concat();
+        assert_eq!(received::<Reply>(&payload)[0].is_ok(), is_known, "{bits:x}");
     }
 }

@@ -10,8 +10,8 @@ use calib_core::wire::{
     Request, RequestBody, Slots, Standing, Status, TopKPrediction, UpdateRefusal, UpdateStatus, Values,
 };
 use calib_core::{
-    AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Outcome, ParseError, ProbInterval, Score,
-    ScoreEncoding, ScoreError, Uncalibrated,
+    AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
+    Score, ScoreEncoding, ScoreError, Uncalibrated,
 };
 
 const ID: ClassifierId = ClassifierId(*b"thermo01");
@@ -44,6 +44,8 @@ pub(crate) fn requests() -> Vec<(String, Request)> {
         RequestBody::Codes(keys),
         RequestBody::Version,
         RequestBody::Standing,
+        RequestBody::Margin(-2.5),
+        RequestBody::MarginWithWord { margin: -2.5, word: 0xDEAD_BEEF },
     ];
     numbered("request", bodies).map(|(name, body)| (name, Request { id: 7, body })).collect()
 }
@@ -54,7 +56,7 @@ pub(crate) fn replies() -> Vec<(String, Reply)> {
         .chain(numbered("refusal", refusals().into_iter().map(ReplyBody::Refused).collect()))
         .chain(numbered("slots", slots()))
         .chain(numbered("update", updates()))
-        .chain(numbered("version", vec![ReplyBody::Version(PROTOCOL_VERSION), ReplyBody::Version(300)]))
+        .chain(numbered("version", [2, 300, PROTOCOL_VERSION].map(ReplyBody::Version).to_vec()))
         .chain(numbered("standing", standings()));
     kinds.map(|(name, body)| (name, Reply { id: 0x0102_0304, body })).collect()
 }
@@ -89,6 +91,13 @@ fn statuses() -> Vec<ReplyBody> {
     all.push(missing(Missing::OtherClassifier(None)));
     all.push(missing(Missing::OtherClassifier(Some(ID))));
     all.push(missing(Missing::Slots([SlotFault::Blank, SlotFault::Altered])));
+    for encoding in [
+        ScoreEncoding::I16 { scale: 0.25, zero_point: -300 },
+        ScoreEncoding::Margin,
+        ScoreEncoding::RoundedMargin,
+    ] {
+        all.push(status(AlarmRule::AtLeast(0.5), held(Method::Umd, Reduction::TopLabel, None, encoding)));
+    }
     all
 }
 
@@ -213,6 +222,9 @@ fn predictions() -> Vec<ReplyBody> {
     all.push(ReplyBody::Classes(ClassesPrediction { top: top(outcomes[1]), probs }));
     let (repeat, empty_ticks, classify_ticks, calibrate_ticks) = (300, 1, 70_000, 200);
     all.push(ReplyBody::Measurement(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks }));
+    for score in [RawScore::Margin(Margin::new(-2.5).unwrap()), RawScore::Lead(300)] {
+        all.push(ReplyBody::Prediction(Prediction { score, ..top(outcomes[1]) }));
+    }
     all
 }
 
@@ -256,6 +268,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::Update(UpdateRefusal::Reload),
         Refusal::Unknown,
         Refusal::SwitchedOff,
+        Refusal::ClassScore,
+        Refusal::Encoding(ScoreEncoding::Margin),
     ]
 }
 

@@ -109,7 +109,7 @@ fn status() -> Status {
             bins: 4,
             n: 400,
             guarantee: None,
-            encoding: ScoreEncoding::F32,
+            encoding: ScoreEncoding::Margin,
             actions: 0,
         }),
     }
@@ -121,12 +121,14 @@ fn the_protocol_is_shown_and_what_is_not_answered() {
     assert_eq!((code, &*err), (0, ""), "{out}");
     assert!(out.contains(&format!("protocol    version {PROTOCOL_VERSION}")), "{out}");
     assert!(out.contains(&format!("answers     from {IDENTITY}, counter 3")), "{out}");
+    assert!(out.contains("scores      f32 margins\n"), "{out}");
     assert!(!out.contains("neither scores"), "{out}");
     let (_, out, _) = Device { questions: Questions::NoTrials, ..SOUND }.run(&["status"]);
     assert!(out.contains("neither scores from the line nor measurements"), "{out}");
     let (code, out, _) = SOUND.run(&["status", "--json"]);
     let shown: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, shown["protocol"].as_u64()), (0, Some(PROTOCOL_VERSION.into())));
+    assert_eq!(shown["device"]["calibrator"]["encoding"], "f32 margins");
     assert_eq!(shown["standing"]["counter"], 3);
     assert_eq!(shown["standing"]["answers_trials"], true);
     assert_eq!(shown["standing"]["passed_over"], Value::Null);

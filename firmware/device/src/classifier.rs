@@ -1,7 +1,9 @@
 //! The classifier that a device runs: a user puts their own in its place.
 
 use calib_core::wire::{MAX_VALUES, Refusal};
-use calib_core::{ClassifierId, Logits, Probs, QuantizedScore, Score, ScoreVector, TopLabelCode};
+use calib_core::{
+    ClassifierId, Logits, Margin, Probs, QuantizedScore, Score, ScoreVector, TopLabelCode, TopLabelCodeMargin,
+};
 
 use crate::Features;
 
@@ -36,7 +38,7 @@ pub trait Classifier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
-    /// It scores class 1 of two.
+    /// It scores class 1 of two: a probability, a margin or a code.
     Binary,
     /// It gives a logit, a probability or the code of one for each of several classes.
     TopLabel {
@@ -50,7 +52,7 @@ pub enum Kind {
 pub enum Output<'a> {
     /// The score of class 1 of two.
     Binary(Score),
-    /// A logit per class.
+    /// A logit per class. A calibrator by margin takes the lead of the largest one, any other their softmax.
     Logits(Logits<'a>),
     /// A probability per class.
     Probs(Probs<'a>),
@@ -58,6 +60,10 @@ pub enum Output<'a> {
     Code(QuantizedScore),
     /// The predicted class of several and the integer code of its score, found among the codes of all.
     TopLabelCode(TopLabelCode),
+    /// The margin of class 1 of two.
+    Margin(Margin),
+    /// The predicted class of several and the lead of its code, found among the codes of all.
+    TopLabelCodeMargin(TopLabelCodeMargin),
 }
 
 impl Kind {
@@ -81,17 +87,22 @@ impl<'a> Output<'a> {
         match self {
             Self::Logits(logits) => Some(ScoreVector::Logits(logits)),
             Self::Probs(probs) => Some(ScoreVector::Probs(probs)),
-            Self::Binary(_) | Self::Code(_) | Self::TopLabelCode(_) => None,
+            Self::Binary(_)
+            | Self::Margin(_)
+            | Self::Code(_)
+            | Self::TopLabelCode(_)
+            | Self::TopLabelCodeMargin(_) => None,
         }
     }
 
     /// Whether a classifier of this kind gives such an output.
     pub fn is_of(&self, kind: Kind) -> bool {
         let got = match self {
-            Self::Binary(_) | Self::Code(_) => return kind == Kind::Binary,
+            Self::Binary(_) | Self::Margin(_) | Self::Code(_) => return kind == Kind::Binary,
             Self::Logits(logits) => logits.classes(),
             Self::Probs(probs) => probs.classes(),
             Self::TopLabelCode(top) => top.classes(),
+            Self::TopLabelCodeMargin(top) => top.classes(),
         };
         kind.has_classes(got)
     }

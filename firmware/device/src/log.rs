@@ -39,10 +39,11 @@ pub(crate) fn answered(id: u32) {
 
 pub(crate) fn prediction(prediction: &Prediction) {
     let Prediction { class, score, alarm, .. } = *prediction;
-    // A code is logged as the integer that it is: an f32 holds it exactly.
+    // A code and its lead are logged as the integers that they are: an f32 holds them exactly.
     let score = match score {
         RawScore::F32(score) => score.get(),
-        RawScore::Code(key) => key.into(),
+        RawScore::Margin(margin) => margin.get(),
+        RawScore::Code(key) | RawScore::Lead(key) => key.into(),
     };
     match prediction.outcome {
         Outcome::Calibrated(calibrated) => {

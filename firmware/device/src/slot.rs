@@ -3,8 +3,8 @@
 use calib_core::slot::{Admitted, PassedOver, Refused, SlotFault};
 use calib_core::wire::{CalibratorStatus, Held, Missing, Questions, RankedList, RawScore, Refusal, Standing};
 use calib_core::{
-    Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Outcome, ParseError,
-    QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, Uncalibrated,
+    Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Logits, Outcome, ParseError,
+    QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin, Uncalibrated,
 };
 
 use crate::{Kind, Output};
@@ -177,7 +177,8 @@ impl<'a> Slot<'a> {
     /// # Errors
     ///
     /// [`Refusal::Kind`] if the output is not of the classifier's kind, or the calibrator gives more than
-    /// [one](Gives::One) probability; [`Refusal::Encoding`] if the score is in another encoding than the calibrator's.
+    /// [one](Gives::One) probability; [`Refusal::Encoding`] if the score is in another encoding than the calibrator's;
+    /// [`Refusal::ClassScore`] if the code of the predicted class meets a calibrator of its lead, or the other way round.
     #[inline]
     pub fn calibrate(&self, output: Output<'_>, word: Option<u32>) -> Result<Calibration, Refusal> {
         if !output.is_of(self.kind) {
@@ -185,11 +186,37 @@ impl<'a> Slot<'a> {
         }
         match output {
             Output::Binary(score) => self.score(TopLabel { class: 1, score }, word),
-            Output::Logits(logits) => self.score(logits.top_label(), word),
+            Output::Margin(margin) => self.margin(TopLabelMargin { class: 1, margin }, word),
+            Output::Logits(logits) => self.logits(logits, word),
             Output::Probs(probs) => self.score(probs.top_label(), word),
             Output::Code(score) => self.code(1, score),
             Output::TopLabelCode(top) => self.code(top.class(), top.score()),
+            Output::TopLabelCodeMargin(top) => self.lead(top),
         }
+    }
+
+    /// Calibrates logits by what the calibrator takes: only one that does not take their lead needs exponentials.
+    #[inline]
+    fn logits(&self, logits: Logits<'_>, word: Option<u32>) -> Result<Calibration, Refusal> {
+        match self.calibrator() {
+            Ok(Calibrator::TopLabelMargin(_)) => self.margin(logits.top_label_margin(), word),
+            _ => self.score(logits.top_label(), word),
+        }
+    }
+
+    /// Calibrates the margin of a class, which is 1 of a binary classifier and otherwise the predicted one.
+    // Not inlined: its frame would lie below that of the other paths.
+    #[inline(never)]
+    fn margin(&self, top: TopLabelMargin, word: Option<u32>) -> Result<Calibration, Refusal> {
+        let outcome = match &self.content {
+            Ok(Content { artifact, calibrator }) => match calibrator {
+                Calibrator::BinaryMargin(binary) => binary.calibrate_with(top.margin, word),
+                Calibrator::TopLabelMargin(top_label) => top_label.calibrate_with(top, word),
+                _ => return Err(Refusal::Encoding(artifact.header().encoding)),
+            },
+            Err(missing) => Outcome::Uncalibrated(reason(*missing)),
+        };
+        Ok(Calibration { class: top.class, score: RawScore::Margin(top.margin), outcome })
     }
 
     #[inline]
@@ -214,12 +241,33 @@ impl<'a> Slot<'a> {
             Ok(Content { artifact, calibrator }) => match calibrator {
                 Calibrator::BinaryCode(binary) => binary.calibrate(score),
                 Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
+                Calibrator::TopLabelCodeMargin(_) => return Err(Refusal::ClassScore),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             }
             .map_err(|error| Refusal::Encoding(error.expected))?,
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
         Ok(Calibration { class, score: RawScore::Code(score.key()), outcome })
+    }
+
+    /// Calibrates the lead of the predicted class's code.
+    #[inline(never)]
+    pub(crate) fn lead(&self, top: TopLabelCodeMargin) -> Result<Calibration, Refusal> {
+        let outcome = match &self.content {
+            Ok(Content { artifact, calibrator }) => match calibrator {
+                Calibrator::TopLabelCodeMargin(top_label) => top_label.calibrate(top),
+                Calibrator::TopLabelCode(_) => return Err(Refusal::ClassScore),
+                _ => return Err(Refusal::Encoding(artifact.header().encoding)),
+            }
+            .map_err(|error| Refusal::Encoding(error.expected))?,
+            Err(missing) => Outcome::Uncalibrated(reason(*missing)),
+        };
+        Ok(Calibration { class: top.class(), score: RawScore::Lead(top.lead()), outcome })
+    }
+
+    /// Whether the calibrator takes the lead of the predicted class's code, and not the code.
+    pub(crate) fn takes_lead(&self) -> bool {
+        matches!(self.calibrator(), Ok(Calibrator::TopLabelCodeMargin(_)))
     }
 }
 
@@ -274,9 +322,13 @@ impl<'a> Content<'a> {
     fn of(artifact: Artifact<'a>, kind: Kind) -> Option<Self> {
         let calibrator = artifact.calibrator();
         let fits = match calibrator {
-            Calibrator::Binary(_) | Calibrator::BinaryCode(_) => kind == Kind::Binary,
+            Calibrator::Binary(_) | Calibrator::BinaryMargin(_) | Calibrator::BinaryCode(_) => {
+                kind == Kind::Binary
+            }
             Calibrator::TopLabel(top) => kind.has_classes(top.classes()),
             Calibrator::TopLabelCode(top) => kind.has_classes(top.classes()),
+            Calibrator::TopLabelMargin(top) => kind.has_classes(top.classes()),
+            Calibrator::TopLabelCodeMargin(top) => kind.has_classes(top.classes()),
             Calibrator::TopK(top) => kind.has_classes(top.classes()),
             Calibrator::Vector(vector) => kind.has_classes(vector.classes()),
             _ => false,

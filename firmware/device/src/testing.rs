@@ -6,9 +6,10 @@ use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
 };
 use calib_core::decision::{Action, DecisionParts};
-use calib_core::table::{CodeTable, RandomizedTable};
+use calib_core::table::{CodeTable, MarginTable, RandomizedMarginTable, RandomizedTable};
 use calib_core::{
     Anybody, BinFlags, ClassifierId, Identity, Outcome, ScoreEncoding, StepTable, TopLabelCode,
+    TopLabelCodeMargin,
 };
 
 use calib_core::wire::{FrameReader, Refusal, Reply, ReplyBody, Request, RequestBody, Values};
@@ -154,32 +155,93 @@ pub(crate) fn top_label_code_artifact() -> Aligned {
     write(&Header { encoding: SOFTMAX, ..header(Reduction::TopLabel, 3, &tables, Some(ID)) }, &tables)
 }
 
-/// A classifier of three classes whose features are the codes of an int8 softmax.
+/// 0.05 below the margin -2.5, 0.4 below 3, then 0.9; up to 0.5 leave, above act.
+pub(crate) fn margin_artifact() -> Aligned {
+    let steps = MarginTable::new(&[-2.5, 3.0], &[0.05, 0.4, 0.9]).unwrap();
+    let tables = [Some(Table { form: TableForm::MarginSteps(steps), epsilon: None })];
+    let action = |name, alarm| Action { name, alarm, abstain: false };
+    let actions = [action("leave", false), action("act", true)];
+    let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 1], uncalibrated: 1, actions: &actions };
+    let header = header(Reduction::Binary, 2, &tables, Some(ID));
+    write_with(&Header { encoding: ScoreEncoding::Margin, ..header }, &tables, &[], Some(&parts))
+}
+
+/// 0.25 up to the margin -1, then 0.75; margins of -1 are divided by the word 0x1800_0000.
+pub(crate) fn randomized_margin_artifact() -> Aligned {
+    let steps = RandomizedMarginTable::new(&[-1.0], &[0x1800_0000], &[0.25, 0.75]).unwrap();
+    let table = Table { form: TableForm::MarginRandomized(steps), epsilon: Some(0.125) };
+    let guarantee = Guarantee { theorem: Theorem::Gr21Theorem4, alpha: 0.1, epsilon: 0.125 };
+    let header = Header {
+        method: Method::UmdRandomized,
+        encoding: ScoreEncoding::Margin,
+        guarantee: Some(guarantee),
+        ..header(Reduction::Binary, 2, &[Some(table)], None)
+    };
+    write(&header, &[Some(table)])
+}
+
+/// For class 0 0.25 below a lead of 2, then 0.75; 0.125 for class 1, nothing for class 2.
+pub(crate) fn top_label_margin_artifact() -> Aligned {
+    let form = |edges, values| TableForm::MarginSteps(MarginTable::new(edges, values).unwrap());
+    by_lead(ScoreEncoding::Margin, [form(&[2.0], &[0.25, 0.75]), form(&[], &[0.125])])
+}
+
+/// What int8 logits are.
+pub(crate) const LOGITS: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+
+/// For class 0 0.25 below a lead of 8 codes, then 0.75; 0.125 for class 1, nothing for class 2.
+pub(crate) fn top_label_code_margin_artifact() -> Aligned {
+    let form = |edges, values| TableForm::Codes(CodeTable::new(edges, values, LOGITS).unwrap());
+    by_lead(LOGITS, [form(&[8], &[0.25, 0.75]), form(&[], &[0.125])])
+}
+
+/// An artefact of three classes by the lead of the predicted one, the last class without a table.
+fn by_lead(encoding: ScoreEncoding, forms: [TableForm<'_>; 2]) -> Aligned {
+    let [first, second] = forms.map(|form| Some(Table { form, epsilon: None }));
+    let tables = [first, second, None];
+    let header = header(Reduction::TopLabel, 3, &tables, Some(ID));
+    let flags = header.flags.with(HeaderFlags::CLASS_MARGIN);
+    write(&Header { encoding, flags, ..header }, &tables)
+}
+
+/// A classifier of three classes whose features are the codes of an int8 softmax, and which gives the highest one.
 #[derive(Debug)]
 pub(crate) struct Quantized;
 
-impl Classifier for Quantized {
-    fn name(&self) -> &str {
-        "quantized"
-    }
+/// A classifier of three classes whose features are the codes of int8 logits, and which gives the highest one's lead.
+#[derive(Debug)]
+pub(crate) struct LeadOfCodes;
 
-    fn id(&self) -> ClassifierId {
-        ID
-    }
+macro_rules! of_three_codes {
+    ($classifier:ty, $output:expr) => {
+        impl Classifier for $classifier {
+            fn name(&self) -> &str {
+                "quantized"
+            }
 
-    fn feature_count(&self) -> u16 {
-        3
-    }
+            fn id(&self) -> ClassifierId {
+                ID
+            }
 
-    fn kind(&self) -> Kind {
-        Kind::TopLabel { classes: 3 }
-    }
+            fn feature_count(&self) -> u16 {
+                3
+            }
 
-    fn classify<'s>(&self, features: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
-        let top = TopLabelCode::new(SOFTMAX, features.iter().map(|&code| code as i8));
-        Ok(Output::TopLabelCode(top.unwrap()))
-    }
+            fn kind(&self) -> Kind {
+                Kind::TopLabel { classes: 3 }
+            }
+
+            fn classify<'s>(&self, codes: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
+                Ok($output(codes.iter().map(|&code| code as i8).collect()))
+            }
+        }
+    };
 }
+
+of_three_codes!(Quantized, |codes: Vec<i8>| Output::TopLabelCode(TopLabelCode::new(SOFTMAX, codes).unwrap()));
+of_three_codes!(LeadOfCodes, |codes: Vec<i8>| {
+    Output::TopLabelCodeMargin(TopLabelCodeMargin::new(LOGITS, codes).unwrap())
+});
 
 fn artifact(
     reduction: Reduction,

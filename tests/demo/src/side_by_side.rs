@@ -118,7 +118,7 @@ fn prob(answer: &Answer) -> Option<f32> {
 fn raw_prob(answer: &Answer) -> Option<f32> {
     match answer.score {
         RawScore::F32(score) => Some(score.get()),
-        RawScore::Code(_) => None,
+        RawScore::Margin(_) | RawScore::Code(_) | RawScore::Lead(_) => None,
     }
 }
 

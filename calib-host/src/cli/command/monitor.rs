@@ -246,7 +246,8 @@ fn csv_line(request: u32, prediction: &Prediction) -> String {
     let Prediction { class, score, outcome, alarm, .. } = prediction;
     let score = match score {
         RawScore::F32(score) => score.get().to_string(),
-        RawScore::Code(key) => key.to_string(),
+        RawScore::Margin(margin) => margin.get().to_string(),
+        RawScore::Code(key) | RawScore::Lead(key) => key.to_string(),
     };
     let outcome = match (outcome.calibrated(), outcome) {
         (Some(c), _) => {
@@ -289,7 +290,7 @@ fn log_text(line: &LogLine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{Calibrated, Score};
+    use calib_core::{Calibrated, Margin, Score};
 
     use super::*;
 
@@ -309,6 +310,12 @@ mod tests {
         assert_eq!(line(Outcome::Uncalibrated(Uncalibrated::EmptyBin)), uncalibrated);
         let calibrated = Calibrated { flags: BinFlags::NONE, ..midpoint };
         assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1");
+        let of_score = |score| {
+            let outcome = Outcome::Calibrated(calibrated);
+            csv_line(7, &Prediction { class: 4, score, outcome, alarm: false, word: None, action: None })
+        };
+        assert!(of_score(RawScore::Margin(Margin::new(-2.5).unwrap())).ends_with(",7,4,-2.5,0.25,2,,,0"));
+        assert!(of_score(RawScore::Lead(300)).ends_with(",7,4,300,0.25,2,,,0"));
         let beyond = Calibrated { flags: BinFlags::OUT_OF_RANGE, ..midpoint };
         assert_eq!(line(Outcome::Calibrated(beyond)), "7,1,0,0.25,2,,out-of-range,1");
     }

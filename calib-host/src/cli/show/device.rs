@@ -29,8 +29,9 @@ pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -
         status.classes
     )?;
     match &status.calibrator {
-        Ok(CalibratorStatus { identity, method, reduction, bins, n, .. }) => {
+        Ok(CalibratorStatus { identity, method, reduction, bins, n, encoding, .. }) => {
             writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins} bins, {n} points")?;
+            writeln!(out, "scores      {encoding}")?;
         }
         Err(missing) => writeln!(out, "calibrator  none: {missing:?}")?,
     }
@@ -109,6 +110,7 @@ pub(crate) fn device_json(status: &Status) -> Value {
             "reduction": held.reduction.to_string(),
             "bins": held.bins,
             "n": held.n,
+            "encoding": held.encoding.to_string(),
         })),
         "uncalibrated": status.calibrator.as_ref().err().map(|missing| format!("{missing:?}")),
     })

@@ -259,10 +259,10 @@ pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceErr
 
 #[cfg(test)]
 mod tests {
-    use calib_core::Identity;
     use calib_core::artifact::crc32c;
     use calib_core::slot::{PassedOver, SlotFault};
-    use calib_core::wire::{Held, PROTOCOL_VERSION, Questions};
+    use calib_core::wire::{Held, PROTOCOL_VERSION, Prediction, Questions, RawScore};
+    use calib_core::{Identity, Margin, Outcome, Uncalibrated};
 
     use super::*;
     use crate::device::serial::fake::{self, Fake};
@@ -278,6 +278,8 @@ mod tests {
     enum Age {
         /// It drops what it does not know: it has 13 kinds of request.
         Version1,
+        /// It refuses what it does not know: it has 15 kinds of request.
+        Version2,
         Now,
         /// It answers with what only a later version has.
         Later,
@@ -289,7 +291,12 @@ mod tests {
             let body = match &request.body {
                 RequestBody::Version | RequestBody::Standing if age == Age::Version1 => return Vec::new(),
                 RequestBody::Version if age == Age::Later => ReplyBody::Version(PROTOCOL_VERSION + 7),
+                RequestBody::Version if age == Age::Version2 => ReplyBody::Version(2),
                 RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
+                RequestBody::Margin(_) | RequestBody::MarginWithWord { .. } if age == Age::Version2 => {
+                    ReplyBody::Refused(Refusal::Unknown)
+                }
+                &RequestBody::Margin(value) => margin(value),
                 RequestBody::Standing if age == Age::Later => {
                     let mut id = [0; 5];
                     let id = postcard_id(request.id, &mut id);
@@ -302,6 +309,13 @@ mod tests {
             };
             fake::frame(request.id, body)
         })
+    }
+
+    /// The uncalibrated prediction of this margin.
+    fn margin(value: f32) -> ReplyBody {
+        let score = RawScore::Margin(Margin::new(value).unwrap());
+        let outcome = Outcome::Uncalibrated(Uncalibrated::NoArtifact);
+        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word: None, action: None })
     }
 
     /// A frame of any bytes, whose checksum is right.
@@ -344,6 +358,18 @@ mod tests {
         // Patience is as before.
         assert!(matches!(link.ask(&RequestBody::Standing), Err(DeviceError::Silent { tries: 3, .. })));
         assert_eq!(link.into_line().asked, 2 + 3);
+    }
+
+    #[test]
+    fn firmware_of_version_2_is_asked_all_that_it_knows_and_refuses_margins() {
+        let mut link = device(Age::Version2);
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, Some(2));
+        assert_eq!(link.standing(version).unwrap(), Some(STANDING));
+        for body in [RequestBody::Margin(0.5), RequestBody::MarginWithWord { margin: 0.5, word: 1 }] {
+            assert!(matches!(link.ask(&body), Err(DeviceError::UnknownRequest)));
+        }
+        assert_eq!(device(Age::Now).ask(&RequestBody::Margin(-2.5)).unwrap(), margin(-2.5));
     }
 
     #[test]

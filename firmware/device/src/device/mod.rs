@@ -155,6 +155,8 @@ mod tests {
             RequestBody::Probs(features()),
             RequestBody::Code(0),
             RequestBody::Codes([0, 1].into_iter().collect()),
+            RequestBody::Margin(-9.0),
+            RequestBody::MarginWithWord { margin: -9.0, word: 1 },
             RequestBody::Measure { features: features(), repeat: u16::MAX },
         ] {
             assert_eq!(ask(&mut device, trial), ReplyBody::Refused(Refusal::SwitchedOff));
