@@ -255,7 +255,8 @@ pub fn apply_codes(
 }
 
 /// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
-/// classes, or has another number of classes or another encoding.
+/// classes, or has another number of classes or another encoding, or is for the leads of logits where the codes stand for
+/// probabilities, or the reverse.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
@@ -286,15 +287,30 @@ pub fn apply_code_vectors<'v>(
     artifact: &Artifact<'v>,
     codes: &'v CodeVectors,
 ) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
-    let Calibrator::TopLabelCode(calibrator) = artifact.calibrator() else { return None };
-    if (calibrator.classes(), calibrator.encoding()) != (codes.classes(), codes.encoding()) {
+    const SAME: &str = "the encodings were compared";
+    let calibrator = artifact.calibrator();
+    let (classes, encoding, kind) = match calibrator {
+        Calibrator::TopLabelCode(of) => (of.classes(), of.encoding(), VectorKind::Probs),
+        Calibrator::TopLabelCodeMargin(of) => (of.classes(), of.encoding(), VectorKind::Logits),
+        _ => return None,
+    };
+    if (classes, encoding, kind) != (codes.classes(), codes.encoding(), codes.kind()) {
         return None;
     }
     let apply = move |row| {
-        let top = codes.top_label(row);
-        let outcome = calibrator.calibrate(top.class(), top.score()).expect("the encodings were compared");
-        let score = score_of_code(ScoreKind::Probability, top.score());
-        AppliedVector::TopLabel(Applied { class: top.class(), score, outcome, word: None })
+        let (class, score, outcome) = match calibrator {
+            Calibrator::TopLabelCodeMargin(calibrator) => {
+                let top = codes.top_label_margin(row);
+                (top.class(), top.dequantized(), calibrator.calibrate(top).expect(SAME))
+            }
+            Calibrator::TopLabelCode(calibrator) => {
+                let top = codes.top_label(row);
+                let score = score_of_code(ScoreKind::Probability, top.score());
+                (top.class(), score, calibrator.calibrate(top.class(), top.score()).expect(SAME))
+            }
+            _ => unreachable!("there are no others of codes of several classes"),
+        };
+        AppliedVector::TopLabel(Applied { class, score, outcome, word: None })
     };
     Some(codes.rows().map(apply))
 }
@@ -334,6 +350,8 @@ pub fn apply_vectors<'v>(
     let calibrator = artifact.calibrator();
     let classes = match calibrator {
         Calibrator::TopLabel(calibrator) => calibrator.classes(),
+        Calibrator::TopLabelMargin(_) if vectors.kind() != VectorKind::Logits => return None,
+        Calibrator::TopLabelMargin(calibrator) => calibrator.classes(),
         Calibrator::TopK(calibrator) => calibrator.classes(),
         Calibrator::Vector(calibrator) => calibrator.classes(),
         _ => return None,
@@ -384,6 +402,12 @@ fn apply_vector(
         Calibrator::TopLabel(calibrator) => {
             let top = vector.top_label();
             AppliedVector::TopLabel(Applied::of(top, calibrator.calibrate_with(top, word), word))
+        }
+        Calibrator::TopLabelMargin(calibrator) => {
+            let ScoreVector::Logits(logits) = vector else { unreachable!("the kinds were compared") };
+            let top = logits.top_label_margin();
+            let outcome = calibrator.calibrate_with(top, word);
+            AppliedVector::TopLabel(Applied { class: top.class, score: top.margin.get(), outcome, word })
         }
         _ => unreachable!("apply_vectors takes no other"),
     }

@@ -13,7 +13,8 @@ use crate::stats::ScoreKind;
 impl Fit {
     /// The same function of codes: every code gets the bin of the score that it stands for, or the probability that the
     /// device's arithmetic gives for it. In a fit to probabilities a code that stands for a score outside `[0, 1]` gets that of 0 or
-    /// 1; in a fit to margins a code may stand for any finite number, and the parameters say `codes-of=margins`. Bins that hold
+    /// 1; in a fit to margins a code may stand for any finite number, and the parameters say `codes-of=margins`. In a fit to leads of
+    /// logits the table is over differences of codes. Bins that hold
     /// no code are left out, with their evidence; what is guaranteed for the others stays.
     ///
     /// Scores rise strictly with codes, so that a fit to the one is a fit to the other.
@@ -27,10 +28,13 @@ impl Fit {
     /// If [there are none of codes](calib_core::artifact::Reduction::takes_codes) under the fit's reduction.
     pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
         assert!(self.reduction.takes_codes(), "there is no {} calibrator of codes", self.reduction);
+        let by_lead = self.is_by_lead();
         for table in self.tables.iter_mut().flatten() {
-            *table = table.over_codes(self.scores, encoding)?;
+            let of_keys = if by_lead { encoding.of_leads() } else { encoding };
+            let model = table.over_codes(self.scores, of_keys)?;
+            *table = model.in_encoding(encoding);
         }
-        if self.scores == ScoreKind::Margin {
+        if self.scores == ScoreKind::Margin && !by_lead {
             self.parameters = format!("{} {CODES_OF_MARGINS}", self.parameters).trim_start().into();
         }
         Ok(self)
@@ -60,6 +64,14 @@ impl FittedTable {
         let ties_merged = steps.ties_merged;
         let model = Model::Codes(CodeModel { encoding, edges, values, bins, ties_merged });
         Ok(Self { model, intervals, ..self.clone() })
+    }
+
+    /// The same table for scores in another encoding of as many codes.
+    fn in_encoding(mut self, encoding: ScoreEncoding) -> Self {
+        if let Model::Codes(codes) = &mut self.model {
+            codes.encoding = encoding;
+        }
+        self
     }
 
     fn function_over_codes(

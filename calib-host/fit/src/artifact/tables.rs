@@ -69,7 +69,8 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
-    let range = |table: &FittedTable| table.spread.map(|spread| device_range(&spread, fit.scores, encoding));
+    let of_keys = if fit.is_by_lead() { encoding.of_leads() } else { encoding };
+    let range = |table: &FittedTable| table.spread.map(|spread| device_range(&spread, fit.scores, of_keys));
     let ranges: Vec<_> = fit.tables.iter().map(|table| table.as_ref().and_then(range)).collect();
     let has_ranges = fit.tables.iter().flatten().all(|table| table.spread.is_some());
     // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
@@ -121,6 +122,7 @@ fn header<'f>(
         (fit.weighted, HeaderFlags::WEIGHTED),
         (!fit.unfitted.is_empty(), HeaderFlags::CLASS_UNCALIBRATED),
         (fit.compact, HeaderFlags::COMPACT),
+        (fit.is_by_lead(), HeaderFlags::CLASS_MARGIN),
     ];
     let set = flags.into_iter().filter(|(is_set, _)| *is_set);
     let bins: usize = tables.iter().flatten().map(|table| table.form.bins()).sum();

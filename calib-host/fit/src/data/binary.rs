@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::checks::{check_device_scores, check_lengths, check_score};
 use super::error::DataError;
-use super::rounding::{rounded, rounded_margin};
+use super::rounding::{rounded, rounded_of};
 use super::rows_hash::RowsHash;
 use crate::error::FitError;
 use crate::points::{Collected, Counted, Packed, Passes, Spill, Spread, group, packed};
@@ -163,10 +163,7 @@ impl BinaryData {
                 counts.into_iter().map(|(bits, (n, k))| (f64::from_bits(bits), n, k)).collect()
             }
             Form::Rows(rows) => {
-                let rounded = match self.kind {
-                    ScoreKind::Probability => rounded,
-                    ScoreKind::Margin => rounded_margin,
-                };
+                let rounded = rounded_of(self.kind);
                 rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect()
             }
         };

@@ -28,7 +28,7 @@ pub use error::DataError;
 pub use labelled_vectors::VectorData;
 pub use predictions::TopLabelData;
 pub use repeats::Repeats;
-pub(crate) use rounding::{STEPS, rounded};
+pub(crate) use rounding::{STEPS, rounded_of};
 pub use rows_hash::RowsHash;
 pub use vectors::{VectorKind, Vectors};
 pub use weighted::WeightedData;

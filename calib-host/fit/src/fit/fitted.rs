@@ -63,6 +63,13 @@ pub struct Unfitted {
     pub reason: UnfittedReason,
 }
 
+impl Fit {
+    /// Tells whether the score of a predicted class is its lead: the largest logit less the second largest.
+    pub fn is_by_lead(&self) -> bool {
+        self.scores == ScoreKind::Margin && self.reduction != Reduction::Binary
+    }
+}
+
 impl FittedTable {
     pub(crate) fn new(model: Model, n: u64, epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
         let intervals = match epsilon {

@@ -10,7 +10,6 @@ use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::points::totals;
-use crate::stats::ScoreKind;
 
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
@@ -105,7 +104,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             epsilon,
         }),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
-        scores: ScoreKind::Probability,
+        scores: problems.scores(),
         compact: false,
         weighted: false,
     })
@@ -157,7 +156,7 @@ fn fit_table<'m>(
     if against_the_rest && (positives == 0 || positives == n) {
         return Ok(Err(UnfittedReason::OneLabel(positives == n)));
     }
-    match method.fit(&groups[..], ScoreKind::Probability) {
+    match method.fit(&groups[..], problems.scores()) {
         Ok(model) => Ok(Ok((method, model))),
         Err(FitError::Scaling(cause)) => Ok(Err(UnfittedReason::Scaling(cause))),
         Err(other) => Err(other),
