@@ -67,18 +67,19 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
     })
 }
 
-/// Reads vectors of integer codes, which stand for probabilities: a NumPy array of two dimensions, or one in an NPZ archive,
+/// Reads vectors of integer codes, which stand for probabilities or for logits: a NumPy array of two dimensions, or one in an NPZ archive,
 /// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes,
 /// separated by commas.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
+/// use calib_host::VectorKind;
 /// use calib_host::input::{Source, code_vectors};
 ///
 /// let csv = Source::from_bytes("codes.csv", b"cat,dog\n-128,127\n64,-64\n".to_vec())?;
 /// // What TensorFlow Lite's int8 softmax gives.
 /// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// let codes = code_vectors(&csv, encoding, Some("cat,dog"))?;
+/// let codes = code_vectors(&csv, encoding, VectorKind::Probs, Some("cat,dog"))?;
 /// assert_eq!((codes.len(), codes.classes()), (2, 2));
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
@@ -89,12 +90,13 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
 pub fn code_vectors(
     source: &Source,
     encoding: ScoreEncoding,
+    kind: VectorKind,
     name: Option<&str>,
 ) -> Result<CodeVectors, FileError> {
     if matches!(source.format(), Format::Npy | Format::Npz) {
-        let (array, place) = array(source, VectorKind::Probs, name)?;
+        let (array, place) = array(source, kind, name)?;
         let (codes, classes) = array.integer_matrix()?;
-        return checked(&codes, classes, encoding, &place, |row, class| entry(&place, row, class));
+        return checked(&codes, classes, (encoding, kind), &place, |row, class| entry(&place, row, class));
     }
     let name = name.ok_or(FileError::NoClassColumns)?;
     let names: Vec<&str> = name.split(',').map(str::trim).collect();
@@ -103,7 +105,7 @@ pub fn code_vectors(
     let row = |row: usize| columns.iter().map(move |column| column.values[row]);
     let codes: Vec<i64> = (0..columns[0].len()).flat_map(row).collect();
     let place = Place::file(source.path());
-    checked(&codes, columns.len(), encoding, &place, |row, class| match class {
+    checked(&codes, columns.len(), (encoding, kind), &place, |row, class| match class {
         Some(class) => columns[class].at(row),
         None => Place { column: None, ..columns[0].at(row) },
     })
@@ -112,11 +114,15 @@ pub fn code_vectors(
 fn checked(
     codes: &[i64],
     classes: usize,
-    encoding: ScoreEncoding,
+    (encoding, kind): (ScoreEncoding, VectorKind),
     place: &Place,
     at: impl Fn(usize, Option<usize>) -> Place,
 ) -> Result<CodeVectors, FileError> {
-    CodeVectors::new(codes, classes, encoding).map_err(|cause| {
+    let vectors = match kind {
+        VectorKind::Probs => CodeVectors::new(codes, classes, encoding),
+        VectorKind::Logits => CodeVectors::of_logits(codes, classes, encoding),
+    };
+    vectors.map_err(|cause| {
         let Fault { row, class, problem } = Fault::new(cause, encoding);
         FileError::input(row.map_or_else(|| place.clone(), |row| at(row, class)), problem)
     })

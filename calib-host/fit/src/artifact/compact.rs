@@ -82,7 +82,7 @@ mod tests {
     use crate::artifact::stored::StoredArtifact;
     use crate::artifact::tables::artifact_bytes;
     use crate::binary::{BinaryMethod, Isotonic, Umd};
-    use crate::data::{BinaryData, rounded};
+    use crate::data::{BinaryData, rounded_of};
     use crate::fit::fit_binary;
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
                 for &probe in &probes {
                     let outcome = calibrator.calibrate(Score::new(probe).unwrap());
                     let got = outcome.calibrated().unwrap();
-                    let seen = rounded(probe.into());
+                    let seen = rounded_of(ScoreKind::Probability)(probe.into());
                     prop_assert_eq!(usize::from(got.bin), model(&fit).bin(seen));
                     prop_assert_eq!(f64::from(got.prob), model(&fit).prob(seen));
                     prop_assert!((f64::from(got.prob) - model(&exact).prob(seen)).abs() <= ROUNDING);

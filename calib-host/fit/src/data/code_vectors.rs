@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use calib_core::score::MAX_CLASSES;
-use calib_core::{QuantizedScore, ScoreEncoding, TopLabelCode, TopLabelCodeMargin};
+use calib_core::{Logits, QuantizedScore, ScoreEncoding, TopLabel, TopLabelCode, TopLabelCodeMargin};
 
+use super::codes::clamped_score;
 use super::error::DataError;
 use super::rows_hash::RowsHash;
 use super::vectors::VectorKind;
@@ -155,6 +156,24 @@ impl CodeVectors {
     pub fn rows_hash(&self, labels: &[i64]) -> RowsHash {
         let words = self.rows().map(|row| row.iter().map(|&key| key.into()));
         RowsHash::of_vectors(words.zip(labels.iter().copied()))
+    }
+
+    /// Every row's predicted class with its probability: the softmax of what codes of logits stand for, in f32, or what its code
+    /// stands for. A device does not compute the softmax; here it is what a calibrated probability is compared with.
+    pub fn softmax_top_labels(&self) -> impl Iterator<Item = TopLabel> {
+        let value =
+            |&key: &u16| QuantizedScore::from_key(self.encoding, key).expect("checked in new").dequantized();
+        self.rows().map(move |row| match self.kind {
+            VectorKind::Logits => {
+                let logits: Vec<f32> = row.iter().map(value).collect();
+                // A code may stand for a number beyond the largest f32, of which there is no softmax.
+                Logits::new(&logits).map_or_else(|_| TopLabel::default(), |logits| logits.top_label())
+            }
+            VectorKind::Probs => {
+                let top = self.top_label(row);
+                TopLabel { class: top.class(), score: clamped_score(top.score()) }
+            }
+        })
     }
 
     /// What a row predicts, by the code of the device.

@@ -65,9 +65,12 @@ impl Apply {
         let source = Source::read(path, &reading(quiet))?;
         match vectors {
             Some(kind) => match codes_of_classes(&artifact) {
-                Some(_) if kind == VectorKind::Logits => Err(named.mismatch("logits")),
-                Some(encoding) => {
-                    let codes = read_code_vectors(&source, encoding, &self.score_column)?;
+                Some((_, takes)) if kind != takes => Err(named.mismatch(match kind {
+                    VectorKind::Logits => "logits",
+                    VectorKind::Probs => "probabilities",
+                })),
+                Some((encoding, kind)) => {
+                    let codes = read_code_vectors(&source, encoding, kind, &self.score_column)?;
                     let applied = applied_codes(&self.artifact, &artifact, &codes)?;
                     self.write(|writer| self.vectors(&artifact, applied, writer))
                 }

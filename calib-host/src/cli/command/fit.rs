@@ -143,16 +143,22 @@ impl FitCommand {
                  for every point",
             ));
         }
-        if let Some((_, kind)) = self.source.vectors() {
+        if self.source.vectors().is_some() {
             self.points.check_no_matrix()?;
-            self.codes.check_matrix(kind, reduction)?;
+        }
+        let kind = self.source.vectors().map(|(_, kind)| kind);
+        let by_margin = self.reduction.is_by_margin(kind, reduction)?;
+        if let Some(kind) = kind {
+            self.codes.check_matrix(kind, reduction, by_margin)?;
         }
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
         let Fitted { fit, origin, warnings } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
-            (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
+            (Some((path, kind)), Some(reduction)) => {
+                self.reduced(path, (kind, by_margin), reduction, quiet)?
+            }
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
@@ -170,7 +176,7 @@ impl FitCommand {
     fn reduced(
         &self,
         path: &Path,
-        kind: VectorKind,
+        (kind, by_margin): (VectorKind, bool),
         reduction: Reduction,
         quiet: bool,
     ) -> Result<Fitted, Error> {
@@ -179,7 +185,7 @@ impl FitCommand {
         let mut warnings = Warnings::default();
         let (problems, rows, drawn) = match encoding {
             Some(encoding) => {
-                let mut codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
+                let mut codes = read_code_vectors(&sources[0], encoding, kind, &self.score_column)?;
                 let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
                 let rows = codes.rows_hash(&labels.values);
                 let compare = |a: usize, b: usize| codes.compare(a, b);
@@ -191,13 +197,21 @@ impl FitCommand {
                     }
                     None => labels.values,
                 };
-                (Problems::of_codes(&codes, &labels, reduction), rows, drawn)
+                let problems = match by_margin {
+                    true => Problems::of_code_margins(&codes, &labels, reduction),
+                    false => Problems::of_codes(&codes, &labels, reduction),
+                };
+                (problems, rows, drawn)
             }
             None => {
                 let LabelledVectors { vectors, labels, rows, drawn } =
                     self.labelled_vectors(&sources, kind)?;
                 warnings.doubts.extend(question_kind(&sources[0], &vectors));
-                (Problems::new(&vectors, &labels, reduction), rows, drawn)
+                let problems = match by_margin {
+                    true => Problems::of_class_margins(&vectors, &labels, reduction),
+                    false => Problems::new(&vectors, &labels, reduction),
+                };
+                (problems, rows, drawn)
             }
         };
         let problems = problems.map_err(|cause| match cause {

@@ -57,13 +57,20 @@ impl CodeOptions {
     }
 
     /// Refuses codes of several classes that there are no calibrators of.
-    pub(crate) fn check_matrix(&self, kind: VectorKind, reduction: Option<Reduction>) -> Result<(), Error> {
+    pub(crate) fn check_matrix(
+        &self,
+        kind: VectorKind,
+        reduction: Option<Reduction>,
+        by_margin: bool,
+    ) -> Result<(), Error> {
         if self.score_encoding.is_none() {
             return Ok(());
         }
-        if kind == VectorKind::Logits {
+        if kind == VectorKind::Logits && !by_margin && reduction.is_none_or(Reduction::takes_codes) {
             return Err(Error::Usage(
-                "codes stand for probabilities: --score-encoding goes with --scores or --probs".into(),
+                "codes of logits have no softmax without floating point: add --class-score margin and --reduction confidence or \
+                 top-label, or give --probs if the codes stand for probabilities"
+                    .into(),
             ));
         }
         let what = match reduction {

@@ -31,9 +31,10 @@ pub(crate) fn read_vectors(source: &Source, kind: VectorKind, column: &str) -> R
 pub(crate) fn read_code_vectors(
     source: &Source,
     encoding: ScoreEncoding,
+    kind: VectorKind,
     column: &str,
 ) -> Result<CodeVectors, FileError> {
-    input::code_vectors(source, encoding, Some(column).filter(|name| *name != SCORE_COLUMN))
+    input::code_vectors(source, encoding, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
 }
 
 /// Reads a matrix of which nobody says what it holds: probabilities if every row is a probability vector, otherwise logits.

@@ -35,9 +35,10 @@ pub(crate) fn applied_codes<'v>(
 }
 
 /// The encoding of the codes of several classes that an artefact takes; `None` if it takes something else.
-pub(crate) fn codes_of_classes(artifact: &Artifact<'_>) -> Option<ScoreEncoding> {
+pub(crate) fn codes_of_classes(artifact: &Artifact<'_>) -> Option<(ScoreEncoding, VectorKind)> {
     match artifact.calibrator() {
-        Calibrator::TopLabelCode(calibrator) => Some(calibrator.encoding()),
+        Calibrator::TopLabelCode(calibrator) => Some((calibrator.encoding(), VectorKind::Probs)),
+        Calibrator::TopLabelCodeMargin(calibrator) => Some((calibrator.encoding(), VectorKind::Logits)),
         _ => None,
     }
 }
@@ -49,9 +50,12 @@ pub(crate) fn mismatch(path: &Path, artifact: &Artifact<'_>, got: &str) -> Error
         Reduction::Binary if encoding.is_quantized() => {
             format!("codes of binary scores, {encoding}: use --scores")
         }
+        _ if matches!(artifact.calibrator(), Calibrator::TopLabelCodeMargin(_)) => {
+            format!("codes of the logits of {classes} classes, {encoding}: use --logits")
+        }
         _ if encoding.is_quantized() => format!("codes of {classes} classes, {encoding}: use --probs"),
         Reduction::Binary => "binary scores: use --scores".to_owned(),
-        Reduction::Joint if needs_logits(artifact) => format!("vectors of {classes} logits: use --logits"),
+        _ if needs_logits(artifact) => format!("vectors of {classes} logits: use --logits"),
         _ => format!("vectors of {classes} classes: use --logits or --probs"),
     };
     Error::Mismatch(format!(
@@ -62,5 +66,9 @@ pub(crate) fn mismatch(path: &Path, artifact: &Artifact<'_>, got: &str) -> Error
 
 /// Whether the artefact was fitted to logits as they are.
 pub(super) fn needs_logits(artifact: &Artifact<'_>) -> bool {
-    matches!(artifact.calibrator(), Calibrator::Vector(calibrator) if calibrator.needs_logits())
+    match artifact.calibrator() {
+        Calibrator::Vector(calibrator) => calibrator.needs_logits(),
+        Calibrator::TopLabelMargin(_) => true,
+        _ => false,
+    }
 }

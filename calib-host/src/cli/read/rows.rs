@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::Calibrator;
+use calib_core::{Calibrator, TopLabel};
 use calib_host::apply::{Applied, AppliedVector, apply_codes};
 use calib_host::assess::{Prediction, PredictionKind};
 use calib_host::data::RowsHash;
@@ -135,17 +135,30 @@ impl<'a> NamedArtifact<'a> {
     ) -> Result<ReadRows, Error> {
         let artifact = self.stored.artifact();
         let (applied, labels, hash, doubt): (Vec<Applied>, _, _, _) = match codes_of_classes(&artifact) {
-            Some(_) if kind == Some(VectorKind::Logits) => return Err(self.mismatch("logits")),
-            Some(encoding) => {
-                let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
-                let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect();
+            Some((_, VectorKind::Probs)) if kind == Some(VectorKind::Logits) => {
+                return Err(self.mismatch("logits"));
+            }
+            Some((_, VectorKind::Logits)) if kind == Some(VectorKind::Probs) => {
+                return Err(self.mismatch("probabilities"));
+            }
+            Some((encoding, kind)) => {
+                let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
+                let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row));
+                let applied = match kind {
+                    VectorKind::Probs => applied.collect(),
+                    VectorKind::Logits => with_softmax(applied, codes.softmax_top_labels()),
+                };
                 let labels = matrix_labels(sources, columns.label, codes.len(), codes.classes())?;
                 let hash = codes.rows_hash(&wide(&labels));
                 (applied, labels, hash, None)
             }
             None => {
                 let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
-                let applied = self.apply(&vectors)?.map(|row| first(&row)).collect();
+                let applied = self.apply(&vectors)?.map(|row| first(&row));
+                let applied = match artifact.calibrator() {
+                    Calibrator::TopLabelMargin(_) => with_softmax(applied, vectors.top_labels()),
+                    _ => applied.collect(),
+                };
                 let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
                 let hash = vectors.rows_hash(&wide(&labels));
                 (applied, labels, hash, doubt)
@@ -230,6 +243,14 @@ fn predictions(
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
     }
     Ok(rows)
+}
+
+/// The rows with the softmax for a score: a lead is no probability that the calibrated one could be compared with.
+fn with_softmax(
+    applied: impl Iterator<Item = Applied>,
+    tops: impl Iterator<Item = TopLabel>,
+) -> Vec<Applied> {
+    applied.zip(tops).map(|(row, top)| Applied { score: top.score.get(), ..row }).collect()
 }
 
 /// The rows that are calibrated, before and after, in the bins of the artefact.
