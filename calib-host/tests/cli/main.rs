@@ -7,6 +7,7 @@ mod bad_files;
 mod bad_formats;
 mod bad_input;
 mod class_codes;
+mod class_margins;
 mod clusters;
 mod codes;
 mod compare;

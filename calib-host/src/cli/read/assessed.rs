@@ -93,10 +93,7 @@ impl Assessed<'_> {
         let artifact = artifact.as_ref();
         let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
         if source.logits.is_some() {
-            return match of_classes {
-                Some(artifact) => Err(artifact.mismatch("logits")),
-                None => self.read_vectors(&sources, VectorKind::Logits, artifact),
-            };
+            return self.read_vectors(&sources, VectorKind::Logits, artifact);
         }
         if source.probs.is_some()
             && (of_classes.is_some() || input::is_matrix(&sources[0], &self.options.prob_column)?)
