@@ -1,12 +1,13 @@
 //! The device against the host, bit for bit.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
     ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, TopKPrediction, Values,
 };
 use calib_core::{
-    Artifact, Calibrator, Logits, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
+    Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
+    TopLabelCodeMargin, TopLabelMargin,
 };
 use calib_firmware::{AlarmRule, Classifier, Kind};
 use calib_linear::LinearModel;
@@ -29,6 +30,7 @@ pub struct Parity {
 /// What a calibrator is to be given.
 enum Input {
     Score(TopLabel),
+    Margin(Margin),
     Logits(Vec<f32>),
     Probs(Vec<f32>),
     Key(u16),
@@ -41,6 +43,9 @@ impl Input {
         Ok(match request {
             RequestBody::Score(score) | RequestBody::ScoreWithWord { score, .. } => {
                 Self::Score(TopLabel { class: 1, score: Score::new(*score)? })
+            }
+            RequestBody::Margin(margin) | RequestBody::MarginWithWord { margin, .. } => {
+                Self::Margin(Margin::new(*margin)?)
             }
             RequestBody::Logits(row) => Self::Logits(row.to_vec()),
             RequestBody::Probs(row) => Self::Probs(row.to_vec()),
@@ -62,7 +67,7 @@ impl Input {
     /// The vector, if it is one.
     fn vector(&self) -> Result<Option<ScoreVector<'_>>> {
         Ok(match self {
-            Self::Score(_) | Self::Key(_) | Self::Keys(_) => None,
+            Self::Score(_) | Self::Margin(_) | Self::Key(_) | Self::Keys(_) => None,
             Self::Logits(row) => Some(Logits::new(row)?.into()),
             Self::Probs(row) => Some(Probs::new(row)?.into()),
         })
@@ -232,7 +237,7 @@ pub fn quantized_softmax(logits: &[f32], max_key: u16) -> Result<Vec<u16>> {
 }
 
 /// Logits of a row: near each other, apart and far apart in turn.
-fn spread_logits(rng: &mut Xoshiro256PlusPlus, classes: usize, row: usize) -> Vec<f32> {
+pub(crate) fn spread_logits(rng: &mut Xoshiro256PlusPlus, classes: usize, row: usize) -> Vec<f32> {
     let spread = [0.5, 4.0, 30.0][row % 3];
     (0..classes).map(|_| rng.random_range(-spread..spread)).collect()
 }
@@ -283,6 +288,27 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
                 calibrator.calibrate(class, QuantizedScore::from_key(calibrator.encoding(), most)?)?;
             ReplyBody::Prediction(of_class(class, RawScore::Code(most), outcome))
         }
+        (Calibrator::BinaryMargin(calibrator), _) => {
+            let Input::Margin(margin) = *input else { bail!("no margin for an artefact over margins") };
+            let outcome = calibrator.calibrate_with(margin, word);
+            ReplyBody::Prediction(of_class(1, RawScore::Margin(margin), outcome))
+        }
+        (Calibrator::TopLabelMargin(calibrator), _) => {
+            let Input::Logits(row) = input else { bail!("no logits for an artefact by margin") };
+            let (class, [most, second]) = first_two(row).context("a vector of one class")?;
+            // Both zeros are the same logit: their difference is 0, not -0.
+            let margin = Margin::new((most - second).min(f32::MAX) + 0.0)?;
+            let outcome = calibrator.calibrate_with(TopLabelMargin { class, margin }, word);
+            ReplyBody::Prediction(of_class(class, RawScore::Margin(margin), outcome))
+        }
+        (Calibrator::TopLabelCodeMargin(calibrator), _) => {
+            let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
+            let (class, [most, second]) = first_two(keys).context("a vector of one class")?;
+            let top = TopLabelCodeMargin::from_keys(calibrator.encoding(), keys)?;
+            ensure!((top.class(), top.lead()) == (class, most - second), "another lead than by sorting");
+            let outcome = calibrator.calibrate(top)?;
+            ReplyBody::Prediction(of_class(class, RawScore::Lead(most - second), outcome))
+        }
         (Calibrator::TopLabel(calibrator), Some(vector)) => {
             let top = vector.top_label();
             ReplyBody::Prediction(prediction(top, calibrator.calibrate_with(top, word)))
@@ -304,6 +330,15 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
         }
         _ => bail!("the artefact does not take such an input"),
     })
+}
+
+/// The first class with the largest of the scores, that score and the one that is next to it in order: by sorting, as the device
+/// does not find them.
+fn first_two<S: Copy + PartialOrd>(scores: &[S]) -> Option<(u16, [S; 2])> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].partial_cmp(&scores[a]).expect("scores are ordered"));
+    let [first, second, ..] = order[..] else { return None };
+    Some((first as u16, [scores[first], scores[second]]))
 }
 
 /// The prediction of the predicted class, or the first.
@@ -336,7 +371,7 @@ fn compare(
     let mut parity = Parity { replies: Vec::new(), predictions: Vec::new(), differences: Vec::new() };
     for (row, (got, (input, request))) in replies.iter().zip(&questions).enumerate() {
         let word = match request {
-            RequestBody::ScoreWithWord { word, .. } => Some(*word),
+            RequestBody::ScoreWithWord { word, .. } | RequestBody::MarginWithWord { word, .. } => Some(*word),
             // A word that the device drew itself is its to tell.
             _ if artifact.is_randomized() => first(got).and_then(|prediction| prediction.word),
             _ => None,

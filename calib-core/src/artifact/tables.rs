@@ -127,6 +127,14 @@ impl<'a> TablePool<'a> {
     }
 }
 
+/// Marks a result as one for a score outside of the range, if it is.
+#[inline]
+fn mark(outcome: &mut Outcome, is_outside: bool) {
+    if let (true, Outcome::Calibrated(calibrated)) = (is_outside, outcome) {
+        calibrated.flags = calibrated.flags.with(BinFlags::OUT_OF_RANGE);
+    }
+}
+
 /// Joins the halves of an epsilon, the lower half first.
 #[inline]
 fn joined([low, high]: [u16; 2]) -> f32 {
@@ -336,11 +344,22 @@ impl<'a> Tables<'a> {
     }
 
     /// Calibrates a score, and marks the result if no calibration point has a score as low or as high.
+    // Its frame lies below every form's, so it keeps the answer to its question alone, and has no form in it.
     #[inline(never)]
     fn calibrate_in_range<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
-        let mut outcome = self.calibrate_by(self.kind, table, score, word, || Outcome::NO_TABLE);
-        self.mark(&mut outcome, table, score.key());
+        let is_outside = self.is_outside(table, score.key());
+        let mut outcome = match self.kind {
+            SectionKind::Tables => self.step_aside(table, score),
+            kind => self.calibrate_by(kind, table, score, word, || Outcome::NO_TABLE),
+        };
+        mark(&mut outcome, is_outside);
         outcome
+    }
+
+    /// [`Tables::step`] with a frame of its own.
+    #[inline(never)]
+    fn step_aside<S: FloatScore>(&self, table: usize, score: S) -> Outcome {
+        self.step(table, score)
     }
 
     /// Calibrates a score with a table of a section of this kind, or `otherwise` if that holds no tables over floats.
@@ -441,8 +460,9 @@ impl<'a> Tables<'a> {
     /// Calibrates a code, and marks the result if no calibration point has a code as low or as high.
     #[inline(never)]
     fn calibrate_code_in_range(&self, table: usize, key: u16) -> Outcome {
+        let is_outside = self.is_outside(table, key.into());
         let mut outcome = self.calibrate_code_by(self.kind, table, key, || Outcome::NO_TABLE);
-        self.mark(&mut outcome, table, key.into());
+        mark(&mut outcome, is_outside);
         outcome
     }
 
@@ -493,13 +513,10 @@ impl<'a> Tables<'a> {
         self.evidence(table, bin, prob, epsilon)
     }
 
-    /// Marks a result for a score, as section 17 writes scores, that lies outside of the table's range.
+    /// Tells whether a score, as section 17 writes scores, lies outside of the table's range.
     #[inline]
-    fn mark(&self, outcome: &mut Outcome, table: usize, score: u32) {
-        let is_outside = self.ranges.get(table).is_some_and(|&[lo, hi]| score < lo || score > hi);
-        if let (true, Outcome::Calibrated(calibrated)) = (is_outside, outcome) {
-            calibrated.flags = calibrated.flags.with(BinFlags::OUT_OF_RANGE);
-        }
+    fn is_outside(&self, table: usize, score: u32) -> bool {
+        self.ranges.get(table).is_some_and(|&[lo, hi]| score < lo || score > hi)
     }
 
     /// Returns the least and the greatest score of a table's calibration points, from section 17: the bits of two f32 in `[0, 1]`, or

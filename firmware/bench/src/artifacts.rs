@@ -3,9 +3,10 @@
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
-use calib_core::{Artifact, Identity, ScoreEncoding, StepTable};
+use calib_core::table::CodeTable;
+use calib_core::{Artifact, Identity, MarginTable, ScoreEncoding, StepTable};
 
-use crate::{host, scores};
+use crate::{host, margins, scores};
 
 /// Room for an artefact, word-aligned.
 pub(crate) type Room = [u32; 512];
@@ -14,6 +15,9 @@ const EDGES_15: [f32; 14] = scores::edges();
 const VALUES_15: [f32; 15] = scores::values();
 const EDGES_64: [f32; 63] = scores::edges();
 const VALUES_64: [f32; 64] = scores::values();
+const MARGINS_15: [f32; 14] = scores::margin_edges();
+const MARGINS_64: [f32; 63] = scores::margin_edges();
+const LEADS_15: [u16; 14] = scores::lead_edges();
 
 fn header(reduction: Reduction, classes: u16, bins: u32) -> Header<'static> {
     Header {
@@ -42,6 +46,36 @@ pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
 pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
     let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
     parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(Table { form, epsilon: None }); 10])
+}
+
+/// A binary artefact of margins with 15 or 64 bins.
+pub(crate) fn margin(room: &mut Room, bins: u32) -> Artifact<'_> {
+    let form = match bins {
+        15 => TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_15, &VALUES_15))),
+        _ => TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_64, &VALUES_64))),
+    };
+    let header = Header { encoding: ScoreEncoding::Margin, ..header(Reduction::Binary, 2, bins) };
+    parse(room, &header, &[Some(Table { form, epsilon: None })])
+}
+
+/// As [`top_label`], by the lead of the largest logit.
+pub(crate) fn lead_of_logits(room: &mut Room) -> Artifact<'_> {
+    let form = TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_15, &VALUES_15)));
+    by_lead(room, ScoreEncoding::Margin, form)
+}
+
+/// As [`top_label`], by the lead of the highest code.
+pub(crate) fn lead_of_codes(room: &mut Room) -> Artifact<'_> {
+    let edges = LEADS_15.map(u32::from);
+    let table = CodeTable::new(&edges, &VALUES_15, margins::LOGITS);
+    by_lead(room, margins::LOGITS, TableForm::Codes(checked(table)))
+}
+
+fn by_lead<'a>(room: &'a mut Room, encoding: ScoreEncoding, form: TableForm<'_>) -> Artifact<'a> {
+    let header = header(Reduction::TopLabel, 10, 150);
+    let flags = header.flags.with(HeaderFlags::CLASS_MARGIN);
+    let header = Header { encoding, flags, ..header };
+    parse(room, &header, &[Some(Table { form, epsilon: None }); 10])
 }
 
 fn parse<'a>(room: &'a mut Room, header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Artifact<'a> {

@@ -7,6 +7,7 @@
 
 mod artifacts;
 mod host;
+mod margins;
 mod measure;
 mod ours;
 #[cfg(peers)]
@@ -23,6 +24,7 @@ use measure::Bench;
 fn main() -> ! {
     let mut bench = Bench::new();
     ours::run(&mut bench);
+    margins::run(&mut bench);
     #[cfg(peers)]
     peers::run(&mut bench);
     host::exit(true)

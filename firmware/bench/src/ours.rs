@@ -9,21 +9,20 @@ use calib_core::artifact::TableForm;
 use calib_core::score::{sigmoid, sigmoid_fast};
 use calib_core::table::{CompactTable, DirectTable, InterpolatedTable, Scaling, ScalingFunction};
 use calib_core::{
-    BinaryCalibrator, Calibrator, FixedCodeTable, FixedMarginTable, FixedTable, Logits, Margin, Outcome,
-    Probs, QuantizedScore, Score, ScoreEncoding, StepTable, TopLabelCalibrator, fixed_margin_table,
-    fixed_table,
+    BinaryCalibrator, Calibrator, FixedCodeTable, FixedTable, Logits, Outcome, Probs, QuantizedScore, Score,
+    ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
 };
 
 use crate::artifacts::{self, Room};
 use crate::measure::Bench;
-use crate::scores::{self, edges, edges_u16, margin_edges, values, values_u16};
+use crate::scores::{self, edges, edges_u16, values, values_u16};
 
-const REFUSED: u64 = u64::MAX;
+pub(crate) const REFUSED: u64 = u64::MAX;
 /// Codes of 16 bits.
 const CODES: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point: 0 };
 
 #[inline(always)]
-fn pack((bin, prob): (u16, f32)) -> u64 {
+pub(crate) fn pack((bin, prob): (u16, f32)) -> u64 {
     u64::from(prob.to_bits()) << 32 | u64::from(bin)
 }
 
@@ -33,7 +32,7 @@ fn pack((bin, prob): (u16, f32)) -> u64 {
 ///
 /// It was made from such a reference.
 #[inline(always)]
-unsafe fn at<'a, T>(context: *const c_void) -> &'a T {
+pub(crate) unsafe fn at<'a, T>(context: *const c_void) -> &'a T {
     // SAFETY: the caller's.
     unsafe { &*context.cast::<T>() }
 }
@@ -41,7 +40,7 @@ unsafe fn at<'a, T>(context: *const c_void) -> &'a T {
 macro_rules! fixed {
     ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(
         #[unsafe(no_mangle)]
-        static $table: FixedTable<$room> = fixed_table!(&edges::<{ $bins - 1 }>(), &values::<$bins>());
+        pub(crate) static $table: FixedTable<$room> = fixed_table!(&edges::<{ $bins - 1 }>(), &values::<$bins>());
 
         #[unsafe(no_mangle)]
         #[inline(never)]
@@ -52,28 +51,6 @@ macro_rules! fixed {
             }
         }
     )*};
-}
-
-macro_rules! fixed_margins {
-    ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(
-        #[unsafe(no_mangle)]
-        static $table: FixedMarginTable<$room> =
-            fixed_margin_table!(&margin_edges::<{ $bins - 1 }>(), &values::<$bins>());
-
-        #[unsafe(no_mangle)]
-        #[inline(never)]
-        extern "C" fn $name(margin: f32, _: *const c_void) -> u64 {
-            match Margin::new(margin) {
-                Ok(margin) => pack($table.lookup(margin)),
-                Err(_) => REFUSED,
-            }
-        }
-    )*};
-}
-
-fixed_margins! {
-    fixed_margin_15 FIXED_MARGIN_15 16 15;
-    fixed_margin_64 FIXED_MARGIN_64 64 64;
 }
 
 fixed! {
@@ -209,9 +186,9 @@ extern "C" fn interpolated(score: f32, context: *const c_void) -> u64 {
 }
 
 /// A calibrator and where its result goes, which does not fit registers.
-struct With<C, R> {
-    calibrator: C,
-    result: core::cell::Cell<R>,
+pub(crate) struct With<C, R> {
+    pub(crate) calibrator: C,
+    pub(crate) result: core::cell::Cell<R>,
 }
 
 #[unsafe(no_mangle)]
@@ -334,7 +311,7 @@ fn compact_tables(bench: &mut Bench) {
 }
 
 /// [`values_u16`] in units of 1/32 768.
-const fn halves<const B: usize>() -> [u16; B] {
+pub(crate) const fn halves<const B: usize>() -> [u16; B] {
     let mut values: [u16; B] = values_u16();
     let mut i = 0;
     while i < B {
@@ -355,8 +332,6 @@ pub(crate) fn run(bench: &mut Bench) {
 /// The tables in a `const`, one score at a time and in batches.
 fn fixed_tables(bench: &mut Bench) {
     bench.float("fixed_15", 15, fixed_15, &());
-    bench.margin("fixed_margin_15", 15, fixed_margin_15, &());
-    bench.margin("fixed_margin_64", 64, fixed_margin_64, &());
     bench.float("fixed_32", 0, fixed_32, &());
     bench.float("fixed_64", 64, fixed_64, &());
     bench.float("fixed_128", 0, fixed_128, &());

@@ -48,6 +48,28 @@ pub(crate) const fn margin_edges<const E: usize>() -> [f32; E] {
     edges
 }
 
+/// Codes of int8 in no order.
+pub(crate) static CODES: [i8; 1136] = {
+    let mut codes = [0; 1136];
+    let mut i = 0;
+    while i < 1136 {
+        codes[i] = (UNIFORM[i % COUNT] * 240.0) as i8 - 120;
+        i += 1;
+    }
+    codes
+};
+
+/// Inner edges of 15 bins of leads.
+pub(crate) const fn lead_edges() -> [u16; 14] {
+    let mut edges = [0; 14];
+    let mut i = 0;
+    while i < 14 {
+        edges[i] = 3 * i as u16 + 1;
+        i += 1;
+    }
+    edges
+}
+
 /// Rising probabilities.
 pub(crate) const fn values<const B: usize>() -> [f32; B] {
     let mut values = [0.0; B];

@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use calib_core::Score;
+use calib_core::{Margin, Score};
 
 /// Any number.
 pub(crate) fn any<T: Default>() -> T {
@@ -32,6 +32,11 @@ pub(crate) fn bytes() -> &'static [u8] {
 /// Any score.
 pub(crate) fn score() -> Score {
     Score::new(any()).unwrap_or(Score::ZERO)
+}
+
+/// Any margin.
+pub(crate) fn margin() -> Margin {
+    Margin::new(any()).unwrap_or(Margin::ZERO)
 }
 
 /// Uses a value, so that the compiler keeps what made it.

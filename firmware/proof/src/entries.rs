@@ -4,16 +4,19 @@
 
 use calib_core::score::{ClassCountError, EncodingError};
 use calib_core::table::{
-    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, ScalingFunction, VennAbersTable,
+    CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction,
+    MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, ScalingFunction, VennAbersTable,
 };
 use calib_core::wire::Refusal;
 use calib_core::{
-    BinaryCalibrator, BinaryCodeCalibrator, DecisionRule, Logits, Outcome, Probs, QuantizedScore, Score,
-    StepTable, TopLabel, TopLabelCalibrator, TopLabelCode, TopLabelCodeCalibrator,
+    BinaryCalibrator, BinaryCodeCalibrator, BinaryMarginCalibrator, DecisionRule, Logits, Margin,
+    MarginTable, Outcome, Probs, QuantizedScore, Score, StepTable, TopLabel, TopLabelCalibrator,
+    TopLabelCode, TopLabelCodeCalibrator, TopLabelCodeMargin, TopLabelCodeMarginCalibrator, TopLabelMargin,
+    TopLabelMarginCalibrator,
 };
 use calib_firmware::{Calibration, Output, Slot};
 
-use crate::any::{any, bytes, floats, from, keep, score, words};
+use crate::any::{any, bytes, floats, from, keep, margin, score, words};
 
 macro_rules! entries {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty { $body:expr })*) => {$(
@@ -37,6 +40,14 @@ entries! {
         score: QuantizedScore
     ) -> Result<Outcome, EncodingError> {
         calibrator.calibrate(score)
+    }
+
+    fn binary_margin(
+        calibrator: &BinaryMarginCalibrator<'_>,
+        margin: Margin,
+        word: Option<u32>
+    ) -> Outcome {
+        calibrator.calibrate_with(margin, word)
     }
 
     fn step_table(table: &StepTable<'_>, score: Score) -> (u16, f32) {
@@ -67,6 +78,34 @@ entries! {
         function.prob(score)
     }
 
+    fn margin_table(table: &MarginTable<'_>, margin: Margin) -> (u16, f32) {
+        table.lookup(margin)
+    }
+
+    fn compact_margin_table(table: &CompactTable<'_>, margin: Margin) -> (u16, f32) {
+        table.lookup_score(margin)
+    }
+
+    fn randomized_margin_table(
+        table: &RandomizedMarginTable<'_>,
+        margin: Margin,
+        word: u32
+    ) -> (u16, f32) {
+        table.lookup(margin, word)
+    }
+
+    fn interpolated_margin_table(table: &InterpolatedMarginTable<'_>, margin: Margin) -> (u16, f32) {
+        table.lookup(margin)
+    }
+
+    fn venn_abers_margin_table(table: &MarginVennAbersTable<'_>, margin: Margin) -> (u16, f32, [f32; 2]) {
+        table.lookup(margin)
+    }
+
+    fn margin_function(function: &MarginFunction, margin: Margin) -> f32 {
+        function.prob(margin)
+    }
+
     fn top_label_probs(
         calibrator: &TopLabelCalibrator<'_>,
         probs: Probs<'_>
@@ -93,6 +132,24 @@ entries! {
         TopLabelCode::new(calibrator.encoding(), codes.iter().copied())
             .ok()
             .and_then(|top| calibrator.calibrate(top.class(), top.score()).ok())
+    }
+
+    /// With as many classes as there are: the lead takes no room for them.
+    fn top_label_margin(
+        calibrator: &TopLabelMarginCalibrator<'_>,
+        logits: Logits<'_>
+    ) -> Result<(TopLabelMargin, Outcome), ClassCountError> {
+        calibrator.calibrate_logits(logits)
+    }
+
+    /// As [`top_label_margin`].
+    fn top_label_code_margin(
+        calibrator: &TopLabelCodeMarginCalibrator<'_>,
+        codes: &[i8]
+    ) -> Option<Outcome> {
+        TopLabelCodeMargin::new(calibrator.encoding(), codes.iter().copied())
+            .ok()
+            .and_then(|top| calibrator.calibrate(top).ok())
     }
 
     fn decision(rule: &DecisionRule<'_>, outcome: &Outcome) -> (u8, bool) {
@@ -132,6 +189,7 @@ pub(crate) fn prove() {
     if let Ok(function) = ScalingFunction::new(from(parameters)) {
         keep(scaling_function(&function, score()));
     }
+    margin_tables();
     let Ok(artifact) = calib_core::Artifact::parse(bytes()) else { return };
     match artifact.calibrator() {
         calib_core::Calibrator::Binary(calibrator) => keep(binary(&calibrator, score(), from(None))),
@@ -152,6 +210,17 @@ pub(crate) fn prove() {
             }
             keep(top_label_codes(&calibrator, from(&[])));
         }
+        calib_core::Calibrator::BinaryMargin(calibrator) => {
+            keep(binary_margin(&calibrator, margin(), from(None)));
+        }
+        calib_core::Calibrator::TopLabelMargin(calibrator) => {
+            if let Ok(logits) = Logits::new(floats()) {
+                keep(top_label_margin(&calibrator, logits));
+            }
+        }
+        calib_core::Calibrator::TopLabelCodeMargin(calibrator) => {
+            keep(top_label_code_margin(&calibrator, from(&[])));
+        }
         _ => {}
     }
     let outcome = from(Outcome::Uncalibrated(calib_core::Uncalibrated::Class));
@@ -165,4 +234,27 @@ pub(crate) fn prove() {
         from(calib_firmware::Kind::Binary),
     );
     keep(slot(&held, from(Output::Binary(score())), from(None)));
+}
+
+fn margin_tables() {
+    if let Ok(table) = MarginTable::new(floats(), floats()) {
+        keep(margin_table(&table, margin()));
+    }
+    let encoding = from(calib_core::ScoreEncoding::RoundedMargin);
+    if let Ok(table) = CompactTable::new(from(&[]), from(&[]), encoding) {
+        keep(compact_margin_table(&table, margin()));
+    }
+    if let Ok(table) = RandomizedMarginTable::new(floats(), words(), floats()) {
+        keep(randomized_margin_table(&table, margin(), any()));
+    }
+    if let Ok(table) = InterpolatedMarginTable::new(floats(), floats(), floats()) {
+        keep(interpolated_margin_table(&table, margin()));
+    }
+    if let Ok(table) = MarginVennAbersTable::new(floats(), floats(), floats()) {
+        keep(venn_abers_margin_table(&table, margin()));
+    }
+    let parameters = calib_core::table::MarginScaling::Platt { a: any(), b: any() };
+    if let Ok(function) = MarginFunction::new(from(parameters)) {
+        keep(margin_function(&function, margin()));
+    }
 }

@@ -2,7 +2,8 @@
 
 use calib_core::score::sigmoid;
 use calib_core::table::{
-    CodeTable, CompactTable, DirectTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction,
+    CodeTable, CompactTable, DirectTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction,
+    MarginScaling, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
     VennAbersTable,
 };
 use calib_core::vector::{
@@ -10,20 +11,23 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::{
-    AlarmRule, Artifact, ArtifactBuffer, Calibrator, DecisionRule, FixedCodeTable, FixedTable, Logits,
-    Outcome, ProbInterval, Probs, QuantizedScore, Score, ScoreEncoding, ScoreVector, StepTable, TopLabel,
-    TopLabelCode, Uncalibrated,
+    AlarmRule, Artifact, ArtifactBuffer, Calibrator, DecisionRule, FixedCodeTable, FixedMarginTable,
+    FixedTable, Logits, Margin, MarginTable, Outcome, ProbInterval, Probs, QuantizedScore, Score,
+    ScoreEncoding, ScoreVector, StepTable, TopLabel, TopLabelCode, TopLabelCodeMargin, TopLabelMargin,
+    Uncalibrated,
 };
 
-use crate::any::{any, bytes, floats, from, keep, score, words};
+use crate::any::{any, bytes, floats, from, keep, margin, score, words};
 
 fn scores() {
     keep(Score::new(any()));
     keep(Score::new_clamped(any(), any()));
     keep(score().rounded_key());
+    keep(Margin::new(any()));
+    keep((margin().key(), margin().rounded_key(), Margin::from_key(any())));
     keep(sigmoid(any()));
     if let Ok(logits) = Logits::new(floats()) {
-        keep((logits.classes(), logits.top_label()));
+        keep((logits.classes(), logits.top_label(), logits.top_label_margin()));
         vector(ScoreVector::Logits(logits));
     }
     if let Ok(probs) = Probs::new(floats()) {
@@ -38,6 +42,10 @@ fn scores() {
     keep(TopLabelCode::new(encoding, bytes().iter().copied()));
     if let Ok(top) = TopLabelCode::from_keys(encoding, from(&[])) {
         keep((top.classes(), top.class(), top.score()));
+    }
+    keep(TopLabelCodeMargin::new(encoding, bytes().iter().copied()));
+    if let Ok(top) = TopLabelCodeMargin::from_keys(encoding, from(&[])) {
+        keep((top.encoding(), top.classes(), top.class(), top.lead(), top.dequantized()));
     }
     keep(from(AlarmRule::AtLeast(0.5)).is_raised_by(any()));
     keep(ProbInterval::new(any(), any()));
@@ -90,7 +98,42 @@ fn tables() {
     }
 }
 
+fn margin_tables() {
+    if let Ok(table) = MarginTable::new(floats(), floats()) {
+        keep((table.lookup(margin()), table.bins(), table.edges()));
+    }
+    if let Ok(table) = RandomizedMarginTable::new(floats(), words(), floats()) {
+        keep((table.lookup(margin(), any()), table.is_tied(margin()), table.bins()));
+    }
+    if let Ok(table) = InterpolatedMarginTable::new(floats(), floats(), floats()) {
+        keep((table.lookup(margin()), table.segments()));
+    }
+    InterpolatedMarginTable::slopes_between(floats(), floats()).for_each(keep);
+    if let Ok(table) = MarginVennAbersTable::new(floats(), floats(), floats()) {
+        keep((table.bins(), table.lookup(margin())));
+    }
+    let encoding = from(ScoreEncoding::RoundedMargin);
+    if let Ok(table) = CompactTable::new(from(&[]), from(&[]), encoding) {
+        keep((table.lookup_score(margin()), table.bins()));
+    }
+    for parameters in
+        [MarginScaling::Platt { a: any(), b: any() }, MarginScaling::Temperature { inverse_t: any() }]
+    {
+        if let Ok(function) = MarginFunction::new(from(parameters)) {
+            keep(function.prob(margin()));
+        }
+    }
+}
+
 fn fixed_tables() {
+    if let Ok(table) = FixedMarginTable::<16>::new(floats(), floats()) {
+        let mut results = [(0, 0.0); 4];
+        table.lookup_all(from(&[Margin::ZERO; 3]), &mut results);
+        keep((table.lookup(margin()), results));
+    }
+    if let Ok(table) = FixedMarginTable::<1024>::new(floats(), floats()) {
+        keep(table.lookup(margin()));
+    }
     if let Ok(table) = FixedTable::<16>::new(floats(), floats()) {
         let mut results = [(0, 0.0); 4];
         table.lookup_all(from(&[Score::ZERO; 3]), &mut results);
@@ -177,6 +220,22 @@ fn calibrator(calibrator: &Calibrator<'_>) {
                 keep(calibrator.calibrate(any(), score));
             }
         }
+        Calibrator::BinaryMargin(calibrator) => {
+            keep(calibrator.calibrate(margin()));
+            keep(calibrator.calibrate_with(margin(), any::<u32>()));
+        }
+        Calibrator::TopLabelMargin(calibrator) => {
+            let top = TopLabelMargin { class: any(), margin: margin() };
+            keep((calibrator.calibrate(top), calibrator.calibrate_with(top, any::<u32>())));
+            if let Ok(logits) = Logits::new(floats()) {
+                keep(calibrator.calibrate_logits(logits));
+            }
+        }
+        Calibrator::TopLabelCodeMargin(calibrator) => {
+            if let Ok(top) = TopLabelCodeMargin::from_keys(calibrator.encoding(), from(&[])) {
+                keep(calibrator.calibrate(top));
+            }
+        }
         Calibrator::TopK(calibrator) => {
             keep(calibrator.calibrate(any(), top, word));
             if let Ok(probs) = Probs::new(floats())
@@ -211,6 +270,7 @@ fn decision(rule: &DecisionRule<'_>) {
 pub(crate) fn prove() {
     scores();
     tables();
+    margin_tables();
     fixed_tables();
     whole_vectors();
     artifacts();

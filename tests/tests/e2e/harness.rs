@@ -11,8 +11,8 @@ use calib_core::{Artifact, ClassifierId, Outcome};
 use calib_host::{BinaryData, StoredArtifact, TopLabelData, VectorKind, Vectors};
 use calib_linear::{AlarmRule, LinearModel};
 use calib_tests::{
-    Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, stand_in,
-    vectors,
+    Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, leads,
+    margins, stand_in, vectors,
 };
 
 /// The identity of every classifier that stands in for one.
@@ -163,6 +163,23 @@ impl Deployed<'_> {
     pub(crate) fn code_vectors(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs(all);
         let parity = self.agrees(|device, rule, artifact| code_vectors(device, rule, artifact, count, seed));
+        assert!(parity.replies.len() >= count, "{}", self.what);
+        parity
+    }
+
+    /// Sends margins, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbours.
+    pub(crate) fn margins(&mut self, all: usize, seed: u64) -> Parity {
+        let count = random_inputs(all);
+        let parity = self.agrees(|device, rule, artifact| margins(device, rule, artifact, count, seed));
+        assert!(parity.replies.len() >= count, "{}", self.what);
+        parity
+    }
+
+    /// Sends logits or codes to an artefact by the lead of the predicted class, at least as many as [`random_inputs`] says of `all`,
+    /// among them those around every edge.
+    pub(crate) fn leads(&mut self, all: usize, seed: u64) -> Parity {
+        let count = random_inputs(all);
+        let parity = self.agrees(|device, rule, artifact| leads(device, rule, artifact, count, seed));
         assert!(parity.replies.len() >= count, "{}", self.what);
         parity
     }

@@ -11,5 +11,6 @@ mod exported;
 mod forms;
 mod harness;
 mod joint;
+mod margins;
 mod reductions;
 mod update;

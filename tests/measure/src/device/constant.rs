@@ -5,9 +5,11 @@ use anyhow::{Context, Result, ensure};
 use super::image::Measured;
 
 /// Those that do no arithmetic on floats, which takes a function on cores without an FPU.
-const LOOKUPS: [&str; 11] = [
+const LOOKUPS: [&str; 19] = [
     "fixed_15",
     "fixed_64",
+    "fixed_margin_15",
+    "fixed_margin_64",
     "u16_15",
     "u16_64",
     "parsed_15",
@@ -17,6 +19,12 @@ const LOOKUPS: [&str; 11] = [
     "calibrate_64",
     "compact_15",
     "compact_64",
+    "compact_i16_15",
+    "compact_i16_64",
+    "parsed_margin_15",
+    "parsed_margin_64",
+    "calibrate_margin_15",
+    "calibrate_margin_64",
 ];
 /// Counts are repeatable to this.
 const RESOLUTION: f64 = 0.1;

@@ -8,7 +8,7 @@ use calib_tests::{Board, function_assembly};
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 26] = [
+const ROWS: [(&str, &str, Option<&str>); 36] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -33,6 +33,16 @@ const ROWS: [(&str, &str, Option<&str>); 26] = [
     ("sigmoid_fast (micromath)", "platt_micromath", None),
     ("top-label of 10, probabilities", "top_label_probs", None),
     ("top-label of 10, logits", "top_label_logits", None),
+    ("FixedMarginTable", "fixed_margin_15", Some("fixed_margin_64")),
+    ("sigmoid, then FixedTable", "sigmoid_fixed_15", None),
+    ("MarginTable of an artefact", "parsed_margin_15", Some("parsed_margin_64")),
+    ("BinaryMarginCalibrator", "calibrate_margin_15", Some("calibrate_margin_64")),
+    ("CompactTable, int16 codes", "compact_i16_15", Some("compact_i16_64")),
+    ("CompactTable, margins", "compact_margin_15", None),
+    ("lead of 2 / 10 int8 logits", "lead_i8_2", Some("lead_i8_10")),
+    ("lead of 100 / 1000 int8 logits", "lead_i8_100", Some("lead_i8_1000")),
+    ("the same of 10, of an artefact", "calibrate_lead_i8_10", None),
+    ("top-label of 10 by lead, logits", "top_label_margin", None),
     ("FixedTable of 128 / 256", "fixed_128", Some("fixed_256")),
     ("FixedTable of 512 / 1024", "fixed_512", Some("fixed_1024")),
 ];
@@ -95,6 +105,10 @@ pub(super) fn code_symbol(name: &str) -> &str {
         "compact_15" | "compact_64" => "compact",
         "compact_rounded_15" | "compact_rounded_64" => "compact_rounded",
         "calibrate_15" | "calibrate_64" => "calibrate",
+        "parsed_margin_15" | "parsed_margin_64" => "parsed_margin",
+        "calibrate_margin_15" | "calibrate_margin_64" => "calibrate_margin",
+        "compact_margin_15" => "compact_margin",
+        "compact_i16_15" | "compact_i16_64" => "compact_i16",
         "interpolated_15" => "interpolated",
         "platt_prob" | "platt_logit" | "beta" | "temperature" => "scaling",
         name => name,

@@ -9,7 +9,7 @@ use super::report::code_symbol;
 use crate::stack::{Bounds, Program};
 
 /// What applying a calibrator may use, in bytes, measured by paint in the emulator.
-const BUDGETS: [(&str, u64); 13] = [
+const BUDGETS: [(&str, u64); 20] = [
     ("fixed_15", 256),
     ("fixed_64", 256),
     ("u16_15", 256),
@@ -23,6 +23,13 @@ const BUDGETS: [(&str, u64); 13] = [
     ("beta", 256),
     ("top_label_probs", 512),
     ("top_label_logits", 512),
+    ("fixed_margin_15", 256),
+    ("fixed_margin_64", 256),
+    ("parsed_margin_15", 256),
+    ("calibrate_margin_15", 256),
+    ("lead_i8_1000", 256),
+    ("calibrate_lead_i8_10", 256),
+    ("top_label_margin", 256),
 ];
 
 /// Fails if a function uses more than its budget, on any core.

@@ -124,7 +124,7 @@ fn of_thumb(mnemonic: &str, operands: &str) -> Effect {
         Some(offset) if operands.contains("[sp], #") => taken(-offset),
         Some(bytes) if first == "sp" && mnemonic.starts_with("sub") && of_itself(operands) => taken(bytes),
         Some(bytes) if first == "sp" && mnemonic.starts_with("add") && of_itself(operands) => taken(-bytes),
-        _ if first == "sp" && !mnemonic.starts_with("cm") && !mnemonic.starts_with("st") => Effect::Moves,
+        _ if first == "sp" && !READS_ONLY.iter().any(|start| mnemonic.starts_with(start)) => Effect::Moves,
         _ if operands.contains("sp!") && (mnemonic.starts_with("pop") || mnemonic.starts_with("ldm")) => {
             Effect::None
         }
@@ -134,6 +134,9 @@ fn of_thumb(mnemonic: &str, operands: &str) -> Effect {
         _ => Effect::None,
     }
 }
+
+/// Instructions that leave their first register as it is: comparisons, and several loads or stores without write-back.
+const READS_ONLY: [&str; 4] = ["cm", "st", "ldm", "vldm"];
 
 const CONDITIONS: [&str; 16] =
     ["eq", "ne", "hs", "cs", "lo", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le"];
@@ -201,6 +204,8 @@ mod tests {
             0xbd, 0x46, // mov sp, r7
             0x85, 0x44, // add sp, r0
             0x01, 0x90, // str r0, [sp, #4]
+            0x9d, 0xe8, 0x07, 0x00, // ldm.w sp, {r0, r1, r2}
+            0x9d, 0xec, 0x04, 0x0b, // vldmia sp, {d0, d1}
         ];
         use Effect::{CallsRegister, Goes, JumpsByTable, Moves, None, Takes};
         let expected = [
@@ -221,6 +226,8 @@ mod tests {
             JumpsByTable,
             Moves,
             Moves,
+            None,
+            None,
             None,
         ];
         let disassembler = Disassembler::new(Architecture::Arm).unwrap();

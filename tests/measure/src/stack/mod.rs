@@ -22,7 +22,7 @@ use crate::prove;
 const BOARDS: [Board; 5] =
     [Board::Microbit, Board::Mps2An385, Board::Mps2An386, Board::Mps2An505, Board::Virt];
 /// What a device calls, and the most stack in bytes that it may take.
-const BUDGETS: [(&str, u64); 15] = [
+const BUDGETS: [(&str, u64); 24] = [
     ("step_table", 256),
     ("compact_table", 256),
     ("randomized_table", 256),
@@ -30,6 +30,13 @@ const BUDGETS: [(&str, u64); 15] = [
     ("venn_abers_table", 256),
     ("code_table", 256),
     ("scaling_function", 256),
+    ("margin_table", 256),
+    ("compact_margin_table", 256),
+    ("randomized_margin_table", 256),
+    ("interpolated_margin_table", 256),
+    ("venn_abers_margin_table", 256),
+    ("margin_function", 256),
+    ("binary_margin", 304),
     // With the range of the calibration scores in the artefact; 256 without.
     ("binary", 304),
     ("binary_code", 256),
@@ -37,6 +44,8 @@ const BUDGETS: [(&str, u64); 15] = [
     ("top_label_logits", 512),
     ("top_label_code", 512),
     ("top_label_codes", 512),
+    ("top_label_margin", 512),
+    ("top_label_code_margin", 512),
     ("decision", 256),
     ("slot", 512),
 ];
