@@ -1,7 +1,7 @@
 //! Integer codes of scores.
 
-use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_fit::data::{CodeVectors, VectorKind};
+use calib_core::{Margin, QuantizedScore, ScoreEncoding};
+use calib_fit::data::{CodeVectors, ScoreKind, VectorKind};
 
 use super::column::Column;
 use super::matrix::{array, entry};
@@ -33,26 +33,35 @@ pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<Quanti
     column.values.iter().enumerate().map(check).collect()
 }
 
-/// The scores that codes stand for, in the device's `f32`, each with the place of its code.
+/// The scores of this kind that codes stand for, in the device's `f32`, each with the place of its code.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
+/// use calib_host::ScoreKind;
 /// use calib_host::input::{Source, Table, binary_data, scores_of_codes};
 ///
 /// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
 /// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
 /// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// let scores = scores_of_codes(&table.codes("score")?, encoding)?;
-/// assert_eq!(binary_data(&scores, &table.labels("label")?)?.len(), 2);
+/// let kind = ScoreKind::Probability;
+/// let scores = scores_of_codes(&table.codes("score")?, encoding, kind)?;
+/// assert_eq!(binary_data(&scores, &table.labels("label")?, kind)?.len(), 2);
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// The first value that is not a code, or stands for a score outside `[0, 1]`.
-pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Column<f64>, FileError> {
+/// The first value that is not a code, or stands for no score of this kind.
+pub fn scores_of_codes(
+    column: &Column<i64>,
+    encoding: ScoreEncoding,
+    kind: ScoreKind,
+) -> Result<Column<f64>, FileError> {
     let score = |(row, code): (usize, QuantizedScore)| {
-        let score = code.score().map(|score| f64::from(score.get()));
+        let score = match kind {
+            ScoreKind::Probability => code.score().map(|score| f64::from(score.get())),
+            ScoreKind::Margin => Margin::new(code.dequantized()).ok().map(|margin| f64::from(margin.get())),
+        };
         score.ok_or_else(|| {
             let problem = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
             FileError::input(column.at(row), problem)

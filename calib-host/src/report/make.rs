@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
-use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, evidence, flaws_under};
+use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, flaws_under};
 use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
@@ -41,7 +41,7 @@ use crate::draw::Plot;
 ///     let after: Vec<Prediction> = after.collect();
 ///     let before = (0..).zip(&scores).map(|(i, score)| of(score.get(), after[i as usize].bin, i));
 ///     let before = before.collect();
-///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None }
+///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None, margins: None }
 /// };
 /// let (calibration, test) = (rows(&|i| i % 20 < i / 20), rows(&|i| i % 20 < i / 22));
 /// let data = ReportData {
@@ -95,7 +95,7 @@ pub fn report(
     };
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
-    let evidence = evidence(artifact, &metrics, &test.before, &test.after, options.clusters);
+    let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
     let drawn = options.clusters.map(|clusters| (clusters, bootstrap.map_or(0, |bootstrap| bootstrap.seed)));

@@ -21,6 +21,7 @@ mod flaws;
 mod formats;
 mod forms;
 mod joint;
+mod margins;
 mod methods;
 mod mistaken_kind;
 mod npy;

@@ -11,8 +11,8 @@ use crate::cli::error::Error;
 /// What kind of number a score is on the device.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
-    /// What kind of number a score is on the device, if not a float: the column of scores, or the matrix of probabilities,
-    /// then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
+    /// What kind of number a score is on the device, if not a float: the column of scores or margins, or the matrix of
+    /// probabilities, then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
     /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
     #[arg(long, value_enum, value_name = "TYPE", requires = "scale", requires = "zero_point")]
     score_encoding: Option<EncodingName>,
@@ -36,6 +36,8 @@ enum EncodingName {
     I8,
     /// Codes from 0 to 65535.
     U16,
+    /// Codes from -32768 to 32767.
+    I16,
 }
 
 impl CodeOptions {
@@ -49,6 +51,7 @@ impl CodeOptions {
             EncodingName::U8 => ScoreEncoding::U8 { scale, zero_point },
             EncodingName::I8 => ScoreEncoding::I8 { scale, zero_point },
             EncodingName::U16 => ScoreEncoding::U16 { scale, zero_point },
+            EncodingName::I16 => ScoreEncoding::I16 { scale, zero_point },
         };
         match QuantizedScore::from_key(encoding, 0) {
             Ok(_) => Ok(Some(encoding)),

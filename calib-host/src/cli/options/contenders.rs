@@ -9,7 +9,7 @@ use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, VectorScalingMethod,
 };
 use calib_host::stats::{CrossValidation, Seed};
-use calib_host::{BinaryMethod, JointMethod, ReductionOptions};
+use calib_host::{BinaryMethod, JointMethod, ReductionOptions, ScoreKind};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
@@ -64,18 +64,22 @@ enum ReductionChoice {
 pub(crate) type Contenders = (Vec<(String, Contender)>, Vec<FailedMethod>);
 
 impl MethodChoice {
-    /// The methods for binary scores.
-    pub(crate) fn binary(&self, seed: Seed) -> Result<Contenders, Error> {
+    /// The methods for binary scores of this kind.
+    pub(crate) fn binary(&self, seed: Seed, kind: ScoreKind) -> Result<Contenders, Error> {
         if self.reductions.is_some() || self.points_per_bin.is_some() {
             return Err(Error::Usage(
                 "--reductions and --points-per-bin need a matrix: --logits or --probs instead of --scores"
                     .into(),
             ));
         }
-        let mut contenders = Vec::new();
+        let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
         for method in self.chosen() {
             let name = method.name();
-            match self.binary_method(method, seed) {
+            if let Some(reason) = not_on_margins(method).filter(|_| kind == ScoreKind::Margin) {
+                left_out.push(FailedMethod { name, reason: reason.into() });
+                continue;
+            }
+            match self.binary_method(method, kind, seed) {
                 Some(method) => contenders.push((name, Contender::Binary(method))),
                 None if self.is_all() => {}
                 None => {
@@ -85,7 +89,7 @@ impl MethodChoice {
                 }
             }
         }
-        Ok((contenders, Vec::new()))
+        Ok((contenders, left_out))
     }
 
     /// The methods for vectors of so many classes.
@@ -96,7 +100,7 @@ impl MethodChoice {
         });
         let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
         for name in self.chosen() {
-            if let Some(method) = self.binary_method(name, seed) {
+            if let Some(method) = self.binary_method(name, ScoreKind::Probability, seed) {
                 let options = ReductionOptions { method, points_per_bin: self.points_per_bin(name) };
                 for reduction in reductions.iter().map(|reduction| reduction.get()) {
                     let name = format!("{reduction}/{}", name.name());
@@ -133,11 +137,11 @@ impl MethodChoice {
     }
 
     /// The method for a binary problem, as `calib fit` has it by default but for the bins; `None` for one of whole vectors.
-    fn binary_method(&self, name: MethodName, seed: Seed) -> Option<BinaryMethod> {
+    fn binary_method(&self, name: MethodName, kind: ScoreKind, seed: Seed) -> Option<BinaryMethod> {
         let bins = usize::from(self.bins.unwrap_or(BINS));
         // Without a limit irp would be isotonic regression.
         let max_bins = (name == MethodName::Irp).then_some(bins);
-        name.binary(&Parameters { bins, max_bins, seed, ..Parameters::default() })
+        name.binary(&Parameters { bins, max_bins, kind, seed, ..Parameters::default() })
     }
 
     /// The method for whole vectors, with the parameters that `calib fit` has by default where it has some.
@@ -164,6 +168,15 @@ impl MethodChoice {
             _ => return None,
         };
         Some(JointMethod::Canonical(canonical))
+    }
+}
+
+/// Why a method is not compared on margins.
+fn not_on_margins(method: MethodName) -> Option<&'static str> {
+    match method {
+        MethodName::Beta => Some("it takes probabilities"),
+        MethodName::FixedWidth => Some("of margins its bins depend on a range, which is nobody's default"),
+        _ => None,
     }
 }
 

@@ -2,19 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+use calib_core::artifact::Reduction;
 use calib_core::{Calibrator, TopLabel};
 use calib_host::apply::{Applied, AppliedVector, apply_codes};
+use calib_host::artifact::score_kind;
 use calib_host::assess::{Prediction, PredictionKind};
 use calib_host::data::RowsHash;
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::stats::Clusters;
-use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
+use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors, apply_margins, apply_scores};
 
 use super::class_probs::class_probs;
 use super::columns::{
-    labels_of, question_kind, read_any_vectors, read_code_vectors, read_labels, read_vectors,
+    labels_of, question_kind, question_margins, read_any_vectors, read_code_vectors, read_labels,
+    read_vectors,
 };
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
@@ -66,32 +69,62 @@ impl<'a> NamedArtifact<'a> {
         Ok(Self { path, stored: read_artifact(path)?, seed })
     }
 
-    /// Calibrates scores of class 1, or their codes, with their labels.
-    pub(crate) fn scores(&self, sources: &[Source], columns: ColumnNames<'_>) -> Result<ReadRows, Error> {
+    /// What its binary scores are.
+    pub(crate) fn score_kind(&self) -> ScoreKind {
+        score_kind(&self.stored.artifact())
+    }
+
+    /// Calibrates scores of class 1 of this kind, or their codes, with their labels.
+    pub(crate) fn scores(
+        &self,
+        sources: &[Source],
+        columns: ColumnNames<'_>,
+        kind: ScoreKind,
+    ) -> Result<ReadRows, Error> {
         let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
-        let applied = self.apply_scores(&table, columns.score)?;
+        let applied = self.apply_scores(&table, columns.score, kind)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let each = applied.iter().zip(&labels.values);
         let hash = each.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
         let clusters = columns.clusters(sources, applied.len())?;
-        let rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
+        let mut rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
+        if kind == ScoreKind::Margin {
+            let calibrated = applied.iter().filter(|row| row.outcome.calibrated().is_some());
+            rows = rows.of_margins(calibrated.map(|row| row.score).collect());
+        }
         if rows.after.is_empty() {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
-        Ok(ReadRows { rows, hash, doubt: None })
+        let doubt = question_margins(&sources[0], kind, applied.iter().map(|row| &row.score));
+        Ok(ReadRows { rows, hash, doubt })
     }
 
-    /// Calibrates a column of scores of class 1, or of their codes.
-    pub(crate) fn apply_scores(&self, table: &Table, column: &str) -> Result<Vec<Applied>, Error> {
+    /// Calibrates a column of scores of class 1 of this kind, or of their codes.
+    pub(crate) fn apply_scores(
+        &self,
+        table: &Table,
+        column: &str,
+        kind: ScoreKind,
+    ) -> Result<Vec<Applied>, Error> {
         let artifact = self.stored.artifact();
+        if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
+            return Err(self.mismatch(match kind {
+                ScoreKind::Probability => "binary scores in [0, 1], of --scores",
+                ScoreKind::Margin => "binary scores of any size, of --margins",
+            }));
+        }
         if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
             let codes = input::codes(&table.codes(column)?, calibrator.encoding())?;
             let applied = apply_codes(&artifact, &codes).expect("the artefact is over codes");
             return Ok(applied.expect("the codes are in the artefact's encoding"));
         }
-        let scores = table.numbers(column)?.scores()?;
-        apply_scores(&artifact, &scores, self.seed).ok_or_else(|| self.mismatch("binary scores"))
+        let scores = table.numbers(column)?;
+        let applied = match kind {
+            ScoreKind::Probability => apply_scores(&artifact, &scores.scores()?, self.seed),
+            ScoreKind::Margin => apply_margins(&artifact, &scores.margins()?, self.seed),
+        };
+        Ok(applied.expect("the artefact takes such scores"))
     }
 
     /// Whether it was fitted to rows with this hash, which the files hold.
@@ -271,7 +304,7 @@ pub(crate) fn split(
         after.push(of(calibrated.prob));
     }
     let uncalibrated = (applied.len() - after.len()) as u64;
-    CalibratedRows { before, after, kind, uncalibrated, clusters }
+    CalibratedRows { before, after, kind, uncalibrated, clusters, margins: None }
 }
 
 /// The columns of binary scores and labels.
