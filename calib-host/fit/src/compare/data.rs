@@ -26,6 +26,8 @@ pub enum Contender {
     Binary(BinaryMethod),
     /// For vectors, class by class or rank by rank.
     Reduced(Reduction, ReductionOptions),
+    /// For logits, of the predicted class: its score is its lead over the second largest logit.
+    ReducedByLead(Reduction, ReductionOptions),
     /// For vectors as a whole.
     Joint(JointMethod),
 }
@@ -36,7 +38,7 @@ impl Contender {
         match self {
             Self::Binary(method) => method.may_guarantee(),
             Self::Reduced(Reduction::Normalized, _) | Self::Joint(_) => false,
-            Self::Reduced(_, options) => options.method.may_guarantee(),
+            Self::Reduced(_, options) | Self::ReducedByLead(_, options) => options.method.may_guarantee(),
         }
     }
 }
@@ -251,6 +253,12 @@ impl CompareData {
                 fit_reduction(&problems, method, divided(alpha, candidates))
                     .map(|fit| fit.with_spreads(problems.spreads()))
             }
+            (Points::Vectors { vectors, labels, .. }, Contender::ReducedByLead(reduction, method)) => {
+                let problems = Problems::of_class_margins(vectors, labels, *reduction);
+                let problems = problems.map_err(|cause| words(&cause))?;
+                fit_reduction(&problems, method, divided(alpha, candidates))
+                    .map(|fit| fit.with_spreads(problems.spreads()))
+            }
             (Points::Vectors { vectors, labels, .. }, Contender::Joint(method)) => {
                 let data = VectorData::new(vectors, labels).map_err(|cause| words(&cause))?;
                 let fit = fit_joint(&data, method).map_err(|cause| words(&cause))?;
@@ -335,8 +343,9 @@ impl CompareData {
                         (Claim::AllClasses, _) => {
                             return Err("it gives no probability for every class".into());
                         }
+                        // Its score may be a lead, which is no probability.
                         (Claim::TopLabel, AppliedVector::TopLabel(row)) => {
-                            (row.class, row.score, row.outcome)
+                            (row.class, vector.top_label().score.get(), row.outcome)
                         }
                         (Claim::TopLabel, AppliedVector::Classes(row)) => {
                             (row.top.class, row.top.score.get(), row.predicted)

@@ -252,7 +252,7 @@ impl Compare {
                 test.display()
             )));
         }
-        let contenders = self.choice.vectors(classes, claim, self.seed);
+        let contenders = self.choice.vectors((classes, kind), claim, self.seed)?;
         Ok((contenders, data, test.map(|test| test.1)))
     }
 }
