@@ -113,7 +113,7 @@ macro_rules! leads {
         extern "C" fn $name(row: u32, _: *const c_void) -> u64 {
             let codes = scores::CODES.get(row as usize % 8 * 16..).and_then(<[i8]>::first_chunk::<$classes>);
             let Some(codes) = codes else { return REFUSED };
-            match TopLabelCodeMargin::new(LOGITS, *codes) {
+            match TopLabelCodeMargin::new(LOGITS, codes.iter().copied()) {
                 Ok(top) => {
                     let Some(table) = LEADS.get(usize::from(top.class()) % LEADS.len()) else { return REFUSED };
                     let (bin, prob) = table.lookup(top.lead());
@@ -139,7 +139,7 @@ extern "C" fn calibrate_lead_i8_10(row: u32, context: *const c_void) -> u64 {
     let with: &With<TopLabelCodeMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     let codes = scores::CODES.get(row as usize % 8 * 16..).and_then(<[i8]>::first_chunk::<10>);
     let Some(codes) = codes else { return REFUSED };
-    match TopLabelCodeMargin::new(LOGITS, *codes).map(|top| with.calibrator.calibrate(top)) {
+    match TopLabelCodeMargin::new(LOGITS, codes.iter().copied()).map(|top| with.calibrator.calibrate(top)) {
         Ok(Ok(outcome)) => with.result.set(Some(outcome)),
         _ => return REFUSED,
     }

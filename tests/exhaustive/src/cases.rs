@@ -1,25 +1,25 @@
 //! The tables.
 
 use calib_core::table::{CompactTable, InterpolatedTable, RandomizedTable, VennAbersTable};
-use calib_core::{FixedTable, Score, ScoreEncoding, StepTable};
+use calib_core::{FixedMarginTable, FixedTable, Margin, MarginTable, Score, ScoreEncoding, StepTable};
 
 /// Finds a score's bin and probability.
-type Lookup = Box<dyn Fn(Score) -> (u16, f32) + Sync>;
+type Lookup<S> = Box<dyn Fn(S) -> (u16, f32) + Sync>;
 
-/// A table, and what it is compared with.
-pub struct Case {
+/// A table over scores or margins, and what it is compared with.
+pub struct Case<S = Score> {
     /// The kind of table, its edges, and their number.
     pub name: String,
-    /// What the edges are compared with: the score's bits, or its 16-bit key.
-    pub key: fn(Score) -> u32,
+    /// What the edges are compared with: the score's bits, its 16-bit key, or the margin's place among all floats.
+    pub key: fn(S) -> u32,
     /// The edges as keys, ascending.
     pub edges: Vec<u32>,
     /// Patterns of floats about which something may change.
     pub corners: Vec<f32>,
     /// The probability of a score, given its bin.
-    pub prob: Box<dyn Fn(Score, usize) -> f32 + Sync>,
+    pub prob: Box<dyn Fn(S, usize) -> f32 + Sync>,
     /// The function under test.
-    pub lookup: Lookup,
+    pub lookup: Lookup<S>,
 }
 
 const fn bits(score: Score) -> u32 {
@@ -28,6 +28,12 @@ const fn bits(score: Score) -> u32 {
 
 fn rounded(score: Score) -> u32 {
     score.rounded_key().into()
+}
+
+/// How many floats there are below a margin, less a constant: in another way than [`Margin::key`] has it.
+fn place(value: f32) -> u32 {
+    let magnitude = value.abs().to_bits();
+    if value < 0.0 { (1 << 31) - magnitude } else { (1 << 31) + magnitude }
 }
 
 /// Lives as long as the program, as a table in flash does.
@@ -60,7 +66,7 @@ fn ends() -> Vec<f32> {
     vec![f32::from_bits(1), f32::from_bits(2), 1.0f32.next_down(), 1.0]
 }
 
-fn case(name: &str, edges: &'static [f32], values: &'static [f32], lookup: Lookup) -> Case {
+fn case(name: &str, edges: &'static [f32], values: &'static [f32], lookup: Lookup<Score>) -> Case {
     Case {
         name: format!("{name}, {} edges", edges.len()),
         key: bits,
@@ -140,7 +146,45 @@ fn compact(bins: u16) -> Case {
     }
 }
 
-/// All of them: uniform, skewed, adjacent and extreme edges, and none.
+/// Edges of both signs that spread to both ends of all floats, one of them 0, with their neighbours in the middle.
+fn of_both_signs() -> Vec<f32> {
+    let above: Vec<f32> = (0..29).map(|i| 2f64.powi(i * 9 - 125) as f32 * 1.03).collect();
+    let below = above.iter().rev().map(|edge| -edge);
+    let middle = [-f32::from_bits(1), 0.0, f32::from_bits(1), f32::MIN_POSITIVE];
+    below.chain(middle).chain(above.iter().copied()).chain([f32::MAX]).collect()
+}
+
+fn of_margins(
+    name: &str,
+    edges: &'static [f32],
+    values: &'static [f32],
+    lookup: Lookup<Margin>,
+) -> Case<Margin> {
+    Case {
+        name: format!("{name}, {} edges", edges.len()),
+        key: |margin| place(margin.get()),
+        edges: edges.iter().map(|&edge| place(edge)).collect(),
+        corners: edges.to_vec(),
+        prob: Box::new(|_, bin| values[bin]),
+        lookup,
+    }
+}
+
+/// Tables over margins.
+pub fn margin_cases() -> Vec<Case<Margin>> {
+    let (wide, narrow) = (leak(of_both_signs()), leak(vec![f32::MIN, -0.3, 0.0, 0.7, 4.5]));
+    let of = |edges: &[f32]| leak(values(edges.len() + 1));
+    let fixed = FixedMarginTable::<64>::new(wide, of(wide)).expect("a table");
+    let small = FixedMarginTable::<8>::new(narrow, of(narrow)).expect("a table");
+    let steps = MarginTable::new(wide, of(wide)).expect("a table");
+    vec![
+        of_margins("FixedMarginTable<64>", wide, of(wide), Box::new(move |margin| fixed.lookup(margin))),
+        of_margins("FixedMarginTable<8>", narrow, of(narrow), Box::new(move |margin| small.lookup(margin))),
+        of_margins("MarginTable", wide, of(wide), Box::new(move |margin| steps.lookup(margin))),
+    ]
+}
+
+/// Tables over scores: with uniform, skewed, adjacent and extreme edges, and none.
 pub fn cases() -> Vec<Case> {
     vec![
         fixed::<16>("uniform", uniform(15)),

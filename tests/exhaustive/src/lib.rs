@@ -6,5 +6,5 @@
 mod cases;
 mod check;
 
-pub use cases::{Case, cases};
-pub use check::{CHUNK, Counts, check, near_edges};
+pub use cases::{Case, cases, margin_cases};
+pub use check::{CHUNK, Counts, Taken, check, near_edges};

@@ -3,39 +3,42 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use calib_exhaustive::{CHUNK, Counts, cases, check};
+use calib_exhaustive::{CHUNK, Counts, cases, check, margin_cases};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 fn main() -> ExitCode {
     let start = Instant::now();
-    let cases = cases();
+    let (cases, margin_cases) = (cases(), margin_cases());
     let chunks = (1u64 << 32) / CHUNK;
     let style = ProgressStyle::with_template("{bar:40} {percent} % of 2^32, {eta} left");
     let bar = ProgressBar::new(chunks);
     let bar = style.map_or(bar.clone(), |style| bar.with_style(style));
     let chunk = |chunk| {
-        let counts = check(&cases, chunk * CHUNK, 1);
+        let counts = [check(&cases, chunk * CHUNK, 1), check(&margin_cases, chunk * CHUNK, 1)];
         bar.inc(1);
         counts
     };
-    let counts = (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, Counts::and);
+    let both =
+        |[scores, margins]: [Counts; 2], [more, others]: [Counts; 2]| [scores.and(more), margins.and(others)];
+    let [counts, margins] = (0..chunks).into_par_iter().map(chunk).reduce(Default::default, both);
     bar.finish();
-    for case in &cases {
-        println!("  {}", case.name);
-    }
+    let names = cases.iter().map(|case| &case.name).chain(margin_cases.iter().map(|case| &case.name));
+    names.for_each(|name| println!("  {name}"));
     println!(
-        "{} patterns, {} of them scores, all others refused; {} lookups in {} tables like a linear scan ({:.0} s, {} \
-         threads)",
+        "{} patterns, {} of them scores and {} margins, all others refused; {} lookups in {} tables like a linear scan \
+         ({:.0} s, {} threads)",
         counts.patterns,
         counts.scores,
-        counts.lookups,
-        cases.len(),
+        margins.scores,
+        counts.lookups + margins.lookups,
+        cases.len() + margin_cases.len(),
         start.elapsed().as_secs_f64(),
         rayon::current_num_threads()
     );
-    for fault in counts.faults.iter().take(20) {
+    let faults = [counts.faults, margins.faults].concat();
+    for fault in faults.iter().take(20) {
         println!("  FAULT: {fault}");
     }
-    if counts.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

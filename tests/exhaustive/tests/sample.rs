@@ -2,7 +2,7 @@
 
 use calib_core::table::{CodeTable, CompactTable, DirectTable};
 use calib_core::{FixedCodeTable, QuantizedScore, Score, ScoreEncoding};
-use calib_exhaustive::{CHUNK, Counts, cases, check, near_edges};
+use calib_exhaustive::{CHUNK, Counts, cases, check, margin_cases, near_edges};
 use rayon::prelude::*;
 
 #[test]
@@ -18,6 +18,29 @@ fn every_256th_pattern_and_all_near_an_edge() {
     let near = near_edges(&cases, 300);
     assert_eq!(near.faults, [""; 0]);
     assert!(near.scores > 100_000, "{}", near.scores);
+}
+
+#[test]
+fn every_4096th_margin_and_all_near_an_edge() {
+    let cases = margin_cases();
+    let chunks = (0..(1u64 << 32) / CHUNK).into_par_iter();
+    let counts = chunks.map(|chunk| check(&cases, chunk * CHUNK, 4096)).reduce(Counts::default, Counts::and);
+    assert_eq!(counts.faults, [""; 0]);
+    // All exponents but the last, with either sign.
+    assert_eq!(counts.scores, 2 * (0x7F80_0000 / 4096));
+    assert_eq!(counts.lookups, counts.scores * cases.len() as u64);
+    let near = near_edges(&cases, 300);
+    assert_eq!(near.faults, [""; 0]);
+    assert!(near.scores > 30_000, "{}", near.scores);
+}
+
+#[test]
+fn a_wrong_table_of_margins_is_found() {
+    for edge in [3, 29] {
+        let mut cases = margin_cases();
+        cases[0].edges[edge] += 1;
+        assert_eq!(near_edges(&cases, 2).faults.len(), 1);
+    }
 }
 
 #[test]
@@ -62,6 +85,7 @@ fn every_code_of_8_and_16_bits() {
         (ScoreEncoding::U8 { scale, zero_point }, 0, 256),
         (ScoreEncoding::I8 { scale, zero_point: -128 }, -128, 256),
         (ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point }, 0, 65_536),
+        (ScoreEncoding::I16 { scale: 1.0 / 4096.0, zero_point }, -32_768, 65_536),
     ];
     for (encoding, lowest, count) in encodings {
         for bins in [1, 2, 15, 64, 200] {

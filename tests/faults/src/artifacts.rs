@@ -3,7 +3,7 @@
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
-use calib_core::{Admission, Anybody, ClassifierId, Identity, ScoreEncoding, StepTable};
+use calib_core::{Admission, Anybody, ClassifierId, Identity, MarginTable, ScoreEncoding, StepTable};
 
 /// The classifier of every device here.
 pub(crate) const CLASSIFIER: ClassifierId = ClassifierId(*b"faults01");
@@ -30,7 +30,7 @@ impl Aligned {
 /// What an artefact is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {
-    /// Sets it apart from every other.
+    /// Sets it apart from every other. Of an even name the scores are margins, of an odd one probabilities.
     pub(crate) name: u32,
     pub(crate) bins: usize,
     pub(crate) counter: u32,
@@ -47,11 +47,18 @@ impl Recipe {
         let edges: Vec<f32> = (1..bins).map(|bin| bin as f32 / bins as f32).collect();
         let values: Vec<f32> =
             (0..bins).map(|bin| (bin as f32 + 1.0 / (name + 2) as f32) / bins as f32).collect();
-        let steps = StepTable::new(&edges, &values).expect("the edges ascend");
+        let margins: Vec<f32> = edges.iter().map(|edge| 8.0 * edge - 4.0).collect();
+        let steps = StepTable::new(&edges, &values).map(TableForm::Steps);
+        let margins = MarginTable::new(&margins, &values).map(TableForm::MarginSteps);
+        let (form, encoding) = match name % 2 {
+            0 => (margins, ScoreEncoding::Margin),
+            _ => (steps, ScoreEncoding::F32),
+        };
+        let form = form.expect("the edges ascend");
         let header = Header {
             method: Method::Umd,
             reduction: Reduction::Binary,
-            encoding: ScoreEncoding::F32,
+            encoding,
             classes: 2,
             bins: bins as u32,
             n: 100,
@@ -67,9 +74,7 @@ impl Recipe {
         let mut words = vec![0u32; 64 + 2 * bins];
         let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
         writer.header(&header).expect("the header is in order");
-        writer
-            .tables(&[Some(Table { form: TableForm::Steps(steps), epsilon: None })])
-            .expect("the tables fit");
+        writer.tables(&[Some(Table { form, epsilon: None })]).expect("the tables fit");
         if counter > 0 {
             writer.counter(counter).expect("the counter fits");
         }

@@ -1,10 +1,12 @@
 //! Any bytes as an artefact: refused, or safe to calibrate with.
 #![no_main]
 
+use std::iter::repeat;
+
 use calib_core::artifact::{PREFIX_LEN, Reduction, Table, TableForm};
 use calib_core::{
-    Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Outcome, Probs, QuantizedScore,
-    Score, TopLabel, Uncalibrated, VectorCalibrator,
+    Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, Probs,
+    QuantizedScore, Score, TopLabel, TopLabelCodeMargin, TopLabelMargin, Uncalibrated, VectorCalibrator,
 };
 use calib_fuzz::repair;
 use libfuzzer_sys::fuzz_target;
@@ -37,8 +39,8 @@ fn check(bytes: &[u8], data: &[u8]) {
     let Ok(artifact) = slot else { return };
     assert!(artifact.len_bytes() <= bytes.len());
     check_decision(&artifact, data);
-    // There are no more scores than that.
-    for (score, word) in scores(data).zip(words(data).chain([0, u32::MAX])) {
+    // There are no more scores than that; every word is a margin, too, or its bits are no finite float's.
+    for (score, word) in scores(data).chain(repeat(Score::ONE)).zip(words(data).chain([0, u32::MAX])) {
         use_all(&artifact, score, word);
     }
 }
@@ -74,6 +76,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
     for class in 0..=u16::try_from(tables.count()).unwrap() {
         let table = tables.get(class.into());
         let top = TopLabel { class, score };
+        let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
         match artifact.calibrator() {
             Calibrator::TopLabel(calibrator) => {
                 let table = table_of(artifact, class, calibrator.classes());
@@ -92,6 +95,24 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
             Calibrator::BinaryCode(calibrator) if class == 0 => {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
                 check_outcome(calibrator.calibrate(code).unwrap(), table, Key::Code(code));
+            }
+            Calibrator::BinaryMargin(calibrator) if class == 0 => {
+                check_outcome(calibrator.calibrate(margin), table, Key::Margin(margin, u32::MAX));
+                check_outcome(calibrator.calibrate_with(margin, word), table, Key::Margin(margin, word));
+            }
+            Calibrator::TopLabelMargin(calibrator) => {
+                let table = table_of(artifact, class, calibrator.classes());
+                let top = TopLabelMargin { class, margin };
+                check_outcome(calibrator.calibrate(top), table, Key::Margin(margin, u32::MAX));
+                check_outcome(calibrator.calibrate_with(top, word), table, Key::Margin(margin, word));
+            }
+            Calibrator::TopLabelCodeMargin(calibrator) => {
+                let mut keys = vec![0; calibrator.classes()];
+                keys.iter_mut().skip(class.into()).take(1).for_each(|key| *key = word as u16);
+                let Ok(top) = TopLabelCodeMargin::from_keys(calibrator.encoding(), &keys) else { continue };
+                let lead = QuantizedScore::from_key(calibrator.encoding(), top.lead()).unwrap();
+                let table = table_of(artifact, top.class(), calibrator.classes());
+                check_outcome(calibrator.calibrate(top).unwrap(), table, Key::Code(lead));
             }
             Calibrator::TopK(calibrator) => {
                 let classes = calibrator.classes();
@@ -112,7 +133,9 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
                 joint(artifact, &calibrator, score, word)
             }
             Calibrator::Vector(_) => {}
-            Calibrator::Binary(_) | Calibrator::BinaryCode(_) => assert!(table.is_none()),
+            Calibrator::Binary(_) | Calibrator::BinaryMargin(_) | Calibrator::BinaryCode(_) => {
+                assert!(table.is_none());
+            }
             other => unreachable!("{other:?}"),
         }
     }
@@ -161,6 +184,8 @@ fn normalized(artifact: &Artifact<'_>, classes: usize, score: Score, word: u32) 
 enum Key {
     /// A score and a random word, which is the highest if there was none.
     Score(Score, u32),
+    /// A margin and a random word, likewise.
+    Margin(Margin, u32),
     Code(QuantizedScore),
 }
 
@@ -200,9 +225,30 @@ fn check_calibrated(got: Calibrated, table: Option<Table<'_>>, key: Key) {
             assert_eq!((bins.p0().nth(bin), bins.p1().nth(bin)), (Some(interval.lo), Some(interval.hi)));
         }
         (TableForm::Scaling(_), Key::Score(..)) => assert_eq!(bin, 0),
+        (TableForm::MarginSteps(steps), Key::Margin(margin, _)) => {
+            assert_eq!(bin, steps.edges().iter().filter(|&&edge| edge <= margin.get()).count());
+            assert_eq!(steps.values().nth(bin), Some(got.prob));
+        }
+        (TableForm::MarginRandomized(steps), Key::Margin(margin, word)) => {
+            let pairs = steps.edges().iter().zip(steps.ties());
+            assert_eq!(bin, pairs.filter(|(edge, tie)| (**edge, **tie) <= (margin.get(), word)).count());
+            assert_eq!(steps.values().nth(bin), Some(got.prob));
+        }
+        (TableForm::MarginInterpolated(knots), Key::Margin(margin, _)) => {
+            assert_eq!(bin, knots.x().iter().filter(|&&x| x <= margin.get()).count());
+            let y = |i: usize| knots.y()[i.min(knots.y().len() - 1)];
+            assert!((y(bin.saturating_sub(1))..=y(bin)).contains(&got.prob), "{got:?}");
+        }
+        (TableForm::MarginVennAbers(bins), Key::Margin(margin, _)) => {
+            assert_eq!(bin, bins.edges().iter().filter(|&&edge| edge <= margin.get()).count());
+            let interval = got.interval.expect("every bin has both probabilities");
+            assert_eq!((bins.p0().nth(bin), bins.p1().nth(bin)), (Some(interval.lo), Some(interval.hi)));
+        }
+        (TableForm::MarginScaling(_), Key::Margin(..)) => assert_eq!(bin, 0),
         (TableForm::Compact(steps), key) => {
             let key = match key {
                 Key::Score(score, _) => score.rounded_key(),
+                Key::Margin(margin, _) => margin.rounded_key(),
                 Key::Code(code) => code.key(),
             };
             assert_eq!(bin, steps.edges().iter().filter(|&&edge| edge <= key).count());

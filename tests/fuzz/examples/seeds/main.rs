@@ -12,7 +12,9 @@ use calib_core::artifact::{
 use calib_core::decision::{Action, DecisionParts};
 use calib_core::slot::{PassedOver, Receipt, SlotContent, SlotFault};
 use calib_core::table::{
-    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+    CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
+    MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
+    VennAbersTable,
 };
 use calib_core::vector::{
     CellScheme, CellTable, Joint, Projection, ScalingInput, ScalingShape, Sierpinski, SimplexGrid, SplitTree,
@@ -23,8 +25,8 @@ use calib_core::wire::{
     RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Slots, Standing, TopKPrediction, UpdateStatus,
 };
 use calib_core::{
-    AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Outcome, ParseError, ProbInterval, Score,
-    ScoreEncoding, StepTable, Uncalibrated,
+    AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
+    Score, ScoreEncoding, StepTable, Uncalibrated,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -37,7 +39,9 @@ fn main() {
         ("compact", compact()),
         ("decision", decision()),
     ];
-    for (name, bytes) in artefacts.into_iter().chain(forms()).chain(reductions()).chain(joint()) {
+    for (name, bytes) in
+        artefacts.into_iter().chain(forms()).chain(margins()).chain(reductions()).chain(joint())
+    {
         write("parse", name, &bytes);
     }
     for (name, body) in requests() {
@@ -208,6 +212,52 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
     .into()
 }
 
+/// One artefact of margins in every form, and by the lead of the predicted one of three classes: of floats and of codes.
+fn margins() -> Vec<(&'static str, Vec<u8>)> {
+    let steps = MarginTable::new(&[-2.5, 0.0, 3.0], &[0.1, 0.3, 0.6, 0.9]).unwrap();
+    let randomized =
+        RandomizedMarginTable::new(&[-1.0, -1.0], &[1 << 30, 1 << 31], &[0.1, 0.5, 0.9]).unwrap();
+    let (x, y) = ([-1.5, 0.0, 2.0], [0.1, 0.3, 0.9]);
+    let slopes: Vec<f32> = InterpolatedMarginTable::slopes_between(&x, &y).collect();
+    let interpolated = InterpolatedMarginTable::new(&x, &y, &slopes).unwrap();
+    let venn_abers = MarginVennAbersTable::new(&[-0.5], &[0.1, 0.6], &[0.3, 0.8]).unwrap();
+    let platt = MarginFunction::new(MarginScaling::Platt { a: 1.5, b: -0.5 }).unwrap();
+    let compact = CompactTable::new(&[1 << 15], &[1 << 13, 1 << 15], ScoreEncoding::RoundedMargin).unwrap();
+    let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+    let leads = CodeTable::new(&[1, 40], &[0.1, 0.5, 0.9], logits).unwrap();
+    let (binary, float) = (Reduction::Binary, ScoreEncoding::Margin);
+    [
+        ("margin_steps", Method::Umd, binary, float, TableForm::MarginSteps(steps)),
+        ("margin_randomized", Method::UmdRandomized, binary, float, TableForm::MarginRandomized(randomized)),
+        (
+            "margin_knots",
+            Method::IsotonicInterpolated,
+            binary,
+            float,
+            TableForm::MarginInterpolated(interpolated),
+        ),
+        ("margin_venn_abers", Method::VennAbers, binary, float, TableForm::MarginVennAbers(venn_abers)),
+        ("margin_platt", Method::Platt, binary, float, TableForm::MarginScaling(platt)),
+        ("margin_compact", Method::Umd, binary, ScoreEncoding::RoundedMargin, TableForm::Compact(compact)),
+        ("lead_of_logits", Method::Umd, Reduction::Confidence, float, TableForm::MarginSteps(steps)),
+        ("lead_of_codes", Method::Umd, Reduction::TopLabel, logits, TableForm::Codes(leads)),
+    ]
+    .map(|(name, method, reduction, encoding, form)| {
+        let mut header = header(method, reduction);
+        header.encoding = encoding;
+        if reduction != binary {
+            (header.classes, header.flags) = (3, HeaderFlags::CLASS_MARGIN);
+        }
+        if matches!(form, TableForm::Compact(_)) {
+            header.flags = HeaderFlags::COMPACT;
+        }
+        let tables = vec![Some(Table { form, epsilon: None }); reduction.tables(header.classes).unwrap()];
+        header.bins = (form.bins() * tables.len()) as u32;
+        (name, artefact(&header, &tables, &[]))
+    })
+    .into()
+}
+
 /// One artefact of every calibrator of whole vectors, of three classes.
 fn joint() -> Vec<(&'static str, Vec<u8>)> {
     let log_probs = ScalingInput::LogProbs { clip: 1e-6 };
@@ -321,6 +371,8 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
         ("request_score_with_word", RequestBody::ScoreWithWord { score: 0.5, word: 1 << 31 }),
         ("request_code", RequestBody::Code(200)),
         ("request_codes", RequestBody::Codes([200, 56, 0].into_iter().collect())),
+        ("request_margin", RequestBody::Margin(-2.5)),
+        ("request_margin_with_word", RequestBody::MarginWithWord { margin: -2.5, word: 1 << 31 }),
     ]
 }
 
@@ -378,6 +430,8 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
         ("reply_decided", ReplyBody::Prediction(decided)),
         ("reply_code", predicted(RawScore::Code(200), Outcome::Calibrated(calibrated), None)),
+        ("reply_margin", predicted(RawScore::Margin(Margin::new(-2.5).unwrap()), outcome, None)),
+        ("reply_lead", predicted(RawScore::Lead(40), outcome, None)),
         ("reply_uncalibrated", prediction(Outcome::Uncalibrated(Uncalibrated::Class))),
         ("reply_status", status(Ok(calibrator))),
         ("reply_damaged", status(Err(Missing::Artifact(crc)))),
@@ -433,6 +487,7 @@ fn conversations() -> Vec<(&'static str, Vec<u8>)> {
         ("refused", [&[0], &part(0, &told("reply_refused"))[..], &part(0, &[99, 1])].concat()),
         ("standing", [&[1], &version(2)[..], &standing].concat()),
         ("version_1", [&[1], &version(1)[..]].concat()),
+        ("version_3", [&[1], &version(3)[..], &standing].concat()),
         ("older", [&[1], &answer(ReplyBody::Refused(Refusal::Unknown))[..]].concat()),
         ("pushed", [&[2], &pushed[..]].concat()),
         ("stopped", [&[2], &slots(None)[..], &receiving(1), &receiving(1), &receiving(0)].concat()),

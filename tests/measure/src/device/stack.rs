@@ -28,8 +28,8 @@ const BUDGETS: [(&str, u64); 20] = [
     ("parsed_margin_15", 256),
     ("calibrate_margin_15", 256),
     ("lead_i8_1000", 256),
-    ("calibrate_lead_i8_10", 256),
-    ("top_label_margin", 256),
+    ("calibrate_lead_i8_10", 512),
+    ("top_label_margin", 512),
 ];
 
 /// Fails if a function uses more than its budget, on any core.
