@@ -380,3 +380,48 @@ fn margins_are_decided_on_and_compared() {
     let share = rows(0).iter().filter(|row| row.1 == 1).count() as f64 / ROWS as f64;
     crate::data::close(&margins["uncalibrated"]["value"], share * (1.0 - share));
 }
+
+/// A report draws margins on their own axis, and says nothing of them that takes a probability.
+#[test]
+fn reports_and_plots_have_an_axis_of_margins() {
+    let place = fitted().with("costs.toml", crate::decide::COSTS);
+    let report = |artefact: &str, suffix: &str| {
+        place.json(&format!(
+            "calib report {artefact} --calibration cal{suffix}.csv --test test{suffix}.csv --actions costs.toml --bootstrap 20 --json"
+        ))
+    };
+    let (margins, probs) = (report("margins.bin", ""), report("probs.bin", "-probs"));
+    assert_eq!(margins["metrics"]["after"], probs["metrics"]["after"]);
+    assert_eq!(margins["metrics"]["before"]["auc"], probs["metrics"]["before"]["auc"]);
+    for side in ["before", "change"] {
+        assert_eq!(margins["metrics"][side].as_object().unwrap().len(), 1, "{side}");
+    }
+    assert_eq!(margins["occupancy"], probs["occupancy"]);
+    assert!(margins["decision"]["intervals"][0]["n_before"].is_null());
+    assert_eq!(margins["decision"]["cost"]["observed"], probs["decision"]["cost"]["observed"]);
+    let ids = |report: &Value| -> Vec<String> {
+        let plots = report["plots"].as_array().unwrap();
+        plots.iter().map(|plot| plot["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(ids(&margins).iter().any(|id| id == "margins") && ids(&margins).iter().any(|id| id == "map"));
+    assert!(ids(&margins).iter().all(|id| id != "reliability-before"));
+    assert!(ids(&probs).iter().all(|id| id != "margins" && id != "map"));
+    // One in a hundred margins lies beyond either end of the axis; those at the ends are some of the data.
+    let of_id = |id: &str| margins["plots"].as_array().unwrap().iter().find(|plot| plot["id"] == id).unwrap();
+    let counts = of_id("margins")["rows"].as_array().unwrap().iter().map(|row| row[1].as_str().unwrap());
+    assert_eq!(counts.map(|count| count.parse::<usize>().unwrap()).sum::<usize>(), ROWS);
+    let map: Vec<f64> = of_id("map")["rows"].as_array().unwrap().iter()
+        .map(|row| row[1].as_str().unwrap().parse().unwrap()).collect();
+    assert!(map.len() == 21 && map[0] < 0.1 && map[20] > 0.7, "{map:?}");
+    place.ok("calib report margins.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html");
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(page.contains("Calibration map") && !page.contains("Reliability before calibration"));
+    for plot in ["margins", "map", "reliability", "roc", "distribution", "validity", "validity-conditional"] {
+        place.ok(&format!("calib plot {plot} margins.bin --test test.csv -o {plot}.svg"));
+    }
+    assert!(String::from_utf8(place.bytes("map.svg")).unwrap().contains(">margin</text>"));
+    let run = place.run("calib plot reliability-before margins.bin --test test.csv -o none.svg");
+    assert!(run.code == 2 && run.stderr.contains("a margin is no probability"), "{run:?}");
+    let run = place.run("calib plot map probs.bin --test test-probs.csv -o none.svg");
+    assert!(run.code == 2 && run.stderr.contains("takes probabilities, not margins"), "{run:?}");
+}
