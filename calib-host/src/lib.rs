@@ -38,9 +38,9 @@ pub mod report;
 struct Readme;
 
 pub use calib_fit::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, FitError, JointMethod, ReductionOptions, StoredArtifact,
-    TopLabelData, Umd, VectorData, VectorKind, Vectors, apply_scores, apply_vectors, artifact_bytes,
-    fit_binary, fit_joint, fit_top_label, joint_artifact_bytes,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, FitError, JointMethod, ReductionOptions, ScoreKind,
+    StoredArtifact, TopLabelData, Umd, VectorData, VectorKind, Vectors, apply_margins, apply_scores,
+    apply_vectors, artifact_bytes, fit_binary, fit_joint, fit_top_label, joint_artifact_bytes,
 };
 pub use calib_fit::{
     apply, artifact, assess, binary, compare, data, decide, error, fit, guarantee, joint, points, reduction,

@@ -131,7 +131,7 @@ fn six_points_and_every_notion() {
     let pairs = apply(&fit(&vectors, &labels, Reduction::TopKConfidence { k: 2 }), &vectors);
     let classes = |rank: usize| -> Vec<u16> {
         let class = |row: &AppliedVector| match row {
-            AppliedVector::TopK(pairs) => pairs[rank].top.class,
+            AppliedVector::TopK(pairs) => pairs[rank].class,
             other => panic!("{other:?}"),
         };
         pairs.iter().map(class).collect()

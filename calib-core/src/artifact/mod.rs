@@ -19,7 +19,7 @@
 //! | 3 | bin flags, optional, beside 2, 9, 11 and 13 to 16 | a byte per bin ([`BinFlags`](crate::outcome::BinFlags)): 1 for a bin without calibration points, whose value is a midpoint and no probability; absent if all are zero |
 //! | 4 | randomized steps | epsilon, `B - 1` edges, which may be 0, the u32 words of the edges' ties, `B` values |
 //! | 5 | interpolated | epsilon, `K` knots' x, `K` knots' y, `K - 1` slopes |
-//! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip) |
+//! | 6 | scaling | epsilon, u32 kind, parameters: 0 Platt on the logit (a, b, clip), 1 Platt on the probability (a, b), 2 beta (a, b, c, clip), 3 temperature (1/T, clip); of margins 4 Platt (a, b), 5 temperature (1/T) |
 //! | 7 | Venn-Abers | epsilon, `B - 1` edges, `B` values p0, `B` values p1 |
 //! | 8 | intervals, optional, beside 2, 4, 9 and 11 | for each table of `B` bins `B` pairs lo, hi; both NaN if a bin has none |
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
@@ -30,7 +30,7 @@
 //! | 14 | grid cells | u32 resolution, values |
 //! | 15 | projection cells | `C - 1` directions of `L` entries, `C - 1` thresholds, values |
 //! | 16 | split tree | for each node `L` i32 entries of gamma and `L` u32 children ([`SplitTree`](crate::vector::SplitTree)), values |
-//! | 17 | score ranges, optional, beside 2, 4 to 7, 9 and 11 | for each table the least and the greatest score of its calibration points: two f32, or over codes two u32, each a code less the lowest code of its encoding; zeros for a table without words |
+//! | 17 | score ranges, optional, beside 2, 4 to 7, 9 and 11 | for each table the least and the greatest score of its calibration points: two f32; over codes two u32, each a code less the lowest code of its encoding; over margins two [keys](crate::score::Margin::key); zeros for a table without words |
 //! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain); `A` names, a byte with the length before each |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
@@ -40,7 +40,8 @@
 //! method, its score encoding and its flags. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
-//! lowest code of its encoding, or a score rounded to the nearest `k / 65535`. Section 11 is a pool of u16 instead of u32, with
+//! lowest code of its encoding, or a score rounded to the nearest `k / 65535`, or the upper half of a margin's key. Edges and knots
+//! over margins are any finite f32 but `-0.0`. Under [`HeaderFlags::CLASS_MARGIN`] the keys of codes are differences. Section 11 is a pool of u16 instead of u32, with
 //! its count and offsets.
 //!
 //! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables. The header's `C` bins are cells of

@@ -116,6 +116,22 @@ impl ScoreEncoding {
         matches!(self, Self::Margin | Self::RoundedMargin)
     }
 
+    /// Returns the encoding of differences of codes, which are from 0 up and of which the zero points cancel; of floats the same.
+    ///
+    /// ```
+    /// use calib_core::ScoreEncoding;
+    ///
+    /// let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+    /// assert_eq!(logits.of_leads(), ScoreEncoding::U8 { scale: 0.25, zero_point: 0 });
+    /// ```
+    pub const fn of_leads(&self) -> Self {
+        match *self {
+            Self::U8 { scale, .. } | Self::I8 { scale, .. } => Self::U8 { scale, zero_point: 0 },
+            Self::U16 { scale, .. } | Self::I16 { scale, .. } => Self::U16 { scale, zero_point: 0 },
+            floats => floats,
+        }
+    }
+
     /// Returns the difference between neighbouring codes' scores; `None` for floats.
     pub const fn scale(&self) -> Option<f32> {
         match self.affine() {

@@ -6,6 +6,7 @@ mod golden;
 mod golden_codes;
 mod golden_compact;
 mod golden_forms;
+mod golden_margins;
 mod golden_ranges;
 mod joint;
 mod listings;

@@ -3,20 +3,24 @@
 use calib_core::artifact::TableForm;
 use calib_core::score::EncodingError;
 use calib_core::{
-    Artifact, BinFlags, Calibrator, Outcome, QuantizedScore, Score, ScoreVector, TopLabel, Uncalibrated,
-    VectorCalibrator,
+    Artifact, BinFlags, Calibrator, Margin, Outcome, QuantizedScore, Score, ScoreVector, TopLabel,
+    Uncalibrated, VectorCalibrator,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use crate::data::{CodeVectors, DataError, VectorKind, Vectors, check_device_scores, clamped_score};
+use crate::artifact::score_kind;
+use crate::data::{CodeVectors, DataError, VectorKind, Vectors, check_device_scores, score_of_code};
+use crate::stats::ScoreKind;
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Applied {
-    /// The class that the probability is of, and its score; of a code the score nearest to what it stands for.
-    pub top: TopLabel,
+    /// The class that the probability is of.
+    pub class: u16,
+    /// Its score as the device has it: a probability, a margin, or what a code stands for; if that is a probability, the nearest.
+    pub score: f32,
     /// The probability, or why there is none.
     pub outcome: Outcome,
     /// The random word that stood in for the device's, if the artefact is randomised.
@@ -52,6 +56,10 @@ pub struct AppliedClasses {
 }
 
 impl Applied {
+    fn of(top: TopLabel, outcome: Outcome, word: Option<u32>) -> Self {
+        Self { class: top.class, score: top.score.get(), outcome, word }
+    }
+
     /// Returns what to know about the row: `uncalibrated-class`, `empty-bin`, `zero-sum` or `uncalibrated`; of a calibrated row
     /// `out-of-range` if no calibration point has a score as low or as high; or nothing.
     pub fn flags(&self) -> &'static str {
@@ -106,9 +114,32 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
     let apply = |(&score, word): (&Score, Option<u32>)| {
         let outcome = calibrator.calibrate_with(score, word);
-        Applied { top: TopLabel { class: 1, score }, outcome, word }
+        Applied { class: 1, score: score.get(), outcome, word }
     };
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
+}
+
+/// Calibrates the margins of class 1 with a binary artefact over margins; `None` if the artefact is not of that kind. Otherwise as
+/// [`apply_scores`].
+///
+/// ```
+/// use calib_core::Margin;
+/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, apply_margins, artifact_bytes, fit_binary};
+///
+/// let data = BinaryData::of_margins(vec![-7.5, -0.5, 0.5, 31.0], vec![false, true, false, true])?;
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// let applied = apply_margins(&stored.artifact(), &[Margin::new(0.25)?], 0).unwrap();
+/// assert_eq!(applied[0].outcome.calibrated().map(|calibrated| calibrated.prob), Some(0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn apply_margins(artifact: &Artifact<'_>, margins: &[Margin], seed: u64) -> Option<Vec<Applied>> {
+    let Calibrator::BinaryMargin(calibrator) = artifact.calibrator() else { return None };
+    let apply = |(&margin, word): (&Margin, Option<u32>)| {
+        let outcome = calibrator.calibrate_with(margin, word);
+        Applied { class: 1, score: margin.get(), outcome, word }
+    };
+    Some(margins.iter().zip(words(artifact, seed)).map(apply).collect())
 }
 
 /// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`apply_scores`] finds, NaN
@@ -215,15 +246,17 @@ pub fn apply_codes(
     codes: &[QuantizedScore],
 ) -> Option<Result<Vec<Applied>, EncodingError>> {
     let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { return None };
+    let kind = score_kind(artifact);
     let apply = |&code: &QuantizedScore| {
         let outcome = calibrator.calibrate(code)?;
-        Ok(Applied { top: TopLabel { class: 1, score: clamped_score(code) }, outcome, word: None })
+        Ok(Applied { class: 1, score: score_of_code(kind, code), outcome, word: None })
     };
     Some(codes.iter().map(apply).collect())
 }
 
 /// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
-/// classes, or has another number of classes or another encoding.
+/// classes, or has another number of classes or another encoding, or is for the leads of logits where the codes stand for
+/// probabilities, or the reverse.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
@@ -247,22 +280,37 @@ pub fn apply_codes(
 /// let artifact = stored.artifact();
 /// let first = apply_code_vectors(&artifact, &codes).and_then(|mut rows| rows.next());
 /// let Some(AppliedVector::TopLabel(row)) = first else { panic!() };
-/// assert_eq!(row.top.class, 1);
+/// assert_eq!(row.class, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn apply_code_vectors<'v>(
     artifact: &Artifact<'v>,
     codes: &'v CodeVectors,
 ) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
-    let Calibrator::TopLabelCode(calibrator) = artifact.calibrator() else { return None };
-    if (calibrator.classes(), calibrator.encoding()) != (codes.classes(), codes.encoding()) {
+    const SAME: &str = "the encodings were compared";
+    let calibrator = artifact.calibrator();
+    let (classes, encoding, kind) = match calibrator {
+        Calibrator::TopLabelCode(of) => (of.classes(), of.encoding(), VectorKind::Probs),
+        Calibrator::TopLabelCodeMargin(of) => (of.classes(), of.encoding(), VectorKind::Logits),
+        _ => return None,
+    };
+    if (classes, encoding, kind) != (codes.classes(), codes.encoding(), codes.kind()) {
         return None;
     }
     let apply = move |row| {
-        let top = codes.top_label(row);
-        let outcome = calibrator.calibrate(top.class(), top.score()).expect("the encodings were compared");
-        let top = TopLabel { class: top.class(), score: clamped_score(top.score()) };
-        AppliedVector::TopLabel(Applied { top, outcome, word: None })
+        let (class, score, outcome) = match calibrator {
+            Calibrator::TopLabelCodeMargin(calibrator) => {
+                let top = codes.top_label_margin(row);
+                (top.class(), top.dequantized(), calibrator.calibrate(top).expect(SAME))
+            }
+            Calibrator::TopLabelCode(calibrator) => {
+                let top = codes.top_label(row);
+                let score = score_of_code(ScoreKind::Probability, top.score());
+                (top.class(), score, calibrator.calibrate(top.class(), top.score()).expect(SAME))
+            }
+            _ => unreachable!("there are no others of codes of several classes"),
+        };
+        AppliedVector::TopLabel(Applied { class, score, outcome, word: None })
     };
     Some(codes.rows().map(apply))
 }
@@ -291,7 +339,7 @@ pub fn apply_code_vectors<'v>(
 ///
 /// let mut applied = apply_vectors(&stored.artifact(), &vectors, 0).expect("three classes of probabilities");
 /// let Some(AppliedVector::TopLabel(first)) = applied.next() else { panic!("a top-label artefact") };
-/// assert_eq!(first.top.class, 0);
+/// assert_eq!(first.class, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn apply_vectors<'v>(
@@ -302,6 +350,8 @@ pub fn apply_vectors<'v>(
     let calibrator = artifact.calibrator();
     let classes = match calibrator {
         Calibrator::TopLabel(calibrator) => calibrator.classes(),
+        Calibrator::TopLabelMargin(_) if vectors.kind() != VectorKind::Logits => return None,
+        Calibrator::TopLabelMargin(calibrator) => calibrator.classes(),
         Calibrator::TopK(calibrator) => calibrator.classes(),
         Calibrator::Vector(calibrator) => calibrator.classes(),
         _ => return None,
@@ -331,7 +381,7 @@ fn apply_vector(
     match calibrator {
         Calibrator::TopK(calibrator) => {
             let pairs = calibrator.calibrate_all(vector, word).expect(SAME);
-            AppliedVector::TopK(pairs.map(|(top, outcome)| Applied { top, outcome, word }).collect())
+            AppliedVector::TopK(pairs.map(|(top, outcome)| Applied::of(top, outcome, word)).collect())
         }
         Calibrator::Vector(calibrator) => {
             let probs = calibrator.calibrate(vector, word, space).expect(SAME);
@@ -351,7 +401,13 @@ fn apply_vector(
         }
         Calibrator::TopLabel(calibrator) => {
             let top = vector.top_label();
-            AppliedVector::TopLabel(Applied { top, outcome: calibrator.calibrate_with(top, word), word })
+            AppliedVector::TopLabel(Applied::of(top, calibrator.calibrate_with(top, word), word))
+        }
+        Calibrator::TopLabelMargin(calibrator) => {
+            let ScoreVector::Logits(logits) = vector else { unreachable!("the kinds were compared") };
+            let top = logits.top_label_margin();
+            let outcome = calibrator.calibrate_with(top, word);
+            AppliedVector::TopLabel(Applied { class: top.class, score: top.margin.get(), outcome, word })
         }
         _ => unreachable!("apply_vectors takes no other"),
     }

@@ -2,7 +2,10 @@
 
 use std::io;
 
+use calib_core::artifact::Method;
 use calib_core::vector::MAX_CELLS;
+
+use crate::stats::ScoreKind;
 
 /// Why a binary problem of a reduction stays uncalibrated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -79,6 +82,29 @@ pub enum FitError {
         /// How many would do.
         needed: usize,
     },
+    /// The method is for scores of another kind.
+    #[error("{method} with these parameters is for {takes}, and the scores are {given}")]
+    ScoreKind {
+        /// The method.
+        method: Method,
+        /// What it takes.
+        takes: ScoreKind,
+        /// What the scores are.
+        given: ScoreKind,
+    },
+    /// Bins of equal width have no edges between these scores.
+    #[error(
+        "a range from {lowest} to {highest} has no {bins} bins of equal width: both ends are numbers, the second above the first, and \
+         edges between them differ as f32"
+    )]
+    Range {
+        /// Where the range begins.
+        lowest: f32,
+        /// Where it ends.
+        highest: f32,
+        /// The number of bins.
+        bins: usize,
+    },
     /// The method counts points, or does not know what a real weight would mean.
     #[error("{0} counts points, and real weights are no counts")]
     RealWeights(&'static str),
@@ -105,6 +131,8 @@ impl FitError {
                 | Self::PointsPerBin(_)
                 | Self::Alpha(_)
                 | Self::RealWeights(_)
+                | Self::ScoreKind { .. }
+                | Self::Range { .. }
                 | Self::VectorScaling(VectorScalingError::Penalty(_))
                 | Self::Canonical(CanonicalError::Parameter(_))
         )

@@ -42,10 +42,10 @@ pub mod points;
 pub mod reduction;
 pub mod stats;
 
-pub use apply::{apply_codes, apply_probs, apply_scores, apply_vectors};
+pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vectors};
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
 pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
-pub use data::{BinaryData, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};
+pub use data::{BinaryData, ScoreKind, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};
 pub use error::FitError;
 pub use fit::{Fit, fit_binary, fit_weighted};
 pub use guarantee::{Guarantee, Plan};

@@ -66,7 +66,9 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
         Problem::ScoreOutOfRange(_) => {
-            "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z))".into()
+            "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and scores of any other size are \
+             margins: use --margins instead of --scores"
+                .into()
         }
         Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
             "name the column of probabilities with --prob-column".into()
@@ -77,6 +79,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::NaN
         | Problem::Infinite
+        | Problem::TooLarge32(_)
         | Problem::NotANumber(_)
         | Problem::Missing
         | Problem::BinNumber(_)
@@ -98,7 +101,9 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "codes are the classifier's integer outputs, before they are multiplied by the scale".into()
         }
         Problem::CodeScore { .. } | Problem::CodeSum(_) => {
-            "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128".into()
+            "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128; codes of scores of \
+             any other size go with --margins"
+                .into()
         }
         _ => return of_table(problem, place).or_else(|| of_format(problem)),
     })

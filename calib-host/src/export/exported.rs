@@ -1,6 +1,6 @@
 //! What is exported of an artefact, whatever the language.
 
-use calib_core::artifact::{Method, Reduction, TableForm};
+use calib_core::artifact::{HeaderFlags, Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
 use calib_fit::artifact::{StoredArtifact, points, promise};
 
@@ -85,6 +85,10 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     let encoding = match header.encoding {
         ScoreEncoding::F32 => String::new(),
         encoding => format!(", of scores in {encoding}"),
+    };
+    let encoding = match header.flags.contains(HeaderFlags::CLASS_MARGIN) {
+        true => format!("{encoding}: the lead of the largest logit over the second largest"),
+        false => encoding,
     };
     let mut lines = vec![
         format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),

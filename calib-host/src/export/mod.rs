@@ -38,7 +38,8 @@ pub use exported::ExportError;
 pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;
-    if tables.iter().flatten().any(|table| matches!(table.form, TableForm::Scaling(_))) {
+    let is_function = |form| matches!(form, TableForm::Scaling(_) | TableForm::MarginScaling(_));
+    if tables.iter().flatten().any(|table| is_function(table.form)) {
         return Err(ExportError::Function(artifact.header().method.to_string()));
     }
     c::header(stored, &tables, name).map_err(|error| ExportError::Template(error.to_string()))
@@ -59,8 +60,8 @@ pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportErr
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// `name` is the array's, in capitals. Step tables are `FixedTable`s; of every other form the type is that in
-/// [`TableForm`].
+/// `name` is the array's, in capitals. Step tables are `FixedTable`s, of margins `FixedMarginTable`s; of every other form the type
+/// is that in [`TableForm`].
 ///
 /// A lookup in such a table gives a bin and a number, and cannot say that there is no probability. So an artefact with bins
 /// that hold no calibration point is refused: fit fewer bins, or a method whose bins follow the points; or export for C, where

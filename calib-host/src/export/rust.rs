@@ -4,7 +4,11 @@ use std::fmt::Write;
 
 use calib_core::ScoreEncoding;
 use calib_core::artifact::TableForm;
-use calib_core::table::{CompactTable, Scaling};
+use calib_core::score::FloatScore;
+use calib_core::table::{
+    CompactTable, InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf,
+    VennAbersTableOf,
+};
 use calib_fit::artifact::StoredArtifact;
 
 use super::exported::{Exported, title};
@@ -23,6 +27,11 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
         Some(TableForm::VennAbers(_)) => "VennAbersTable<'static>",
         Some(TableForm::Codes(_)) => "CodeTable<'static>",
         Some(TableForm::Compact(_)) => "CompactTable<'static>",
+        Some(TableForm::MarginSteps(_)) => &format!("FixedMarginTable<{room}>"),
+        Some(TableForm::MarginRandomized(_)) => "RandomizedMarginTable<'static>",
+        Some(TableForm::MarginInterpolated(_)) => "InterpolatedMarginTable<'static>",
+        Some(TableForm::MarginScaling(_)) => "MarginFunction",
+        Some(TableForm::MarginVennAbers(_)) => "MarginVennAbersTable<'static>",
         _ => &format!("FixedTable<{room}>"),
     };
     let mut text: String =
@@ -49,24 +58,15 @@ fn value(form: &TableForm<'_>, encoding: &str) -> String {
             "Some(match calib_core::table::{kind}::new({arguments}) {{ Ok(table) => table, Err(_) => panic!() }})"
         )
     };
-    let slice = |numbers: &[f32]| floats(numbers.iter().copied());
     match form {
-        TableForm::Steps(table) => {
-            let (edges, values) = (slice(table.edges()), floats(table.values()));
-            format!("Some(calib_core::fixed_table!({edges}, {values}))")
-        }
-        TableForm::Randomized(table) => {
-            let (edges, values) = (slice(table.edges()), floats(table.values()));
-            new("RandomizedTable", &format!("{edges}, {}, {values}", integers(table.ties())))
-        }
-        TableForm::Interpolated(table) => {
-            let parts = [table.x(), table.y(), table.slopes()].map(slice);
-            new("InterpolatedTable", &parts.join(", "))
-        }
-        TableForm::VennAbers(table) => {
-            let parts = [slice(table.edges()), floats(table.p0()), floats(table.p1())];
-            new("VennAbersTable", &parts.join(", "))
-        }
+        TableForm::Steps(table) => format!("Some(calib_core::fixed_table!({}))", steps(table)),
+        TableForm::MarginSteps(table) => format!("Some(calib_core::fixed_margin_table!({}))", steps(table)),
+        TableForm::Randomized(table) => new("RandomizedTable", &randomized(table)),
+        TableForm::MarginRandomized(table) => new("RandomizedMarginTable", &randomized(table)),
+        TableForm::Interpolated(table) => new("InterpolatedTable", &interpolated(table)),
+        TableForm::MarginInterpolated(table) => new("InterpolatedMarginTable", &interpolated(table)),
+        TableForm::VennAbers(table) => new("VennAbersTable", &venn_abers(table)),
+        TableForm::MarginVennAbers(table) => new("MarginVennAbersTable", &venn_abers(table)),
         TableForm::Codes(table) => {
             let (edges, values) = (integers(table.edges()), floats(table.values()));
             new("CodeTable", &format!("{edges}, {values}, {encoding}"))
@@ -77,9 +77,42 @@ fn value(form: &TableForm<'_>, encoding: &str) -> String {
             new("CompactTable", &format!("{edges}, {values}, {encoding}"))
         }
         TableForm::Scaling(function) => new("ScalingFunction", &scaling(function.parameters())),
+        TableForm::MarginScaling(function) => new("MarginFunction", &margin_scaling(function.parameters())),
         // There is no other form.
         _ => "None".into(),
     }
+}
+
+fn steps<S: FloatScore>(table: &StepTableOf<'_, S>) -> String {
+    format!("{}, {}", slice(table.edges()), floats(table.values()))
+}
+
+fn randomized<S: FloatScore>(table: &RandomizedTableOf<'_, S>) -> String {
+    format!("{}, {}, {}", slice(table.edges()), integers(table.ties()), floats(table.values()))
+}
+
+fn interpolated<S: FloatScore>(table: &InterpolatedTableOf<'_, S>) -> String {
+    [table.x(), table.y(), table.slopes()].map(slice).join(", ")
+}
+
+fn venn_abers<S: FloatScore>(table: &VennAbersTableOf<'_, S>) -> String {
+    [slice(table.edges()), floats(table.p0()), floats(table.p1())].join(", ")
+}
+
+fn slice(numbers: &[f32]) -> String {
+    floats(numbers.iter().copied())
+}
+
+fn margin_scaling(scaling: MarginScaling) -> String {
+    let (kind, fields) = match scaling {
+        MarginScaling::Platt { a, b } => ("Platt", format!("a: {}, b: {}", float(a), float(b))),
+        MarginScaling::Temperature { inverse_t } => {
+            ("Temperature", format!("inverse_t: {}", float(inverse_t)))
+        }
+        // There is no other function.
+        _ => return String::new(),
+    };
+    format!("calib_core::table::MarginScaling::{kind} {{ {fields} }}")
 }
 
 fn scaling(scaling: Scaling) -> String {
@@ -106,7 +139,10 @@ fn encoding(encoding: ScoreEncoding) -> String {
         ScoreEncoding::U8 { scale, zero_point } => affine("U8", scale, zero_point),
         ScoreEncoding::I8 { scale, zero_point } => affine("I8", scale, zero_point),
         ScoreEncoding::U16 { scale, zero_point } => affine("U16", scale, zero_point),
+        ScoreEncoding::I16 { scale, zero_point } => affine("I16", scale, zero_point),
         ScoreEncoding::RoundedF32 => "calib_core::ScoreEncoding::RoundedF32".into(),
+        ScoreEncoding::Margin => "calib_core::ScoreEncoding::Margin".into(),
+        ScoreEncoding::RoundedMargin => "calib_core::ScoreEncoding::RoundedMargin".into(),
         _ => "calib_core::ScoreEncoding::F32".into(),
     }
 }

@@ -29,6 +29,9 @@ pub enum Problem {
     /// The score is outside `[0, 1]`.
     #[error("the score {0} is outside [0, 1]")]
     ScoreOutOfRange(f64),
+    /// The score is a number, but too large for an `f32`.
+    #[error("the score {0} is beyond the largest 32-bit float")]
+    TooLarge32(f64),
     /// The probability is outside `[0, 1]`.
     #[error("the probability {0} is outside [0, 1]")]
     ProbOutOfRange(f64),

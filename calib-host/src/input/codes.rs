@@ -1,7 +1,7 @@
 //! Integer codes of scores.
 
-use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_fit::data::{CodeVectors, VectorKind};
+use calib_core::{Margin, QuantizedScore, ScoreEncoding};
+use calib_fit::data::{CodeVectors, ScoreKind, VectorKind};
 
 use super::column::Column;
 use super::matrix::{array, entry};
@@ -33,26 +33,35 @@ pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<Quanti
     column.values.iter().enumerate().map(check).collect()
 }
 
-/// The scores that codes stand for, in the device's `f32`, each with the place of its code.
+/// The scores of this kind that codes stand for, in the device's `f32`, each with the place of its code.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
+/// use calib_host::ScoreKind;
 /// use calib_host::input::{Source, Table, binary_data, scores_of_codes};
 ///
 /// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
 /// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
 /// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// let scores = scores_of_codes(&table.codes("score")?, encoding)?;
-/// assert_eq!(binary_data(&scores, &table.labels("label")?)?.len(), 2);
+/// let kind = ScoreKind::Probability;
+/// let scores = scores_of_codes(&table.codes("score")?, encoding, kind)?;
+/// assert_eq!(binary_data(&scores, &table.labels("label")?, kind)?.len(), 2);
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// The first value that is not a code, or stands for a score outside `[0, 1]`.
-pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Column<f64>, FileError> {
+/// The first value that is not a code, or stands for no score of this kind.
+pub fn scores_of_codes(
+    column: &Column<i64>,
+    encoding: ScoreEncoding,
+    kind: ScoreKind,
+) -> Result<Column<f64>, FileError> {
     let score = |(row, code): (usize, QuantizedScore)| {
-        let score = code.score().map(|score| f64::from(score.get()));
+        let score = match kind {
+            ScoreKind::Probability => code.score().map(|score| f64::from(score.get())),
+            ScoreKind::Margin => Margin::new(code.dequantized()).ok().map(|margin| f64::from(margin.get())),
+        };
         score.ok_or_else(|| {
             let problem = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
             FileError::input(column.at(row), problem)
@@ -67,18 +76,19 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
     })
 }
 
-/// Reads vectors of integer codes, which stand for probabilities: a NumPy array of two dimensions, or one in an NPZ archive,
+/// Reads vectors of integer codes, which stand for probabilities or for logits: a NumPy array of two dimensions, or one in an NPZ archive,
 /// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes,
 /// separated by commas.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
+/// use calib_host::VectorKind;
 /// use calib_host::input::{Source, code_vectors};
 ///
 /// let csv = Source::from_bytes("codes.csv", b"cat,dog\n-128,127\n64,-64\n".to_vec())?;
 /// // What TensorFlow Lite's int8 softmax gives.
 /// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// let codes = code_vectors(&csv, encoding, Some("cat,dog"))?;
+/// let codes = code_vectors(&csv, encoding, VectorKind::Probs, Some("cat,dog"))?;
 /// assert_eq!((codes.len(), codes.classes()), (2, 2));
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
@@ -89,12 +99,13 @@ pub fn scores_of_codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<
 pub fn code_vectors(
     source: &Source,
     encoding: ScoreEncoding,
+    kind: VectorKind,
     name: Option<&str>,
 ) -> Result<CodeVectors, FileError> {
     if matches!(source.format(), Format::Npy | Format::Npz) {
-        let (array, place) = array(source, VectorKind::Probs, name)?;
+        let (array, place) = array(source, kind, name)?;
         let (codes, classes) = array.integer_matrix()?;
-        return checked(&codes, classes, encoding, &place, |row, class| entry(&place, row, class));
+        return checked(&codes, classes, (encoding, kind), &place, |row, class| entry(&place, row, class));
     }
     let name = name.ok_or(FileError::NoClassColumns)?;
     let names: Vec<&str> = name.split(',').map(str::trim).collect();
@@ -103,7 +114,7 @@ pub fn code_vectors(
     let row = |row: usize| columns.iter().map(move |column| column.values[row]);
     let codes: Vec<i64> = (0..columns[0].len()).flat_map(row).collect();
     let place = Place::file(source.path());
-    checked(&codes, columns.len(), encoding, &place, |row, class| match class {
+    checked(&codes, columns.len(), (encoding, kind), &place, |row, class| match class {
         Some(class) => columns[class].at(row),
         None => Place { column: None, ..columns[0].at(row) },
     })
@@ -112,11 +123,15 @@ pub fn code_vectors(
 fn checked(
     codes: &[i64],
     classes: usize,
-    encoding: ScoreEncoding,
+    (encoding, kind): (ScoreEncoding, VectorKind),
     place: &Place,
     at: impl Fn(usize, Option<usize>) -> Place,
 ) -> Result<CodeVectors, FileError> {
-    CodeVectors::new(codes, classes, encoding).map_err(|cause| {
+    let vectors = match kind {
+        VectorKind::Probs => CodeVectors::new(codes, classes, encoding),
+        VectorKind::Logits => CodeVectors::of_logits(codes, classes, encoding),
+    };
+    vectors.map_err(|cause| {
         let Fault { row, class, problem } = Fault::new(cause, encoding);
         FileError::input(row.map_or_else(|| place.clone(), |row| at(row, class)), problem)
     })

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use calib_core::Score;
-use calib_fit::data::BinaryData;
+use calib_core::{Margin, Score};
+use calib_fit::data::{BinaryData, ScoreKind};
 
 use crate::files::{FileError, Place, Problem, Row, score_problem};
 
@@ -69,6 +69,36 @@ impl Column<f64> {
         };
         self.values.iter().enumerate().map(check).collect()
     }
+
+    /// Checks that every value is a margin, as the device sees it: rounded to the nearest `f32`, which is finite.
+    ///
+    /// # Errors
+    ///
+    /// The first value that is not.
+    pub fn margins(&self) -> Result<Vec<Margin>, FileError> {
+        let check = |(row, &value): (usize, &f64)| {
+            Margin::new(value as f32).map_err(|cause| {
+                let problem = match value.is_finite() {
+                    true => Problem::TooLarge32(value),
+                    false => score_problem(cause, value, Problem::ScoreOutOfRange),
+                };
+                FileError::input(self.at(row), problem)
+            })
+        };
+        self.values.iter().enumerate().map(check).collect()
+    }
+
+    /// Checks that every value is a score of this kind, and returns it as the device sees it.
+    ///
+    /// # Errors
+    ///
+    /// The first value that is not.
+    pub fn device_scores(&self, kind: ScoreKind) -> Result<Vec<f32>, FileError> {
+        Ok(match kind {
+            ScoreKind::Probability => self.scores()?.into_iter().map(Score::get).collect(),
+            ScoreKind::Margin => self.margins()?.into_iter().map(Margin::get).collect(),
+        })
+    }
 }
 
 impl Column<i64> {
@@ -89,26 +119,36 @@ impl Column<i64> {
     }
 }
 
-/// Joins scores and binary labels, mapping the scores to the device's `f32`.
+/// Joins scores of this kind and binary labels, mapping the scores to the device's `f32`.
 ///
 /// ```
+/// use calib_host::ScoreKind;
 /// use calib_host::input::{Source, Table, binary_data};
 ///
 /// let csv = b"score,label\n0.2,0\n0.9,1\n".to_vec();
 /// let table = Table::read(&Source::from_bytes("scores.csv", csv)?)?;
-/// assert_eq!(binary_data(&table.numbers("score")?, &table.labels("label")?)?.len(), 2);
+/// let (scores, labels) = (table.numbers("score")?, table.labels("label")?);
+/// assert_eq!(binary_data(&scores, &labels, ScoreKind::Probability)?.len(), 2);
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// Different numbers of rows, a score outside `[0, 1]`, or a label other than 0 and 1.
-pub fn binary_data(scores: &Column<f64>, labels: &Column<i64>) -> Result<BinaryData, FileError> {
+/// Different numbers of rows, a value that is no score of this kind, or a label other than 0 and 1.
+pub fn binary_data(
+    scores: &Column<f64>,
+    labels: &Column<i64>,
+    kind: ScoreKind,
+) -> Result<BinaryData, FileError> {
     check_same_len(&labels.place, labels.len(), &scores.place, scores.len())?;
     labels.check_classes(2)?;
-    let scores: Vec<f32> = scores.scores()?.into_iter().map(Score::get).collect();
+    let scores = scores.device_scores(kind)?;
     let labels: Vec<bool> = labels.values.iter().map(|&label| label == 1).collect();
-    Ok(BinaryData::from_device_scores(&scores, &labels).expect("the rows were checked"))
+    let data = match kind {
+        ScoreKind::Probability => BinaryData::from_device_scores(&scores, &labels),
+        ScoreKind::Margin => BinaryData::of_margins(scores.into_iter().map(f64::from).collect(), labels),
+    };
+    Ok(data.expect("the rows were checked"))
 }
 
 /// Checks that a label column has as many rows as the scores in `other`.

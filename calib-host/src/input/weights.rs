@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::FitError;
-use calib_fit::data::{BinaryData, DataError, RowsHash, WeightedData};
+use calib_fit::data::{BinaryData, DataError, RowsHash, ScoreKind, WeightedData};
 use calib_fit::points::Spread;
 
 use super::column::{Column, check_same_rows};
@@ -52,15 +52,17 @@ impl Sample {
     }
 }
 
-/// Joins scores, weights and binary labels, mapping the scores to the device's `f32`. Weights are no counts of points, whole
+/// Joins scores of this kind, weights and binary labels, mapping the scores to the device's `f32`. Weights are no counts of points, whole
 /// numbers or not: those are what [`counted_data`] takes.
 ///
 /// ```
+/// use calib_host::ScoreKind;
 /// use calib_host::input::{Source, Table, weighted_data};
 ///
 /// let csv = b"score,weight,label\n0.2,2,0\n0.9,3,1\n".to_vec();
 /// let table = Table::read(&Source::from_bytes("weighted.csv", csv)?)?;
-/// let data = weighted_data(&table.numbers("score")?, &table.numbers("weight")?, &table.labels("label")?)?;
+/// let (scores, weights) = (table.numbers("score")?, table.numbers("weight")?);
+/// let data = weighted_data(&scores, &weights, &table.labels("label")?, ScoreKind::Probability)?;
 /// // Rows, not points.
 /// assert_eq!(data.len(), 2);
 /// # Ok::<(), calib_host::files::FileError>(())
@@ -68,12 +70,13 @@ impl Sample {
 ///
 /// # Errors
 ///
-/// Different numbers of rows, a score outside `[0, 1]`, a label other than 0 and 1, a weight that is no number from 0 on,
+/// Different numbers of rows, a value that is no score of this kind, a label other than 0 and 1, a weight that is no number from 0 on,
 /// or weights that are all 0.
 pub fn weighted_data(
     scores: &Column<f64>,
     weights: &Column<f64>,
     labels: &Column<i64>,
+    kind: ScoreKind,
 ) -> Result<WeightedData, FileError> {
     check_same_rows(scores, weights)?;
     check_same_rows(scores, labels)?;
@@ -81,31 +84,38 @@ pub fn weighted_data(
     check_weights(weights)?;
     let row = |((score, &label), &weight): ((f64, &i64), &f64)| (score, weight, label == 1);
     let rows: Vec<_> =
-        device_scores(scores)?.into_iter().zip(&labels.values).zip(&weights.values).map(row).collect();
-    Ok(WeightedData::new(&rows).expect("scores and weights were checked"))
+        device_scores(scores, kind)?.into_iter().zip(&labels.values).zip(&weights.values).map(row).collect();
+    let data = match kind {
+        ScoreKind::Probability => WeightedData::new(&rows),
+        ScoreKind::Margin => WeightedData::of_margins(&rows),
+    };
+    Ok(data.expect("scores and weights were checked"))
 }
 
-/// Joins a table aggregated by score: scores, numbers of points, and how many of them have label 1.
+/// Joins a table aggregated by score: scores of this kind, numbers of points, and how many of them have label 1.
 ///
 /// ```
+/// use calib_host::ScoreKind;
 /// use calib_host::input::{Source, Table, counted_data};
 ///
 /// // Of 100 points with the score 0.2 seven have label 1.
 /// let csv = b"score,n,positives\n0.2,100,7\n0.9,50,40\n".to_vec();
 /// let table = Table::read(&Source::from_bytes("counts.csv", csv)?)?;
-/// let data = counted_data(&table.numbers("score")?, &table.numbers("n")?, &table.numbers("positives")?)?;
+/// let (scores, counts) = (table.numbers("score")?, table.numbers("n")?);
+/// let data = counted_data(&scores, &counts, &table.numbers("positives")?, ScoreKind::Probability)?;
 /// assert_eq!(data.len(), 150);
 /// # Ok::<(), calib_host::files::FileError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// Different numbers of rows, a score outside `[0, 1]`, a number that is no whole number from 0 on, more positives than
+/// Different numbers of rows, a value that is no score of this kind, a number that is no whole number from 0 on, more positives than
 /// points, no points at all, or more than 2^53.
 pub fn counted_data(
     scores: &Column<f64>,
     counts: &Column<f64>,
     positives: &Column<f64>,
+    kind: ScoreKind,
 ) -> Result<BinaryData, FileError> {
     check_same_rows(scores, counts)?;
     check_same_rows(scores, positives)?;
@@ -120,15 +130,24 @@ pub fn counted_data(
         let problem = Problem::Positives { positives: positives.values[row], n: counts.values[row] };
         return Err(FileError::input(positives.at(row), problem));
     }
-    let scores = device_scores(scores)?;
+    let scores = device_scores(scores, kind)?;
     points(
+        kind,
         scores.into_iter().zip(pairs()).map(|(score, (&n, &k))| (score, n as u64, k as u64)).collect(),
         counts,
     )
 }
 
-fn points(rows: Vec<(f64, u64, u64)>, counts: &Column<f64>) -> Result<BinaryData, FileError> {
-    BinaryData::from_counts(rows).map_err(|cause| {
+fn points(
+    kind: ScoreKind,
+    rows: Vec<(f64, u64, u64)>,
+    counts: &Column<f64>,
+) -> Result<BinaryData, FileError> {
+    let data = match kind {
+        ScoreKind::Probability => BinaryData::from_counts(rows),
+        ScoreKind::Margin => BinaryData::of_margin_counts(rows),
+    };
+    data.map_err(|cause| {
         let problem = match cause {
             // There are rows, but they stand for no points.
             DataError::Empty => Problem::NoWeight,
@@ -138,8 +157,8 @@ fn points(rows: Vec<(f64, u64, u64)>, counts: &Column<f64>) -> Result<BinaryData
     })
 }
 
-fn device_scores(scores: &Column<f64>) -> Result<Vec<f64>, FileError> {
-    Ok(scores.scores()?.into_iter().map(|score| f64::from(score.get())).collect())
+fn device_scores(scores: &Column<f64>, kind: ScoreKind) -> Result<Vec<f64>, FileError> {
+    Ok(scores.device_scores(kind)?.into_iter().map(f64::from).collect())
 }
 
 fn check_weights(weights: &Column<f64>) -> Result<(), FileError> {

@@ -3,6 +3,7 @@
 use calib_fit::artifact::DeviceCost;
 use calib_fit::assess::{BeforeAfter, Evidence, Flaw};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::classes::ClassWiseSummary;
 use super::decision::DecisionSummary;
@@ -71,6 +72,9 @@ pub struct CalibratorSummary {
 pub struct Report {
     /// The version of this form.
     pub schema: u32,
+    /// Whether scores are margins: what is said of them before calibration is then the area under their ROC curve alone.
+    #[serde(skip)]
+    pub of_margins: bool,
     /// What was calibrated, and how.
     pub calibrator: CalibratorSummary,
     /// What is guaranteed.
@@ -127,4 +131,23 @@ pub struct ReportOptions {
     pub alpha: f64,
     /// The number of clusters of the test rows, where they are not independent.
     pub clusters: Option<usize>,
+}
+
+impl Report {
+    /// Returns the report as JSON. Margins are no probabilities: of what is before calibration, and of the change, there is the
+    /// area under the ROC curve alone.
+    ///
+    /// # Errors
+    ///
+    /// None but a lack of memory.
+    pub fn to_json(&self) -> serde_json::Result<Value> {
+        let mut report = serde_json::to_value(self)?;
+        if self.of_margins {
+            for side in ["before", "change"] {
+                let auc = report["metrics"][side]["auc"].take();
+                report["metrics"][side] = json!({ "auc": auc });
+            }
+        }
+        Ok(report)
+    }
 }

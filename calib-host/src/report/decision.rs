@@ -8,6 +8,8 @@ use calib_fit::decide::{
 use calib_fit::stats::{Clusters, Seed};
 use serde::Serialize;
 
+use super::rows::CalibratedRows;
+
 /// The probability with which the interval of the expected cost may fail.
 const DELTA: f64 = 0.1;
 
@@ -32,8 +34,8 @@ pub struct DecisionInterval {
     pub n: u64,
     /// For how many of them the event happened.
     pub hits: u64,
-    /// How many rows it would be decided for without calibration.
-    pub n_before: u64,
+    /// How many rows it would be decided for without calibration; `None` if scores are margins.
+    pub n_before: Option<u64>,
 }
 
 /// What a decision costs.
@@ -47,8 +49,8 @@ pub struct DecisionCost {
     pub validation: Validation,
     /// Observed on the labelled test rows, decided by the calibrated probabilities.
     pub observed: f64,
-    /// Observed if the scores are taken for probabilities.
-    pub observed_before: f64,
+    /// Observed if the scores are taken for probabilities; `None` if they are margins.
+    pub observed_before: Option<f64>,
 }
 
 /// A decision rule on the test rows.
@@ -122,10 +124,11 @@ impl ReportedRule {
     /// cluster, where rows are not independent, drawn with the seed.
     pub(super) fn summary(
         &self,
-        before: &[Prediction],
-        after: &[Prediction],
+        test: &CalibratedRows,
         clusters: Option<(&Clusters, Seed)>,
     ) -> DecisionSummary {
+        let CalibratedRows { before, after, .. } = test;
+        let is_prob = test.margins.is_none();
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
             let inside = |row: &&Prediction| {
                 let prob = row.prob as f32;
@@ -143,7 +146,7 @@ impl ReportedRule {
                 negative: costs.map(|costs| costs.negative.get()),
                 n: after.iter().filter(inside).count() as u64,
                 hits: after.iter().filter(inside).filter(|row| row.hit).count() as u64,
-                n_before: before.iter().filter(inside).count() as u64,
+                n_before: is_prob.then(|| before.iter().filter(inside).count() as u64),
             }
         };
         DecisionSummary {
@@ -151,16 +154,23 @@ impl ReportedRule {
             uncalibrated: self.names[self.uncalibrated].0.clone(),
             intervals: self.rule.pieces().map(interval).collect(),
             cost: self.costs.as_ref().and_then(|costs| {
-                let Some((clusters, seed)) = clusters else { return self.cost(costs, before, after) };
+                let Some((clusters, seed)) = clusters else {
+                    return self.cost(costs, is_prob.then_some(before), after);
+                };
                 let key = |row: usize| (before[row].key(), after[row].key());
                 let drawn = clusters.one_row_each(seed, |a, b| key(a).cmp(&key(b)));
                 let of = |rows: &[Prediction]| drawn.iter().map(|&row| rows[row]).collect::<Vec<_>>();
-                self.cost(costs, &of(before), &of(after))
+                self.cost(costs, is_prob.then(|| of(before)).as_deref(), &of(after))
             }),
         }
     }
 
-    fn cost(&self, costs: &Actions, before: &[Prediction], after: &[Prediction]) -> Option<DecisionCost> {
+    fn cost(
+        &self,
+        costs: &Actions,
+        before: Option<&[Prediction]>,
+        after: &[Prediction],
+    ) -> Option<DecisionCost> {
         let scores = after.iter().filter_map(|row| Score::new(row.prob as f32).ok());
         let probs = ProbDistribution::new(scores)?;
         let validation = Validation::new(after, DELTA);
@@ -169,7 +179,7 @@ impl ReportedRule {
             interval: cost_interval(costs, &self.rule, &probs, &validation, 1),
             validation,
             observed: actual_cost(costs, &self.rule, after),
-            observed_before: actual_cost(costs, &self.rule, before),
+            observed_before: before.map(|before| actual_cost(costs, &self.rule, before)),
         })
     }
 }

@@ -90,7 +90,8 @@ fn both_sides(id: &str, title: &str, caption: String, before: &Assessment, after
 
 /// The validity curves of both sides, and what is guaranteed of them.
 pub(super) struct Validities {
-    curves: [Validity; 2],
+    before: Option<Validity>,
+    after: Validity,
     curve: Option<Curve>,
     /// Whether the calibrator has bins, so that both sides are grouped by them.
     by_bin: bool,
@@ -105,12 +106,17 @@ impl Validities {
     ) -> Self {
         let binning = if by_bin { Binning::ByBin } else { options.binning };
         let of = |rows: &[Prediction]| Validity::new(&cells(rows, test.kind, binning));
-        Self { curves: [of(&test.before), of(&test.after)], curve, by_bin }
+        let before = test.margins.is_none().then(|| of(&test.before));
+        Self { before, after: of(&test.after), curve, by_bin }
     }
 
     pub(super) fn plot(&self, kind: ValidityKind) -> Plot {
         let noise = "Estimated on the test rows, whose noise counts as deviation.";
-        let groups = if self.by_bin { " The bins are the calibrator's own, for both." } else { "" };
+        let groups = match (self.by_bin, &self.before) {
+            (true, Some(_)) => " The bins are the calibrator's own, for both.",
+            (true, None) => " The bins are the calibrator's own.",
+            (false, _) => "",
+        };
         let (id, title, what) = match kind {
             ValidityKind::Marginal => (
                 "validity-marginal",
@@ -125,7 +131,7 @@ impl Validities {
                  draw of the calibration points.",
             ),
         };
-        let mut legend = BOTH.to_vec();
+        let mut legend = if self.before.is_some() { BOTH.to_vec() } else { BOTH[1..].to_vec() };
         legend.extend(self.curve.map(|_| ("theory", "guaranteed before any test data were seen")));
         let theory = self.curve.map(|curve| {
             move |epsilon| match kind {
@@ -135,7 +141,7 @@ impl Validities {
         });
         let theory: Theory<'_> = theory.as_ref().map(|theory| theory as _);
         let words = Words { id, title, caption: format!("{what} {noise}{groups}"), legend };
-        plots::validity(words, [&self.curves[0], &self.curves[1]], kind, theory)
+        plots::validity(words, (self.before.as_ref(), &self.after), kind, theory)
     }
 }
 
@@ -159,8 +165,17 @@ pub(super) fn roc(test: &CalibratedRows) -> Option<Plot> {
     Some(plots::roc(Words { id: "roc", title: "ROC curve", caption, legend }, &before, &after))
 }
 
-/// The distributions of scores and of calibrated probabilities.
+/// The distributions of scores and of calibrated probabilities; of the latter alone where scores are margins.
 pub(super) fn distribution(test: &CalibratedRows) -> Plot {
+    if test.margins.is_some() {
+        let words = Words {
+            id: "distribution",
+            title: "Distribution of probabilities",
+            caption: format!("The shares of the test rows in {BARS} bars of equal width, after calibration."),
+            legend: BOTH[1..].to_vec(),
+        };
+        return plots::distribution_after(words, &bars(&test.after));
+    }
     let words = Words {
         id: "distribution",
         title: "Distribution of scores and probabilities",
@@ -168,6 +183,41 @@ pub(super) fn distribution(test: &CalibratedRows) -> Plot {
         legend: BOTH.to_vec(),
     };
     plots::distribution(words, &bars(&test.before), &bars(&test.after))
+}
+
+/// The distribution of margins, and the probability that each gets; none if scores are probabilities.
+pub(super) fn of_margins(test: &CalibratedRows) -> Option<[Plot; 2]> {
+    let margins = test.margins.as_ref()?;
+    let mut points: Vec<(f64, f64)> =
+        margins.iter().zip(&test.after).map(|(&margin, row)| (f64::from(margin) + 0.0, row.prob)).collect();
+    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let ends = usual(&points);
+    let mut counts = [0; BARS];
+    let bar = |margin: f64| (margin - ends.0) / (ends.1 - ends.0) * BARS as f64;
+    // A cast saturates: what is below counts in the first bar.
+    points.iter().for_each(|point| counts[(bar(point.0) as usize).min(BARS - 1)] += 1);
+    let words = |id, title, caption: &str, legend| Words { id, title, caption: caption.into(), legend };
+    let histogram = words(
+        "margins",
+        "Distribution of margins",
+        "The shares of the test rows in 40 bars of equal width, from the margin that 1 % are below to the one that 1 % are above; \
+         what is beyond counts in the outer bars.",
+        BOTH[..1].to_vec(),
+    );
+    let map = words(
+        "map",
+        "Calibration map",
+        "The calibrated probability of the test rows by their margin, over the same range.",
+        BOTH[1..].to_vec(),
+    );
+    Some([plots::margins(histogram, ends, &counts), plots::map(map, ends, &points)])
+}
+
+/// The margins that one in a hundred points is below, and above, a little apart if they are the same.
+fn usual(points: &[(f64, f64)]) -> (f64, f64) {
+    let beyond = points.len() / 100;
+    let (lo, hi) = (points[beyond].0, points[points.len() - 1 - beyond].0);
+    if lo < hi { (lo, hi) } else { (lo - 0.5 - lo.abs() / 2.0, hi + 0.5 + hi.abs() / 2.0) }
 }
 
 fn bars(rows: &[Prediction]) -> [u64; BARS] {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
-use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, evidence, flaws_under};
+use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, flaws_under};
 use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
@@ -41,7 +41,7 @@ use crate::draw::Plot;
 ///     let after: Vec<Prediction> = after.collect();
 ///     let before = (0..).zip(&scores).map(|(i, score)| of(score.get(), after[i as usize].bin, i));
 ///     let before = before.collect();
-///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None }
+///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None, margins: None }
 /// };
 /// let (calibration, test) = (rows(&|i| i % 20 < i / 20), rows(&|i| i % 20 < i / 22));
 /// let data = ReportData {
@@ -83,8 +83,10 @@ pub fn report(
     let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
     let (drawn, undrawn) = most_frequent(predicted, data.drawn_classes);
     let validities = Validities::new(test, options, Curve::of(artifact), !occupancy.is_empty());
+    let sides: &[Side] = if test.margins.is_some() { &[Side::After] } else { &[Side::Before, Side::After] };
     let mut plots: Vec<Plot> =
-        [Side::Before, Side::After].map(|side| figures::reliability(side, &metrics, options)).into();
+        sides.iter().map(|&side| figures::reliability(side, &metrics, options)).collect();
+    plots.extend(figures::of_margins(test).into_iter().flatten());
     plots.extend(drawn.iter().filter_map(|&class| figures::of_class(class, &metrics)));
     plots.extend([ValidityKind::Marginal, ValidityKind::Conditional].map(|kind| validities.plot(kind)));
     plots.extend(figures::roc(test));
@@ -95,12 +97,13 @@ pub fn report(
     };
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
-    let evidence = evidence(artifact, &metrics, &test.before, &test.after, options.clusters);
+    let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
     let drawn = options.clusters.map(|clusters| (clusters, bootstrap.map_or(0, |bootstrap| bootstrap.seed)));
     Report {
         schema: REPORT_SCHEMA,
+        of_margins: test.margins.is_some(),
         calibrator: summary(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
@@ -114,7 +117,7 @@ pub fn report(
         metrics,
         classes,
         undrawn_classes: undrawn,
-        decision: data.rule.map(|rule| rule.summary(&test.before, &test.after, drawn)),
+        decision: data.rule.map(|rule| rule.summary(test, drawn)),
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,
@@ -158,6 +161,10 @@ pub enum Figure {
     Roc,
     /// The distributions of scores and probabilities.
     Distribution,
+    /// The distribution of margins.
+    Margins,
+    /// The calibrated probability of every margin.
+    Map,
     /// The reliability diagram of one class against the rest, before and after.
     ClassWise(u16),
     /// The shares of the calibration and test rows in the calibrator's bins.
@@ -186,6 +193,10 @@ pub fn plot(
         Validities::new(test, options, Curve::of(artifact), by_bin).plot(kind)
     };
     match figure {
+        // A margin is no probability.
+        Figure::ReliabilityBefore if test.margins.is_some() => None,
+        Figure::Margins => figures::of_margins(test).map(|[margins, _]| margins),
+        Figure::Map => figures::of_margins(test).map(|[_, map]| map),
         Figure::ReliabilityBefore => Some(figures::reliability(Side::Before, &metrics(), options)),
         Figure::Reliability => Some(figures::reliability(Side::After, &metrics(), options)),
         Figure::Class(class) => figures::of_class(class, &metrics()),

@@ -85,8 +85,12 @@ impl Report {
         };
         let row = |metric: &Metric| {
             let of = |assessment| shown((metric.of)(assessment), false).unwrap_or("undefined".into());
-            let change = shown((metric.change)(change), true).unwrap_or_default();
-            [metric.name.into(), metric.meaning.into(), of(before), of(after), change]
+            let (before, change) = match self.of_margins && metric.name != "auc" {
+                // A margin is no probability.
+                true => Default::default(),
+                false => (of(before), shown((metric.change)(change), true).unwrap_or_default()),
+            };
+            [metric.name.into(), metric.meaning.into(), before, of(after), change]
         };
         let top_label = TOP_LABEL_METRICS.iter().filter(|_| after.tl_ece.is_some());
         METRICS.iter().chain(top_label).map(row).collect()

@@ -73,7 +73,7 @@ impl Report {
                     negative => interval.negative.map(|cost| cost.to_string()),
                     n => interval.n,
                     share => share(interval.n),
-                    share_before => share(interval.n_before),
+                    share_before => interval.n_before.map(share),
                     hits => interval.hits,
                 }
             })
@@ -87,7 +87,7 @@ impl Report {
                 percent => percent_of_success(cost.validation.delta),
                 c_emp => number(cost.validation.c_emp),
                 observed => number(cost.observed),
-                observed_before => number(cost.observed_before),
+                observed_before => cost.observed_before.map(number),
             }
         });
         Some(context! {in_artefact => decision.in_artefact,

@@ -66,19 +66,19 @@ pub(super) enum ValidityKind {
 /// The validity curves before and after, with what is guaranteed of it.
 pub(super) fn validity(
     words: Words<'_>,
-    curves: [&Validity; 2],
+    (before, after): (Option<&Validity>, &Validity),
     kind: ValidityKind,
     theory: Theory<'_>,
 ) -> Plot {
-    let [before, after] = curves;
     let end = axis_end(before, after);
+    let curves = || before.map(|before| ("before", before)).into_iter().chain([("after", after)]);
     let label = match kind {
         ValidityKind::Marginal => "share of predictions within epsilon",
         ValidityKind::Conditional => "every bin within epsilon: 0 no, 1 yes",
     };
     let mut chart = Chart::new(Axis::new("epsilon", 0.0, end), Axis::unit(label));
     draw_theory(&mut chart, end, theory);
-    for (class, curve) in [("before", before), ("after", after)] {
+    for (class, curve) in curves() {
         match kind {
             ValidityKind::Marginal => {
                 chart.steps(class, 0.0, curve.steps.iter().map(|step| (step.epsilon, step.valid)));
@@ -87,18 +87,18 @@ pub(super) fn validity(
         }
     }
     if kind == ValidityKind::Conditional {
-        let rows = [("before", before), ("after", after)]
-            .map(|(side, curve)| vec![side.into(), number(curve.conditional())]);
-        return finish(&chart, words, vec!["", "every bin is within"], rows.into());
+        let rows = curves().map(|(side, curve)| vec![side.into(), number(curve.conditional())]).collect();
+        return finish(&chart, words, vec!["", "every bin is within"], rows);
     }
     let rows = grid(end).map(|epsilon| {
-        let mut row =
-            vec![number(epsilon), number(before.marginal(epsilon)), number(after.marginal(epsilon))];
+        let mut row = vec![number(epsilon)];
+        row.extend(curves().map(|(_, curve)| number(curve.marginal(epsilon))));
         row.extend(theory.map(|theory| number(theory(epsilon))));
         row
     });
     let rows = rows.collect();
-    let mut columns = vec!["epsilon", "before", "after"];
+    let mut columns = vec!["epsilon"];
+    columns.extend(curves().map(|(side, _)| side));
     columns.extend(theory.map(|_| "guaranteed"));
     finish(&chart, words, columns, rows)
 }
@@ -115,8 +115,8 @@ fn grid(end: f64) -> impl Iterator<Item = f64> {
 }
 
 /// A round number a little above the largest deviation.
-fn axis_end(before: &Validity, after: &Validity) -> f64 {
-    let largest = before.conditional().max(after.conditional()) * 1.05;
+fn axis_end(before: Option<&Validity>, after: &Validity) -> f64 {
+    let largest = before.map_or(0.0, Validity::conditional).max(after.conditional()) * 1.05;
     [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75].into_iter().find(|&end| end >= largest).unwrap_or(1.0)
 }
 
@@ -172,6 +172,47 @@ pub(super) fn distribution(words: Words<'_>, before: &[u64; BARS], after: &[u64;
     });
     let rows = rows.collect();
     finish(&chart, words, vec!["from, to", "scores", "probabilities"], rows)
+}
+
+/// The distribution of calibrated probabilities, where scores are on another scale.
+pub(super) fn distribution_after(words: Words<'_>, after: &[u64; BARS]) -> Plot {
+    histogram(words, "probability", (0.0, 1.0), ("after", after))
+}
+
+/// The distribution of margins between two, those beyond in the outer bars.
+pub(super) fn margins(words: Words<'_>, ends: (f64, f64), before: &[u64; BARS]) -> Plot {
+    histogram(words, "margin", ends, ("before", before))
+}
+
+fn histogram(
+    words: Words<'_>,
+    label: &'static str,
+    (lo, hi): (f64, f64),
+    (class, counts): (&str, &[u64; BARS]),
+) -> Plot {
+    let n: u64 = counts.iter().sum();
+    let shares = counts.map(|count| 100.0 * count as f64 / n as f64);
+    let top = shares.iter().copied().fold(0.0, f64::max) * 1.05;
+    let mut chart = Chart::new(Axis::new(label, lo, hi), Axis::new("rows, in %", 0.0, top));
+    let edge = |i: usize| lo + (hi - lo) * i as f64 / BARS as f64;
+    for (i, &share) in shares.iter().enumerate() {
+        chart.bar(class, edge(i), edge(i + 1), share);
+    }
+    let rows = (0..BARS).filter(|&i| counts[i] > 0);
+    let row =
+        |i: usize| vec![format!("{} to {}", number(edge(i)), number(edge(i + 1))), counts[i].to_string()];
+    let rows = rows.map(row).collect();
+    finish(&chart, words, vec!["from, to", "rows"], rows)
+}
+
+/// The calibrated probability of every margin, in ascending order of margin.
+pub(super) fn map(words: Words<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)]) -> Plot {
+    let mut chart = Chart::new(Axis::new("margin", lo, hi), Axis::unit("calibrated probability"));
+    let inside = |point: &&(f64, f64)| (lo..=hi).contains(&point.0);
+    chart.line("after", points.iter().filter(inside).copied());
+    let rows = (0..=20).filter_map(|i| points.get(i * (points.len() - 1) / 20));
+    let rows = rows.map(|&(margin, prob)| vec![number(margin), number(prob)]).collect();
+    finish(&chart, words, vec!["margin", "probability"], rows)
 }
 
 /// A bin of an artefact: its probability, and how many rows of both data sets fall into it.

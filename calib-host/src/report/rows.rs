@@ -1,6 +1,7 @@
 //! Rows that a report is about.
 
-use calib_fit::assess::{Prediction, PredictionKind, ProbMatrix};
+use calib_core::{Artifact, Margin};
+use calib_fit::assess::{BeforeAfter, Evidence, Prediction, PredictionKind, ProbMatrix, evidence};
 use calib_fit::stats::Clusters;
 
 use super::decision::ReportedRule;
@@ -8,7 +9,7 @@ use super::decision::ReportedRule;
 /// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibratedRows {
-    /// Before calibration, with the bins of the artefact.
+    /// Before calibration, with the bins of the artefact. Margins are no probabilities: see [`CalibratedRows::margins`].
     pub before: Vec<Prediction>,
     /// After calibration.
     pub after: Vec<Prediction>,
@@ -18,6 +19,9 @@ pub struct CalibratedRows {
     pub uncalibrated: u64,
     /// Which of them belong together, where they are not independent.
     pub clusters: Option<Clusters>,
+    /// The margins, where scores are such. The probabilities of `before` are then their places among the different margins, from 0
+    /// to 1, of which nothing but the order counts.
+    pub margins: Option<Vec<f32>>,
 }
 
 /// Rows of which every class has a probability, before and after, in the same order.
@@ -31,6 +35,36 @@ pub struct ClassProbRows {
     pub uncalibrated: u64,
     /// Which of them belong together, where they are not independent.
     pub clusters: Option<Clusters>,
+}
+
+impl CalibratedRows {
+    /// Makes rows whose scores are margins, those of `before` in the same order.
+    #[must_use]
+    pub fn of_margins(mut self, margins: Vec<f32>) -> Self {
+        let mut sorted: Vec<Margin> = margins.iter().filter_map(|&margin| Margin::new(margin).ok()).collect();
+        sorted.sort_unstable_by_key(|margin| margin.key());
+        sorted.dedup();
+        let place = |margin: f32| sorted.partition_point(|&other| other.get() < margin) as f64;
+        let last = sorted.len().saturating_sub(1).max(1) as f64;
+        for (row, &margin) in self.before.iter_mut().zip(&margins) {
+            row.prob = place(margin) / last;
+        }
+        Self { margins: Some(margins), ..self }
+    }
+
+    /// What the rows say against an artefact, as [`calib_fit::assess::evidence`] has it; margins have no Brier score to be better than.
+    pub fn evidence(
+        &self,
+        artifact: &Artifact<'_>,
+        both: &BeforeAfter,
+        clusters: Option<&Clusters>,
+    ) -> Vec<Evidence> {
+        let mut found = evidence(artifact, both, &self.before, &self.after, clusters);
+        if self.margins.is_some() {
+            found.retain(|evidence| !matches!(evidence, Evidence::Worse { .. }));
+        }
+        found
+    }
 }
 
 /// What a report is made of.

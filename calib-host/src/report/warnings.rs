@@ -152,7 +152,7 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
             after.bins.len()
         ));
     }
-    if let Some((score, times)) = most_frequent(&test.before).filter(|most| most.1 as u64 * 20 > after.n) {
+    if let Some((score, times)) = most_frequent(scores(test)).filter(|most| most.1 as u64 * 20 > after.n) {
         let share = 100.0 * times as f64 / after.n as f64;
         warnings.push(format!("Scores are tied: {share:.1} % of the test rows have the score {score}."));
     }
@@ -221,12 +221,27 @@ fn same_rows(a: &CalibratedRows, b: &CalibratedRows) -> bool {
         keys.sort_unstable();
         keys
     };
-    a.before.len() == b.before.len() && sorted(&a.before) == sorted(&b.before)
+    let sorted_margins = |rows: &CalibratedRows| {
+        let mut margins: Vec<u32> =
+            rows.margins.iter().flatten().map(|margin| (margin + 0.0).to_bits()).collect();
+        margins.sort_unstable();
+        margins
+    };
+    a.before.len() == b.before.len()
+        && sorted(&a.before) == sorted(&b.before)
+        && sorted_margins(a) == sorted_margins(b)
 }
 
-/// The most frequent probability, the lowest of several, and how often it occurs.
-fn most_frequent(rows: &[Prediction]) -> Option<(f64, usize)> {
-    let mut probs: Vec<f64> = rows.iter().map(|row| row.prob).collect();
+/// The scores as the classifier gave them.
+fn scores(rows: &CalibratedRows) -> Vec<f64> {
+    match &rows.margins {
+        Some(margins) => margins.iter().map(|&margin| f64::from(margin) + 0.0).collect(),
+        None => rows.before.iter().map(|row| row.prob).collect(),
+    }
+}
+
+/// The most frequent score, the lowest of several, and how often it occurs.
+fn most_frequent(mut probs: Vec<f64>) -> Option<(f64, usize)> {
     probs.sort_unstable_by(f64::total_cmp);
     let tied = probs.chunk_by(|a, b| a == b);
     tied.map(|tied| (tied[0], tied.len())).rev().max_by_key(|most| most.1)

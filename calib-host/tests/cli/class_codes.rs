@@ -385,7 +385,8 @@ fn what_codes_of_classes_cannot_say_is_a_wrong_use() {
     );
     fit(
         "--reduction top-label --logits codes.npy --labels labels.npy",
-        "codes stand for probabilities: --score-encoding goes with --scores or --probs",
+        "codes of logits have no softmax without floating point: add --class-score margin and --reduction confidence or top-label, \
+         or give --probs if the codes stand for probabilities",
     );
     fit("--reduction top-label --probs codes.npy", "--labels is needed beside a matrix");
     let table = [("codes.csv", b"a,b,label\n0,0,1\n".to_vec())];

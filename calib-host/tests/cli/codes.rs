@@ -163,7 +163,7 @@ fn bad_codes_are_refused_with_their_place() {
         &format!("error: bad.csv, line 2, column score: \"0.5\" is not a whole number\n{outputs}"),
     );
     let check = "  hint: a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax \
-                 they are 1/256 and -128\n";
+                 they are 1/256 and -128; codes of scores of any other size go with --margins\n";
     fit(
         "5,1\n-3,0\n",
         "--score-encoding i8 --scale 0.01 --zero-point 0",

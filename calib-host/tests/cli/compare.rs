@@ -56,12 +56,26 @@ fn compare_ranks_methods_for_several_classes() {
     assert_eq!(failed, ["class-wise/umd", "class-wise/isotonic", "class-wise/temperature"]);
 
     // The predicted class alone; the last class is predicted too rarely for a table.
-    let top = place.json(&format!("{form} --claim top-label --epsilon 0.4 --json"));
+    let softmax = format!("{form} --claim top-label --class-scores softmax");
+    let top = place.json(&format!("{softmax} --epsilon 0.4 --json"));
     assert_eq!(names(&top)[..2], ["confidence/isotonic", "confidence/temperature"]);
     let umd = top["methods"].as_array().unwrap().iter().find(|m| m["name"] == "top-label/umd").unwrap();
     assert_eq!(umd["uncalibrated_tables"], 1);
     assert!(umd["meets_epsilon"].is_boolean());
-    let words = place.ok(&format!("{form} --claim top-label")).stdout;
+    // With the lead of the logit for a score, too: other losses, and more to choose among.
+    let both = place.json(&format!("{form} --claim top-label --json"));
+    let of = |got: &Value, name: &str| {
+        let methods = got["methods"].as_array().unwrap().iter();
+        methods.clone().find(|method| method["name"] == name).map(|method| method["loss"]["value"].clone())
+    };
+    for name in ["confidence/isotonic", "top-label/umd"] {
+        let by_lead = of(&both, &format!("{name}/margin"));
+        assert_eq!(of(&both, name), of(&top, name));
+        assert!(by_lead.is_some() && by_lead != of(&top, name), "{name}: {by_lead:?}");
+    }
+    let margin = place.json(&format!("{form} --claim top-label --class-scores margin --methods umd --json"));
+    assert_eq!(names(&margin), ["confidence/umd/margin", "top-label/umd/margin"]);
+    let words = place.ok(&softmax).stdout;
     assert!(words.starts_with("400 points, 3 folds, 1 times, the predicted class judged\n"), "{words}");
     assert!(
         words.contains(", 1 uncalibrated; alpha=0.1 points-per-bin=50 ")

@@ -42,6 +42,11 @@ pub(crate) fn i8s(shape: &[usize], values: impl IntoIterator<Item = i8>) -> Npy 
     array("|i1", shape, values.into_iter().map(i8::to_le_bytes))
 }
 
+/// An int16 array.
+pub(crate) fn i16s(shape: &[usize], values: impl IntoIterator<Item = i16>) -> Npy {
+    array("<i2", shape, values.into_iter().map(i16::to_le_bytes))
+}
+
 /// A uint16 array.
 pub(crate) fn u16s(shape: &[usize], values: impl IntoIterator<Item = u16>) -> Npy {
     array("<u2", shape, values.into_iter().map(u16::to_le_bytes))

@@ -56,8 +56,8 @@ pub(crate) const MATRIX: &str = "--method umd --reduction top-label --points-per
 pub(crate) const ROW: &str = "  hint: remove or repair the row\n";
 pub(crate) const DATA: &str = "  hint: give a file with at least one row of data\n";
 pub(crate) const CLASSES: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1\n";
-pub(crate) const LOGIT: &str =
-    "  hint: a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z))\n";
+pub(crate) const LOGIT: &str = "  hint: a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and \
+     scores of any other size are margins: use --margins instead of --scores\n";
 pub(crate) const TO_LOGITS: &str = "  hint: if these are logits, use --logits instead of --probs\n";
 pub(crate) const EVERY_ROW: &str = "  hint: every row needs one score and one label\n";
 pub(crate) const DTYPE: &str = "  hint: convert it with NumPy's astype\n";

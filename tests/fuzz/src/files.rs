@@ -75,7 +75,7 @@ fn columns(table: &Table, scores: &str, labels: &str) {
     }
     let _ = told(table.bins(scores));
     let Some((scores, labels)) = told(table.numbers(scores)).zip(told(table.labels(labels))) else { return };
-    if let Some(data) = told(binary_data(&scores, &labels)) {
+    if let Some(data) = told(binary_data(&scores, &labels, calib_host::ScoreKind::Probability)) {
         assert!(scores.len() == labels.len() && data.len() == scores.len() as u64);
         assert!(told(scores.scores()).is_some_and(|checked| checked.len() == scores.len()));
     }

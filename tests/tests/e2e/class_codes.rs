@@ -60,7 +60,7 @@ fn host_and_device_agree(board: Board, classes: usize) {
         for (reply, applied) in replies.iter().zip(apply_code_vectors(&artifact, &codes).unwrap()) {
             let ReplyBody::Prediction(got) = reply else { panic!("{what}: {reply:?}") };
             let AppliedVector::TopLabel(expected) = applied else { panic!("{what}: {applied:?}") };
-            assert_eq!((got.class, got.outcome), (expected.top.class, expected.outcome), "{what}");
+            assert_eq!((got.class, got.outcome), (expected.class, expected.outcome), "{what}");
         }
         println!("{what}: {} bytes, {} vectors", bytes.len(), sent.replies.len());
     }

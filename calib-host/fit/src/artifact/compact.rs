@@ -1,17 +1,32 @@
 //! Fits for tables of 16-bit numbers.
 
+use calib_core::Margin;
 use calib_core::table::CompactTable;
 
 use super::error::CompileError;
 use crate::binary::Model;
 use crate::data::STEPS;
 use crate::fit::Fit;
+use crate::stats::ScoreKind;
 
 /// The most by which a probability changes.
 const ROUNDING: f64 = 0.5 / CompactTable::ONE as f64;
 
 /// The lowest key whose score is not below the edge: where a lookup by keys changes bins.
-pub(crate) fn edge_key(edge: f64) -> Option<u16> {
+pub(crate) fn edge_key(kind: ScoreKind, edge: f64) -> Option<u16> {
+    match kind {
+        ScoreKind::Probability => score_edge_key(edge),
+        ScoreKind::Margin => margin_edge_key(edge),
+    }
+}
+
+/// The least margin with an upper half of a key has zeros in the lower half.
+fn margin_edge_key(edge: f64) -> Option<u16> {
+    let key = Margin::new(edge as f32).ok()?.key();
+    u16::try_from(key.checked_add(0xFFFF)? >> 16).ok()
+}
+
+fn score_edge_key(edge: f64) -> Option<u16> {
     let mut key = (edge * STEPS).ceil();
     // The product is off by an ulp at most.
     if key >= 1.0 && (key - 1.0) / STEPS >= edge {
@@ -67,18 +82,18 @@ mod tests {
     use crate::artifact::stored::StoredArtifact;
     use crate::artifact::tables::artifact_bytes;
     use crate::binary::{BinaryMethod, Isotonic, Umd};
-    use crate::data::{BinaryData, rounded};
+    use crate::data::{BinaryData, rounded_of};
     use crate::fit::fit_binary;
 
     #[test]
     fn an_edge_is_the_first_key_at_or_above_it() {
         for key in 1..=u16::MAX {
             let score = f64::from(key) / STEPS;
-            assert_eq!(edge_key(score), Some(key));
-            assert_eq!(edge_key(score.next_down()), Some(key));
-            assert_eq!(edge_key(score.next_up()), key.checked_add(1));
+            assert_eq!(score_edge_key(score), Some(key));
+            assert_eq!(score_edge_key(score.next_down()), Some(key));
+            assert_eq!(score_edge_key(score.next_up()), key.checked_add(1));
         }
-        assert_eq!(edge_key(0.0), None);
+        assert_eq!(score_edge_key(0.0), None);
     }
 
     proptest! {
@@ -102,7 +117,7 @@ mod tests {
                 for &probe in &probes {
                     let outcome = calibrator.calibrate(Score::new(probe).unwrap());
                     let got = outcome.calibrated().unwrap();
-                    let seen = rounded(probe.into());
+                    let seen = rounded_of(ScoreKind::Probability)(probe.into());
                     prop_assert_eq!(usize::from(got.bin), model(&fit).bin(seen));
                     prop_assert_eq!(f64::from(got.prob), model(&fit).prob(seen));
                     prop_assert!((f64::from(got.prob) - model(&exact).prob(seen)).abs() <= ROUNDING);

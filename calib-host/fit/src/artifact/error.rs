@@ -10,6 +10,9 @@ pub enum CodesError {
     /// The encoding has no codes, or an impossible scale or zero point.
     #[error("the scale is not a number above 0, or the zero point is not a code")]
     Encoding,
+    /// A code stands for a number beyond the largest `f32`.
+    #[error("some codes stand for numbers beyond the largest f32: the scale is too large")]
+    Infinite,
     /// A lookup of a code has no random word and no interval.
     #[error("{0} has no table over integer codes")]
     Method(&'static str),

@@ -1,17 +1,21 @@
 //! From a fit to dequantised scores to a table over the codes themselves.
 
-use calib_core::{QuantizedScore, Score, ScoreEncoding};
+use calib_core::{QuantizedScore, ScoreEncoding};
 
 use super::error::{CodesError, CompileError, MAX_CODE_STEPS};
+use super::kind::CODES_OF_MARGINS;
 use super::tables::prob_on_device;
 use crate::binary::{Bin, CodeModel, Model};
-use crate::data::clamped_score;
+use crate::data::score_of_code;
 use crate::fit::{Fit, FittedTable};
+use crate::stats::ScoreKind;
 
 impl Fit {
     /// The same function of codes: every code gets the bin of the score that it stands for, or the probability that the
-    /// device's arithmetic gives for it. A code that stands for a score outside `[0, 1]` gets that of 0 or 1. Bins that
-    /// hold no code are left out, with their evidence; what is guaranteed for the others stays.
+    /// device's arithmetic gives for it. In a fit to probabilities a code that stands for a score outside `[0, 1]` gets that of 0 or
+    /// 1; in a fit to margins a code may stand for any finite number, and the parameters say `codes-of=margins`. In a fit to leads of
+    /// logits the table is over differences of codes. Bins that hold
+    /// no code are left out, with their evidence; what is guaranteed for the others stays.
     ///
     /// Scores rise strictly with codes, so that a fit to the one is a fit to the other.
     ///
@@ -24,24 +28,35 @@ impl Fit {
     /// If [there are none of codes](calib_core::artifact::Reduction::takes_codes) under the fit's reduction.
     pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
         assert!(self.reduction.takes_codes(), "there is no {} calibrator of codes", self.reduction);
+        let by_lead = self.is_by_lead();
         for table in self.tables.iter_mut().flatten() {
-            *table = table.over_codes(encoding)?;
+            let of_keys = if by_lead { encoding.of_leads() } else { encoding };
+            let model = table.over_codes(self.scores, of_keys)?;
+            *table = model.in_encoding(encoding);
+        }
+        if self.scores == ScoreKind::Margin && !by_lead {
+            self.parameters = format!("{} {CODES_OF_MARGINS}", self.parameters).trim_start().into();
         }
         Ok(self)
     }
 }
 
 impl FittedTable {
-    fn over_codes(&self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
-        let scores: Vec<Score> = keys(encoding)?.map(clamped_score).collect();
+    fn over_codes(&self, kind: ScoreKind, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+        let scores: Vec<f32> = keys(encoding)?.map(|code| score_of_code(kind, code)).collect();
+        if scores.iter().any(|score| !score.is_finite()) {
+            return Err(CodesError::Infinite.into());
+        }
         let steps = match &self.model {
             Model::Steps(steps) => steps,
-            Model::Scaling(_) | Model::Interpolated(_) => return self.function_over_codes(encoding, &scores),
+            Model::Scaling(_) | Model::Interpolated(_) => {
+                return self.function_over_codes(kind, encoding, &scores);
+            }
             Model::Randomized(_) => return Err(CodesError::Method("umd-randomized").into()),
             Model::VennAbers(_) => return Err(CodesError::Method("venn-abers").into()),
             Model::Codes(_) => return Ok(self.clone()),
         };
-        let bins: Vec<usize> = scores.iter().map(|score| steps.bin(score.get().into())).collect();
+        let bins: Vec<usize> = scores.iter().map(|&score| steps.bin(score.into())).collect();
         let (edges, kept) = runs(&bins);
         let bins: Vec<Bin> = kept.iter().map(|&bin| steps.bins[bin]).collect();
         let intervals = kept.iter().filter_map(|&bin| self.intervals.get(bin).copied()).collect();
@@ -51,8 +66,21 @@ impl FittedTable {
         Ok(Self { model, intervals, ..self.clone() })
     }
 
-    fn function_over_codes(&self, encoding: ScoreEncoding, scores: &[Score]) -> Result<Self, CompileError> {
-        let probs = prob_on_device(&self.model, scores)?;
+    /// The same table for scores in another encoding of as many codes.
+    fn in_encoding(mut self, encoding: ScoreEncoding) -> Self {
+        if let Model::Codes(codes) = &mut self.model {
+            codes.encoding = encoding;
+        }
+        self
+    }
+
+    fn function_over_codes(
+        &self,
+        kind: ScoreKind,
+        encoding: ScoreEncoding,
+        scores: &[f32],
+    ) -> Result<Self, CompileError> {
+        let probs = prob_on_device(&self.model, kind, scores)?;
         let (edges, values) = runs(&probs);
         if values.len() > MAX_CODE_STEPS {
             return Err(CodesError::TooManySteps(values.len()).into());

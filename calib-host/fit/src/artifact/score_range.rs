@@ -1,18 +1,30 @@
 //! The range of the calibration scores, as the device compares with it.
 
-use calib_core::{QuantizedScore, Score, ScoreEncoding};
+use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
 
-use crate::data::clamped_score;
+use crate::data::score_of_code;
 use crate::points::Spread;
+use crate::stats::ScoreKind;
 
 /// The least and the greatest score of a table's calibration points as section 17 has them: those of the device that are looked up
 /// as one of these.
-pub(super) fn device_range(spread: &Spread, encoding: ScoreEncoding) -> [u32; 2] {
+pub(super) fn device_range(spread: &Spread, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
     match encoding {
         ScoreEncoding::F32 => [spread.lowest, spread.highest].map(bits),
         ScoreEncoding::RoundedF32 => rounded(spread),
-        encoding => keys(spread, encoding),
+        ScoreEncoding::Margin => [spread.lowest, spread.highest].map(margin_key),
+        ScoreEncoding::RoundedMargin => {
+            [margin_key(spread.lowest) & !LOWER_HALF, margin_key(spread.highest) | LOWER_HALF]
+        }
+        encoding => keys(spread, kind, encoding),
     }
+}
+
+/// What a device drops of a margin's key for a table of 16-bit numbers.
+const LOWER_HALF: u32 = 0xFFFF;
+
+fn margin_key(margin: f64) -> u32 {
+    Margin::new(margin as f32).map_or(Margin::MAX.key(), Margin::key)
 }
 
 fn bits(score: f64) -> u32 {
@@ -37,11 +49,11 @@ fn rounded(spread: &Spread) -> [u32; 2] {
 }
 
 /// The least and the greatest key whose score lies within the range.
-fn keys(spread: &Spread, encoding: ScoreEncoding) -> [u32; 2] {
+fn keys(spread: &Spread, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
     let (lowest, highest) = encoding.code_range().unwrap_or_default();
     let codes = (lowest..=highest).filter_map(|code| QuantizedScore::new(encoding, code).ok());
     let inside = codes
-        .filter(|&code| (spread.lowest..=spread.highest).contains(&f64::from(clamped_score(code).get())));
+        .filter(|&code| (spread.lowest..=spread.highest).contains(&f64::from(score_of_code(kind, code))));
     let keys = inside.map(|code| u32::from(code.key()));
     keys.fold(None, |range: Option<[u32; 2]>, key| Some([range.map_or(key, |[least, _]| least), key]))
         .unwrap_or_default()

@@ -2,9 +2,11 @@
 
 use calib_core::artifact::{Header, HeaderFlags, Table, TableForm, WriteError};
 use calib_core::table::{
-    CodeTable, CompactTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
+    CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
+    MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
+    VennAbersTable,
 };
-use calib_core::{BinFlags, ProbInterval, Score, ScoreEncoding, StepTable};
+use calib_core::{BinFlags, Margin, ProbInterval, ScoreEncoding, StepTable};
 
 use super::compact::edge_key;
 use super::error::CompileError;
@@ -12,9 +14,9 @@ use super::options::ArtifactOptions;
 use super::sample::{SAMPLE_SECTION, SampleFacts};
 use super::score_range::device_range;
 use super::write::written;
-use crate::binary::{Model, ScalingModel, in_compact_table};
+use crate::binary::{Model, ScalingModel};
 use crate::fit::{Fit, FittedTable};
-use crate::stats::CLIP;
+use crate::stats::{CLIP, ScoreKind};
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
 #[derive(Default)]
@@ -54,7 +56,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let numbers: Vec<Option<Numbers>> = fit
         .tables
         .iter()
-        .map(|table| table.as_ref().map(|table| Numbers::of(&table.model, fit.compact)).transpose())
+        .map(|table| {
+            table.as_ref().map(|table| Numbers::of(&table.model, fit.scores, fit.compact)).transpose()
+        })
         .collect::<Result<_, _>>()?;
     let tables = tables(fit, &numbers)?;
     let encoding = fit.encoding();
@@ -65,7 +69,8 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
-    let range = |table: &FittedTable| table.spread.map(|spread| device_range(&spread, encoding));
+    let of_keys = if fit.is_by_lead() { encoding.of_leads() } else { encoding };
+    let range = |table: &FittedTable| table.spread.map(|spread| device_range(&spread, fit.scores, of_keys));
     let ranges: Vec<_> = fit.tables.iter().map(|table| table.as_ref().and_then(range)).collect();
     let has_ranges = fit.tables.iter().flatten().all(|table| table.spread.is_some());
     // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
@@ -100,7 +105,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
 fn tables<'n>(fit: &Fit, numbers: &'n [Option<Numbers>]) -> Result<Vec<Option<Table<'n>>>, CompileError> {
     let table = |(numbers, fitted): (&'n Option<Numbers>, &Option<FittedTable>)| {
         let (Some(numbers), Some(fitted)) = (numbers, fitted) else { return Ok(None) };
-        let form = numbers.form(&fitted.model, fit.compact)?;
+        let form = numbers.form(&fitted.model, fit.scores, fit.compact)?;
         let epsilon = fitted.epsilon.map(|epsilon| round_up(epsilon + rounding(&fitted.model)));
         Ok(Some(Table { form, epsilon }))
     };
@@ -117,6 +122,7 @@ fn header<'f>(
         (fit.weighted, HeaderFlags::WEIGHTED),
         (!fit.unfitted.is_empty(), HeaderFlags::CLASS_UNCALIBRATED),
         (fit.compact, HeaderFlags::COMPACT),
+        (fit.is_by_lead(), HeaderFlags::CLASS_MARGIN),
     ];
     let set = flags.into_iter().filter(|(is_set, _)| *is_set);
     let bins: usize = tables.iter().flatten().map(|table| table.form.bins()).sum();
@@ -139,14 +145,14 @@ fn header<'f>(
 }
 
 impl Numbers {
-    fn of(model: &Model, compact: bool) -> Result<Self, CompileError> {
+    fn of(model: &Model, kind: ScoreKind, compact: bool) -> Result<Self, CompileError> {
         let exact = |edges: &[f64]| edges.iter().map(|&edge| exact_f32(edge)).collect::<Result<Vec<_>, _>>();
         let nearest = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<_>>();
         let values = || model.bins().iter().map(|bin| bin.value as f32).collect::<Vec<_>>();
         let none = Self::default();
         Ok(match model {
             Model::Steps(steps) if compact => {
-                let edges = steps.edges.iter().map(|&e| edge_key(e).ok_or(CompileError::TooFine(e)));
+                let edges = steps.edges.iter().map(|&e| edge_key(kind, e).ok_or(CompileError::TooFine(e)));
                 let edges: Vec<u16> = edges.collect::<Result<_, _>>()?;
                 if let Some(same) = edges.windows(2).position(|pair| pair[0] == pair[1]) {
                     return Err(CompileError::TooFine(steps.edges[same + 1]));
@@ -184,13 +190,15 @@ impl Numbers {
     }
 
     /// The form that the device reads, checked as the device checks it.
-    fn form(&self, model: &Model, compact: bool) -> Result<TableForm<'_>, CompileError> {
+    fn form(&self, model: &Model, kind: ScoreKind, compact: bool) -> Result<TableForm<'_>, CompileError> {
         let Self { edges, words, values, more, halves } = self;
         let form = match model {
             _ if compact => {
-                let encoding = in_compact_table(model.encoding());
+                let encoding = model.code_encoding().unwrap_or(kind.encoding(true));
                 CompactTable::new(&halves.0, &halves.1, encoding).map(TableForm::Compact).ok()
             }
+            Model::Codes(codes) => CodeTable::new(words, values, codes.encoding).map(TableForm::Codes).ok(),
+            _ if kind == ScoreKind::Margin => self.form_of_margins(model),
             Model::Steps(_) => StepTable::new(edges, values).map(TableForm::Steps).ok(),
             Model::Randomized(_) => {
                 RandomizedTable::new(edges, words, values).map(TableForm::Randomized).ok()
@@ -199,32 +207,76 @@ impl Numbers {
                 InterpolatedTable::new(edges, values, more).map(TableForm::Interpolated).ok()
             }
             Model::VennAbers(_) => VennAbersTable::new(edges, values, more).map(TableForm::VennAbers).ok(),
-            Model::Codes(codes) => CodeTable::new(words, values, codes.encoding).map(TableForm::Codes).ok(),
-            Model::Scaling(scaling) => ScalingFunction::new(parameters(scaling)).map(TableForm::Scaling).ok(),
+            Model::Scaling(scaling) => {
+                parameters(scaling).and_then(|p| ScalingFunction::new(p).map(TableForm::Scaling).ok())
+            }
         };
         form.ok_or(CompileError::Parameter)
     }
-}
 
-/// The probabilities that the device computes for scores with a function that is none of steps.
-pub(crate) fn prob_on_device(model: &Model, scores: &[Score]) -> Result<Vec<f32>, CompileError> {
-    let numbers = Numbers::of(model, false)?;
-    match numbers.form(model, false)? {
-        TableForm::Interpolated(table) => Ok(scores.iter().map(|&score| table.lookup(score).1).collect()),
-        TableForm::Scaling(function) => Ok(scores.iter().map(|&score| function.prob(score)).collect()),
-        _ => Err(CompileError::Parameter),
+    fn form_of_margins(&self, model: &Model) -> Option<TableForm<'_>> {
+        let Self { edges, words, values, more, .. } = self;
+        match model {
+            Model::Steps(_) => MarginTable::new(edges, values).map(TableForm::MarginSteps).ok(),
+            Model::Randomized(_) => {
+                RandomizedMarginTable::new(edges, words, values).map(TableForm::MarginRandomized).ok()
+            }
+            Model::Interpolated(_) => {
+                InterpolatedMarginTable::new(edges, values, more).map(TableForm::MarginInterpolated).ok()
+            }
+            Model::VennAbers(_) => {
+                MarginVennAbersTable::new(edges, values, more).map(TableForm::MarginVennAbers).ok()
+            }
+            Model::Scaling(scaling) => margin_parameters(scaling)
+                .and_then(|p| MarginFunction::new(p).map(TableForm::MarginScaling).ok()),
+            Model::Codes(_) => None,
+        }
     }
 }
 
-/// The parameters of a scaling function in `f32`.
-fn parameters(model: &ScalingModel) -> Scaling {
-    let clip = CLIP as f32;
+/// The probabilities that the device computes for scores of this kind with a function that is none of steps.
+pub(crate) fn prob_on_device(
+    model: &Model,
+    kind: ScoreKind,
+    scores: &[f32],
+) -> Result<Vec<f32>, CompileError> {
+    let numbers = Numbers::of(model, kind, false)?;
+    let form = numbers.form(model, kind, false)?;
+    let probs = scores.iter().map(|&score| match form {
+        TableForm::Interpolated(table) => Ok(table.lookup(checked(score)?).1),
+        TableForm::Scaling(function) => Ok(function.prob(checked(score)?)),
+        TableForm::MarginInterpolated(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
+        TableForm::MarginScaling(function) => Ok(function.prob(checked(score)?)),
+        _ => Err(CompileError::Parameter),
+    });
+    probs.collect()
+}
+
+fn checked<S: TryFrom<f32>>(score: f32) -> Result<S, CompileError> {
+    score.try_into().map_err(|_| CompileError::Parameter)
+}
+
+/// The parameters of a scaling function of a margin in `f32`; `None` if it is of a probability.
+fn margin_parameters(model: &ScalingModel) -> Option<MarginScaling> {
     match *model {
+        ScalingModel::PlattMargin { a, b } => Some(MarginScaling::Platt { a: a as f32, b: b as f32 }),
+        ScalingModel::TemperatureMargin { inverse_t } => {
+            Some(MarginScaling::Temperature { inverse_t: inverse_t as f32 })
+        }
+        _ => None,
+    }
+}
+
+/// The parameters of a scaling function of a probability in `f32`; `None` if it is of a margin.
+fn parameters(model: &ScalingModel) -> Option<Scaling> {
+    let clip = CLIP as f32;
+    Some(match *model {
         ScalingModel::PlattLogit { a, b } => Scaling::PlattLogit { a: a as f32, b: b as f32, clip },
         ScalingModel::PlattProb { a, b } => Scaling::PlattProb { a: a as f32, b: b as f32 },
         ScalingModel::Beta { a, b, c } => Scaling::Beta { a: a as f32, b: b as f32, c: c as f32, clip },
         ScalingModel::Temperature { inverse_t } => Scaling::Temperature { inverse_t: inverse_t as f32, clip },
-    }
+        ScalingModel::PlattMargin { .. } | ScalingModel::TemperatureMargin { .. } => return None,
+    })
 }
 
 /// A flag per bin of a table.
@@ -267,7 +319,7 @@ fn round_up(value: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use calib_core::artifact::Reduction;
-    use calib_core::{Calibrator, VectorCalibrator};
+    use calib_core::{Calibrator, Score, VectorCalibrator};
     use proptest::prelude::*;
 
     use super::*;

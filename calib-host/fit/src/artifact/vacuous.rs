@@ -75,6 +75,8 @@ fn values(form: &TableForm<'_>) -> Vec<f32> {
         TableForm::Randomized(table) => table.values().collect(),
         TableForm::Codes(table) => table.values().collect(),
         TableForm::Compact(table) => table.values().collect(),
+        TableForm::MarginSteps(table) => table.values().collect(),
+        TableForm::MarginRandomized(table) => table.values().collect(),
         _ => Vec::new(),
     }
 }

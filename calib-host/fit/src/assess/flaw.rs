@@ -4,7 +4,7 @@ use std::fmt;
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::decision::Action;
-use calib_core::{Artifact, BinFlags, DecisionRule, Score};
+use calib_core::{Artifact, BinFlags, DecisionRule, Margin, Score};
 use serde::Serialize;
 
 use crate::artifact::table_names;
@@ -157,16 +157,34 @@ fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
         TableForm::Randomized(steps) => flat(&mut steps.values()),
         TableForm::Codes(steps) => flat(&mut steps.values()),
         TableForm::Compact(steps) => flat(&mut steps.values()),
-        TableForm::VennAbers(ends) => {
-            flat(&mut ends.p0().zip(ends.p1()).map(|(p0, p1)| p1 / (1.0 - p0 + p1)))
-        }
-        TableForm::Interpolated(line) => match *line.y() {
-            [only] => vec![(only, only)],
-            ref y => y.windows(2).map(|ends| (ends[0], ends[1])).collect(),
-        },
+        TableForm::MarginSteps(steps) => flat(&mut steps.values()),
+        TableForm::MarginRandomized(steps) => flat(&mut steps.values()),
+        TableForm::VennAbers(ends) => flat(&mut ends.p0().zip(ends.p1()).map(merged)),
+        TableForm::MarginVennAbers(ends) => flat(&mut ends.p0().zip(ends.p1()).map(merged)),
+        TableForm::Interpolated(line) => between_knots(line.y()),
+        TableForm::MarginInterpolated(line) => between_knots(line.y()),
         TableForm::Scaling(function) => vec![(function.prob(Score::ZERO), function.prob(Score::ONE))],
+        // Of all margins those that are usual count: at the ends every function is 0 or 1.
+        TableForm::MarginScaling(function) => {
+            let ends =
+                tables.score_range(table).and_then(|[lo, hi]| Margin::from_key(lo).zip(Margin::from_key(hi)));
+            let (lo, hi) = ends.unwrap_or((Margin::MIN, Margin::MAX));
+            vec![(function.prob(lo), function.prob(hi))]
+        }
         _ => return None,
     })
+}
+
+/// The probability of a bin of Venn-Abers prediction.
+fn merged((p0, p1): (f32, f32)) -> f32 {
+    p1 / (1.0 - p0 + p1)
+}
+
+fn between_knots(y: &[f32]) -> Vec<Piece> {
+    match *y {
+        [only] => vec![(only, only)],
+        ref y => y.windows(2).map(|ends| (ends[0], ends[1])).collect(),
+    }
 }
 
 /// What is wrong with the order that tables give scores.

@@ -2,6 +2,8 @@
 
 use calib_core::artifact::{Method, Theorem};
 
+use crate::stats::ScoreKind;
+
 /// The facts of a method with its parameters: everything that the rest of the crate asks it, apart from fitting.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Facts {
@@ -17,6 +19,8 @@ pub(crate) struct Facts {
     pub(crate) guarantee: Option<(Theorem, Bound)>,
     /// Whether points with one label only tell it something: its bins do not depend on labels, and have exact bounds on one side.
     pub(crate) takes_one_label: bool,
+    /// The only kind of score that it can be fitted to; `None` if it needs no more than the order.
+    pub(crate) takes: Option<ScoreKind>,
     /// What of it counts points, so that it refuses real weights.
     pub(crate) counts_points: Option<&'static str>,
 }
@@ -43,6 +47,7 @@ impl Facts {
             min_points: 1,
             guarantee: None,
             takes_one_label: false,
+            takes: None,
             counts_points: None,
         }
     }

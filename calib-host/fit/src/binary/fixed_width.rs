@@ -7,8 +7,9 @@ use super::steps::BinnedModel;
 use super::umd::bins_of;
 use crate::error::FitError;
 use crate::points::Points;
+use crate::stats::ScoreKind;
 
-/// Bins of equal width, with edges at the multiples of `1 / B` as `f32`.
+/// Bins of equal width of probabilities, with edges at the multiples of `1 / B` as `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedWidth {
     /// The number of bins, at least 1.
@@ -22,6 +23,7 @@ impl FixedWidth {
             guarantee: Some((Theorem::SampleSplit, Bound::FewestPoints)),
             takes_one_label: true,
             counts_points: Some("fixed-width binning"),
+            takes: Some(ScoreKind::Probability),
             ..Facts::new(Method::FixedWidth, format!("bins={}", self.bins))
         }
     }
@@ -33,7 +35,46 @@ impl FixedWidth {
         }
         let edges: Vec<f64> =
             (1..self.bins).map(|b| f64::from((b as f64 / self.bins as f64) as f32)).collect();
-        Ok(BinnedModel { bins: bins_of(points, &edges)?, edges, ties_merged: false })
+        let bins = bins_of(points, ScoreKind::Probability, &edges)?;
+        Ok(BinnedModel { bins, edges, ties_merged: false })
+    }
+}
+
+/// Bins of equal width of margins, between two margins. The outer bins reach beyond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FixedRange {
+    /// The number of bins, at least 1.
+    pub bins: usize,
+    /// Where the first bin would begin.
+    pub lowest: f32,
+    /// Where the last bin would end, above the lowest.
+    pub highest: f32,
+}
+
+impl FixedRange {
+    pub(super) fn facts(&self) -> Facts {
+        let Self { bins, lowest, highest } = self;
+        Facts {
+            takes: Some(ScoreKind::Margin),
+            parameters: format!("bins={bins} range={lowest},{highest}"),
+            ..FixedWidth { bins: *bins }.facts()
+        }
+    }
+
+    /// Fits points. A bin without points is empty.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {
+            return Err(FitError::BinCount(self.bins));
+        }
+        let (lowest, highest) = (f64::from(self.lowest), f64::from(self.highest));
+        let width = (highest - lowest) / self.bins as f64;
+        // -0.0, which equals 0.0, is no edge that a device reads; 0.0 is.
+        let edge = |b: usize| f64::from((lowest + width * b as f64) as f32) + 0.0;
+        let edges: Vec<f64> = (1..self.bins).map(edge).collect();
+        if !(width > 0.0 && width.is_finite() && edges.is_sorted_by(|a, b| a < b)) {
+            return Err(FitError::Range { lowest: self.lowest, highest: self.highest, bins: self.bins });
+        }
+        Ok(BinnedModel { bins: bins_of(points, ScoreKind::Margin, &edges)?, edges, ties_merged: false })
     }
 }
 

@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::facts::Facts;
+use super::margin_scaling::Line;
 use super::scaling::{ScalingMethod, ScalingModel, Targets};
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points, totals};
@@ -82,7 +83,28 @@ fn least_squares(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, 
             }
             ScalingModel::Temperature { inverse_t }
         }
+        ScalingModel::PlattMargin { .. } | ScalingModel::TemperatureMargin { .. } => {
+            of_margins(start, groups)?
+        }
     })
+}
+
+/// As [`least_squares`], on a scale on which the margins that matter are of order one.
+fn of_margins(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, ScalingError> {
+    let has_intercept = matches!(start, ScalingModel::PlattMargin { .. });
+    let line = Line::fit(groups, Targets::LABELS, has_intercept)?;
+    let ((middle, unit), [a, b]) = (line.scale(groups), line.weights());
+    if has_intercept {
+        let features = |m: f64| [(m - middle) / unit, 1.0];
+        let [slope, offset] = minimise(groups, features, [a * unit, b + a * middle], [false, false])?;
+        let a = slope / unit;
+        return Ok(ScalingModel::PlattMargin { a, b: offset - a * middle });
+    }
+    let [slope] = minimise(groups, |m| [m / unit], [a * unit], [true])?;
+    if slope == 0.0 {
+        return Err(ScalingError::Reversed);
+    }
+    Ok(ScalingModel::TemperatureMargin { inverse_t: slope / unit })
 }
 
 /// The features of a group and its shares of all points and of those with label 1.
@@ -268,6 +290,8 @@ mod tests {
             ScalingModel::PlattProb { a, b } => vec![(score, a), (1.0, b)],
             ScalingModel::Beta { a, b, c } => vec![(score.ln(), a), (-(1.0 - score).ln(), b), (1.0, c)],
             ScalingModel::Temperature { inverse_t } => vec![(logit, inverse_t)],
+            ScalingModel::PlattMargin { a, b } => vec![(score, a), (1.0, b)],
+            ScalingModel::TemperatureMargin { inverse_t } => vec![(score, inverse_t)],
         }
     }
 
@@ -300,6 +324,10 @@ mod tests {
             }
             ScalingModel::Temperature { inverse_t } => {
                 ScalingModel::Temperature { inverse_t: to(0, inverse_t) }
+            }
+            ScalingModel::PlattMargin { a, b } => ScalingModel::PlattMargin { a: to(0, a), b: to(1, b) },
+            ScalingModel::TemperatureMargin { inverse_t } => {
+                ScalingModel::TemperatureMargin { inverse_t: to(0, inverse_t) }
             }
         }
     }

@@ -8,6 +8,7 @@ mod fixed_width;
 mod irp;
 mod isotonic;
 mod least_squares;
+mod margin_scaling;
 mod model;
 mod scaling;
 mod scaling_binning;
@@ -21,13 +22,12 @@ use facts::Facts;
 
 use crate::error::FitError;
 use crate::points::Points;
-use crate::stats::Seed;
+use crate::stats::{ScoreKind, Seed};
 
-pub use fixed_width::FixedWidth;
+pub use fixed_width::{FixedRange, FixedWidth};
 pub use isotonic::{InterpolatedModel, Isotonic};
 pub use least_squares::Loss;
 pub use model::Model;
-pub(crate) use model::in_compact_table;
 pub use scaling::{ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
 pub use steps::{Bin, BinnedModel, CodeModel, RandomizedModel};
@@ -45,8 +45,10 @@ pub enum BinaryMethod {
     UmdRandomized(Umd, Seed),
     /// Uniform-mass binning with sample splitting.
     Ums(Ums),
-    /// Bins of equal width.
+    /// Bins of equal width, of probabilities.
     FixedWidth(FixedWidth),
+    /// Bins of equal width between two margins.
+    FixedRange(FixedRange),
     /// Isotonic regression as a step function.
     Isotonic(Isotonic),
     /// Isotonic regression, interpolated.
@@ -93,6 +95,7 @@ impl BinaryMethod {
             Self::UmdRandomized(umd, seed) => umd.randomized_facts(*seed),
             Self::Ums(ums) => ums.facts(),
             Self::FixedWidth(fixed_width) => fixed_width.facts(),
+            Self::FixedRange(fixed_range) => fixed_range.facts(),
             Self::Isotonic(isotonic) => isotonic.facts(),
             Self::IsotonicInterpolated(isotonic) => isotonic.interpolated_facts(),
             Self::ScalingBinning(scaling_binning) => scaling_binning.facts(),
@@ -111,19 +114,29 @@ impl BinaryMethod {
             | Self::UmdRandomized(Umd { bins, .. }, _)
             | Self::Ums(Ums { bins, .. })
             | Self::FixedWidth(FixedWidth { bins })
+            | Self::FixedRange(FixedRange { bins, .. })
             | Self::ScalingBinning(ScalingBinning { bins, .. }) => *bins = number,
             _ => {}
         }
         self
     }
 
-    /// Fits points with both labels.
-    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<Model, FitError> {
+    /// Fits points with scores of this kind and, unless the method takes one, with both labels.
+    ///
+    /// # Errors
+    ///
+    /// [`FitError::ScoreKind`] for a method of another kind of score, and those of the method.
+    pub(crate) fn fit(&self, points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Model, FitError> {
+        let Facts { method, takes, .. } = self.facts();
+        if let Some(takes) = takes.filter(|&takes| takes != kind) {
+            return Err(FitError::ScoreKind { method, takes, given: kind });
+        }
         Ok(match self {
             Self::Umd(umd) => Model::Steps(umd.fit(points)?),
             Self::UmdRandomized(umd, seed) => Model::Randomized(umd.fit_randomized(points, *seed)?),
-            Self::Ums(ums) => Model::Steps(ums.fit(points)?),
+            Self::Ums(ums) => Model::Steps(ums.fit(points, kind)?),
             Self::FixedWidth(fixed_width) => Model::Steps(fixed_width.fit(points)?),
+            Self::FixedRange(fixed_range) => Model::Steps(fixed_range.fit(points)?),
             Self::Isotonic(isotonic) => Model::Steps(isotonic.fit(points)?),
             Self::IsotonicInterpolated(isotonic) => Model::Interpolated(isotonic.fit_interpolated(points)?),
             Self::ScalingBinning(scaling_binning) => Model::Steps(scaling_binning.fit(points)?),
@@ -132,7 +145,7 @@ impl BinaryMethod {
                 Model::Scaling(Loss::LogOfBayesianTargets.fit(*scaling, points)?)
             }
             Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
-            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?)),
+            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?, kind)),
         })
     }
 }

@@ -58,11 +58,11 @@ impl Model {
         }
     }
 
-    /// What kind of number the function takes.
-    pub fn encoding(&self) -> ScoreEncoding {
+    /// Returns the encoding of the codes that the function takes; `None` if it takes floats.
+    pub fn code_encoding(&self) -> Option<ScoreEncoding> {
         match self {
-            Self::Codes(model) => model.encoding,
-            _ => ScoreEncoding::F32,
+            Self::Codes(model) => Some(model.encoding),
+            _ => None,
         }
     }
 
@@ -92,9 +92,4 @@ impl Model {
             _ => false,
         }
     }
-}
-
-/// What kind of number a table of 16-bit numbers takes: codes as they are, a float rounded.
-pub(crate) fn in_compact_table(encoding: ScoreEncoding) -> ScoreEncoding {
-    if encoding == ScoreEncoding::F32 { ScoreEncoding::RoundedF32 } else { encoding }
 }

@@ -4,9 +4,10 @@ use calib_core::artifact::Method;
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 use super::facts::Facts;
+use super::margin_scaling::Line;
 use crate::error::{FitError, ScalingError};
 use crate::points::{BUCKETS, Group, Points, packed};
-use crate::stats::{clip, ln_complement, logit, sigmoid};
+use crate::stats::{ScoreKind, clip, ln_complement, logit, sigmoid};
 
 /// The norm of the gradient, per point, at which a fit has converged.
 const GRADIENT_NORM: f64 = 1e-10;
@@ -27,6 +28,10 @@ pub enum ScalingMethod {
     Beta,
     /// `sigmoid(logit(s) / t)` with `t > 0`.
     Temperature,
+    /// `sigmoid(a m + b)` of a margin (Platt 1999).
+    PlattMargin,
+    /// `sigmoid(m / t)` with `t > 0` of a margin, which is taken for a logit.
+    TemperatureMargin,
 }
 
 /// What the probabilities of points with label 0 and of points with label 1 are fitted to.
@@ -64,6 +69,18 @@ pub enum ScalingModel {
         /// One over the temperature, above 0.
         inverse_t: f64,
     },
+    /// `sigmoid(a m + b)` of a margin.
+    PlattMargin {
+        /// The slope.
+        a: f64,
+        /// The intercept.
+        b: f64,
+    },
+    /// `sigmoid(inverse_t m)` of a margin.
+    TemperatureMargin {
+        /// One over the temperature, above 0.
+        inverse_t: f64,
+    },
 }
 
 impl ScalingMethod {
@@ -73,8 +90,18 @@ impl ScalingMethod {
             Self::PlattProb => (Method::Platt, "platt-prob"),
             Self::Beta => (Method::Beta, "beta"),
             Self::Temperature => (Method::Temperature, "temperature"),
+            Self::PlattMargin => (Method::Platt, "platt-margin"),
+            Self::TemperatureMargin => (Method::Temperature, "temperature-margin"),
         };
-        Facts::new(method, format!("scaling={name}"))
+        Facts { takes: Some(self.takes()), ..Facts::new(method, format!("scaling={name}")) }
+    }
+
+    /// Returns the kind of score that it takes.
+    pub(super) fn takes(self) -> ScoreKind {
+        match self {
+            Self::PlattMargin | Self::TemperatureMargin => ScoreKind::Margin,
+            Self::PlattLogit | Self::PlattProb | Self::Beta | Self::Temperature => ScoreKind::Probability,
+        }
     }
 
     /// Fits points by Newton's method on the mean log-loss.
@@ -108,15 +135,29 @@ impl ScalingMethod {
                 }
                 ScalingModel::Temperature { inverse_t }
             }
+            Self::PlattMargin => {
+                let [a, b] = Line::fit(&points.groups()?, targets, true)?.weights();
+                ScalingModel::PlattMargin { a, b }
+            }
+            Self::TemperatureMargin => {
+                let [inverse_t, _] = Line::fit(&points.groups()?, targets, false)?.weights();
+                if inverse_t <= 0.0 {
+                    return Err(ScalingError::Reversed.into());
+                }
+                ScalingModel::TemperatureMargin { inverse_t }
+            }
         })
     }
 
     /// Whether a threshold divides the labels, whose ranges of scores are given, so that a steeper slope always fits better;
-    /// points on it do not change that. Without an intercept only the threshold 1/2 can.
+    /// points on it do not change that. Without an intercept only the threshold 1/2 can, or 0 of margins.
     fn is_separated(self, ranges: [Option<(f64, f64)>; 2]) -> bool {
         match (self, ranges) {
             (Self::Temperature, [Some(negatives), Some(positives)]) => {
                 negatives.1 <= 0.5 && positives.0 >= 0.5
+            }
+            (Self::TemperatureMargin, [Some(negatives), Some(positives)]) => {
+                negatives.1 <= 0.0 && positives.0 >= 0.0
             }
             (_, [Some(negatives), Some(positives)]) => {
                 negatives.1 <= positives.0 || positives.1 <= negatives.0
@@ -142,22 +183,36 @@ impl Targets {
         self.0[usize::from(label)]
     }
 
+    /// The sum over points.
+    pub(super) fn sum(self, (n, positives): (u64, u64)) -> f64 {
+        (n - positives) as f64 * self.of(false) + positives as f64 * self.of(true)
+    }
+
     /// The mean over points.
-    fn mean(self, (n, positives): (u64, u64)) -> f64 {
-        let sum = (n - positives) as f64 * self.of(false) + positives as f64 * self.of(true);
-        sum / n as f64
+    pub(super) fn mean(self, (n, positives): (u64, u64)) -> f64 {
+        self.sum((n, positives)) / n as f64
     }
 }
 
 impl ScalingModel {
-    /// The calibrated probability of a score in `[0, 1]`.
+    /// The calibrated probability of a score of the kind that it takes.
     pub fn prob(&self, score: f64) -> f64 {
         sigmoid(match *self {
             Self::PlattLogit { a, b } => a * logit(score) + b,
             Self::PlattProb { a, b } => a * score + b,
             Self::Beta { a, b, c } => a * clip(score).ln() - b * ln_complement(score) + c,
             Self::Temperature { inverse_t } => inverse_t * logit(score),
+            Self::PlattMargin { a, b } => a * score + b,
+            Self::TemperatureMargin { inverse_t } => inverse_t * score,
         })
+    }
+
+    /// Returns the kind of score that it takes.
+    pub(crate) fn takes(&self) -> ScoreKind {
+        match self {
+            Self::PlattMargin { .. } | Self::TemperatureMargin { .. } => ScoreKind::Margin,
+            _ => ScoreKind::Probability,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::steps::{Bin, BinnedModel};
 use super::ums::uniform_mass_edges;
 use crate::error::FitError;
 use crate::points::{Group, Points, split, totals};
+use crate::stats::ScoreKind;
 
 /// Scaling-binning (Kumar, Liang and Ma 2019, section 4.1): a scaling function is fitted, its outputs are binned by
 /// uniform mass, and a bin's value is the mean of the scaled outputs in it.
@@ -31,7 +32,7 @@ pub struct ScalingBinning {
 impl ScalingBinning {
     pub(super) fn facts(&self) -> Facts {
         let Self { scaling, loss, bins, split_seed } = *self;
-        let scaling = loss.facts(scaling).parameters;
+        let function = loss.facts(scaling).parameters;
         let (parts, split) = match split_seed {
             Some(seed) => (3, format!("split=3 seed={seed}")),
             None => (1, "split=1".into()),
@@ -40,12 +41,13 @@ impl ScalingBinning {
             bins: Some(bins),
             min_points: bins.saturating_mul(2 * parts),
             counts_points: Some("scaling-binning"),
-            ..Facts::new(Method::ScalingBinning, format!("{scaling} bins={bins} {split}"))
+            takes: Some(scaling.takes()),
+            ..Facts::new(Method::ScalingBinning, format!("{function} bins={bins} {split}"))
         }
     }
 
-    /// Fits points. Equal edges become one; a bin without points has the scaled value of its
-    /// midpoint and is empty.
+    /// Fits points. Equal edges become one; a bin without points is empty, and has the scaled value of its midpoint, if it has
+    /// one.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
         let groups = points.groups()?;
         let parts = match self.split_seed {
@@ -72,11 +74,13 @@ impl ScalingBinning {
         values: &[Group],
     ) -> Result<BinnedModel, FitError> {
         let mut edges = uniform_mass_edges(edges, bins)?;
-        edges.retain(|&edge| edge > 0.0);
+        let kind = scaling.takes();
+        let (lowest, highest) = kind.ends();
+        edges.retain(|&edge| kind.is_edge(edge));
 
         let mut rest = values;
         let bounds = |b: usize| {
-            let lo = if b == 0 { 0.0 } else { edges[b - 1] };
+            let lo = if b == 0 { lowest } else { edges[b - 1] };
             (lo, edges.get(b).copied())
         };
         let bins = (0..=edges.len())
@@ -87,7 +91,8 @@ impl ScalingBinning {
                 rest = above;
                 let (n, positives) = totals(inside);
                 let sum: f64 = inside.iter().map(|group| group.n as f64 * scaling.prob(group.score)).sum();
-                let middle = scaling.prob((lo + hi.unwrap_or(1.0)) / 2.0);
+                let empty = Bin::empty(kind, lo, hi.unwrap_or(highest)).value;
+                let middle = if kind == ScoreKind::Margin { empty } else { scaling.prob(empty) };
                 Bin { value: if n > 0 { sum / n as f64 } else { middle }, n, positives }
             })
             .collect();

@@ -2,7 +2,10 @@
 
 use calib_core::ScoreEncoding;
 
-/// A step function on `[0, 1]`: one value per bin `[lo, hi)`, the last bin closed.
+use crate::stats::ScoreKind;
+
+/// A step function of a score: one value per bin `[lo, hi)`. The outer bins reach to the ends of the scale, which are 0 and 1 for
+/// probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BinnedModel {
     /// The inner edges, strictly ascending, one less than there are bins.
@@ -56,9 +59,13 @@ impl Bin {
         Self { value: positives as f64 / n as f64, n, positives }
     }
 
-    /// A bin without points: its value is its midpoint.
-    pub(crate) fn empty(lo: f64, hi: f64) -> Self {
-        Self { value: (lo + hi) / 2.0, n: 0, positives: 0 }
+    /// A bin without points: its value is its midpoint, or 1/2 for margins, of which a midpoint is no probability.
+    pub(crate) fn empty(kind: ScoreKind, lo: f64, hi: f64) -> Self {
+        let value = match kind {
+            ScoreKind::Probability => (lo + hi) / 2.0,
+            ScoreKind::Margin => 0.5,
+        };
+        Self { value, n: 0, positives: 0 }
     }
 }
 
@@ -68,7 +75,7 @@ impl BinnedModel {
         self.edges.partition_point(|&edge| edge <= score)
     }
 
-    /// The calibrated probability of a score in `[0, 1]`.
+    /// The calibrated probability of a score.
     pub fn prob(&self, score: f64) -> f64 {
         self.bins[self.bin(score)].value
     }

@@ -10,7 +10,7 @@ use super::facts::{Bound, Facts};
 use super::steps::{Bin, BinnedModel, RandomizedModel};
 use crate::error::FitError;
 use crate::points::{Group, Points, Ranked};
-use crate::stats::Seed;
+use crate::stats::{ScoreKind, Seed};
 
 /// Uniform-mass binning: boundaries at order statistics of the scores, values from the mean labels between them
 /// (Gupta and Ramdas 2021).
@@ -235,22 +235,33 @@ pub(crate) fn lookup_means(
     let below = points.below(&edges)?;
     let empty = below.partition_point(|&(n, _)| n == 0);
     edges.drain(..empty);
-    let bins = bins_between(points, &edges, &below[empty..]);
+    // No bin is empty: every edge is the score of a point.
+    let bins = bins_between(points, ScoreKind::default(), &edges, &below[empty..]);
     Ok(BinnedModel { edges, bins, ties_merged: false })
 }
 
-/// The bins that a lookup puts every point in, for strictly ascending edges. An empty one has its midpoint as value.
-pub(crate) fn bins_of(points: &(impl Points + ?Sized), edges: &[f64]) -> Result<Vec<Bin>, FitError> {
-    Ok(bins_between(points, edges, &points.below(edges)?))
+/// The bins that a lookup puts every point in, for strictly ascending edges.
+pub(crate) fn bins_of(
+    points: &(impl Points + ?Sized),
+    kind: ScoreKind,
+    edges: &[f64],
+) -> Result<Vec<Bin>, FitError> {
+    Ok(bins_between(points, kind, edges, &points.below(edges)?))
 }
 
 /// The bins between edges, given the points and positives below each.
-fn bins_between(points: &(impl Points + ?Sized), edges: &[f64], below: &[(u64, u64)]) -> Vec<Bin> {
-    let highs = edges.iter().copied().zip(below.iter().copied()).chain([(1.0, points.totals())]);
-    let mut low = (0.0, (0, 0));
+fn bins_between(
+    points: &(impl Points + ?Sized),
+    kind: ScoreKind,
+    edges: &[f64],
+    below: &[(u64, u64)],
+) -> Vec<Bin> {
+    let (lowest, highest) = kind.ends();
+    let highs = edges.iter().copied().zip(below.iter().copied()).chain([(highest, points.totals())]);
+    let mut low = (lowest, (0, 0));
     let bin = |high: (f64, (u64, u64))| {
         let (n, positives) = (high.1.0 - low.1.0, high.1.1 - low.1.1);
-        let bin = if n > 0 { Bin::mean(n, positives) } else { Bin::empty(low.0, high.0) };
+        let bin = if n > 0 { Bin::mean(n, positives) } else { Bin::empty(kind, low.0, high.0) };
         low = high;
         bin
     };

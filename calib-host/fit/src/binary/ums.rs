@@ -7,6 +7,7 @@ use super::steps::BinnedModel;
 use super::umd::{Umd, bins_of, lookup_means};
 use crate::error::FitError;
 use crate::points::{Group, Points, split, totals};
+use crate::stats::ScoreKind;
 
 /// Uniform-mass binning with sample splitting (Gupta et al. 2020): edges from one random half of the points, values from
 /// the other.
@@ -32,26 +33,38 @@ impl Ums {
     }
 
     /// Fits points. Equal edges become one; a bin without points of the second half is empty.
-    pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+    pub(crate) fn fit(
+        &self,
+        points: &(impl Points + ?Sized),
+        kind: ScoreKind,
+    ) -> Result<BinnedModel, FitError> {
         let halves = split(&points.groups()?, 2, self.seed);
         let [edges_half, values_half] = &halves[..] else { unreachable!("two parts were asked for") };
         if totals(values_half).0 < 2 * self.bins as u64 {
             return Err(FitError::TooFewPoints { n: points.totals().0, bins: 2 * self.bins });
         }
-        Self::fit_parts(self.bins, edges_half, values_half)
+        Self::fit_parts_of(kind, self.bins, edges_half, values_half)
     }
 
-    /// Fits to parts that were split elsewhere, each in ascending order of score: edges from the one, values from the
+    /// Fits to parts of probabilities that were split elsewhere, each in ascending order of score: edges from the one, values from the
     /// other.
     ///
     /// # Errors
     ///
     /// Fewer than two points a bin for the edges, or no bins.
     pub fn fit_parts(bins: usize, edges: &[Group], values: &[Group]) -> Result<BinnedModel, FitError> {
-        // A lookup needs strictly ascending edges above 0.
+        Self::fit_parts_of(ScoreKind::Probability, bins, edges, values)
+    }
+
+    fn fit_parts_of(
+        kind: ScoreKind,
+        bins: usize,
+        edges: &[Group],
+        values: &[Group],
+    ) -> Result<BinnedModel, FitError> {
         let mut edges = uniform_mass_edges(edges, bins)?;
-        edges.retain(|&edge| edge > 0.0);
-        Ok(BinnedModel { bins: bins_of(values, &edges)?, edges, ties_merged: false })
+        edges.retain(|&edge| kind.is_edge(edge));
+        Ok(BinnedModel { bins: bins_of(values, kind, &edges)?, edges, ties_merged: false })
     }
 }
 
@@ -77,7 +90,7 @@ mod tests {
     proptest! {
         #[test]
         fn values_rest_on_one_half(groups in groups(), bins in 1usize..8, seed in any::<u64>()) {
-            let model = Ums { bins, seed }.fit(&groups[..]).unwrap();
+            let model = Ums { bins, seed }.fit(&groups[..], ScoreKind::Probability).unwrap();
             let n = totals(&groups).0;
             prop_assert_eq!(model.bins.iter().map(|bin| bin.n).sum::<u64>(), n / 2);
             prop_assert!(model.edges.windows(2).all(|e| e[0] < e[1]));

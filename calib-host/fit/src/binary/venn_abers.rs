@@ -4,6 +4,7 @@ use calib_core::artifact::Method;
 
 use super::facts::Facts;
 use crate::points::Group;
+use crate::stats::ScoreKind;
 
 /// A Venn-Abers predictor (Vovk, Petej and Fedorova 2015), tabulated: the isotonic fits with the test point added with
 /// label 0 and with label 1, at the test point, as step functions of its score.
@@ -37,7 +38,7 @@ impl VennAbersModel {
     /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is
     /// constant from one score up to the next; by the same reasoning the fit with label 1 is constant right above a
     /// score up to and including the next.
-    pub(crate) fn fit(groups: &[Group]) -> Self {
+    pub(crate) fn fit(groups: &[Group], kind: ScoreKind) -> Self {
         let before = Stacks::new(groups.iter(), |below, new| !mean_is_below(below, new));
         let after = Stacks::new(groups.iter().rev(), |above, new| !mean_is_below(new, above));
         let fitted = |index: usize, label: u64| {
@@ -49,20 +50,21 @@ impl VennAbersModel {
         let mut table = Self { edges: Vec::new(), p0: vec![0.0], p1: vec![fitted(0, 1)] };
         for (index, group) in groups.iter().enumerate() {
             let p1 = table.p1[table.p1.len() - 1];
-            table.begin(group.score, fitted(index, 0), p1);
-            let above = f64::from((group.score as f32).next_up());
-            if above <= 1.0 {
+            table.begin(kind, group.score, fitted(index, 0), p1);
+            // -0.0, which equals 0.0, is no edge that a device reads; 0.0 is.
+            let above = f64::from((group.score as f32).next_up()) + 0.0;
+            if above.is_finite() && above <= kind.ends().1 {
                 let p1 = if index + 1 < groups.len() { fitted(index + 1, 1) } else { 1.0 };
-                table.begin(above, table.p0[table.p0.len() - 1], p1);
+                table.begin(kind, above, table.p0[table.p0.len() - 1], p1);
             }
         }
         table
     }
 
     /// Begins a bin at `edge`, unless nothing changes there; replaces the bin that begins there already.
-    fn begin(&mut self, edge: f64, p0: f64, p1: f64) {
+    fn begin(&mut self, kind: ScoreKind, edge: f64, p0: f64, p1: f64) {
         let last = self.p0.len() - 1;
-        if self.edges.last().copied().unwrap_or(0.0) >= edge {
+        if self.edges.last().copied().unwrap_or(kind.ends().0) >= edge {
             (self.p0[last], self.p1[last]) = (p0, p1);
         } else if (self.p0[last], self.p1[last]) != (p0, p1) {
             self.edges.push(edge);
@@ -161,7 +163,7 @@ mod tests {
             };
             let points = (0..25).map(|_| draw()).map(|(score, label)| (score, 1, label.into())).collect();
             let (score, label) = draw();
-            let model = VennAbersModel::fit(&group(points));
+            let model = VennAbersModel::fit(&group(points), ScoreKind::Probability);
             let bin = model.edges.partition_point(|&edge| edge <= score);
             let ends = if label { [model.p1[bin], model.p0[bin]] } else { [model.p0[bin], model.p1[bin]] };
             for (sums, prob) in [&mut right, &mut wrong].into_iter().zip(ends) {
@@ -183,7 +185,7 @@ mod tests {
         ) {
             let at = |i: u32| f64::from(i as f32 / 11.0);
             let groups = group(raw.into_iter().map(|(s, n, y)| (at(s), n, if y { n } else { 0 })).collect());
-            let model = VennAbersModel::fit(&groups);
+            let model = VennAbersModel::fit(&groups, ScoreKind::Probability);
             let mut probes = vec![f64::from(probe), 0.0, 1.0];
             for i in 0..12 {
                 let s = at(i) as f32;

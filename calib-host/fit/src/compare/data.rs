@@ -1,13 +1,17 @@
 //! What methods are compared on: fits to some of the points, losses of others.
 
-use calib_core::artifact::Reduction;
-use calib_core::{Outcome, Score};
+use std::fmt::Debug;
 
-use crate::apply::{AppliedVector, apply_scores, apply_vectors};
+use calib_core::Outcome;
+use calib_core::artifact::Reduction;
+
+use crate::apply::{Applied, AppliedVector, apply_margins, apply_scores, apply_vectors};
 use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes, joint_artifact_bytes};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
-use crate::data::{BinaryData, DataError, RowsHash, VectorData, VectorKind, Vectors, check_labels};
+use crate::data::{
+    BinaryData, DataError, RowsHash, ScoreKind, VectorData, VectorKind, Vectors, check_labels, check_score,
+};
 use crate::error::FitError;
 use crate::fit::{divided, fit_binary};
 use crate::joint::{JointMethod, fit_joint};
@@ -22,6 +26,8 @@ pub enum Contender {
     Binary(BinaryMethod),
     /// For vectors, class by class or rank by rank.
     Reduced(Reduction, ReductionOptions),
+    /// For logits, of the predicted class: its score is its lead over the second largest logit.
+    ReducedByLead(Reduction, ReductionOptions),
     /// For vectors as a whole.
     Joint(JointMethod),
 }
@@ -32,7 +38,7 @@ impl Contender {
         match self {
             Self::Binary(method) => method.may_guarantee(),
             Self::Reduced(Reduction::Normalized, _) | Self::Joint(_) => false,
-            Self::Reduced(_, options) => options.method.may_guarantee(),
+            Self::Reduced(_, options) | Self::ReducedByLead(_, options) => options.method.may_guarantee(),
         }
     }
 }
@@ -56,7 +62,7 @@ pub struct CompareData {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Points {
-    Binary(Vec<(Score, bool)>),
+    Binary(ScoreKind, Vec<(f32, bool)>),
     Vectors { vectors: Vectors, labels: Vec<i64>, claim: Claim },
 }
 
@@ -75,15 +81,31 @@ impl CompareData {
     ///
     /// If a score is not in `[0, 1]`, or the clusters are of another number of points.
     pub fn binary(points: impl IntoIterator<Item = (f64, bool)>, clusters: Option<&Clusters>) -> Self {
-        let score = |score: f64| Score::new(score as f32).expect("a score is in [0, 1]");
-        let points: Vec<_> = points.into_iter().map(|(s, label)| (score(s), label)).collect();
-        let compare = |a: usize, b: usize| {
-            points[a].0.get().total_cmp(&points[b].0.get()).then(points[a].1.cmp(&points[b].1))
+        Self::binary_of(ScoreKind::Probability, points, clusters)
+    }
+
+    /// As [`CompareData::binary`], for scores of this kind. Margins are no probabilities: what stands for them where they are to be
+    /// judged as they are is the share of label 1 among the points.
+    ///
+    /// # Panics
+    ///
+    /// If a value is no score of this kind, or the clusters are of another number of points.
+    pub fn binary_of(
+        kind: ScoreKind,
+        points: impl IntoIterator<Item = (f64, bool)>,
+        clusters: Option<&Clusters>,
+    ) -> Self {
+        let point = |(score, label): (f64, bool)| {
+            check_score(kind, score).expect("every value is a score");
+            (score as f32 + 0.0, label)
         };
+        let points: Vec<_> = points.into_iter().map(point).collect();
+        let compare =
+            |a: usize, b: usize| points[a].0.total_cmp(&points[b].0).then(points[a].1.cmp(&points[b].1));
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_unstable_by(|&a, &b| compare(a, b));
         let units = Units::new(clusters, &mut order, |a, b| compare(a, b).is_eq());
-        Self { points: Points::Binary(order.into_iter().map(|i| points[i]).collect()), units }
+        Self { points: Points::Binary(kind, order.into_iter().map(|i| points[i]).collect()), units }
     }
 
     /// Vectors and their true classes; `clusters` as for [`CompareData::binary`].
@@ -113,8 +135,8 @@ impl CompareData {
     /// The hash of the rows: equal for the same rows in any order.
     pub fn rows_hash(&self) -> RowsHash {
         match &self.points {
-            Points::Binary(points) => {
-                points.iter().map(|&(score, label)| RowsHash::of_score(score.get(), label)).sum()
+            Points::Binary(_, points) => {
+                points.iter().map(|&(score, label)| RowsHash::of_score(score, label)).sum()
             }
             Points::Vectors { vectors, labels, .. } => vectors.rows_hash(labels),
         }
@@ -123,7 +145,7 @@ impl CompareData {
     /// The number of points.
     pub fn len(&self) -> usize {
         match &self.points {
-            Points::Binary(points) => points.len(),
+            Points::Binary(_, points) => points.len(),
             Points::Vectors { labels, .. } => labels.len(),
         }
     }
@@ -146,7 +168,7 @@ impl CompareData {
     /// Which probabilities count, of vectors.
     pub(super) fn claim(&self) -> Option<Claim> {
         match self.points {
-            Points::Binary(_) => None,
+            Points::Binary(..) => None,
             Points::Vectors { claim, .. } => Some(claim),
         }
     }
@@ -154,7 +176,7 @@ impl CompareData {
     /// What a device is given.
     pub(super) fn input(&self) -> CallInput {
         match &self.points {
-            Points::Binary(_) => CallInput::Score,
+            Points::Binary(..) => CallInput::Score,
             Points::Vectors { vectors, .. } => match vectors.kind() {
                 VectorKind::Logits => CallInput::Logits,
                 VectorKind::Probs => CallInput::Probs,
@@ -165,7 +187,7 @@ impl CompareData {
     /// The points with these indices, which ascend.
     pub(super) fn part(&self, some: &[usize]) -> Self {
         let points = match &self.points {
-            Points::Binary(points) => Points::Binary(some.iter().map(|&i| points[i]).collect()),
+            Points::Binary(kind, points) => Points::Binary(*kind, some.iter().map(|&i| points[i]).collect()),
             Points::Vectors { vectors, labels, claim } => Points::Vectors {
                 vectors: vectors.part(some),
                 labels: some.iter().map(|&i| labels[i]).collect(),
@@ -178,7 +200,7 @@ impl CompareData {
     /// For every unit the label that is the rarest of all those in it, so that dealing units out by it spreads rare labels.
     pub(super) fn strata(&self) -> Vec<usize> {
         let labels: Vec<usize> = match &self.points {
-            Points::Binary(points) => points.iter().map(|point| point.1.into()).collect(),
+            Points::Binary(_, points) => points.iter().map(|point| point.1.into()).collect(),
             Points::Vectors { labels, .. } => labels.iter().map(|&label| label as usize).collect(),
         };
         let mut counts = vec![0u64; 1 + labels.iter().max().copied().unwrap_or(0)];
@@ -210,20 +232,30 @@ impl CompareData {
         // As long as what `calib fit` writes, whatever the hash.
         let options = ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() };
         let fit = match (&self.points, contender) {
-            (Points::Binary(points), Contender::Binary(method)) => {
+            (Points::Binary(kind, points), Contender::Binary(method)) => {
                 // Bounds on one side are nothing to rank.
                 let label = points[0].1;
                 if points.iter().all(|point| point.1 == label) {
                     let cause = FitError::OneClass { label: label.into(), n: points.len() as u64 };
                     return Err(words(&cause));
                 }
-                let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s.get()), label)).unzip();
-                let data = BinaryData::new(scores, labels).map_err(|cause| words(&cause))?;
+                let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s), label)).unzip();
+                let data = match kind {
+                    ScoreKind::Probability => BinaryData::new(scores, labels),
+                    ScoreKind::Margin => BinaryData::of_margins(scores, labels),
+                };
+                let data = data.map_err(|cause| words(&cause))?;
                 fit_binary(&data, method, divided(alpha, candidates))
                     .and_then(|fit| Ok(fit.with_spreads([Some(data.spread()?)])))
             }
             (Points::Vectors { vectors, labels, .. }, Contender::Reduced(reduction, method)) => {
                 let problems = Problems::new(vectors, labels, *reduction).map_err(|cause| words(&cause))?;
+                fit_reduction(&problems, method, divided(alpha, candidates))
+                    .map(|fit| fit.with_spreads(problems.spreads()))
+            }
+            (Points::Vectors { vectors, labels, .. }, Contender::ReducedByLead(reduction, method)) => {
+                let problems = Problems::of_class_margins(vectors, labels, *reduction);
+                let problems = problems.map_err(|cause| words(&cause))?;
                 fit_reduction(&problems, method, divided(alpha, candidates))
                     .map(|fit| fit.with_spreads(problems.spreads()))
             }
@@ -234,7 +266,7 @@ impl CompareData {
                 let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| words(&cause))?;
                 return Ok(Fitted { stored, epsilon: None, uncalibrated_tables: 0 });
             }
-            (Points::Binary(_), _) => return Err("it is for vectors of several classes".into()),
+            (Points::Binary(..), _) => return Err("it is for vectors of several classes".into()),
             (Points::Vectors { .. }, _) => return Err("it is for binary scores".into()),
         };
         let fit = fit.map_err(|cause| words(&cause))?.chosen_among(candidates, alpha);
@@ -249,8 +281,9 @@ impl CompareData {
     /// The loss of every point as it is.
     pub(super) fn losses_as_they_are(&self, score: ProperScore) -> Vec<f64> {
         match &self.points {
-            Points::Binary(points) => {
-                points.iter().map(|&(s, label)| score.loss(s.get().into(), label)).collect()
+            Points::Binary(kind, points) => {
+                let own = own_prob(*kind, points);
+                points.iter().map(|&(s, label)| score.loss(own(s), label)).collect()
             }
             Points::Vectors { vectors, labels, claim } => vectors
                 .vectors()
@@ -277,22 +310,30 @@ impl CompareData {
     ) -> Result<Vec<f64>, String> {
         let artifact = stored.artifact();
         let unfit = || "the artefact does not fit the points".to_owned();
-        let prob = |outcome: &Outcome, uncalibrated: Score| match outcome {
+        let prob = |outcome: &Outcome, uncalibrated: f64| match outcome {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
-            _ => f64::from(uncalibrated.get()),
+            _ => uncalibrated,
         };
         match &self.points {
-            Points::Binary(points) => {
-                let scores: Vec<Score> = points.iter().map(|point| point.0).collect();
-                let applied = apply_scores(&artifact, &scores, seed).ok_or_else(unfit)?;
+            Points::Binary(kind, points) => {
+                let scores = points.iter().map(|point| point.0);
+                let applied = match kind {
+                    ScoreKind::Probability => apply_scores(&artifact, &checked(scores), seed),
+                    ScoreKind::Margin => apply_margins(&artifact, &checked(scores), seed),
+                };
+                let applied = applied.ok_or_else(unfit)?;
                 let rows = applied.iter().zip(points);
-                Ok(rows.map(|(row, &(s, label))| score.loss(prob(&row.outcome, s), label)).collect())
+                let own = own_prob(*kind, points);
+                let loss = |(row, &(s, label)): (&Applied, &(f32, bool))| {
+                    score.loss(prob(&row.outcome, own(s)), label)
+                };
+                Ok(rows.map(loss).collect())
             }
             Points::Vectors { vectors, labels, claim } => {
                 let applied = apply_vectors(&artifact, vectors, seed).ok_or_else(unfit)?;
                 let rows = applied.zip(vectors.vectors()).zip(labels);
                 rows.map(|((row, vector), &label)| {
-                    let (top, outcome) = match (claim, &row) {
+                    let (class, own, outcome) = match (claim, &row) {
                         (Claim::AllClasses, AppliedVector::Classes(row)) => {
                             let own = vector.scores().map(|score| f64::from(score.get()));
                             let probs = row.probs.iter().zip(own);
@@ -302,15 +343,36 @@ impl CompareData {
                         (Claim::AllClasses, _) => {
                             return Err("it gives no probability for every class".into());
                         }
-                        (Claim::TopLabel, AppliedVector::TopLabel(row)) => (row.top, row.outcome),
-                        (Claim::TopLabel, AppliedVector::Classes(row)) => (row.top, row.predicted),
-                        (Claim::TopLabel, AppliedVector::TopK(pairs)) => (pairs[0].top, pairs[0].outcome),
+                        // Its score may be a lead, which is no probability.
+                        (Claim::TopLabel, AppliedVector::TopLabel(row)) => {
+                            (row.class, vector.top_label().score.get(), row.outcome)
+                        }
+                        (Claim::TopLabel, AppliedVector::Classes(row)) => {
+                            (row.top.class, row.top.score.get(), row.predicted)
+                        }
+                        (Claim::TopLabel, AppliedVector::TopK(pairs)) => {
+                            (pairs[0].class, pairs[0].score, pairs[0].outcome)
+                        }
                     };
-                    Ok(score.loss(prob(&outcome, top.score), i64::from(top.class) == label))
+                    Ok(score.loss(prob(&outcome, own.into()), i64::from(class) == label))
                 })
                 .collect()
             }
         }
+    }
+}
+
+/// Scores that were checked before.
+fn checked<S: TryFrom<f32, Error: Debug>>(scores: impl Iterator<Item = f32>) -> Vec<S> {
+    scores.map(|score| score.try_into().expect("scores were checked")).collect()
+}
+
+/// The probabilities that scores are, or else the share of label 1 among the points.
+fn own_prob(kind: ScoreKind, points: &[(f32, bool)]) -> impl Fn(f32) -> f64 {
+    let share = points.iter().filter(|point| point.1).count() as f64 / points.len() as f64;
+    move |score| match kind {
+        ScoreKind::Probability => score.into(),
+        ScoreKind::Margin => share,
     }
 }
 

@@ -7,19 +7,22 @@ use std::sync::Arc;
 use calib_core::Score;
 use rayon::prelude::*;
 
-use super::checks::{check_device_scores, check_lengths};
+use super::checks::{check_device_scores, check_lengths, check_score};
 use super::error::DataError;
-use super::rounding::rounded;
+use super::rounding::{rounded, rounded_of};
 use super::rows_hash::RowsHash;
 use crate::error::FitError;
 use crate::points::{Collected, Counted, Packed, Passes, Spill, Spread, group, packed};
+use crate::stats::ScoreKind;
 
-/// At least one point: scores of class 1, in `[0, 1]`, and labels. A row may stand for several points.
+/// At least one point: scores of class 1 and labels. A row may stand for several points.
 ///
-/// One point a row with its score in the device's `f32` takes 4 bytes; other rows take 24.
+/// The scores are [probabilities or margins](ScoreKind). One point a row with a probability in the device's `f32` takes 4 bytes;
+/// other rows, and all with margins, take 24.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BinaryData {
     form: Form,
+    kind: ScoreKind,
 }
 
 /// What the points are kept as.
@@ -56,15 +59,49 @@ impl BinaryData {
     ///
     /// No points, a score that is not in `[0, 1]`, more positives than points, or more than 2^53 points.
     pub fn from_counts(rows: Vec<(f64, u64, u64)>) -> Result<Self, DataError> {
+        Self::of_counts(ScoreKind::Probability, rows)
+    }
+
+    /// Checks margins of class 1 and labels. The margins are used as they are; see [`BinaryData::on_device`].
+    ///
+    /// ```
+    /// use calib_fit::{BinaryData, BinaryMethod, Isotonic, fit_binary};
+    ///
+    /// let data = BinaryData::of_margins(vec![-7.5, -0.5, -0.0, 0.0, 31.0], vec![false, true, false, true, true])?;
+    /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+    /// let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
+    /// assert_eq!((steps.edges[0], steps.prob(-0.25)), (-4.0, 2.0 / 3.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// No rows, different lengths, or a margin that is no finite number as an `f32`.
+    pub fn of_margins(margins: Vec<f64>, labels: Vec<bool>) -> Result<Self, DataError> {
+        check_lengths(margins.len(), labels.len())?;
+        let rows = margins.into_iter().zip(labels).map(|(margin, label)| (margin, 1, label.into()));
+        Self::of_margin_counts(rows.collect())
+    }
+
+    /// As [`BinaryData::from_counts`], for rows of a margin, the number of points and the number of those with label 1.
+    ///
+    /// # Errors
+    ///
+    /// No points, a margin that is no finite number as an `f32`, more positives than points, or more than 2^53 points.
+    pub fn of_margin_counts(rows: Vec<(f64, u64, u64)>) -> Result<Self, DataError> {
+        Self::of_counts(ScoreKind::Margin, rows)
+    }
+
+    pub(super) fn of_counts(kind: ScoreKind, rows: Vec<(f64, u64, u64)>) -> Result<Self, DataError> {
         let mut total = 0u64;
         for (row, &(score, n, positives)) in rows.iter().enumerate() {
-            Score::try_from(score).map_err(|cause| DataError::Score { row, cause })?;
+            check_score(kind, score).map_err(|cause| DataError::Score { row, cause })?;
             if positives > n {
                 return Err(DataError::Positives { row, positives, n });
             }
             total = total.checked_add(n).filter(|&total| total <= MAX_POINTS).ok_or(DataError::TooMany)?;
         }
-        if total == 0 { Err(DataError::Empty) } else { Ok(Self { form: Form::Rows(rows) }) }
+        if total == 0 { Err(DataError::Empty) } else { Ok(Self { form: Form::Rows(rows), kind }) }
     }
 
     /// Checks scores as the device sees them, and labels: the same as [`BinaryData::new`] for these scores, and quicker.
@@ -81,7 +118,7 @@ impl BinaryData {
 
     /// At least one packed point.
     pub(crate) fn from_packed(points: Vec<Packed>) -> Self {
-        Self { form: Form::Packed(points) }
+        Self { form: Form::Packed(points), kind: ScoreKind::Probability }
     }
 
     /// The same data as the device sees it: every score rounded to the nearest `f32`. What is fitted for a
@@ -92,7 +129,7 @@ impl BinaryData {
         for row in rows.iter_mut() {
             row.0 = f64::from(row.0 as f32);
         }
-        if rows.iter().all(|row| row.1 == 1) {
+        if self.kind == ScoreKind::Probability && rows.iter().all(|row| row.1 == 1) {
             let pack = |&(score, _, positives): &(f64, u64, u64)| {
                 packed::pack(Score::try_from(score).expect("checked before"), positives == 1)
             };
@@ -101,7 +138,8 @@ impl BinaryData {
         self
     }
 
-    /// The same data as a device with a table of 16-bit numbers sees it: every score rounded to the nearest `k / 65535`.
+    /// The same data as a device with a table of 16-bit numbers sees it: every probability rounded to the nearest `k / 65535`, and
+    /// every margin to the least with the same [upper half of its key](calib_core::Margin::rounded_key).
     ///
     /// # Panics
     ///
@@ -124,9 +162,12 @@ impl BinaryData {
                     points.fold(&HashMap::new, &add, &|_, _| ()).expect("the temporary file is there");
                 counts.into_iter().map(|(bits, (n, k))| (f64::from_bits(bits), n, k)).collect()
             }
-            Form::Rows(rows) => rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect(),
+            Form::Rows(rows) => {
+                let rounded = rounded_of(self.kind);
+                rows.into_iter().map(|row| (rounded(row.0), row.1, row.2)).collect()
+            }
         };
-        Self { form: Form::Rows(rows) }
+        Self { form: Form::Rows(rows), kind: self.kind }
     }
 
     /// Looks at where the scores lie, and how often they repeat.
@@ -177,7 +218,13 @@ impl BinaryData {
                 Collected::Memory(points) => Form::Packed(points),
                 Collected::Spill(spill) => Form::Spilled(spill.into()),
             },
+            kind: ScoreKind::Probability,
         }
+    }
+
+    /// Returns what the scores are.
+    pub fn kind(&self) -> ScoreKind {
+        self.kind
     }
 
     pub(crate) fn form(&self) -> &Form {

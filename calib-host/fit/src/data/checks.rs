@@ -1,9 +1,18 @@
 //! Checks that several kinds of data share.
 
-use calib_core::Score;
+use calib_core::{Margin, Score, ScoreError};
 use rayon::prelude::*;
 
 use super::error::DataError;
+use crate::stats::ScoreKind;
+
+/// Checks a score that the device will round to the nearest `f32`.
+pub(crate) fn check_score(kind: ScoreKind, score: f64) -> Result<(), ScoreError> {
+    match kind {
+        ScoreKind::Probability => Score::try_from(score).map(drop),
+        ScoreKind::Margin => Margin::new(score as f32).map(drop),
+    }
+}
 
 /// Checks scores as the device sees them.
 pub(crate) fn check_device_scores(scores: &[f32]) -> Result<(), DataError> {

@@ -3,17 +3,20 @@
 use std::cmp::Ordering;
 
 use calib_core::score::MAX_CLASSES;
-use calib_core::{QuantizedScore, ScoreEncoding, TopLabelCode};
+use calib_core::{Logits, QuantizedScore, ScoreEncoding, TopLabel, TopLabelCode, TopLabelCodeMargin};
 
+use super::codes::clamped_score;
 use super::error::DataError;
 use super::rows_hash::RowsHash;
+use super::vectors::VectorKind;
 
-/// `n >= 1` checked vectors of `L >= 2` codes, which stand for probabilities: what a quantised softmax puts out.
+/// `n >= 1` checked vectors of `L >= 2` codes, which stand for probabilities, as a quantised softmax puts out, or for logits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodeVectors {
     keys: Vec<u16>,
     classes: usize,
     encoding: ScoreEncoding,
+    kind: VectorKind,
 }
 
 /// By how much the sum of a row may be off one, however fine the codes are.
@@ -32,6 +35,39 @@ impl CodeVectors {
     ///
     /// If the number of codes is not a multiple of `classes`.
     pub fn new(codes: &[i64], classes: usize, encoding: ScoreEncoding) -> Result<Self, DataError> {
+        Self::checked(codes, classes, encoding, VectorKind::Probs)
+    }
+
+    /// Checks row-major codes of logits, `classes` to a row: that each is one of the encoding. What they stand for may be any finite
+    /// numbers.
+    ///
+    /// ```
+    /// use calib_core::ScoreEncoding;
+    /// use calib_fit::data::CodeVectors;
+    ///
+    /// let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+    /// let codes = CodeVectors::of_logits(&[-120, 100, 90, 5, 5, 5], 3, logits)?;
+    /// assert_eq!((codes.len(), codes.classes()), (2, 3));
+    /// # Ok::<(), calib_fit::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// No rows, a number of classes out of range, or the first number that is no code.
+    ///
+    /// # Panics
+    ///
+    /// If the number of codes is not a multiple of `classes`.
+    pub fn of_logits(codes: &[i64], classes: usize, encoding: ScoreEncoding) -> Result<Self, DataError> {
+        Self::checked(codes, classes, encoding, VectorKind::Logits)
+    }
+
+    fn checked(
+        codes: &[i64],
+        classes: usize,
+        encoding: ScoreEncoding,
+        kind: VectorKind,
+    ) -> Result<Self, DataError> {
         if !(2..=MAX_CLASSES).contains(&classes) {
             return Err(DataError::ClassCount(classes));
         }
@@ -39,7 +75,8 @@ impl CodeVectors {
         if codes.is_empty() {
             return Err(DataError::Empty);
         }
-        let tolerance = (scale(encoding) * (classes as f64 / 2.0 + 1.0)).max(SUM_TOLERANCE);
+        let tolerance =
+            (encoding.scale().map_or(0.0, f64::from) * (classes as f64 / 2.0 + 1.0)).max(SUM_TOLERANCE);
         let mut keys = Vec::with_capacity(codes.len());
         for (row, vector) in codes.chunks_exact(classes).enumerate() {
             let mut sum = 0.0;
@@ -52,18 +89,26 @@ impl CodeVectors {
                     code,
                     cause,
                 })?;
+                keys.push(code.key());
+                if kind == VectorKind::Logits {
+                    continue;
+                }
                 let Some(score) = code.score() else {
                     let (code, score) = (code.code(), code.dequantized());
                     return Err(DataError::CodeScore { row, class, code, score });
                 };
                 sum += f64::from(score.get());
-                keys.push(code.key());
             }
-            if (sum - 1.0).abs() > tolerance {
+            if kind == VectorKind::Probs && (sum - 1.0).abs() > tolerance {
                 return Err(DataError::CodeSum { row, sum: sum as f32 });
             }
         }
-        Ok(Self { keys, classes, encoding })
+        Ok(Self { keys, classes, encoding, kind })
+    }
+
+    /// What the codes stand for.
+    pub fn kind(&self) -> VectorKind {
+        self.kind
     }
 
     /// The number of classes, at least 2.
@@ -113,19 +158,32 @@ impl CodeVectors {
         RowsHash::of_vectors(words.zip(labels.iter().copied()))
     }
 
+    /// Every row's predicted class with its probability: the softmax of what codes of logits stand for, in f32, or what its code
+    /// stands for. A device does not compute the softmax; here it is what a calibrated probability is compared with.
+    pub fn softmax_top_labels(&self) -> impl Iterator<Item = TopLabel> {
+        let value =
+            |&key: &u16| QuantizedScore::from_key(self.encoding, key).expect("checked in new").dequantized();
+        self.rows().map(move |row| match self.kind {
+            VectorKind::Logits => {
+                let logits: Vec<f32> = row.iter().map(value).collect();
+                // A code may stand for a number beyond the largest f32, of which there is no softmax.
+                Logits::new(&logits).map_or_else(|_| TopLabel::default(), |logits| logits.top_label())
+            }
+            VectorKind::Probs => {
+                let top = self.top_label(row);
+                TopLabel { class: top.class(), score: clamped_score(top.score()) }
+            }
+        })
+    }
+
     /// What a row predicts, by the code of the device.
     pub(crate) fn top_label(&self, row: &[u16]) -> TopLabelCode {
         TopLabelCode::from_keys(self.encoding, row).expect("checked in new")
     }
-}
 
-/// The difference between the scores of neighbouring codes.
-fn scale(encoding: ScoreEncoding) -> f64 {
-    match encoding {
-        ScoreEncoding::U8 { scale, .. }
-        | ScoreEncoding::I8 { scale, .. }
-        | ScoreEncoding::U16 { scale, .. } => scale.into(),
-        _ => 0.0,
+    /// What a row predicts and by which lead, by the code of the device.
+    pub(crate) fn top_label_margin(&self, row: &[u16]) -> TopLabelCodeMargin {
+        TopLabelCodeMargin::from_keys(self.encoding, row).expect("checked in new")
     }
 }
 

@@ -43,7 +43,7 @@ pub enum DataError {
     /// There are more than 2^53 points.
     #[error("more than 2^53 points")]
     TooMany,
-    /// A score is not in `[0, 1]`.
+    /// A score is not in `[0, 1]`, or a margin is not finite.
     #[error("row {row}: {cause}")]
     Score {
         /// The row.
@@ -104,6 +104,15 @@ pub enum DataError {
     /// There are no calibrators of integer codes under the reduction.
     #[error("there is no {0} calibrator of integer codes")]
     CodeReduction(Reduction),
+    /// The lead of a predicted class is no score of other classes.
+    #[error("the lead of the predicted class is a score for confidence and top-label alone, not for {0}")]
+    MarginReduction(Reduction),
+    /// Leads are those of logits.
+    #[error("the lead of the predicted class is taken of logits, and these are probabilities")]
+    MarginOfProbs,
+    /// Integer codes of logits have no softmax without floating point.
+    #[error("codes of logits have no softmax: their score is the lead of the predicted class")]
+    SoftmaxOfCodes,
     /// A class, predicted or true, is not below the number of classes.
     #[error("row {row}: class {class} is out of range, there are {classes} classes, from 0 on")]
     Class {

@@ -1,6 +1,6 @@
 //! Calibration data, checked once: what is here can be fitted to.
 //!
-//! Binary scores ([`BinaryData`], [`WeightedData`]), predictions ([`TopLabelData`]), vectors of probabilities, logits or
+//! Binary scores, which are [probabilities or margins](ScoreKind) ([`BinaryData`], [`WeightedData`]), predictions ([`TopLabelData`]), vectors of probabilities, logits or
 //! codes ([`Vectors`], [`CodeVectors`]) and those with labels ([`VectorData`]). Imports `points`.
 
 mod binary;
@@ -17,17 +17,18 @@ mod rows_hash;
 mod vectors;
 mod weighted;
 
+pub use crate::stats::ScoreKind;
 pub use binary::BinaryData;
 pub(crate) use binary::Form;
-pub(crate) use checks::{check_device_scores, check_labels, check_lengths};
+pub(crate) use checks::{check_device_scores, check_labels, check_lengths, check_score};
 pub use code_vectors::CodeVectors;
-pub(crate) use codes::clamped_score;
+pub(crate) use codes::{clamped_score, score_of_code};
 pub use collector::BinaryCollector;
 pub use error::DataError;
 pub use labelled_vectors::VectorData;
 pub use predictions::TopLabelData;
 pub use repeats::Repeats;
-pub(crate) use rounding::{STEPS, rounded};
+pub(crate) use rounding::{STEPS, rounded_of};
 pub use rows_hash::RowsHash;
 pub use vectors::{VectorKind, Vectors};
 pub use weighted::WeightedData;

@@ -5,8 +5,9 @@ use super::error::DataError;
 use super::rows_hash::RowsHash;
 use crate::error::FitError;
 use crate::points::Spread;
+use crate::stats::ScoreKind;
 
-/// At least one point, each with a score of class 1 in `[0, 1]`, a label and a weight from 0 on, not all 0.
+/// At least one point, each with a score of class 1, a probability or a margin, a label and a weight from 0 on, not all 0.
 ///
 /// A weight becomes a whole number of units, of which the unit is a power of two: so every sum is exact, and no result
 /// depends on the order of the rows. With `n` rows and the largest weight `w`, the unit is at most `n w / 2^49`; what is
@@ -28,6 +29,20 @@ impl WeightedData {
     ///
     /// No rows, a score that is not in `[0, 1]`, a weight that is not a number from 0 on, or weights that are all 0.
     pub fn new(rows: &[(f64, f64, bool)]) -> Result<Self, DataError> {
+        Self::of_kind(ScoreKind::Probability, rows)
+    }
+
+    /// As [`WeightedData::new`], for rows of a margin, a weight and a label.
+    ///
+    /// # Errors
+    ///
+    /// No rows, a margin that is no finite number as an `f32`, a weight that is not a number from 0 on, or weights that are
+    /// all 0.
+    pub fn of_margins(rows: &[(f64, f64, bool)]) -> Result<Self, DataError> {
+        Self::of_kind(ScoreKind::Margin, rows)
+    }
+
+    fn of_kind(kind: ScoreKind, rows: &[(f64, f64, bool)]) -> Result<Self, DataError> {
         if rows.is_empty() {
             return Err(DataError::Empty);
         }
@@ -48,7 +63,7 @@ impl WeightedData {
             (score, units, if label { units } else { 0 })
         });
         Ok(Self {
-            units: BinaryData::from_counts(counts.collect())?,
+            units: BinaryData::of_counts(kind, counts.collect())?,
             rows: rows.len() as u64,
             hash: rows.iter().map(|&(score, _, label)| RowsHash::of_score(score as f32, label)).sum(),
         })

@@ -8,6 +8,7 @@ use crate::data::{BinaryData, DataError, Form, check_device_scores, check_length
 use crate::error::FitError;
 use crate::guarantee::Guarantee;
 use crate::points::{Arrays, Counted, Points, group};
+use crate::stats::ScoreKind;
 
 /// Fits a binary calibrator; `alpha` in `(0, 1)` is the failure probability of its guarantee.
 ///
@@ -28,14 +29,14 @@ use crate::points::{Arrays, Counted, Points, group};
 ///
 /// # Errors
 ///
-/// One class only, too few points, or a parameter out of range. Binning with a guarantee (`umd` and its like, `ums`,
+/// One class only, too few points, a parameter out of range, or a method of another kind of score. Binning with a guarantee (`umd` and its like, `ums`,
 /// `fixed-width`) takes one class: all its values are then 0 or 1, and the exact intervals bound the truth on one side.
 pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
     match data.form() {
-        Form::Packed(points) => fit_points(&Counted::new(&points[..])?, method, alpha),
-        Form::Spilled(points) => fit_points(&Counted::new(&**points)?, method, alpha),
-        Form::Rows(rows) => fit_points(&group(rows.clone())[..], method, alpha),
+        Form::Packed(points) => fit_points(&Counted::new(&points[..])?, data.kind(), method, alpha),
+        Form::Spilled(points) => fit_points(&Counted::new(&**points)?, data.kind(), method, alpha),
+        Form::Rows(rows) => fit_points(&group(rows.clone())[..], data.kind(), method, alpha),
     }
 }
 
@@ -65,18 +66,23 @@ pub fn fit_device_scores(
     check_device_scores(scores)?;
     let fit = || {
         check_alpha(alpha)?;
-        fit_points(&Counted::new(&Arrays { scores, labels })?, method, alpha)
+        fit_points(&Counted::new(&Arrays { scores, labels })?, ScoreKind::Probability, method, alpha)
     };
     Ok(fit())
 }
 
-fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
+fn fit_points(
+    points: &(impl Points + ?Sized),
+    kind: ScoreKind,
+    method: &BinaryMethod,
+    alpha: f64,
+) -> Result<Fit, FitError> {
     let facts = method.facts();
     let (n, positives) = points.totals();
     if (positives == 0 || positives == n) && !facts.takes_one_label {
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
-    let model = method.fit(points)?;
+    let model = method.fit(points, kind)?;
     let bins = facts.bins.unwrap_or(0) as u64;
     let stated = stated_alpha(alpha);
     let epsilon = model.epsilon(&facts, n, bins, stated);
@@ -94,6 +100,7 @@ fn fit_points(points: &(impl Points + ?Sized), method: &BinaryMethod, alpha: f64
             epsilon,
         }),
         parameters: format!("alpha={alpha} {}", facts.parameters).trim_end().into(),
+        scores: kind,
         compact: false,
         weighted: false,
     })

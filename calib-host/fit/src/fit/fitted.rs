@@ -3,11 +3,11 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{Method, Reduction};
 
-use crate::binary::{Bin, Model, in_compact_table};
+use crate::binary::{Bin, Model};
 use crate::error::UnfittedReason;
 use crate::guarantee::Guarantee;
 use crate::points::Spread;
-use crate::stats::{Interval, Seed, clopper_pearson};
+use crate::stats::{Interval, ScoreKind, Seed, clopper_pearson};
 
 /// What was fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Fit {
     pub guarantee: Option<Guarantee>,
     /// The parameters, as `name=value` separated by spaces.
     pub parameters: String,
+    /// What the tables' scores are; of a table over codes what the codes stand for.
+    pub scores: ScoreKind,
     /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
     pub compact: bool,
     /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
@@ -59,6 +61,13 @@ pub struct Unfitted {
     pub table: usize,
     /// Why.
     pub reason: UnfittedReason,
+}
+
+impl Fit {
+    /// Tells whether the score of a predicted class is its lead: the largest logit less the second largest.
+    pub fn is_by_lead(&self) -> bool {
+        self.scores == ScoreKind::Margin && self.reduction != Reduction::Binary
+    }
 }
 
 impl FittedTable {
@@ -145,8 +154,9 @@ impl Fit {
 
     /// What kind of number the tables take.
     pub fn encoding(&self) -> ScoreEncoding {
-        let of_table = self.tables.iter().flatten().next().map_or(ScoreEncoding::F32, |t| t.model.encoding());
-        if self.compact { in_compact_table(of_table) } else { of_table }
+        let first = self.tables.iter().flatten().next();
+        let of_floats = self.scores.encoding(self.compact);
+        first.and_then(|table| table.model.code_encoding()).unwrap_or(of_floats)
     }
 
     /// The number of bins over all tables.

@@ -104,6 +104,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             epsilon,
         }),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
+        scores: problems.scores(),
         compact: false,
         weighted: false,
     })
@@ -155,7 +156,7 @@ fn fit_table<'m>(
     if against_the_rest && (positives == 0 || positives == n) {
         return Ok(Err(UnfittedReason::OneLabel(positives == n)));
     }
-    match method.fit(&groups[..]) {
+    match method.fit(&groups[..], problems.scores()) {
         Ok(model) => Ok(Ok((method, model))),
         Err(FitError::Scaling(cause)) => Ok(Err(UnfittedReason::Scaling(cause))),
         Err(other) => Err(other),

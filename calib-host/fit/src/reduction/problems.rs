@@ -1,11 +1,14 @@
 //! What a reduction makes of a multi-class problem: binary ones (Gupta and Ramdas 2022, Algorithm 5).
 
-use calib_core::TopLabel;
 use calib_core::artifact::Reduction;
 use calib_core::score::MAX_TOP_K;
+use calib_core::{Logits, TopLabel};
 
-use crate::data::{CodeVectors, DataError, TopLabelData, Vectors, check_labels, clamped_score, rounded};
+use crate::data::{
+    CodeVectors, DataError, TopLabelData, VectorKind, Vectors, check_labels, clamped_score, rounded_of,
+};
 use crate::points::{Group, Spread, group};
+use crate::stats::ScoreKind;
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
 ///
@@ -15,6 +18,7 @@ pub struct Problems {
     reduction: Reduction,
     classes: usize,
     n: usize,
+    scores: ScoreKind,
     points: Points,
 }
 
@@ -71,6 +75,67 @@ impl Problems {
         )
     }
 
+    /// The problems of logits without a softmax: the score of a predicted class is its lead, the largest logit less the second
+    /// largest, computed as the device does. The guarantees of [`Reduction::Confidence`] and [`Reduction::TopLabel`] (Gupta and
+    /// Ramdas 2022, Theorem 1) hold for any score of the predicted class that was fixed before the calibration rows.
+    ///
+    /// ```
+    /// use calib_core::artifact::Reduction;
+    /// use calib_fit::{Problems, VectorKind, Vectors};
+    ///
+    /// let logits = Vectors::new(vec![0.5, 2.0, 1.5, -1.0, -3.0, -1.5], 3, VectorKind::Logits)?;
+    /// let problems = Problems::of_class_margins(&logits, &[1, 2], Reduction::Confidence)?;
+    /// assert_eq!(problems.points(0), [(0.5, true), (0.5, false)]);
+    /// # Ok::<(), calib_fit::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Problems::new`], and if the vectors are of probabilities or the reduction is about all classes.
+    pub fn of_class_margins(
+        vectors: &Vectors,
+        labels: &[i64],
+        reduction: Reduction,
+    ) -> Result<Self, DataError> {
+        check_class_margins(vectors.kind(), reduction)?;
+        let problems = Self::divide(
+            (vectors.rows(), vectors.classes()),
+            labels,
+            reduction,
+            |row, _, first| {
+                let top = Logits::new(row).expect("checked before").top_label_margin();
+                first.push((top.class, top.margin.get().into()));
+            },
+            |_, _| unreachable!("a lead is of the predicted class alone"),
+        )?;
+        Ok(Self { scores: ScoreKind::Margin, ..problems })
+    }
+
+    /// The same for logits in integer codes: the lead is an exact difference of codes, times their scale. What is fitted to them
+    /// becomes a calibrator of codes by [`Fit::over_codes`](crate::fit::Fit::over_codes).
+    ///
+    /// # Errors
+    ///
+    /// As [`Problems::of_class_margins`].
+    pub fn of_code_margins(
+        codes: &CodeVectors,
+        labels: &[i64],
+        reduction: Reduction,
+    ) -> Result<Self, DataError> {
+        check_class_margins(codes.kind(), reduction)?;
+        let problems = Self::divide(
+            (codes.rows(), codes.classes()),
+            labels,
+            reduction,
+            |row, _, first| {
+                let top = codes.top_label_margin(row);
+                first.push((top.class(), top.dequantized().into()));
+            },
+            |_, _| unreachable!("a lead is of the predicted class alone"),
+        )?;
+        Ok(Self { scores: ScoreKind::Margin, ..problems })
+    }
+
     /// The problems of vectors of integer codes: a class is predicted by its code, and has the score that the code stands
     /// for. What is fitted to them becomes a calibrator of codes by [`Fit::over_codes`](crate::fit::Fit::over_codes).
     ///
@@ -80,6 +145,9 @@ impl Problems {
     pub fn of_codes(codes: &CodeVectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
         if !reduction.takes_codes() {
             return Err(DataError::CodeReduction(reduction));
+        }
+        if codes.kind() == VectorKind::Logits {
+            return Err(DataError::SoftmaxOfCodes);
         }
         Self::divide(
             (codes.rows(), codes.classes()),
@@ -126,13 +194,14 @@ impl Problems {
                 Points::Listed(listed)
             }
         };
-        Ok(Self { reduction, classes, n, points })
+        Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, points })
     }
 
     /// The same problems as a device with a table of 16-bit numbers sees them: every score rounded to the nearest
-    /// `k / 65535`. Which class is first is decided before.
+    /// `k / 65535`, every lead to the least with the same [upper half of its key](calib_core::Margin::rounded_key). Which class is first is decided before.
     #[must_use]
     pub fn rounded(mut self) -> Self {
+        let rounded = rounded_of(self.scores);
         let scores: &mut dyn Iterator<Item = &mut f64> = match &mut self.points {
             Points::Listed(listed) => &mut listed.iter_mut().flatten().map(|point| &mut point.0),
             Points::Columns { scores, .. } => &mut scores.iter_mut(),
@@ -144,6 +213,11 @@ impl Problems {
     /// The reduction.
     pub fn reduction(&self) -> Reduction {
         self.reduction
+    }
+
+    /// What the scores are.
+    pub fn scores(&self) -> ScoreKind {
+        self.scores
     }
 
     /// The number of classes, at least 2.
@@ -207,8 +281,20 @@ impl From<&TopLabelData> for Problems {
             reduction: Reduction::TopLabel,
             classes: data.classes(),
             n: data.len(),
+            scores: ScoreKind::Probability,
             points: Points::Listed(listed),
         }
+    }
+}
+
+/// Checks that there are leads under the reduction, and logits of which they can be.
+fn check_class_margins(kind: VectorKind, reduction: Reduction) -> Result<(), DataError> {
+    if !matches!(reduction, Reduction::Confidence | Reduction::TopLabel) {
+        Err(DataError::MarginReduction(reduction))
+    } else if kind == VectorKind::Probs {
+        Err(DataError::MarginOfProbs)
+    } else {
+        Ok(())
     }
 }
 
@@ -224,8 +310,9 @@ fn table_of(reduction: Reduction, classes: usize, rank: usize, class: u16) -> us
 
 #[cfg(test)]
 mod tests {
+    use calib_core::ScoreEncoding;
+
     use super::*;
-    use crate::data::VectorKind;
 
     /// Six points of four classes, as in appendix A.2 of Gupta and Ramdas 2022.
     fn six() -> (Vectors, Vec<i64>) {
@@ -276,6 +363,35 @@ mod tests {
         assert_eq!(by_class[5], [(0.2, false), (0.2, true), (0.3, false)]);
         assert_eq!(by_class[6], []);
         assert_eq!(by_class[7], [(0.4, true), (0.2, false)]);
+    }
+
+    #[test]
+    fn leads_of_logits_and_of_codes_are_those_of_the_predicted_class() {
+        let encoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+        let codes = [-120i64, 100, 90, 5, 5, 5, 127, -128, 0, -3, -4, 60];
+        let logits = codes.map(|code| 0.25 * (code - 10) as f32).to_vec();
+        let labels = [1, 2, 0, 0];
+        let codes = CodeVectors::of_logits(&codes, 3, encoding).unwrap();
+        let logits = Vectors::new(logits, 3, VectorKind::Logits).unwrap();
+        for reduction in [Reduction::TopLabel, Reduction::Confidence] {
+            let problems = Problems::of_class_margins(&logits, &labels, reduction).unwrap();
+            assert_eq!(Problems::of_code_margins(&codes, &labels, reduction).unwrap(), problems);
+            assert_eq!(problems.scores(), ScoreKind::Margin);
+        }
+        let confidence = Problems::of_class_margins(&logits, &labels, Reduction::Confidence).unwrap();
+        assert_eq!(confidence.points(0), [(2.5, true), (0.0, false), (31.75, true), (15.75, false)]);
+        let by_class = Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap();
+        assert_eq!(by_class.points(0), [(0.0, false), (31.75, true)]);
+        for reduction in [Reduction::ClassWise, Reduction::Normalized, Reduction::TopKLabel { k: 2 }] {
+            let refused = Err(DataError::MarginReduction(reduction));
+            assert_eq!(Problems::of_class_margins(&logits, &labels, reduction), refused);
+            assert_eq!(Problems::of_code_margins(&codes, &labels, reduction), refused);
+        }
+        let softmax = Problems::of_codes(&codes, &labels, Reduction::TopLabel);
+        assert_eq!(softmax, Err(DataError::SoftmaxOfCodes));
+        let (probs, labels) = six();
+        let of_probs = Problems::of_class_margins(&probs, &labels, Reduction::TopLabel);
+        assert_eq!(of_probs, Err(DataError::MarginOfProbs));
     }
 
     #[test]

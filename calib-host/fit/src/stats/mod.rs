@@ -12,6 +12,7 @@ mod interval;
 mod logistic;
 mod newton;
 mod percent;
+mod score_kind;
 mod seed;
 
 pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
@@ -27,4 +28,5 @@ pub use logistic::CLIP;
 pub(crate) use logistic::{clip, ln_complement, logit, sigmoid, softmax};
 pub(crate) use newton::{Convex, End, minimise};
 pub use percent::{decimals, percent, percent_of_success};
+pub use score_kind::ScoreKind;
 pub use seed::Seed;

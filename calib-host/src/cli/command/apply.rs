@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
-use calib_host::VectorKind;
 use calib_host::apply::AppliedVector;
 use calib_host::files::write_file;
 use calib_host::input::{Shown, Source, Table};
+use calib_host::{ScoreKind, VectorKind};
 use clap::Args;
 
 use crate::cli::bar::reading;
@@ -16,7 +16,8 @@ use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, ScoreSource};
 use crate::cli::out::{stderr, warn};
 use crate::cli::read::{
-    NamedArtifact, applied_codes, codes_of_classes, question_kind, read_code_vectors, read_vectors,
+    NamedArtifact, applied_codes, codes_of_classes, question_kind, question_margins, read_code_vectors,
+    read_vectors,
 };
 use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 
@@ -27,7 +28,7 @@ pub(crate) struct Apply {
     artifact: PathBuf,
     #[command(flatten)]
     source: ScoreSource,
-    /// The column of scores in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
+    /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
     /// logits or probabilities. For codes of several classes in a table the columns of all, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
@@ -58,32 +59,38 @@ impl Apply {
         if self.evidence && artifact.header().reduction != Reduction::ClassWise {
             return Err(Error::Usage("--evidence goes with a class-wise artefact: leave it out".into()));
         }
-        let (path, vectors) = match self.source.vectors() {
-            Some((path, kind)) => (path, Some(kind)),
-            None => (self.source.scores.as_deref().expect("clap asks for one of the sources"), None),
+        let Some((path, kind)) = self.source.vectors() else {
+            let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
+            return self.scores(&named, &Source::read(path, &reading(quiet))?, kind, quiet);
         };
         let source = Source::read(path, &reading(quiet))?;
-        match vectors {
-            Some(kind) => match codes_of_classes(&artifact) {
-                Some(_) if kind == VectorKind::Logits => Err(named.mismatch("logits")),
-                Some(encoding) => {
-                    let codes = read_code_vectors(&source, encoding, &self.score_column)?;
-                    let applied = applied_codes(&self.artifact, &artifact, &codes)?;
-                    self.write(|writer| self.vectors(&artifact, applied, writer))
-                }
-                None => {
-                    let vectors = read_vectors(&source, kind, &self.score_column)?;
-                    let applied = named.apply(&vectors)?;
-                    warn(question_kind(&source, &vectors).as_slice())?;
-                    self.write(|writer| self.vectors(&artifact, applied, writer))
-                }
-            },
-            None => self.scores(&named, &source, quiet),
+        match codes_of_classes(&artifact) {
+            Some((_, takes)) if kind != takes => Err(named.mismatch(match kind {
+                VectorKind::Logits => "logits",
+                VectorKind::Probs => "probabilities",
+            })),
+            Some((encoding, kind)) => {
+                let codes = read_code_vectors(&source, encoding, kind, &self.score_column)?;
+                let applied = applied_codes(&self.artifact, &artifact, &codes)?;
+                self.write(|writer| self.vectors(&artifact, applied, writer))
+            }
+            None => {
+                let vectors = read_vectors(&source, kind, &self.score_column)?;
+                let applied = named.apply(&vectors)?;
+                warn(question_kind(&source, &vectors).as_slice())?;
+                self.write(|writer| self.vectors(&artifact, applied, writer))
+            }
         }
     }
 
     /// The columns of a table of scores, and what is added to them.
-    fn scores(&self, artifact: &NamedArtifact<'_>, source: &Source, quiet: bool) -> Result<(), Error> {
+    fn scores(
+        &self,
+        artifact: &NamedArtifact<'_>,
+        source: &Source,
+        kind: ScoreKind,
+        quiet: bool,
+    ) -> Result<(), Error> {
         let table = Table::read(source)?;
         table.check_absent(&ADDED)?;
         table.check_absent(&INTERVAL)?;
@@ -91,7 +98,8 @@ impl Apply {
             table.check_absent(&VENN_ABERS)?;
         }
         table.check_absent(&[WORD, ACTION])?;
-        let applied = artifact.apply_scores(&table, &self.score_column)?;
+        let applied = artifact.apply_scores(&table, &self.score_column, kind)?;
+        warn(question_margins(source, kind, applied.iter().map(|row| &row.score)).as_slice())?;
         let shown = table.shown(applied.len());
         if !quiet {
             self.name_left_out(&shown)?;
@@ -136,13 +144,13 @@ impl Apply {
         for row in applied {
             match row {
                 AppliedVector::TopLabel(row) => {
-                    writer.write_field(row.top.class.to_string())?;
+                    writer.write_field(row.class.to_string())?;
                     columns.write(&row, writer)?;
                     columns.write_end(row.word, &row.outcome, writer)?;
                 }
                 AppliedVector::TopK(pairs) => {
                     for row in &pairs {
-                        writer.write_field(row.top.class.to_string())?;
+                        writer.write_field(row.class.to_string())?;
                         columns.write(row, writer)?;
                     }
                     let first = pairs.first().expect("there is at least one rank");

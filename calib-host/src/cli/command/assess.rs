@@ -2,7 +2,7 @@
 
 use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, IntervalKind, ProbMatrix, assess, assess_before_after, assess_top_k,
-    assess_vectors, evidence, roc_surface,
+    assess_vectors, roc_surface,
 };
 use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::stats::Clusters;
@@ -107,10 +107,21 @@ impl Assess {
                 }
                 (with_uncalibrated(json!(assessment), uncalibrated), assessment.bins.len())
             }
-            Subject::BeforeAfter(CalibratedRows { before, after, kind, uncalibrated, .. }, stored) => {
-                let both = assess_before_after(&before, &after, kind, &options, &options);
-                let evidence = evidence(&stored.artifact(), &both, &before, &after, clusters);
+            Subject::BeforeAfter(rows, stored) => {
+                let CalibratedRows { before, after, kind, uncalibrated, margins, .. } = &rows;
+                let uncalibrated = *uncalibrated;
+                let both = assess_before_after(before, after, *kind, &options, &options);
+                let evidence = rows.evidence(&stored.artifact(), &both, clusters);
                 warn(&evidence)?;
+                if margins.is_some() {
+                    if !self.json {
+                        return Ok(show::after_margins(&both, uncalibrated)?);
+                    }
+                    let mut value = with_uncalibrated(show::of_margins(&both), uncalibrated);
+                    value["evidence"] = json!(evidence);
+                    value["warnings"] = json!(doubt.as_slice());
+                    return print_value(value, both.after.bins.len(), &options);
+                }
                 if !self.json {
                     return Ok(show::before_after(&both, uncalibrated)?);
                 }

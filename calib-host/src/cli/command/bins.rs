@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::BinaryData;
+use calib_host::ScoreKind;
 use calib_host::assess::{Bootstrap, IntervalKind};
 use calib_host::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_host::data::RowsHash;
@@ -136,7 +137,7 @@ impl Bins {
             let sources = Source::read_all(&paths, &reading(quiet))?;
             let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
             // Checks the range, too.
-            let data = input::binary_data(&scores, &labels)?;
+            let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
             let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();

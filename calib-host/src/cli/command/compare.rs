@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_host::VectorKind;
 use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
 use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_methods, fits};
 use calib_host::input::{self, Source};
 use calib_host::report::SAME_ROWS;
+use calib_host::{ScoreKind, VectorKind};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -19,14 +19,15 @@ use crate::cli::options::{
 use crate::cli::out::{print_json, warn};
 use crate::cli::read::{
     ColumnNames, ScoreColumns, matrix_labels, predictions, question_independence, question_kind,
-    question_predictions, read_vectors, score_columns,
+    question_margins, question_predictions, read_vectors, score_columns,
 };
 use crate::cli::show;
 
 /// Compare calibration methods by repeated cross-validation or on test data, and recommend one, or none.
 ///
 /// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
-/// fit to all calibration points.
+/// fit to all calibration points. Margins are no probabilities: what is called uncalibrated then gives every point the share of
+/// label 1 among those that are judged.
 #[derive(Args)]
 pub(crate) struct Compare {
     #[command(flatten)]
@@ -34,7 +35,7 @@ pub(crate) struct Compare {
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// The column of scores or margins in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// The column of labels in a table.
@@ -115,16 +116,18 @@ impl Compare {
             None => {
                 if self.claim.is_some() {
                     return Err(Error::Usage(
-                        "--claim needs a matrix: --logits or --probs instead of --scores".into(),
+                        "--claim needs a matrix: --logits or --probs instead of --scores or --margins".into(),
                     ));
                 }
-                let contenders = self.choice.binary(self.seed)?;
-                let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
-                let data = self.binary(path, self.labels.as_deref(), self.clusters(), quiet)?;
-                let read = |test: &PathBuf| {
-                    self.binary(test, self.test_labels.as_deref(), self.clusters_of_test(), quiet)
+                let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
+                let contenders = self.choice.binary(self.seed, kind)?;
+                let data =
+                    self.binary((path, kind), self.labels.as_deref(), self.clusters(), &mut doubts, quiet)?;
+                let mut read = |test: &PathBuf| {
+                    let labels = self.test_labels.as_deref();
+                    self.binary((test, kind), labels, self.clusters_of_test(), &mut doubts, quiet)
                 };
-                (contenders, data, self.test.as_ref().map(read).transpose()?)
+                (contenders, data, self.test.as_ref().map(&mut read).transpose()?)
             }
             Some((path, kind)) => self.matrices(path, kind, &mut doubts, quiet)?,
         };
@@ -195,9 +198,10 @@ impl Compare {
 
     fn binary(
         &self,
-        path: &Path,
+        (path, kind): (&Path, ScoreKind),
         labels: Option<&Path>,
         clusters: Option<ClusterSource<'_>>,
+        doubts: &mut Vec<String>,
         quiet: bool,
     ) -> Result<CompareData, Error> {
         let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
@@ -205,9 +209,10 @@ impl Compare {
         let columns = ColumnNames { score: &self.score_column, label: &self.label_column, clusters };
         let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
         // Checks the range, too.
-        question_independence(&input::binary_data(&scores, &labels)?, clusters.as_ref())?;
+        question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref())?;
+        doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
         let labels = labels.values.iter().map(|&label| label == 1);
-        Ok(CompareData::binary(scores.values.iter().copied().zip(labels), clusters.as_ref()))
+        Ok(CompareData::binary_of(kind, scores.values.iter().copied().zip(labels), clusters.as_ref()))
     }
 
     fn matrices(
@@ -247,7 +252,7 @@ impl Compare {
                 test.display()
             )));
         }
-        let contenders = self.choice.vectors(classes, claim, self.seed);
+        let contenders = self.choice.vectors((classes, kind), claim, self.seed)?;
         Ok((contenders, data, test.map(|test| test.1)))
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use calib_core::artifact::Reduction;
 use calib_core::{Outcome, Score};
+use calib_host::apply::Applied;
 use calib_host::artifact::CompileError;
 use calib_host::assess::{Flaw, Prediction, RuleInterval, flaws_under, unreached};
 use calib_host::data::RowsHash;
@@ -10,17 +12,17 @@ use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
     choose_actions, cost_interval, expected_cost, with_decision,
 };
-use calib_host::files::{Place, Problem, read_artifact, write_file};
+use calib_host::files::{Place, Problem, write_file};
 use calib_host::input::{self, Costs, Source, Table, read_costs};
 use calib_host::report::SAME_ROWS;
-use calib_host::{StoredArtifact, apply_scores};
+use calib_host::{ScoreKind, StoredArtifact};
 use clap::Args;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::options::{SCORE_COLUMN, SameRows, parse_alpha};
+use crate::cli::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{is_fitted_to, labels_of};
+use crate::cli::read::{NamedArtifact, is_fitted_to, labels_of, question_margins};
 use crate::cli::show::{Decided, Warnings, print};
 
 /// Find the cheapest action for every probability, and what it costs.
@@ -30,7 +32,7 @@ use crate::cli::show::{Decided, Warnings, print};
 /// interval of probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take
 /// without a probability, and cases the number of decisions over which start-up costs are spread.
 ///
-/// Without --probs or --scores only the thresholds are printed. With them, also the expected cost and the ROC curve:
+/// Without --probs, --scores or --margins only the thresholds are printed. With them, also the expected cost and the ROC curve:
 /// labels are not needed. How far they may be off follows from labelled data that the calibrator was not fitted to
 /// (--validation).
 #[derive(Args)]
@@ -46,10 +48,13 @@ pub(crate) struct Decide {
     /// Scores of class 1, to be calibrated with the artefact.
     #[arg(long, value_name = "FILE", requires = "artifact")]
     scores: Option<PathBuf>,
+    /// Margins of class 1, scores of any size, to be calibrated with the artefact.
+    #[arg(long, value_name = "FILE", requires = "artifact", conflicts_with_all = ["probs", "scores"])]
+    margins: Option<PathBuf>,
     /// The column of probabilities.
     #[arg(long, default_value = "prob", value_name = "NAME")]
     prob_column: String,
-    /// The column of scores.
+    /// The column of scores or margins.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// The rows are labelled, in this column: print the actual cost, too. The labels of --validation are called the same, or
@@ -94,20 +99,23 @@ struct DecidedRows {
 impl Decide {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let costs = read_costs(&self.actions)?;
-        let stored = self.artifact.as_deref().map(read_artifact).transpose()?;
-        let path = self.probs.as_deref().or(self.scores.as_deref());
+        let named = self.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
+        let stored = named.as_ref().map(|named| &named.stored);
+        let path = self.probs.as_deref().or(self.scored().map(|scored| scored.0));
         if path.is_none()
             && (self.labels.is_some() || self.label_column.is_some() || self.validation.is_some())
         {
-            return Err(Error::Usage("labels and --validation go with --probs or --scores".into()));
+            return Err(Error::Usage(
+                "labels and --validation go with --probs, --scores or --margins".into(),
+            ));
         }
         let rows = path
-            .map(|path| self.read(path, self.labels.as_deref(), false, stored.as_ref(), quiet))
+            .map(|path| self.read(path, self.labels.as_deref(), false, named.as_ref(), quiet))
             .transpose()?;
         let validation_rows = self
             .validation
             .as_deref()
-            .map(|path| self.read(path, None, true, stored.as_ref(), quiet))
+            .map(|path| self.read(path, None, true, named.as_ref(), quiet))
             .transpose()?;
 
         let files = [(path, &rows), (self.validation.as_deref(), &validation_rows)];
@@ -121,12 +129,12 @@ impl Decide {
         warn(same.then_some(SAME_ROWS).as_slice())?;
 
         let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
-        if let (Some(output), Some(stored)) = (&self.output, &stored) {
+        if let (Some(output), Some(stored)) = (&self.output, stored) {
             let bytes = with_decision(stored, &costs.actions, &decided.rule)
                 .map_err(|cause| Error::from(CompileError::from(cause)))?;
             write_file(output, self.force, |out| out.write_all(&bytes))?;
         }
-        let warnings = Warnings::of_flaws(unreached_of(&decided, stored.as_ref(), rows.as_ref()));
+        let warnings = Warnings::of_flaws(unreached_of(&decided, stored, rows.as_ref()));
         warnings.print()?;
         if self.json {
             let mut value = decided.to_json(self.output.as_deref());
@@ -195,7 +203,7 @@ impl Decide {
 
     fn distribution(&self, rows: &DecidedRows) -> Result<ProbDistribution, Error> {
         let place =
-            || Place::file(self.probs.as_deref().or(self.scores.as_deref()).unwrap_or(Path::new("-")));
+            || Place::file(self.probs.as_deref().or(self.scored().map(|s| s.0)).unwrap_or(Path::new("-")));
         ProbDistribution::new(rows.probs.iter().flatten().copied())
             .ok_or_else(|| Error::input(place(), Problem::AllUncalibrated))
     }
@@ -206,23 +214,27 @@ impl Decide {
         path: &Path,
         labels: Option<&Path>,
         needs_labels: bool,
-        stored: Option<&StoredArtifact>,
+        named: Option<&NamedArtifact<'_>>,
         quiet: bool,
     ) -> Result<DecidedRows, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
-        let column = if self.scores.is_some() { &self.score_column } else { &self.prob_column };
+        let scored = named.zip(self.scored());
+        let column = if scored.is_some() { &self.score_column } else { &self.prob_column };
         let default = needs_labels.then_some("label");
         let label_column = self.label_column.as_deref().or(default);
         let columns: Vec<&str> =
             std::iter::once(&**column).chain(label_column.filter(|_| labels.is_none())).collect();
         let table = Table::read_only(&sources[0], &columns)?;
-        let scores = match self.scores {
-            Some(_) => Some(table.numbers(&self.score_column)?.scores()?),
+        let applied = match scored {
+            Some((named, (_, kind))) => Some(applied(named, &table, column, kind)?),
             None => None,
         };
-        let probs = match stored.zip(scores.as_deref()) {
-            Some((stored, scores)) => self.calibrate(stored, scores)?,
+        if let (Some(applied), Some((_, (_, kind)))) = (&applied, scored) {
+            warn(question_margins(&sources[0], kind, applied.iter().map(|row| &row.score)).as_slice())?;
+        }
+        let probs = match &applied {
+            Some(applied) => applied.iter().map(|row| prob(&row.outcome)).collect(),
             None => probs(&table, column)?,
         };
         let labels = match label_column.or(labels.map(|_| "label")) {
@@ -235,28 +247,39 @@ impl Decide {
         }
         let labels: Option<Vec<bool>> =
             labels.map(|labels| labels.values.iter().map(|&label| label == 1).collect());
-        let is_calibration = match (stored, scores, &labels) {
-            (Some(stored), Some(scores), Some(labels)) => {
-                let rows = scores.iter().zip(labels);
-                let hash = rows.map(|(score, &label)| RowsHash::of_score(score.get(), label)).sum();
-                is_fitted_to(stored, hash, || input::sha256(&sources.iter().collect::<Vec<_>>()))
+        let is_calibration = match (named, applied, &labels) {
+            (Some(named), Some(applied), Some(labels)) => {
+                let rows = applied.iter().zip(labels);
+                let hash = rows.map(|(row, &label)| RowsHash::of_score(row.score, label)).sum();
+                is_fitted_to(&named.stored, hash, || input::sha256(&sources.iter().collect::<Vec<_>>()))
             }
             _ => false,
         };
         Ok(DecidedRows { probs, labels, is_calibration })
     }
 
-    fn calibrate(&self, stored: &StoredArtifact, scores: &[Score]) -> Result<Vec<Option<Score>>, Error> {
-        let artifact = stored.artifact();
-        let applied = apply_scores(&artifact, scores, self.seed).ok_or_else(|| {
-            Error::Mismatch(
-                "the artefact does not take binary scores: calibrate with `calib apply`, and use --probs"
-                    .into(),
-            )
-        })?;
-        let prob = |outcome: &Outcome| outcome.calibrated().and_then(|found| Score::new(found.prob).ok());
-        Ok(applied.iter().map(|row| prob(&row.outcome)).collect())
+    /// The file of binary scores, and what these are.
+    fn scored(&self) -> Option<(&Path, ScoreKind)> {
+        binary_source(self.scores.as_deref(), self.margins.as_deref())
     }
+}
+
+fn applied(
+    named: &NamedArtifact<'_>,
+    table: &Table,
+    column: &str,
+    kind: ScoreKind,
+) -> Result<Vec<Applied>, Error> {
+    if named.stored.artifact().header().reduction != Reduction::Binary {
+        return Err(Error::Mismatch(
+            "the artefact does not take binary scores: calibrate with `calib apply`, and use --probs".into(),
+        ));
+    }
+    named.apply_scores(table, column, kind)
+}
+
+fn prob(outcome: &Outcome) -> Option<Score> {
+    outcome.calibrated().and_then(|found| Score::new(found.prob).ok())
 }
 
 /// The decisions that the artefact, or without one no row, leads to.
@@ -303,7 +326,7 @@ fn choose(
             Ok((chosen.rule.clone(), Some(chosen)))
         }
         (None, None) => Err(Error::Usage(
-            "whether a start-up cost is worth it depends on the probabilities: give them with --probs or --scores".into(),
+            "whether a start-up cost is worth it depends on the probabilities: give them with --probs, --scores or --margins".into(),
         )),
     }
 }

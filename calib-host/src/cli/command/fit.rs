@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calib_core::artifact::Reduction;
-use calib_core::{ClassifierId, ScoreEncoding};
+use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
 use calib_host::artifact::CompileError;
 use calib_host::assess::evidence_of_fit;
 use calib_host::data::{DataError, RowsHash};
@@ -17,8 +17,8 @@ use calib_host::fit::{Unfitted, divided, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, BinaryData, FitError, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes,
-    fit_binary, fit_joint, joint_artifact_bytes,
+    ArtifactOptions, BinaryData, FitError, ScoreKind, StoredArtifact, VectorData, VectorKind, Vectors,
+    artifact_bytes, fit_binary, fit_joint, joint_artifact_bytes,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -31,8 +31,8 @@ use crate::cli::options::{
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{
-    labels_of, predictions, question_independence, question_kind, question_predictions, read_code_vectors,
-    read_vectors, row_labels,
+    labels_of, predictions, question_independence, question_kind, question_margins, question_predictions,
+    read_code_vectors, read_vectors, row_labels,
 };
 use crate::cli::show::{ShownFit, Warnings, joint_json, joint_summary};
 
@@ -48,7 +48,7 @@ pub(crate) struct FitCommand {
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities. For codes of several
+    /// The column of scores or margins in a table; in an NPZ archive the array of scores, logits or probabilities. For codes of several
     /// classes in a table the columns of all, in their order, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
@@ -143,19 +143,27 @@ impl FitCommand {
                  for every point",
             ));
         }
-        if let Some((_, kind)) = self.source.vectors() {
+        if self.source.vectors().is_some() {
             self.points.check_no_matrix()?;
-            self.codes.check_matrix(kind, reduction)?;
+        }
+        let kind = self.source.vectors().map(|(_, kind)| kind);
+        let by_margin = self.reduction.is_by_margin(kind, reduction)?;
+        if let Some(kind) = kind {
+            self.codes.check_matrix(kind, reduction, by_margin)?;
         }
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
         let Fitted { fit, origin, warnings } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
-            (Some((path, kind)), Some(reduction)) => self.reduced(path, kind, reduction, quiet)?,
+            (Some((path, kind)), Some(reduction)) => {
+                self.reduced(path, (kind, by_margin), reduction, quiet)?
+            }
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
             (None, Some(_)) => {
-                return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
+                return Err(usage(
+                    "--reduction needs a matrix: --logits or --probs instead of --scores or --margins",
+                ));
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
@@ -170,7 +178,7 @@ impl FitCommand {
     fn reduced(
         &self,
         path: &Path,
-        kind: VectorKind,
+        (kind, by_margin): (VectorKind, bool),
         reduction: Reduction,
         quiet: bool,
     ) -> Result<Fitted, Error> {
@@ -179,7 +187,7 @@ impl FitCommand {
         let mut warnings = Warnings::default();
         let (problems, rows, drawn) = match encoding {
             Some(encoding) => {
-                let mut codes = read_code_vectors(&sources[0], encoding, &self.score_column)?;
+                let mut codes = read_code_vectors(&sources[0], encoding, kind, &self.score_column)?;
                 let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
                 let rows = codes.rows_hash(&labels.values);
                 let compare = |a: usize, b: usize| codes.compare(a, b);
@@ -191,13 +199,21 @@ impl FitCommand {
                     }
                     None => labels.values,
                 };
-                (Problems::of_codes(&codes, &labels, reduction), rows, drawn)
+                let problems = match by_margin {
+                    true => Problems::of_code_margins(&codes, &labels, reduction),
+                    false => Problems::of_codes(&codes, &labels, reduction),
+                };
+                (problems, rows, drawn)
             }
             None => {
                 let LabelledVectors { vectors, labels, rows, drawn } =
                     self.labelled_vectors(&sources, kind)?;
                 warnings.doubts.extend(question_kind(&sources[0], &vectors));
-                (Problems::new(&vectors, &labels, reduction), rows, drawn)
+                let problems = match by_margin {
+                    true => Problems::of_class_margins(&vectors, &labels, reduction),
+                    false => Problems::new(&vectors, &labels, reduction),
+                };
+                (problems, rows, drawn)
             }
         };
         let problems = problems.map_err(|cause| match cause {
@@ -332,19 +348,20 @@ impl FitCommand {
     fn binary(&self, quiet: bool) -> Result<Fitted, Error> {
         // Weights, counts, codes, clusters and rounded scores are aggregated or drawn from: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
+        let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
         let as_a_whole = self.points.are_aggregated() || self.clusters().is_some();
-        if encoding.is_some() || as_a_whole || self.table == TableWidth::U16 {
-            return self.aggregated(encoding, quiet);
+        if encoding.is_some() || kind == ScoreKind::Margin || as_a_whole || self.table == TableWidth::U16 {
+            return self.aggregated((path, kind), encoding, quiet);
         }
         let files = BinaryFiles {
-            scores: self.source.scores.as_deref().expect("clap asks for one of the sources"),
+            scores: path,
             labels: self.labels.as_deref(),
             score_column: &self.score_column,
             label_column: &self.label_column,
         };
         let input = files.read(&reading(quiet))?;
         question_independence(&input.data, None)?;
-        let method = self.method.binary(input.data.len(), &input.scores)?;
+        let method = self.method.binary((input.data.len(), &input.scores), kind, None)?;
         let fit = fit_binary(&input.data, &method, self.divided_alpha());
         let input_place = input.scores.clone();
         let rows = input.data.rows_hash().map_err(|cause| Error::fit(input_place.clone(), cause))?;
@@ -358,9 +375,13 @@ impl FitCommand {
         Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings })
     }
 
-    /// Fits weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.
-    fn aggregated(&self, encoding: Option<ScoreEncoding>, quiet: bool) -> Result<Fitted, Error> {
-        let path = self.source.scores.as_deref().expect("clap asks for one of the sources");
+    /// Fits margins, weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.
+    fn aggregated(
+        &self,
+        (path, kind): (&Path, ScoreKind),
+        encoding: Option<ScoreEncoding>,
+        quiet: bool,
+    ) -> Result<Fitted, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
         let names: Vec<&str> =
@@ -371,22 +392,23 @@ impl FitCommand {
             false => Some(labels_of(&sources, &table, &self.label_column)?),
         };
         let mut scores = match encoding {
-            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding)?,
+            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding, kind)?,
             None => table.numbers(&self.score_column)?,
         };
-        let mut sample = self.points.sample(&table, &scores, labels.as_ref())?;
+        let mut sample = self.points.sample(&table, (&scores, kind), labels.as_ref())?;
+        let doubt = question_margins(&sources[0], kind, &scores.device_scores(kind)?);
         // Of all rows, those that are not drawn among them.
         let place = Place::file(sources[0].path());
         let rows = sample.rows_hash().map_err(|cause| Error::fit(place.clone(), cause))?;
         let mut drawn = None;
         if let (Some(labels), Some(_)) = (&mut labels, self.clusters()) {
             // As the device has them: what it cannot tell apart has one order.
-            let compare =
-                |a: usize, b: usize| (scores.values[a] as f32).total_cmp(&(scores.values[b] as f32));
+            let seen = |row: usize| scores.values[row] as f32 + 0.0;
+            let compare = |a: usize, b: usize| seen(a).total_cmp(&seen(b));
             drawn = self.draw(&sources[0], &labels.values, compare)?;
             let some = drawn.as_ref().map(|drawn| &drawn.rows[..]).unwrap_or_default();
             (scores, *labels) = (scores.part(some), labels.part(some));
-            sample = self.points.sample(&table, &scores, Some(labels))?;
+            sample = self.points.sample(&table, (&scores, kind), Some(labels))?;
         }
         if let (Sample::Points(data), false, None) = (&sample, self.points.are_aggregated(), &drawn) {
             question_independence(data, None)?;
@@ -398,20 +420,19 @@ impl FitCommand {
             let labels = labels.as_ref().map(|labels| labels.place().clone());
             Error::fit(labels.filter(|_| one_class).unwrap_or(place.clone()), cause)
         };
+        let codes = encoding.and_then(range_of_codes);
+        let method = |n| self.method.binary((n, &place), kind, codes);
         let fit = match &sample {
-            Sample::Points(data) => {
-                fit_binary(data, &self.method.binary(data.len(), &place)?, self.divided_alpha())
-            }
-            Sample::Weighted(data) => {
-                fit_weighted(data, &self.method.binary(data.len(), &place)?, self.divided_alpha())
-            }
+            Sample::Points(data) => fit_binary(data, &method(data.len())?, self.divided_alpha()),
+            Sample::Weighted(data) => fit_weighted(data, &method(data.len())?, self.divided_alpha()),
         }
         .map_err(fit_error)?;
-        let warnings = match &sample {
+        let mut warnings = match &sample {
             Sample::Points(data) => warnings_of(data).map_err(fit_error)?,
             // The test counts points.
             Sample::Weighted(_) => Warnings::default(),
         };
+        warnings.doubts.extend(doubt);
         let spread = sample.spread().map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = self.drawn(over_codes(fit.with_spreads([Some(spread)]), encoding)?, drawn);
@@ -452,6 +473,13 @@ impl FitCommand {
 fn warnings_of(data: &BinaryData) -> Result<Warnings, FitError> {
     let evidence = evidence_of_fit(data)?.into_iter().collect();
     Ok(Warnings { evidence, ..Warnings::default() })
+}
+
+/// What the lowest and the highest code stand for.
+fn range_of_codes(encoding: ScoreEncoding) -> Option<(f32, f32)> {
+    let (lowest, highest) = encoding.code_range()?;
+    let score = |code| Some(QuantizedScore::new(encoding, code).ok()?.dequantized());
+    score(lowest).zip(score(highest))
 }
 
 /// The fit as one of codes, if scores are such.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use calib_host::assess::{AssessOptions, assess_before_after, evidence};
+use calib_host::assess::{AssessOptions, assess_before_after};
 use calib_host::draw::Plot;
 use calib_host::files::write_file;
 use calib_host::report::{CalibratedRows, Figure, ReportData, SAME_ROWS, plot};
@@ -58,8 +58,12 @@ enum PlotName {
     ValidityConditional,
     /// The ROC curves and the convex hull.
     Roc,
-    /// The distributions of scores and probabilities.
+    /// The distributions of scores and probabilities; of the latter alone where scores are margins.
     Distribution,
+    /// The distribution of margins.
+    Margins,
+    /// The calibrated probability of every margin.
+    Map,
     /// The reliability diagram of one class against the rest, before and after.
     ClassWise,
     /// The shares of the calibration and test rows in the calibrator's bins.
@@ -102,12 +106,13 @@ impl PlotCommand {
             [calibration.as_ref(), Some(&test)].map(|rows| rows.and_then(|rows| rows.doubt.as_deref()));
         warn(&doubts.into_iter().flatten().collect::<Vec<_>>())?;
         let (figure, absent) = self.figure();
+        let absent = if data.test.margins.is_some() { NO_MARGIN_PLOT } else { absent };
         let CalibratedRows { before, after, kind, .. } = data.test;
         let clusters = data.test.clusters.as_ref();
         let options = AssessOptions { clusters, ..AssessOptions::default() };
         let both = assess_before_after(before, after, *kind, &options, &options);
         question_predictions(before, clusters)?;
-        warn(&evidence(&artifact.stored.artifact(), &both, before, after, clusters))?;
+        warn(&data.test.evidence(&artifact.stored.artifact(), &both, clusters))?;
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(None, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
         let bytes = match self.format() {
@@ -136,6 +141,8 @@ impl PlotCommand {
             PlotName::ValidityConditional => (Figure::ValidityConditional, NO_SPREAD),
             PlotName::Roc => (Figure::Roc, NO_SPREAD),
             PlotName::Distribution => (Figure::Distribution, NO_SPREAD),
+            PlotName::Margins => (Figure::Margins, NO_MARGINS),
+            PlotName::Map => (Figure::Map, NO_MARGINS),
             PlotName::ClassWise => (
                 Figure::ClassWise(class),
                 "there is no such plot: it takes an artefact that gives every class a probability, and one of its classes",
@@ -161,6 +168,13 @@ fn pixels(_: &Plot, _: f32) -> Result<Vec<u8>, Error> {
 
 /// Why a curve cannot be drawn.
 const NO_SPREAD: &str = "there is no such plot: the test rows all came out the same";
+
+/// Why there is no plot of margins.
+const NO_MARGINS: &str = "there is no such plot: the artefact takes probabilities, not margins";
+
+/// Why a plot of rows with margins is missing.
+const NO_MARGIN_PLOT: &str = "there is no such plot: a margin is no probability before calibration, or all rows came out the same, or the calibrator has \
+     no bins";
 
 fn parse_scale(text: &str) -> Result<f32, String> {
     let scale = text.parse().ok().filter(|scale| (0.1..=10.0).contains(scale));

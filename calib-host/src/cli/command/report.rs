@@ -130,7 +130,11 @@ impl ReportCommand {
             write_file(path, self.force, |out| out.write_all(page.as_bytes()))?;
         }
         warn(&report.warnings)?;
-        if self.json { print_json(report) } else { Ok(()) }
+        match (self.json, report.of_margins) {
+            (false, _) => Ok(()),
+            (true, false) => print_json(report),
+            (true, true) => print_json(&report.to_json().map_err(std::io::Error::other)?),
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct AssessedOptions {
     pub(crate) class_column: Option<String>,
 }
 
-/// What is assessed: exactly one of the three.
+/// What is assessed: exactly one of the four.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct AssessedSource {
@@ -50,6 +50,9 @@ pub(crate) struct AssessedSource {
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
     #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
+    /// Margins of class 1, scores of any size: with an artefact that takes such, in a file as for --scores.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) margins: Option<PathBuf>,
     /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     pub(crate) logits: Option<PathBuf>,

@@ -11,8 +11,8 @@ use crate::cli::error::Error;
 /// What kind of number a score is on the device.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
-    /// What kind of number a score is on the device, if not a float: the column of scores, or the matrix of probabilities,
-    /// then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
+    /// What kind of number a score is on the device, if not a float: the column of scores or margins, or the matrix of
+    /// probabilities, then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
     /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
     #[arg(long, value_enum, value_name = "TYPE", requires = "scale", requires = "zero_point")]
     score_encoding: Option<EncodingName>,
@@ -36,6 +36,8 @@ enum EncodingName {
     I8,
     /// Codes from 0 to 65535.
     U16,
+    /// Codes from -32768 to 32767.
+    I16,
 }
 
 impl CodeOptions {
@@ -49,6 +51,7 @@ impl CodeOptions {
             EncodingName::U8 => ScoreEncoding::U8 { scale, zero_point },
             EncodingName::I8 => ScoreEncoding::I8 { scale, zero_point },
             EncodingName::U16 => ScoreEncoding::U16 { scale, zero_point },
+            EncodingName::I16 => ScoreEncoding::I16 { scale, zero_point },
         };
         match QuantizedScore::from_key(encoding, 0) {
             Ok(_) => Ok(Some(encoding)),
@@ -57,13 +60,20 @@ impl CodeOptions {
     }
 
     /// Refuses codes of several classes that there are no calibrators of.
-    pub(crate) fn check_matrix(&self, kind: VectorKind, reduction: Option<Reduction>) -> Result<(), Error> {
+    pub(crate) fn check_matrix(
+        &self,
+        kind: VectorKind,
+        reduction: Option<Reduction>,
+        by_margin: bool,
+    ) -> Result<(), Error> {
         if self.score_encoding.is_none() {
             return Ok(());
         }
-        if kind == VectorKind::Logits {
+        if kind == VectorKind::Logits && !by_margin && reduction.is_none_or(Reduction::takes_codes) {
             return Err(Error::Usage(
-                "codes stand for probabilities: --score-encoding goes with --scores or --probs".into(),
+                "codes of logits have no softmax without floating point: add --class-score margin and --reduction confidence or \
+                 top-label, or give --probs if the codes stand for probabilities"
+                    .into(),
             ));
         }
         let what = match reduction {

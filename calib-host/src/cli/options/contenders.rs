@@ -9,13 +9,14 @@ use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, VectorScalingMethod,
 };
 use calib_host::stats::{CrossValidation, Seed};
-use calib_host::{BinaryMethod, JointMethod, ReductionOptions};
+use calib_host::{BinaryMethod, JointMethod, ReductionOptions, ScoreKind, VectorKind};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::joint::DIRICHLET_ODIR;
 use super::method::MIN_POINTS;
 use super::method_name::{MethodName, Parameters};
+use super::reduction::ClassScore;
 use crate::cli::error::Error;
 
 /// The bins of methods that have a fixed number of them.
@@ -44,6 +45,10 @@ pub(crate) struct MethodChoice {
     /// The calibration points per bin under a reduction: 50 without --bins.
     #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = clap::value_parser!(u32).range(2..))]
     points_per_bin: Option<u32>,
+    /// The scores of the predicted class that confidence and top-label are tried with, separated by commas: both for --logits with
+    /// --claim top-label.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SCORES")]
+    class_scores: Option<Vec<ClassScore>>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -64,18 +69,22 @@ enum ReductionChoice {
 pub(crate) type Contenders = (Vec<(String, Contender)>, Vec<FailedMethod>);
 
 impl MethodChoice {
-    /// The methods for binary scores.
-    pub(crate) fn binary(&self, seed: Seed) -> Result<Contenders, Error> {
+    /// The methods for binary scores of this kind.
+    pub(crate) fn binary(&self, seed: Seed, kind: ScoreKind) -> Result<Contenders, Error> {
         if self.reductions.is_some() || self.points_per_bin.is_some() {
             return Err(Error::Usage(
                 "--reductions and --points-per-bin need a matrix: --logits or --probs instead of --scores"
                     .into(),
             ));
         }
-        let mut contenders = Vec::new();
+        let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
         for method in self.chosen() {
             let name = method.name();
-            match self.binary_method(method, seed) {
+            if let Some(reason) = not_on_margins(method).filter(|_| kind == ScoreKind::Margin) {
+                left_out.push(FailedMethod { name, reason: reason.into() });
+                continue;
+            }
+            match self.binary_method(method, kind, seed) {
                 Some(method) => contenders.push((name, Contender::Binary(method))),
                 None if self.is_all() => {}
                 None => {
@@ -85,23 +94,26 @@ impl MethodChoice {
                 }
             }
         }
-        Ok((contenders, Vec::new()))
+        Ok((contenders, left_out))
     }
 
     /// The methods for vectors of so many classes.
-    pub(crate) fn vectors(&self, classes: usize, claim: Claim, seed: Seed) -> Contenders {
+    pub(crate) fn vectors(
+        &self,
+        (classes, kind): (usize, VectorKind),
+        claim: Claim,
+        seed: Seed,
+    ) -> Result<Contenders, Error> {
+        let scores = self.class_scores(kind, claim)?;
         let reductions = self.reductions.as_deref().unwrap_or(match claim {
             Claim::AllClasses => &[ReductionChoice::ClassWise, ReductionChoice::Normalized],
             Claim::TopLabel => &[ReductionChoice::Confidence, ReductionChoice::TopLabel],
         });
         let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
         for name in self.chosen() {
-            if let Some(method) = self.binary_method(name, seed) {
-                let options = ReductionOptions { method, points_per_bin: self.points_per_bin(name) };
-                for reduction in reductions.iter().map(|reduction| reduction.get()) {
-                    let name = format!("{reduction}/{}", name.name());
-                    contenders.push((name, Contender::Reduced(reduction, options)));
-                }
+            for reduction in reductions.iter().map(|reduction| reduction.get()) {
+                contenders
+                    .extend(scores.iter().filter_map(|&score| self.reduced(name, reduction, score, seed)));
             }
             let is_slow =
                 matches!(name, MethodName::Matrix | MethodName::Dirichlet) && classes > QUICK_CLASSES;
@@ -113,7 +125,47 @@ impl MethodChoice {
                 contenders.push((name.name(), Contender::Joint(method)));
             }
         }
-        (contenders, left_out)
+        Ok((contenders, left_out))
+    }
+
+    /// A binary method under a reduction; `None` if there is none with such a score of the predicted class.
+    fn reduced(
+        &self,
+        name: MethodName,
+        reduction: Reduction,
+        score: ClassScore,
+        seed: Seed,
+    ) -> Option<(String, Contender)> {
+        let points_per_bin = self.points_per_bin(name);
+        let options = |method| ReductionOptions { method, points_per_bin };
+        match score {
+            ClassScore::Softmax => {
+                let method = self.binary_method(name, ScoreKind::Probability, seed)?;
+                Some((format!("{reduction}/{}", name.name()), Contender::Reduced(reduction, options(method))))
+            }
+            ClassScore::Margin => {
+                let is_of_class = matches!(reduction, Reduction::Confidence | Reduction::TopLabel);
+                if !is_of_class || not_on_margins(name).is_some() {
+                    return None;
+                }
+                let method = self.binary_method(name, ScoreKind::Margin, seed)?;
+                let name = format!("{reduction}/{}/margin", name.name());
+                Some((name, Contender::ReducedByLead(reduction, options(method))))
+            }
+        }
+    }
+
+    /// The scores of the predicted class that are tried.
+    fn class_scores(&self, kind: VectorKind, claim: Claim) -> Result<&[ClassScore], Error> {
+        let has_leads = kind == VectorKind::Logits && claim == Claim::TopLabel;
+        match self.class_scores.as_deref() {
+            Some(scores) if scores.contains(&ClassScore::Margin) && !has_leads => Err(Error::Usage(
+                "--class-scores margin goes with --logits and --claim top-label: it is the lead of the predicted logit".into(),
+            )),
+            Some(scores) => Ok(scores),
+            None if has_leads => Ok(&[ClassScore::Softmax, ClassScore::Margin]),
+            None => Ok(&[ClassScore::Softmax]),
+        }
     }
 
     fn is_all(&self) -> bool {
@@ -133,11 +185,11 @@ impl MethodChoice {
     }
 
     /// The method for a binary problem, as `calib fit` has it by default but for the bins; `None` for one of whole vectors.
-    fn binary_method(&self, name: MethodName, seed: Seed) -> Option<BinaryMethod> {
+    fn binary_method(&self, name: MethodName, kind: ScoreKind, seed: Seed) -> Option<BinaryMethod> {
         let bins = usize::from(self.bins.unwrap_or(BINS));
         // Without a limit irp would be isotonic regression.
         let max_bins = (name == MethodName::Irp).then_some(bins);
-        name.binary(&Parameters { bins, max_bins, seed, ..Parameters::default() })
+        name.binary(&Parameters { bins, max_bins, kind, seed, ..Parameters::default() })
     }
 
     /// The method for whole vectors, with the parameters that `calib fit` has by default where it has some.
@@ -164,6 +216,15 @@ impl MethodChoice {
             _ => return None,
         };
         Some(JointMethod::Canonical(canonical))
+    }
+}
+
+/// Why a method is not compared on margins.
+fn not_on_margins(method: MethodName) -> Option<&'static str> {
+    match method {
+        MethodName::Beta => Some("it takes probabilities"),
+        MethodName::FixedWidth => Some("of margins its bins depend on a range, which is nobody's default"),
+        _ => None,
     }
 }
 

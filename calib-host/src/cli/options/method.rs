@@ -2,7 +2,7 @@
 
 use calib_host::binary::{Boundary, Loss, ScalingMethod};
 use calib_host::files::Place;
-use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions};
+use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions, ScoreKind};
 use clap::{Args, ValueEnum};
 
 use super::joint::JointOptions;
@@ -44,9 +44,14 @@ pub(crate) struct MethodOptions {
     /// The scaling function under scaling-binning.
     #[arg(long, value_enum, default_value_t = ScalingName::Platt)]
     scaling: ScalingName,
-    /// What the Platt scaling function is fitted to.
-    #[arg(long, value_enum, default_value_t = PlattOn::Logit)]
-    platt_on: PlattOn,
+    /// Of what the Platt scaling function is one: the logit, if nothing else is said, or the probability. Of margins it is one of the
+    /// margin.
+    #[arg(long, value_enum)]
+    platt_on: Option<PlattOn>,
+    /// The margins between which fixed-width has its bins of equal width; the outer ones reach beyond. Where scores are codes, the
+    /// range of the codes if nothing else is said.
+    #[arg(long, value_name = "LO,HI", value_parser = parse_range, allow_hyphen_values = true)]
+    range: Option<(f32, f32)>,
     /// What a scaling function is fitted to, on its own or under scaling-binning.
     #[arg(long, value_enum, default_value_t = LossName::Log)]
     loss: LossName,
@@ -79,7 +84,7 @@ enum TiesName {
     Randomize,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum ScalingName {
     Platt,
     Beta,
@@ -138,9 +143,15 @@ impl MethodOptions {
         }
     }
 
-    /// The method for `n` points of a binary problem.
-    pub(crate) fn binary(&self, n: u64, place: &Place) -> Result<BinaryMethod, Error> {
+    /// The method for `n` points of a binary problem with scores of this kind, which are codes of this range if they are codes.
+    pub(crate) fn binary(
+        &self,
+        (n, place): (u64, &Place),
+        kind: ScoreKind,
+        codes: Option<(f32, f32)>,
+    ) -> Result<BinaryMethod, Error> {
         self.check()?;
+        self.check_kind(kind, codes.is_some())?;
         if self.points_per_bin.is_some() && !self.method.has_bins() {
             return Err(self.chooses_bins_itself("--points-per-bin"));
         }
@@ -153,18 +164,54 @@ impl MethodOptions {
             },
             (None, None) => Ok(1),
         };
-        Ok(self.with_bins(bins.map_err(|cause| Error::fit(place.clone(), cause))?))
+        let bins = bins.map_err(|cause| Error::fit(place.clone(), cause))?;
+        Ok(self.with_bins(bins, kind, self.range.or(codes.filter(|_| kind == ScoreKind::Margin))))
+    }
+
+    /// Refuses methods and options for scores of the other kind.
+    fn check_kind(&self, kind: ScoreKind, are_codes: bool) -> Result<(), Error> {
+        let refuse = |text: &str| Err(Error::Usage(text.into()));
+        if kind == ScoreKind::Probability {
+            return match self.range {
+                Some(_) => refuse("--range is for margins, and these scores lie in [0, 1]: leave it out"),
+                None => Ok(()),
+            };
+        }
+        let is_beta = self.method == MethodName::Beta
+            || self.method == MethodName::ScalingBinning && self.scaling == ScalingName::Beta;
+        if is_beta {
+            return refuse(
+                "beta calibration is a function of a probability's logarithms, which margins have none of: use platt, or give \
+                 probabilities with --scores",
+            );
+        }
+        if self.platt_on.is_some() {
+            return refuse(
+                "--platt-on is for probabilities: of margins platt is a function of the margin, so leave it out",
+            );
+        }
+        if self.method == MethodName::FixedWidth && self.range.is_none() && !are_codes {
+            return refuse("bins of equal width of margins need their range: --range LO,HI");
+        }
+        if self.range.is_some() && self.method != MethodName::FixedWidth {
+            return Err(Error::Usage(format!("{} has no --range: leave it out", self.name())));
+        }
+        Ok(())
     }
 
     /// The method for each binary problem of a reduction.
     pub(crate) fn reduction(&self) -> Result<ReductionOptions, Error> {
         self.check()?;
+        self.check_kind(ScoreKind::Probability, false)?;
         let points_per_bin = if self.method.has_bins() {
             self.points_per_bin
         } else {
             Some(self.points_per_bin.unwrap_or(MIN_POINTS))
         };
-        Ok(ReductionOptions { method: self.with_bins(self.bins.unwrap_or(1)), points_per_bin })
+        Ok(ReductionOptions {
+            method: self.with_bins(self.bins.unwrap_or(1), ScoreKind::Probability, None),
+            points_per_bin,
+        })
     }
 
     /// Refuses options that the method does not have.
@@ -222,7 +269,7 @@ impl MethodOptions {
         Ok(())
     }
 
-    fn with_bins(&self, bins: usize) -> BinaryMethod {
+    fn with_bins(&self, bins: usize, kind: ScoreKind, range: Option<(f32, f32)>) -> BinaryMethod {
         let parameters = Parameters {
             bins,
             boundary: match self.boundary {
@@ -241,6 +288,8 @@ impl MethodOptions {
             platt: self.platt(),
             loss: self.loss(),
             one_set: self.one_set,
+            kind,
+            range: range.filter(|_| self.method == MethodName::FixedWidth),
             seed: self.seed,
         };
         self.method.binary(&parameters).expect("a method of whole vectors was refused before")
@@ -248,8 +297,8 @@ impl MethodOptions {
 
     fn platt(&self) -> ScalingMethod {
         match self.platt_on {
-            PlattOn::Logit => ScalingMethod::PlattLogit,
-            PlattOn::Prob => ScalingMethod::PlattProb,
+            None | Some(PlattOn::Logit) => ScalingMethod::PlattLogit,
+            Some(PlattOn::Prob) => ScalingMethod::PlattProb,
         }
     }
 
@@ -272,6 +321,14 @@ impl MethodOptions {
 
     fn name(&self) -> String {
         self.method.name()
+    }
+}
+
+fn parse_range(text: &str) -> Result<(f32, f32), String> {
+    let ends = text.split_once(',').and_then(|(lo, hi)| lo.trim().parse().ok().zip(hi.trim().parse().ok()));
+    match ends {
+        Some((lo, hi)) if f32::is_finite(lo) && f32::is_finite(hi) && lo < hi => Ok((lo, hi)),
+        _ => Err("a range is two numbers, the lower first, such as -4,4".into()),
     }
 }
 

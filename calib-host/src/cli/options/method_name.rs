@@ -1,10 +1,10 @@
 //! The names of methods, and what each is with which parameters.
 
 use calib_host::binary::{
-    Boundary, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
+    Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
 };
 use calib_host::stats::Seed;
-use calib_host::{BinaryMethod, Umd};
+use calib_host::{BinaryMethod, ScoreKind, Umd};
 use clap::ValueEnum;
 
 /// A method, by its name.
@@ -18,7 +18,7 @@ pub(crate) enum MethodName {
     UmdRandomized,
     /// Uniform-mass binning with edges from one half of the points and values from the other: with a guarantee.
     Ums,
-    /// Bins of equal width: with a guarantee.
+    /// Bins of equal width: with a guarantee. Margins take --range.
     FixedWidth,
     /// Isotonic regression.
     Isotonic,
@@ -28,7 +28,7 @@ pub(crate) enum MethodName {
     Irp,
     /// Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019).
     ScalingBinning,
-    /// Platt scaling: a logistic function of the logit, or of the score.
+    /// Platt scaling: a logistic function of the logit or of the score; of a margin that of Platt (1999).
     Platt,
     /// Beta calibration: a logistic function of both logarithms (Kull et al. 2017).
     Beta,
@@ -67,6 +67,10 @@ pub(crate) struct Parameters {
     pub(crate) platt: ScalingMethod,
     pub(crate) loss: Loss,
     pub(crate) one_set: bool,
+    /// What the scores are.
+    pub(crate) kind: ScoreKind,
+    /// The range of margins that bins of equal width divide.
+    pub(crate) range: Option<(f32, f32)>,
     pub(crate) seed: Seed,
 }
 
@@ -84,7 +88,10 @@ impl MethodName {
             Self::UmdOriginal => parameters.umd(BoundaryPoints::Kept, parameters.randomize_ties),
             Self::UmdRandomized => parameters.umd(BoundaryPoints::LeftOut, true),
             Self::Ums => BinaryMethod::Ums(Ums { bins, seed }),
-            Self::FixedWidth => BinaryMethod::FixedWidth(FixedWidth { bins }),
+            Self::FixedWidth => match parameters.range {
+                Some((lowest, highest)) => BinaryMethod::FixedRange(FixedRange { bins, lowest, highest }),
+                None => BinaryMethod::FixedWidth(FixedWidth { bins }),
+            },
             Self::Isotonic => parameters.isotonic(parameters.max_bins, parameters.interpolate),
             Self::IsotonicInterpolated => parameters.isotonic(parameters.max_bins, true),
             Self::Irp => {
@@ -92,7 +99,7 @@ impl MethodName {
                 parameters.isotonic(Some(max_bins), parameters.interpolate)
             }
             Self::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
-                scaling: parameters.scaling,
+                scaling: parameters.on_kind(parameters.scaling),
                 loss: parameters.loss,
                 bins,
                 split_seed: (!parameters.one_set).then_some(seed),
@@ -137,7 +144,19 @@ impl Parameters {
         }
     }
 
+    /// The function of margins that goes by the same name, if scores are such; there is none of beta calibration.
+    fn on_kind(&self, method: ScalingMethod) -> ScalingMethod {
+        match (self.kind, method) {
+            (ScoreKind::Margin, ScalingMethod::PlattLogit | ScalingMethod::PlattProb) => {
+                ScalingMethod::PlattMargin
+            }
+            (ScoreKind::Margin, ScalingMethod::Temperature) => ScalingMethod::TemperatureMargin,
+            (_, method) => method,
+        }
+    }
+
     fn scaling_function(&self, method: ScalingMethod) -> BinaryMethod {
+        let method = self.on_kind(method);
         match self.loss {
             Loss::Log => BinaryMethod::Scaling(method),
             Loss::LogOfBayesianTargets => BinaryMethod::BayesianTargets(method),
@@ -159,6 +178,8 @@ impl Default for Parameters {
             platt: ScalingMethod::PlattLogit,
             loss: Loss::Log,
             one_set: false,
+            kind: ScoreKind::Probability,
+            range: None,
             seed: 0,
         }
     }

@@ -32,4 +32,4 @@ pub(crate) use probe::ProbeOptions;
 pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
-pub(crate) use source::{SCORE_COLUMN, ScoreSource};
+pub(crate) use source::{SCORE_COLUMN, ScoreSource, binary_source};

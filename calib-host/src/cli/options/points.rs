@@ -1,5 +1,6 @@
 //! The options that say what a row stands for.
 
+use calib_host::ScoreKind;
 use calib_host::input::{self, Column, Sample, Table};
 use clap::Args;
 
@@ -58,18 +59,18 @@ impl PointOptions {
     pub(crate) fn check_no_matrix(&self) -> Result<(), Error> {
         match self.are_aggregated() {
             true => Err(Error::Usage(
-                "--weight-column and --count-column go with --scores: a matrix has no columns to weigh by"
+                "--weight-column and --count-column go with --scores or --margins: a matrix has no columns to weigh by"
                     .into(),
             )),
             false => Ok(()),
         }
     }
 
-    /// The points of a table. `labels` are there unless a column counts the positives.
+    /// The points of a table, with scores of this kind. `labels` are there unless a column counts the positives.
     pub(crate) fn sample(
         &self,
         table: &Table,
-        scores: &Column<f64>,
+        (scores, kind): (&Column<f64>, ScoreKind),
         labels: Option<&Column<i64>>,
     ) -> Result<Sample, Error> {
         if self.are_aggregated() && table.is_lone_array() {
@@ -82,12 +83,12 @@ impl PointOptions {
         let (counts, positives) = (column(&self.count_column)?, column(&self.positives_column)?);
         let sample = match (labels, column(&self.weight_column)?, counts.zip(positives)) {
             (_, _, Some((counts, positives))) => {
-                input::counted_data(scores, &counts, &positives).map(Sample::Points)
+                input::counted_data(scores, &counts, &positives, kind).map(Sample::Points)
             }
             (Some(labels), Some(weights), None) => {
-                input::weighted_data(scores, &weights, labels).map(Sample::Weighted)
+                input::weighted_data(scores, &weights, labels, kind).map(Sample::Weighted)
             }
-            (Some(labels), None, None) => input::binary_data(scores, labels).map(Sample::Points),
+            (Some(labels), None, None) => input::binary_data(scores, labels, kind).map(Sample::Points),
             (None, _, None) => unreachable!("labels are read unless there are positives, which need counts"),
         };
         Ok(sample?)

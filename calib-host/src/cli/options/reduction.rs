@@ -2,6 +2,7 @@
 
 use calib_core::artifact::Reduction;
 use calib_core::score::MAX_TOP_K;
+use calib_host::VectorKind;
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
@@ -15,6 +16,19 @@ pub(crate) struct ReductionOption {
     /// The number of first classes that top-k-label and top-k-confidence give, at most 16.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=MAX_TOP_K as i64))]
     k: Option<u16>,
+    /// What the score of a predicted class is, under confidence and top-label. `margin` takes --logits, and the device then
+    /// computes no softmax; for integer codes of logits there is no other.
+    #[arg(long, value_enum, value_name = "SCORE", default_value_t = ClassScore::Softmax)]
+    class_score: ClassScore,
+}
+
+/// What the score of a predicted class is.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum ClassScore {
+    /// Its probability: the softmax of logits, or the probability as it is given.
+    Softmax,
+    /// How far its logit is above the second largest.
+    Margin,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -34,6 +48,29 @@ enum ReductionName {
 }
 
 impl ReductionOption {
+    /// Tells whether the score of a predicted class is its margin; refuses that where there is no such score.
+    pub(crate) fn is_by_margin(
+        &self,
+        kind: Option<VectorKind>,
+        reduction: Option<Reduction>,
+    ) -> Result<bool, Error> {
+        if self.class_score == ClassScore::Softmax {
+            return Ok(false);
+        }
+        if !matches!(reduction, Some(Reduction::Confidence | Reduction::TopLabel)) {
+            return Err(Error::Usage(
+                "--class-score margin goes with --reduction confidence or top-label: it is the score of the predicted class".into(),
+            ));
+        }
+        match kind {
+            Some(VectorKind::Logits) => Ok(true),
+            _ => Err(Error::Usage(
+                "--class-score margin is taken of logits: use --logits, or leave it out for probabilities"
+                    .into(),
+            )),
+        }
+    }
+
     /// The reduction, if one was asked for.
     pub(crate) fn get(&self) -> Result<Option<Reduction>, Error> {
         let Some(name) = self.reduction else {

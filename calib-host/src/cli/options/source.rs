@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_host::VectorKind;
+use calib_host::{ScoreKind, VectorKind};
 use clap::Args;
 
-/// Where scores come from: exactly one of the three.
+/// Where scores come from: exactly one of the four.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table as CSV, JSON lines, Arrow,
     /// Parquet or NPZ, or a NumPy array of shape (n,). As any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
-    pub(crate) scores: Option<PathBuf>,
+    scores: Option<PathBuf>,
+    /// Margins of class 1 of a binary classifier: scores of any size, such as logits, distances, or what a decision function
+    /// gives. In a file as for --scores, of which the column is --score-column, too. With --score-encoding codes of such.
+    #[arg(long, value_name = "FILE")]
+    margins: Option<PathBuf>,
     /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
@@ -23,11 +27,25 @@ pub(crate) struct ScoreSource {
 }
 
 impl ScoreSource {
+    /// The file with binary scores and what these are; `None` if vectors were given.
+    pub(crate) fn binary(&self) -> Option<(&Path, ScoreKind)> {
+        binary_source(self.scores.as_deref(), self.margins.as_deref())
+    }
+
     /// The file with vectors and what they are; `None` if binary scores were given.
     pub(crate) fn vectors(&self) -> Option<(&Path, VectorKind)> {
         let logits = self.logits.as_deref().map(|path| (path, VectorKind::Logits));
         logits.or(self.probs.as_deref().map(|path| (path, VectorKind::Probs)))
     }
+}
+
+/// Binary scores as `--scores` or `--margins` has them.
+pub(crate) fn binary_source<'p>(
+    scores: Option<&'p Path>,
+    margins: Option<&'p Path>,
+) -> Option<(&'p Path, ScoreKind)> {
+    let scores = scores.map(|path| (path, ScoreKind::Probability));
+    scores.or(margins.map(|path| (path, ScoreKind::Margin)))
 }
 
 /// The default of `--score-column`.

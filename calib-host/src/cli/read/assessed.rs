@@ -11,7 +11,7 @@ use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
 use calib_host::stats::Clusters;
-use calib_host::{StoredArtifact, VectorKind};
+use calib_host::{ScoreKind, StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
@@ -84,7 +84,15 @@ type Read = (Subject, Option<String>);
 impl Assessed<'_> {
     pub(crate) fn read(&self, quiet: bool) -> Result<Read, Error> {
         let source = &self.options.source;
+        if source.margins.is_some() && self.options.artifact.is_none() {
+            return Err(Error::Usage(
+                "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes \
+                 margins, or give what `calib apply` made of them with --probs"
+                    .into(),
+            ));
+        }
         let path = source.probs.as_deref().or(source.scores.as_deref()).or(source.logits.as_deref());
+        let path = path.or(source.margins.as_deref());
         let path = path.expect("clap asks for one of the sources");
         let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
@@ -93,10 +101,7 @@ impl Assessed<'_> {
         let artifact = artifact.as_ref();
         let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
         if source.logits.is_some() {
-            return match of_classes {
-                Some(artifact) => Err(artifact.mismatch("logits")),
-                None => self.read_vectors(&sources, VectorKind::Logits, artifact),
-            };
+            return self.read_vectors(&sources, VectorKind::Logits, artifact);
         }
         if source.probs.is_some()
             && (of_classes.is_some() || input::is_matrix(&sources[0], &self.options.prob_column)?)
@@ -113,7 +118,7 @@ impl Assessed<'_> {
             }
             return Ok((self.read_table(&sources)?, None));
         }
-        Ok((self.read_scores(&sources, artifact)?, None))
+        self.read_scores(&sources, artifact)
     }
 
     /// A table of probabilities of predictions.
@@ -161,17 +166,18 @@ impl Assessed<'_> {
     }
 
     /// Scores of class 1, as they are or before and after an artefact.
-    fn read_scores(
-        &self,
-        sources: &[Source],
-        artifact: Option<&NamedArtifact<'_>>,
-    ) -> Result<Subject, Error> {
+    fn read_scores(&self, sources: &[Source], artifact: Option<&NamedArtifact<'_>>) -> Result<Read, Error> {
         self.check_no_table_columns()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
-            let ReadRows { rows, hash, .. } = artifact.scores(sources, self.columns())?;
+            let kind = if self.options.source.margins.is_some() {
+                ScoreKind::Margin
+            } else {
+                ScoreKind::Probability
+            };
+            let ReadRows { rows, hash, doubt } = artifact.scores(sources, self.columns(), kind)?;
             self.check_rows(artifact, hash, sources)?;
-            return Ok(Subject::BeforeAfter(rows, artifact.stored.clone()));
+            return Ok((Subject::BeforeAfter(rows, artifact.stored.clone()), doubt));
         }
         let ScoreColumns { scores, labels, clusters } = score_columns(sources, self.columns())?;
         // Checks the range, too.
@@ -179,7 +185,7 @@ impl Assessed<'_> {
         let prediction =
             |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
         let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-        Ok(Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0, clusters })
+        Ok((Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0, clusters }, None))
     }
 
     /// Vectors, as they are or before and after an artefact.
@@ -273,7 +279,7 @@ fn ranks(
     let (mut uncalibrated, mut kept) = (0, Vec::new());
     for (number, (row, &label)) in applied.zip(labels).enumerate() {
         let AppliedVector::TopK(pairs) = row else { continue };
-        let hits = pairs.iter().map(|pair| pair.top.class == label);
+        let hits = pairs.iter().map(|pair| pair.class == label);
         let rows = split(&pairs, hits, PredictionKind::TopLabel, None);
         if rows.uncalibrated > 0 {
             uncalibrated += 1;

@@ -4,7 +4,7 @@ use calib_core::ScoreEncoding;
 use calib_host::data::CodeVectors;
 use calib_host::files::FileError;
 use calib_host::input::{self, Column, Source, Table};
-use calib_host::{VectorKind, Vectors};
+use calib_host::{ScoreKind, VectorKind, Vectors};
 
 use crate::cli::options::SCORE_COLUMN;
 
@@ -31,9 +31,10 @@ pub(crate) fn read_vectors(source: &Source, kind: VectorKind, column: &str) -> R
 pub(crate) fn read_code_vectors(
     source: &Source,
     encoding: ScoreEncoding,
+    kind: VectorKind,
     column: &str,
 ) -> Result<CodeVectors, FileError> {
-    input::code_vectors(source, encoding, Some(column).filter(|name| *name != SCORE_COLUMN))
+    input::code_vectors(source, encoding, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
 }
 
 /// Reads a matrix of which nobody says what it holds: probabilities if every row is a probability vector, otherwise logits.
@@ -42,6 +43,24 @@ pub(super) fn read_any_vectors(source: &Source, column: &str) -> Result<Vectors,
     Ok(match logits.all_look_like_probs() {
         true => logits.of_kind(VectorKind::Probs).expect("every row was looked at"),
         false => logits,
+    })
+}
+
+/// Questions margins that could be probabilities, which are finite numbers, too. Margins that are given as probabilities are refused
+/// when they are read.
+pub(crate) fn question_margins<'s>(
+    source: &Source,
+    kind: ScoreKind,
+    scores: impl IntoIterator<Item = &'s f32>,
+) -> Option<String> {
+    let mut scores = scores.into_iter();
+    let is_doubtful = kind == ScoreKind::Margin && scores.all(|score| (0.0..=1.0).contains(score));
+    is_doubtful.then(|| {
+        format!(
+            "Every score of {} is in [0, 1]: are these probabilities? Then use --scores instead of --margins, with an artefact \
+             that was fitted so.",
+            source.path().display()
+        )
     })
 }
 

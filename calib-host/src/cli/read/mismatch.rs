@@ -5,8 +5,9 @@ use std::path::Path;
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, ScoreEncoding};
 use calib_host::apply::{AppliedVector, apply_code_vectors};
+use calib_host::artifact::score_kind;
 use calib_host::data::CodeVectors;
-use calib_host::{VectorKind, Vectors, apply_vectors};
+use calib_host::{ScoreKind, VectorKind, Vectors, apply_vectors};
 
 use crate::cli::error::Error;
 
@@ -35,9 +36,10 @@ pub(crate) fn applied_codes<'v>(
 }
 
 /// The encoding of the codes of several classes that an artefact takes; `None` if it takes something else.
-pub(crate) fn codes_of_classes(artifact: &Artifact<'_>) -> Option<ScoreEncoding> {
+pub(crate) fn codes_of_classes(artifact: &Artifact<'_>) -> Option<(ScoreEncoding, VectorKind)> {
     match artifact.calibrator() {
-        Calibrator::TopLabelCode(calibrator) => Some(calibrator.encoding()),
+        Calibrator::TopLabelCode(calibrator) => Some((calibrator.encoding(), VectorKind::Probs)),
+        Calibrator::TopLabelCodeMargin(calibrator) => Some((calibrator.encoding(), VectorKind::Logits)),
         _ => None,
     }
 }
@@ -47,11 +49,15 @@ pub(crate) fn mismatch(path: &Path, artifact: &Artifact<'_>, got: &str) -> Error
     let (classes, encoding) = (artifact.header().classes, artifact.header().encoding);
     let takes = match artifact.header().reduction {
         Reduction::Binary if encoding.is_quantized() => {
-            format!("codes of binary scores, {encoding}: use --scores")
+            format!("codes of binary scores, {encoding}: use {}", binary_option(artifact))
+        }
+        _ if matches!(artifact.calibrator(), Calibrator::TopLabelCodeMargin(_)) => {
+            format!("codes of the logits of {classes} classes, {encoding}: use --logits")
         }
         _ if encoding.is_quantized() => format!("codes of {classes} classes, {encoding}: use --probs"),
+        Reduction::Binary if encoding.is_margin() => "binary scores of any size: use --margins".to_owned(),
         Reduction::Binary => "binary scores: use --scores".to_owned(),
-        Reduction::Joint if needs_logits(artifact) => format!("vectors of {classes} logits: use --logits"),
+        _ if needs_logits(artifact) => format!("vectors of {classes} logits: use --logits"),
         _ => format!("vectors of {classes} classes: use --logits or --probs"),
     };
     Error::Mismatch(format!(
@@ -60,7 +66,19 @@ pub(crate) fn mismatch(path: &Path, artifact: &Artifact<'_>, got: &str) -> Error
     ))
 }
 
+/// The option for the scores of a binary artefact.
+fn binary_option(artifact: &Artifact<'_>) -> &'static str {
+    match score_kind(artifact) {
+        ScoreKind::Probability => "--scores",
+        ScoreKind::Margin => "--margins",
+    }
+}
+
 /// Whether the artefact was fitted to logits as they are.
 pub(super) fn needs_logits(artifact: &Artifact<'_>) -> bool {
-    matches!(artifact.calibrator(), Calibrator::Vector(calibrator) if calibrator.needs_logits())
+    match artifact.calibrator() {
+        Calibrator::Vector(calibrator) => calibrator.needs_logits(),
+        Calibrator::TopLabelMargin(_) => true,
+        _ => false,
+    }
 }

@@ -9,7 +9,7 @@ mod reported;
 mod rows;
 
 pub(crate) use assessed::{Assessed, Subject};
-pub(crate) use columns::{labels_of, question_kind, read_code_vectors, read_vectors};
+pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
 pub(crate) use independence::{predictions, question_independence, question_predictions};
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use reported::Reported;

@@ -39,7 +39,7 @@ impl Reported {
         let sources = Source::read_all(&paths, &reading(quiet))?;
         let columns = ColumnNames { score: &options.score_column, label: &options.label_column, clusters };
         let (read, class_probs) = match artifact.stored.artifact().header().reduction {
-            Reduction::Binary => (artifact.scores(&sources, columns)?, None),
+            Reduction::Binary => (artifact.scores(&sources, columns, artifact.score_kind())?, None),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
                 artifact.all_classes(&sources, options.kind(), columns)?
             }

@@ -2,19 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::Calibrator;
+use calib_core::artifact::Reduction;
+use calib_core::{Calibrator, TopLabel};
 use calib_host::apply::{Applied, AppliedVector, apply_codes};
+use calib_host::artifact::score_kind;
 use calib_host::assess::{Prediction, PredictionKind};
 use calib_host::data::RowsHash;
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::stats::Clusters;
-use calib_host::{StoredArtifact, VectorKind, Vectors, apply_scores};
+use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors, apply_margins, apply_scores};
 
 use super::class_probs::class_probs;
 use super::columns::{
-    labels_of, question_kind, read_any_vectors, read_code_vectors, read_labels, read_vectors,
+    labels_of, question_kind, question_margins, read_any_vectors, read_code_vectors, read_labels,
+    read_vectors,
 };
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
@@ -66,32 +69,62 @@ impl<'a> NamedArtifact<'a> {
         Ok(Self { path, stored: read_artifact(path)?, seed })
     }
 
-    /// Calibrates scores of class 1, or their codes, with their labels.
-    pub(crate) fn scores(&self, sources: &[Source], columns: ColumnNames<'_>) -> Result<ReadRows, Error> {
+    /// What its binary scores are.
+    pub(crate) fn score_kind(&self) -> ScoreKind {
+        score_kind(&self.stored.artifact())
+    }
+
+    /// Calibrates scores of class 1 of this kind, or their codes, with their labels.
+    pub(crate) fn scores(
+        &self,
+        sources: &[Source],
+        columns: ColumnNames<'_>,
+        kind: ScoreKind,
+    ) -> Result<ReadRows, Error> {
         let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
-        let applied = self.apply_scores(&table, columns.score)?;
+        let applied = self.apply_scores(&table, columns.score, kind)?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let each = applied.iter().zip(&labels.values);
-        let hash = each.map(|(row, &label)| RowsHash::of_score(row.top.score.get(), label == 1)).sum();
+        let hash = each.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
         let clusters = columns.clusters(sources, applied.len())?;
-        let rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
+        let mut rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
+        if kind == ScoreKind::Margin {
+            let calibrated = applied.iter().filter(|row| row.outcome.calibrated().is_some());
+            rows = rows.of_margins(calibrated.map(|row| row.score).collect());
+        }
         if rows.after.is_empty() {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
-        Ok(ReadRows { rows, hash, doubt: None })
+        let doubt = question_margins(&sources[0], kind, applied.iter().map(|row| &row.score));
+        Ok(ReadRows { rows, hash, doubt })
     }
 
-    /// Calibrates a column of scores of class 1, or of their codes.
-    pub(crate) fn apply_scores(&self, table: &Table, column: &str) -> Result<Vec<Applied>, Error> {
+    /// Calibrates a column of scores of class 1 of this kind, or of their codes.
+    pub(crate) fn apply_scores(
+        &self,
+        table: &Table,
+        column: &str,
+        kind: ScoreKind,
+    ) -> Result<Vec<Applied>, Error> {
         let artifact = self.stored.artifact();
+        if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
+            return Err(self.mismatch(match kind {
+                ScoreKind::Probability => "binary scores in [0, 1], of --scores",
+                ScoreKind::Margin => "binary scores of any size, of --margins",
+            }));
+        }
         if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
             let codes = input::codes(&table.codes(column)?, calibrator.encoding())?;
             let applied = apply_codes(&artifact, &codes).expect("the artefact is over codes");
             return Ok(applied.expect("the codes are in the artefact's encoding"));
         }
-        let scores = table.numbers(column)?.scores()?;
-        apply_scores(&artifact, &scores, self.seed).ok_or_else(|| self.mismatch("binary scores"))
+        let scores = table.numbers(column)?;
+        let applied = match kind {
+            ScoreKind::Probability => apply_scores(&artifact, &scores.scores()?, self.seed),
+            ScoreKind::Margin => apply_margins(&artifact, &scores.margins()?, self.seed),
+        };
+        Ok(applied.expect("the artefact takes such scores"))
     }
 
     /// Whether it was fitted to rows with this hash, which the files hold.
@@ -135,17 +168,30 @@ impl<'a> NamedArtifact<'a> {
     ) -> Result<ReadRows, Error> {
         let artifact = self.stored.artifact();
         let (applied, labels, hash, doubt): (Vec<Applied>, _, _, _) = match codes_of_classes(&artifact) {
-            Some(_) if kind == Some(VectorKind::Logits) => return Err(self.mismatch("logits")),
-            Some(encoding) => {
-                let codes = read_code_vectors(&sources[0], encoding, columns.score)?;
-                let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row)).collect();
+            Some((_, VectorKind::Probs)) if kind == Some(VectorKind::Logits) => {
+                return Err(self.mismatch("logits"));
+            }
+            Some((_, VectorKind::Logits)) if kind == Some(VectorKind::Probs) => {
+                return Err(self.mismatch("probabilities"));
+            }
+            Some((encoding, kind)) => {
+                let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
+                let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row));
+                let applied = match kind {
+                    VectorKind::Probs => applied.collect(),
+                    VectorKind::Logits => with_softmax(applied, codes.softmax_top_labels()),
+                };
                 let labels = matrix_labels(sources, columns.label, codes.len(), codes.classes())?;
                 let hash = codes.rows_hash(&wide(&labels));
                 (applied, labels, hash, None)
             }
             None => {
                 let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
-                let applied = self.apply(&vectors)?.map(|row| first(&row)).collect();
+                let applied = self.apply(&vectors)?.map(|row| first(&row));
+                let applied = match artifact.calibrator() {
+                    Calibrator::TopLabelMargin(_) => with_softmax(applied, vectors.top_labels()),
+                    _ => applied.collect(),
+                };
                 let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
                 let hash = vectors.rows_hash(&wide(&labels));
                 (applied, labels, hash, doubt)
@@ -208,7 +254,12 @@ fn first(row: &AppliedVector) -> Applied {
     match row {
         AppliedVector::TopLabel(applied) => *applied,
         AppliedVector::TopK(pairs) => *pairs.first().expect("there is at least one rank"),
-        AppliedVector::Classes(row) => Applied { top: row.top, outcome: row.predicted, word: row.word },
+        AppliedVector::Classes(row) => Applied {
+            class: row.top.class,
+            score: row.top.score.get(),
+            outcome: row.predicted,
+            word: row.word,
+        },
     }
 }
 
@@ -219,12 +270,20 @@ fn predictions(
     path: &Path,
     clusters: Option<&Clusters>,
 ) -> Result<CalibratedRows, Error> {
-    let hits = applied.iter().zip(labels).map(|(row, &label)| row.top.class == label);
+    let hits = applied.iter().zip(labels).map(|(row, &label)| row.class == label);
     let rows = split(applied, hits, PredictionKind::TopLabel, clusters);
     if rows.after.is_empty() {
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
     }
     Ok(rows)
+}
+
+/// The rows with the softmax for a score: a lead is no probability that the calibrated one could be compared with.
+fn with_softmax(
+    applied: impl Iterator<Item = Applied>,
+    tops: impl Iterator<Item = TopLabel>,
+) -> Vec<Applied> {
+    applied.zip(tops).map(|(row, top)| Applied { score: top.score.get(), ..row }).collect()
 }
 
 /// The rows that are calibrated, before and after, in the bins of the artefact.
@@ -239,17 +298,13 @@ pub(crate) fn split(
     let clusters = clusters.map(|clusters| clusters.part((0..applied.len()).filter(is_kept)));
     for (row, hit) in applied.iter().zip(hits) {
         let Some(calibrated) = row.outcome.calibrated() else { continue };
-        let of = |prob: f32| Prediction {
-            class: row.top.class,
-            prob: prob.into(),
-            bin: calibrated.bin.into(),
-            hit,
-        };
-        before.push(of(row.top.score.get()));
+        let of =
+            |prob: f32| Prediction { class: row.class, prob: prob.into(), bin: calibrated.bin.into(), hit };
+        before.push(of(row.score));
         after.push(of(calibrated.prob));
     }
     let uncalibrated = (applied.len() - after.len()) as u64;
-    CalibratedRows { before, after, kind, uncalibrated, clusters }
+    CalibratedRows { before, after, kind, uncalibrated, clusters, margins: None }
 }
 
 /// The columns of binary scores and labels.

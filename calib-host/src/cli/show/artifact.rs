@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use calib_core::artifact::{FORMAT_VERSION, HeaderFlags, Reduction, TableForm};
-use calib_core::{Artifact, BinFlags, Calibrator};
+use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
+use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
 use calib_host::StoredArtifact;
 use calib_host::artifact::{points, promise};
 use calib_host::fit::table_name;
@@ -58,6 +58,9 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
         points(artifact),
         header.bins
     )?;
+    if is_by_lead(header) {
+        writeln!(out, "            the lead of the predicted class: its logit less the second largest one")?;
+    }
     match header.guarantee {
         Some(g) => writeln!(
             out,
@@ -99,12 +102,26 @@ fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "written by  calib {}", header.provenance.tool_version)
 }
 
+/// The encoding whose codes the tables are searched by.
+fn encoding_of_keys(artifact: &Artifact<'_>) -> ScoreEncoding {
+    let header = artifact.header();
+    if is_by_lead(header) { header.encoding.of_leads() } else { header.encoding }
+}
+
+/// Tells whether the score of a predicted class is its lead.
+fn is_by_lead(header: &Header<'_>) -> bool {
+    header.flags.contains(HeaderFlags::CLASS_MARGIN)
+}
+
 /// The least and the greatest score, or code, of a table's calibration points, if the artefact tells.
 fn score_range(artifact: &Artifact<'_>, table: usize) -> Option<[f64; 2]> {
-    let encoding = artifact.header().encoding;
+    let encoding = encoding_of_keys(artifact);
     let range = artifact.tables().score_range(table)?;
     Some(range.map(|end| match encoding.code_range() {
         Some((lowest, _)) => f64::from(lowest) + f64::from(end),
+        None if encoding.is_margin() => {
+            Margin::from_key(end).unwrap_or_default().get().to_string().parse().unwrap_or(f64::NAN)
+        }
         // The shortest digits that give the f32 back.
         None => f32::from_bits(end).to_string().parse().unwrap_or(f64::NAN),
     }))
@@ -129,7 +146,7 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
         writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
     }
-    for (row, line) in lines(&table.form, header.encoding).iter().enumerate() {
+    for (row, line) in lines(&table.form, encoding_of_keys(artifact)).iter().enumerate() {
         let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
         let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
         writeln!(out, "  {row:>4}  {line}{mark}")?;
@@ -143,9 +160,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
     let (header, tables) = (artifact.header(), artifact.tables());
     let table = |index| {
         let table = tables.get(index)?;
-        let mut value = form_json(&table.form, header.encoding);
+        let mut value = form_json(&table.form, encoding_of_keys(artifact));
         if let TableForm::Codes(codes) = table.form {
-            let lowest = i64::from(header.encoding.code_range().map_or(0, |range| range.0));
+            let lowest = i64::from(encoding_of_keys(artifact).code_range().map_or(0, |range| range.0));
             value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
             value["direct_table"] = json!(artifact.tables().has_direct_table());
             value["direct_table_len_bytes"] = direct_table(artifact).into();
@@ -167,6 +184,11 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "reduction": header.reduction.to_string(),
         "k": header.reduction.top_k(),
         "encoding": header.encoding.to_string(),
+        "class_score": match (is_by_lead(header), header.reduction) {
+            (true, _) => Some("margin"),
+            (false, Reduction::TopLabel | Reduction::Confidence) => Some("softmax"),
+            (false, _) => None,
+        },
         "classes": header.classes,
         "n": header.n,
         "bins": header.bins,

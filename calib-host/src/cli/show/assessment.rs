@@ -28,6 +28,23 @@ pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Resu
     class_lines(&mut out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
 }
 
+/// Prints an assessment of what margins were calibrated to. Margins themselves have an order and are no probabilities.
+pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
+    if let Some(auc) = both.before.auc {
+        let mut out = stdout();
+        writeln!(out, "of the margins:")?;
+        line(&mut out, "auc", auc)?;
+        writeln!(out, "of the calibrated probabilities:")?;
+    }
+    assessment(&both.after, uncalibrated)
+}
+
+/// The same as JSON: of the margins, and of the change, what needs an order alone.
+pub(crate) fn of_margins(both: &BeforeAfter) -> Value {
+    let BeforeAfter { before, after, change } = both;
+    json!({"before": {"auc": before.auc}, "after": after, "change": {"auc": change.auc}})
+}
+
 /// Prints that rows belong together, before anything that rests on it.
 pub(crate) fn clusters(rows: usize, clusters: usize) -> io::Result<()> {
     writeln!(

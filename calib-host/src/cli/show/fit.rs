@@ -178,11 +178,15 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
             json!({"edges": edges, "keys": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
         }
         Model::VennAbers(table) => json!({"edges": table.edges, "p0": table.p0, "p1": table.p1}),
-        Model::Scaling(ScalingModel::PlattLogit { a, b } | ScalingModel::PlattProb { a, b }) => {
-            json!({"a": a, "b": b})
-        }
+        Model::Scaling(
+            ScalingModel::PlattLogit { a, b }
+            | ScalingModel::PlattProb { a, b }
+            | ScalingModel::PlattMargin { a, b },
+        ) => json!({"a": a, "b": b}),
         Model::Scaling(ScalingModel::Beta { a, b, c }) => json!({"a": a, "b": b, "c": c}),
-        Model::Scaling(ScalingModel::Temperature { inverse_t }) => json!({"temperature": 1.0 / inverse_t}),
+        Model::Scaling(
+            ScalingModel::Temperature { inverse_t } | ScalingModel::TemperatureMargin { inverse_t },
+        ) => json!({"temperature": 1.0 / inverse_t}),
         _ => json!({}),
     };
     value["n"] = table.n.into();

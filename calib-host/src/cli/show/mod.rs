@@ -17,7 +17,9 @@ mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 pub(crate) use artifact::{artifact_json, print_artifact};
-pub(crate) use assessment::{assessment, before_after, clusters, each, top_k, vectors, vectors_json};
+pub(crate) use assessment::{
+    after_margins, assessment, before_after, clusters, each, of_margins, top_k, vectors, vectors_json,
+};
 pub(crate) use comparison::comparison;
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]

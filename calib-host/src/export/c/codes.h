@@ -1,5 +1,9 @@
 
+{% if is_lead %}
+/* The probability for a lead, a difference of codes, by the table of this index. */
+{% else %}
 /* The probability for a score's code, by the table of this index. */
+{% endif %}
 static inline int {{ name }}_calibrate(uint32_t index, int32_t code, struct {{ name }}_result *result)
 {
     const struct {{ name }}_table *table;

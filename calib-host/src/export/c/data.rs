@@ -1,5 +1,6 @@
 //! The numbers of the tables, as C writes them.
 
+use calib_core::Margin;
 use calib_core::artifact::TableForm;
 use calib_core::table::CompactTable;
 use minijinja::{Value, context};
@@ -32,9 +33,22 @@ impl Exported<'_> {
             ("edge", TableForm::Compact(table)) => {
                 Some(table.edges().iter().map(|&edge| edge.into()).collect())
             }
+            (
+                "edge",
+                TableForm::MarginSteps(_)
+                | TableForm::MarginRandomized(_)
+                | TableForm::MarginInterpolated(_)
+                | TableForm::MarginVennAbers(_),
+            ) => {
+                let key = |&edge: &f32| Margin::new(edge).map_or(0, Margin::key);
+                Some(self.form.edges().iter().map(key).collect())
+            }
             ("edge", form) => Some(bits(form.edges().iter().copied())),
             ("value", form) => values(form),
             ("tie", TableForm::Randomized(table)) => Some(table.ties().to_vec()),
+            ("tie", TableForm::MarginRandomized(table)) => Some(table.ties().to_vec()),
+            ("slope", TableForm::MarginInterpolated(table)) => Some(bits(table.slopes().iter().copied())),
+            ("upper", TableForm::MarginVennAbers(table)) => Some(bits(table.p1())),
             ("slope", TableForm::Interpolated(table)) => Some(bits(table.slopes().iter().copied())),
             ("upper", TableForm::VennAbers(table)) => Some(bits(table.p1())),
             ("empty", _) if self.empty.contains(&true) => {
@@ -52,6 +66,10 @@ fn values(form: &TableForm<'_>) -> Option<Vec<u32>> {
         TableForm::Randomized(table) => Some(bits(table.values())),
         TableForm::Interpolated(table) => Some(bits(table.y().iter().copied())),
         TableForm::VennAbers(table) => Some(bits(table.p0())),
+        TableForm::MarginSteps(table) => Some(bits(table.values())),
+        TableForm::MarginRandomized(table) => Some(bits(table.values())),
+        TableForm::MarginInterpolated(table) => Some(bits(table.y().iter().copied())),
+        TableForm::MarginVennAbers(table) => Some(bits(table.p0())),
         TableForm::Codes(table) => Some(bits(table.values())),
         TableForm::Compact(table) => {
             Some(table.values().map(|prob| CompactTable::nearest(prob.into()).into()).collect())

@@ -1,2 +1,2 @@
-    bin = {{ name }}_bin(table, word.bits, draw);
+    bin = {{ name }}_bin(table, {{ key }}, draw);
     value.bits = table->value[bin];

@@ -1,2 +1,2 @@
-    bin = {{ name }}_bin(table, word.bits);
+    bin = {{ name }}_bin(table, {{ key }});
     value.bits = table->value[bin];

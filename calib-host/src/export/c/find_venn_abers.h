@@ -1,4 +1,4 @@
-    bin = {{ name }}_bin(table, word.bits);
+    bin = {{ name }}_bin(table, {{ key }});
     {
         union {{ name }}_word p0, p1;
         p0.bits = table->value[bin];

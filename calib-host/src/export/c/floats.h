@@ -1,5 +1,5 @@
 
-/* The probability for a score, by the table of this index. Floats from 0 up are ordered like their bits.{% if is_randomized %}
+/* The probability for a score, by the table of this index. {% if is_margin %}A score is any finite float.{% else %}Floats from 0 up are ordered like their bits.{% endif %}{% if is_randomized %}
 
    draw is a random number, uniform over all of uint32_t, independent of the score and drawn anew for every call, as by a
    hardware generator. With a constant, a counter or a generator that starts with the same seed nothing is guaranteed, for any
@@ -8,7 +8,7 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
 {
     const struct {{ name }}_table *table;
     union {{ name }}_word word, value;
-    uint32_t bin;
+    uint32_t bin{% if is_margin %}, key{% endif %};
 
     if (index >= {{ NAME }}_TABLES || !{{ name }}_tables[index].value)
         return {{ NAME }}_UNCALIBRATED;
@@ -17,8 +17,15 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
     /* -0.0 is 0. */
     if (word.bits == 0x80000000u)
         word.bits = 0;
+{% if is_margin %}
+    if ((word.bits & 0x7f800000u) == 0x7f800000u)
+        return {{ NAME }}_BAD_SCORE;
+    /* Ordered like the floats: the bits with the sign set, or of a negative float all turned round. */
+    key = word.bits & 0x80000000u ? ~word.bits : word.bits | 0x80000000u;
+{% else %}
     if (word.bits > 0x3f800000u)
         return {{ NAME }}_BAD_SCORE;
+{% endif %}
 {% include find %}
 {% if has_empty %}
     if (table->empty && table->empty[bin])

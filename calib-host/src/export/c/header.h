@@ -9,7 +9,7 @@
 {% else %}
 {% include "floats.h" %}
 {% endif %}
-{% if reduction and not is_code %}
+{% if reduction and not is_code and not is_lead %}
 {% include "vectors.h" %}
 {% endif %}
 {% if reduction %}

@@ -42,9 +42,9 @@ impl Lookup {
         let encoding = artifact.header().encoding;
         // An artefact has a table, or it would not parse.
         let kind = match tables.iter().flatten().next().map(|table| table.form) {
-            Some(TableForm::Randomized(_)) => Kind::Randomized,
-            Some(TableForm::Interpolated(_)) => Kind::Interpolated,
-            Some(TableForm::VennAbers(_)) => Kind::VennAbers,
+            Some(TableForm::Randomized(_) | TableForm::MarginRandomized(_)) => Kind::Randomized,
+            Some(TableForm::Interpolated(_) | TableForm::MarginInterpolated(_)) => Kind::Interpolated,
+            Some(TableForm::VennAbers(_) | TableForm::MarginVennAbers(_)) => Kind::VennAbers,
             Some(TableForm::Codes(_)) => Kind::Codes,
             Some(TableForm::Compact(_)) => Kind::Compact,
             _ => Kind::Steps,
@@ -64,12 +64,22 @@ impl Lookup {
         self.encoding.is_quantized()
     }
 
+    pub(super) const fn is_margin(&self) -> bool {
+        self.encoding.is_margin()
+    }
+
+    /// What is searched for: a key, or the bits that are one.
+    pub(super) const fn key(&self) -> &'static str {
+        if self.is_margin() { "key" } else { "word.bits" }
+    }
+
     /// The type of a score.
     pub(super) const fn score_type(&self) -> &'static str {
         match self.encoding {
             ScoreEncoding::U8 { .. } => "uint8_t",
             ScoreEncoding::I8 { .. } => "int8_t",
             ScoreEncoding::U16 { .. } => "uint16_t",
+            ScoreEncoding::I16 { .. } => "int16_t",
             _ => "float",
         }
     }
@@ -108,6 +118,7 @@ impl Lookup {
             (Kind::Codes, _, false) => "find_code.h",
             (Kind::Codes, _, true) => "find_direct.h",
             (Kind::Compact, true, _) => "find_compact_code.h",
+            (Kind::Compact, false, _) if self.is_margin() => "find_rounded_margin.h",
             (Kind::Compact, false, _) => "find_rounded.h",
         }
     }

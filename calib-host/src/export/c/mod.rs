@@ -3,14 +3,14 @@
 mod data;
 mod lookup;
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_fit::artifact::StoredArtifact;
 use minijinja::{Environment, Error, context};
 
 use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
 
-const TEMPLATES: [(&str, &str); 19] = [
+const TEMPLATES: [(&str, &str); 21] = [
     ("before.h", include_str!("before.h")),
     ("codes.h", include_str!("codes.h")),
     ("find_code.h", include_str!("find_code.h")),
@@ -19,6 +19,7 @@ const TEMPLATES: [(&str, &str); 19] = [
     ("find_interpolated.h", include_str!("find_interpolated.h")),
     ("find_randomized.h", include_str!("find_randomized.h")),
     ("find_rounded.h", include_str!("find_rounded.h")),
+    ("find_rounded_margin.h", include_str!("find_rounded_margin.h")),
     ("find_step.h", include_str!("find_step.h")),
     ("find_venn_abers.h", include_str!("find_venn_abers.h")),
     ("floats.h", include_str!("floats.h")),
@@ -29,6 +30,7 @@ const TEMPLATES: [(&str, &str); 19] = [
     ("tables.h", include_str!("tables.h")),
     ("top_k.h", include_str!("top_k.h")),
     ("top_label.h", include_str!("top_label.h")),
+    ("top_label_margin.h", include_str!("top_label_margin.h")),
     ("vectors.h", include_str!("vectors.h")),
 ];
 
@@ -41,6 +43,9 @@ pub(super) fn header(
     let artifact = &stored.artifact();
     let (header, lookup) = (artifact.header(), Lookup::of(artifact, tables));
     let (lowest, highest) = header.encoding.code_range().unwrap_or_default();
+    let is_lead = header.flags.contains(HeaderFlags::CLASS_MARGIN);
+    // A lead is a difference of codes.
+    let (lowest, highest) = if is_lead { (0, highest - lowest) } else { (lowest, highest) };
     // As `Probs::new` has it.
     let tolerance = (f32::from(header.classes) / 512.0).clamp(0.004, 0.1);
     let mut environment = Environment::new();
@@ -64,10 +69,13 @@ pub(super) fn header(
         has_interval => lookup.kind == Kind::VennAbers,
         is_randomized => lookup.kind == Kind::Randomized,
         is_code => lookup.is_code(),
+        is_margin => lookup.is_margin(),
+        is_lead,
+        key => lookup.key(),
         score_type => lookup.score_type(),
         lowest,
         highest,
-        reduction => of_reduction(header.reduction),
+        reduction => if is_lead { Some("top_label_margin.h") } else { of_reduction(header.reduction) },
         is_by_label => matches!(header.reduction, Reduction::TopLabel | Reduction::TopKLabel { .. }),
         tolerance => format!("{tolerance:e}f"),
     })

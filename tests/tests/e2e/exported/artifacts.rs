@@ -120,6 +120,7 @@ pub(crate) fn all() -> Vec<Exportable> {
         all.push(exportable(name, &reduced(reduction, method), false));
     }
     all.push(Exportable { name: "top_label_u8".into(), stored: top_label_over_codes() });
+    all.extend(super::margins::all());
     all
 }
 

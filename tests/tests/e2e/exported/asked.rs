@@ -1,9 +1,9 @@
 //! What is asked, and what calib-core answers, as words.
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Header, HeaderFlags, Reduction};
 use calib_core::{
-    Artifact, Calibrated, Calibrator, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, ScoreVector,
-    TopLabel,
+    Artifact, Calibrated, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector,
+    TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -72,9 +72,11 @@ pub(crate) fn codes() -> Vec<[u8; CLASSES]> {
     (0..400).map(|_| [0; CLASSES].map(|_: u8| rng.random_range(0..=255u32) as u8 & 0xFC)).collect()
 }
 
-/// The codes that are asked of every table: one beyond on either side, and in 16 bits not all.
-pub(crate) fn code_steps(encoding: ScoreEncoding) -> Option<(i32, i32, i32)> {
-    let (lowest, highest) = encoding.code_range()?;
+/// The codes that are asked of every table, or leads of codes: one beyond on either side, and in 16 bits not all.
+pub(crate) fn code_steps(header: &Header<'_>) -> Option<(i32, i32, i32)> {
+    let (lowest, highest) = header.encoding.code_range()?;
+    let is_lead = header.flags.contains(HeaderFlags::CLASS_MARGIN);
+    let (lowest, highest) = if is_lead { (0, highest - lowest) } else { (lowest, highest) };
     Some((lowest, highest, if highest - lowest > 255 { 7 } else { 1 }))
 }
 
@@ -104,14 +106,14 @@ pub(crate) fn answers(artifact: &Artifact<'_>) -> Vec<u32> {
     let mut out = Vec::new();
     let count = artifact.tables().count();
     let with_interval = artifact.tables().has_intervals();
-    match code_steps(artifact.header().encoding) {
+    match code_steps(artifact.header()) {
         Some((lowest, highest, step)) => {
             for table in 0..=count {
                 for code in (lowest - 1..=highest + 1).step_by(step as usize) {
-                    match QuantizedScore::new(artifact.header().encoding, code) {
+                    match code {
                         _ if artifact.tables().get(table).is_none() => out.push(UNCALIBRATED),
-                        Err(_) => out.push(BAD_SCORE),
-                        Ok(score) => _ = put(&mut out, of_code(artifact, table, score), with_interval),
+                        code if code < lowest || code > highest => out.push(BAD_SCORE),
+                        code => _ = put(&mut out, of_code(artifact, table, code), with_interval),
                     }
                 }
             }
@@ -120,20 +122,40 @@ pub(crate) fn answers(artifact: &Artifact<'_>) -> Vec<u32> {
             let scores = scores(artifact);
             for table in 0..=count {
                 for (place, &score) in (0..).zip(&scores) {
-                    match Score::new(score) {
+                    let is_margin = artifact.header().encoding.is_margin();
+                    match (Score::new(score), Margin::new(score)) {
                         _ if artifact.tables().get(table).is_none() => out.push(UNCALIBRATED),
-                        Err(_) => out.push(BAD_SCORE),
-                        Ok(score) => {
+                        (_, Ok(margin)) if is_margin => {
+                            let calibrated = of_margin(artifact, table, margin, word(place));
+                            put(&mut out, calibrated, with_interval);
+                        }
+                        (Ok(score), _) if !is_margin => {
                             let calibrated = of_score(artifact, table, score, word(place));
                             put(&mut out, calibrated, with_interval);
                         }
+                        _ => out.push(BAD_SCORE),
                     }
                 }
             }
         }
     }
-    of_vectors(artifact, &mut out, with_interval);
+    match artifact.header().flags.contains(HeaderFlags::CLASS_MARGIN) {
+        true => of_logits(artifact, &mut out, with_interval),
+        false => of_vectors(artifact, &mut out, with_interval),
+    }
     out
+}
+
+/// A table's answer to a margin, by the calibrator that it belongs to.
+fn of_margin(artifact: &Artifact<'_>, table: usize, margin: Margin, word: u32) -> Option<Calibrated> {
+    let class = table as u16;
+    match artifact.calibrator() {
+        Calibrator::BinaryMargin(calibrator) => of(calibrator.calibrate_with(margin, word)),
+        Calibrator::TopLabelMargin(calibrator) => {
+            of(calibrator.calibrate_with(TopLabelMargin { class, margin }, word))
+        }
+        _ => None,
+    }
 }
 
 /// A table's answer to a score, by the calibrator that it belongs to.
@@ -170,11 +192,44 @@ fn of_table(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> O
     (!is_empty).then_some(Calibrated { prob, bin, epsilon: found.epsilon, flags, interval: None })
 }
 
-fn of_code(artifact: &Artifact<'_>, table: usize, score: QuantizedScore) -> Option<Calibrated> {
+fn of_code(artifact: &Artifact<'_>, table: usize, code: i32) -> Option<Calibrated> {
+    let encoding = artifact.header().encoding;
+    let score = || QuantizedScore::new(encoding, code).unwrap();
     match artifact.calibrator() {
-        Calibrator::BinaryCode(calibrator) => calibrator.calibrate(score).ok().and_then(of),
-        Calibrator::TopLabelCode(calibrator) => calibrator.calibrate(table as u16, score).ok().and_then(of),
+        Calibrator::BinaryCode(calibrator) => calibrator.calibrate(score()).ok().and_then(of),
+        Calibrator::TopLabelCode(calibrator) => calibrator.calibrate(table as u16, score()).ok().and_then(of),
+        Calibrator::TopLabelCodeMargin(calibrator) => {
+            // A vector in which the table's class leads by this much.
+            let (lowest, _) = encoding.code_range().unwrap();
+            let mut codes = vec![lowest; calibrator.classes()];
+            codes[table % calibrator.classes()] += code;
+            calibrator.calibrate(TopLabelCodeMargin::new(encoding, codes).unwrap()).ok().and_then(of)
+        }
         _ => None,
+    }
+}
+
+/// Logits made of probabilities: none of them a logit where the probability is NaN.
+fn of_logits(artifact: &Artifact<'_>, out: &mut Vec<u32>, has_interval: bool) {
+    let encoding = artifact.header().encoding;
+    if let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() {
+        for row in codes() {
+            let top = TopLabelCodeMargin::new(encoding, row.map(|code| code as i8)).unwrap();
+            if put(out, of(calibrator.calibrate(top).unwrap()), has_interval) == OK {
+                out.push(top.class().into());
+            }
+        }
+    }
+    let Calibrator::TopLabelMargin(calibrator) = artifact.calibrator() else { return };
+    for row in probs() {
+        let Ok(logits) = Logits::new(&row) else {
+            out.push(BAD_SCORE);
+            continue;
+        };
+        let (top, outcome) = calibrator.calibrate_logits(logits).unwrap();
+        if put(out, of(outcome), has_interval) == OK {
+            out.push(top.class.into());
+        }
     }
 }
 

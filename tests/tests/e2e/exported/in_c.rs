@@ -29,11 +29,12 @@ fn case(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
     let mut text = String::from("#include <stdint.h>\n");
     // Writing to a string does not fail.
-    match code_steps(header.encoding) {
+    match code_steps(header) {
         Some((lowest, highest, step)) => {
             let kind = match header.encoding {
                 ScoreEncoding::U8 { .. } => "uint8_t",
                 ScoreEncoding::I8 { .. } => "int8_t",
+                ScoreEncoding::I16 { .. } => "int16_t",
                 _ => "uint16_t",
             };
             let _ = writeln!(text, "#define CODE_TYPE {kind}\n#define LOWEST ({lowest})");
@@ -56,8 +57,18 @@ fn case(artifact: &Artifact<'_>) -> String {
         Reduction::Normalized => "HAS_NORMALIZED",
         _ => return text,
     };
+    if header.encoding.is_quantized() {
+        let _ = writeln!(
+            text,
+            "#define VECTOR_TYPE {}",
+            if matches!(header.encoding, ScoreEncoding::I8 { .. }) { "int8_t" } else { "uint8_t" }
+        );
+    }
     // Floats as their bits: NaN has no notation in C.
     let (kind, rows) = match header.encoding.is_quantized() {
+        true if matches!(header.encoding, ScoreEncoding::I8 { .. }) => {
+            ("int8_t", rows(&codes(), |code| (code as i8).to_string()))
+        }
         true => ("uint8_t", rows(&codes(), |code| code.to_string())),
         false => ("uint32_t", rows(&probs(), |prob| format!("{:#x}u", prob.to_bits()))),
     };

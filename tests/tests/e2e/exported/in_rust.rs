@@ -69,19 +69,33 @@ fn module(name: &str, artifact: &Artifact<'_>) -> String {
         ScoreEncoding::U16 { scale, zero_point } => {
             format!("U16 {{ scale: {scale:?}, zero_point: {zero_point} }}")
         }
+        ScoreEncoding::I16 { scale, zero_point } => {
+            format!("I16 {{ scale: {scale:?}, zero_point: {zero_point} }}")
+        }
         _ => String::new(),
     };
     let score = match encoding.is_empty() {
+        true if artifact.header().encoding.is_margin() => {
+            "calib_core::Margin::new(f32::from_bits(word)).unwrap()".to_owned()
+        }
         true => "calib_core::Score::new(f32::from_bits(word)).unwrap()".to_owned(),
+        // The key of a table, whatever it stands for.
+        false if is_lead(artifact) => format!(
+            "calib_core::QuantizedScore::from_key(calib_core::ScoreEncoding::{encoding}, word as u16).unwrap()"
+        ),
         false => format!(
             "calib_core::QuantizedScore::new(calib_core::ScoreEncoding::{encoding}, word as i32).unwrap()"
         ),
     };
     let first = (0..artifact.tables().count()).find_map(|index| artifact.tables().get(index)).unwrap();
     let looked_up = match first.form {
-        TableForm::Randomized(_) => "table.lookup(score, (place as u32).wrapping_mul(2_654_435_761))",
-        TableForm::VennAbers(_) => "{ let (bin, prob, _) = table.lookup(score); (bin, prob) }",
-        TableForm::Scaling(_) => "(0, table.prob(score))",
+        TableForm::Randomized(_) | TableForm::MarginRandomized(_) => {
+            "table.lookup(score, (place as u32).wrapping_mul(2_654_435_761))"
+        }
+        TableForm::VennAbers(_) | TableForm::MarginVennAbers(_) => {
+            "{ let (bin, prob, _) = table.lookup(score); (bin, prob) }"
+        }
+        TableForm::Scaling(_) | TableForm::MarginScaling(_) => "(0, table.prob(score))",
         TableForm::Compact(_) if encoding.is_empty() => "table.lookup_score(score)",
         _ => "table.lookup(score)",
     };
@@ -106,12 +120,16 @@ fn module(name: &str, artifact: &Artifact<'_>) -> String {
 
 /// The bits of scores, or codes.
 fn asked(artifact: &Artifact<'_>) -> Vec<u32> {
-    match code_steps(artifact.header().encoding) {
+    match code_steps(artifact.header()) {
         Some((lowest, highest, step)) => {
             (lowest..=highest).step_by(step as usize).map(|code| code as u32).collect()
         }
         None => {
-            let valid = |score: &f32| calib_core::Score::new(*score).is_ok();
+            let is_margin = artifact.header().encoding.is_margin();
+            let valid = |score: &f32| match is_margin {
+                true => calib_core::Margin::new(*score).is_ok(),
+                false => calib_core::Score::new(*score).is_ok(),
+            };
             scores(artifact).into_iter().filter(valid).map(f32::to_bits).collect()
         }
     }
@@ -133,9 +151,18 @@ pub(crate) fn expected(all: &[Exportable]) -> Vec<u32> {
     out
 }
 
+fn is_lead(artifact: &Artifact<'_>) -> bool {
+    artifact.header().flags.contains(calib_core::artifact::HeaderFlags::CLASS_MARGIN)
+}
+
 fn look_up(artifact: &Artifact<'_>, form: &TableForm<'_>, bits: u32, word: u32) -> (u16, f32) {
     let score = || calib_core::Score::new(f32::from_bits(bits)).unwrap();
-    let code = || calib_core::QuantizedScore::new(artifact.header().encoding, bits as i32).unwrap();
+    let margin = || calib_core::Margin::new(f32::from_bits(bits)).unwrap();
+    let encoding = artifact.header().encoding;
+    let code = || match is_lead(artifact) {
+        true => calib_core::QuantizedScore::from_key(encoding, bits as u16).unwrap(),
+        false => calib_core::QuantizedScore::new(encoding, bits as i32).unwrap(),
+    };
     match form {
         TableForm::Steps(table) => table.lookup(score()),
         TableForm::Randomized(table) => table.lookup(score(), word),
@@ -147,7 +174,16 @@ fn look_up(artifact: &Artifact<'_>, form: &TableForm<'_>, bits: u32, word: u32) 
         }
         TableForm::Codes(table) => table.lookup(code()),
         TableForm::Compact(table) if artifact.header().encoding.is_quantized() => table.lookup(code()),
+        TableForm::Compact(table) if encoding.is_margin() => table.lookup_score(margin()),
         TableForm::Compact(table) => table.lookup_score(score()),
+        TableForm::MarginSteps(table) => table.lookup(margin()),
+        TableForm::MarginRandomized(table) => table.lookup(margin(), word),
+        TableForm::MarginInterpolated(table) => table.lookup(margin()),
+        TableForm::MarginScaling(function) => (0, function.prob(margin())),
+        TableForm::MarginVennAbers(table) => {
+            let (bin, prob, _) = table.lookup(margin());
+            (bin, prob)
+        }
         other => panic!("no test for {other:?}"),
     }
 }

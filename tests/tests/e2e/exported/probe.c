@@ -64,7 +64,7 @@ static void vectors_of_scores(struct calib_result *result)
 
     for (i = 0; i < VECTORS; i++) {
 #ifdef CODE_TYPE
-        const uint8_t *vector = vector_words + i * CALIB_CLASSES;
+        const VECTOR_TYPE *vector = vector_words + i * CALIB_CLASSES;
 #else
         float vector[CALIB_CLASSES];
         uint32_t place;

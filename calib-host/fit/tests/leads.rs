@@ -1,0 +1,189 @@
+//! Top-label and confidence without a softmax: fits to the lead of the largest logit over the second largest.
+
+use calib_core::artifact::{HeaderFlags, Reduction, TableForm, Theorem};
+use calib_core::{Artifact, ScoreEncoding};
+use calib_fit::apply::{AppliedVector, apply_code_vectors};
+use calib_fit::data::CodeVectors;
+use calib_fit::{
+    ArtifactOptions, BinaryMethod, Fit, Isotonic, Problems, ReductionOptions, StoredArtifact, Umd,
+    VectorKind, Vectors, apply_vectors, artifact_bytes, fit_reduction,
+};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const CLASSES: usize = 3;
+const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+
+fn stored(fit: &Fit) -> StoredArtifact {
+    StoredArtifact::from_bytes(&artifact_bytes(fit, &ArtifactOptions::default()).unwrap()).unwrap()
+}
+
+fn by_points(points_per_bin: usize) -> ReductionOptions {
+    ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(points_per_bin) }
+}
+
+/// The class and the lead of a row, in f64 of the f32 difference.
+fn lead(row: &[f32]) -> (usize, f64) {
+    let mut order: Vec<usize> = (0..row.len()).collect();
+    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
+    (order[0], f64::from(row[order[0]] - row[order[1]]))
+}
+
+/// Checks every row against the model: its bin is that of the lead among the fitted edges.
+fn answers_as_fitted(fit: &Fit, artifact: &Artifact<'_>, vectors: &Vectors) {
+    let rows = apply_vectors(artifact, vectors, 0).unwrap();
+    for (row, applied) in vectors.rows().zip(rows) {
+        let AppliedVector::TopLabel(applied) = applied else { panic!("not of the predicted class") };
+        let (class, lead) = lead(row);
+        assert_eq!((usize::from(applied.class), f64::from(applied.score)), (class, lead));
+        let table = if fit.tables.len() == 1 { 0 } else { class };
+        let Some(table) = &fit.tables[table] else {
+            assert!(applied.outcome.calibrated().is_none());
+            continue;
+        };
+        let steps = table.model.steps().unwrap();
+        let got = applied.outcome.calibrated().unwrap();
+        assert_eq!((usize::from(got.bin), got.prob), (steps.bin(lead), steps.prob(lead) as f32));
+    }
+}
+
+/// Logits as codes: few values, so that leads tie.
+fn coded_rows() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
+    let row = (proptest::collection::vec(-128i64..128, CLASSES), 0i64..CLASSES as i64);
+    proptest::collection::vec(row, 60..200).prop_map(|rows| {
+        let (codes, labels): (Vec<Vec<i64>>, Vec<i64>) = rows.into_iter().unzip();
+        (codes.concat(), labels)
+    })
+}
+
+proptest! {
+    /// The device finds the bins that were fitted, from floats and from codes alike.
+    #[test]
+    fn the_device_answers_as_fitted((codes, labels) in coded_rows(), points_per_bin in 5usize..20) {
+        let logits = codes.iter().map(|&code| 0.25 * (code - 10) as f32).collect();
+        let logits = Vectors::new(logits, CLASSES, VectorKind::Logits).unwrap();
+        let codes = CodeVectors::of_logits(&codes, CLASSES, I8).unwrap();
+        for reduction in [Reduction::TopLabel, Reduction::Confidence] {
+            for options in [
+                by_points(points_per_bin),
+                ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: None },
+            ] {
+                let of_floats = Problems::of_class_margins(&logits, &labels, reduction).unwrap();
+                let of_codes = Problems::of_code_margins(&codes, &labels, reduction).unwrap();
+                let Ok(fit) = fit_reduction(&of_floats, &options, 0.1) else { continue };
+                prop_assert_eq!(&fit, &fit_reduction(&of_codes, &options, 0.1).unwrap());
+                prop_assert!(fit.is_by_lead());
+                let fit = fit.with_spreads(of_floats.spreads());
+                let floats = stored(&fit);
+                prop_assert!(floats.artifact().header().flags.contains(HeaderFlags::CLASS_MARGIN));
+                prop_assert_eq!(floats.artifact().header().encoding, ScoreEncoding::Margin);
+                answers_as_fitted(&fit, &floats.artifact(), &logits);
+
+                let over_codes = stored(&fit.over_codes(I8).unwrap());
+                prop_assert_eq!(over_codes.artifact().header().encoding, I8);
+                let rows = apply_code_vectors(&over_codes.artifact(), &codes).unwrap();
+                let as_floats = apply_vectors(&floats.artifact(), &logits, 0).unwrap();
+                for (coded, float) in rows.zip(as_floats) {
+                    let (AppliedVector::TopLabel(coded), AppliedVector::TopLabel(float)) = (coded, float) else {
+                        panic!("not of the predicted class")
+                    };
+                    let prob = |outcome: calib_core::Outcome| outcome.calibrated().map(|c| (c.prob, c.flags));
+                    prop_assert_eq!((coded.class, coded.score), (float.class, float.score));
+                    prop_assert_eq!(prob(coded.outcome), prob(float.outcome));
+                }
+            }
+        }
+    }
+
+    /// Adding a number to all logits of a row changes no lead and no class, if nothing is rounded.
+    #[test]
+    fn a_shift_of_all_logits_changes_nothing((codes, labels) in coded_rows(), shift in -1000i32..1000) {
+        let problems = |shift: i32| {
+            let logits = codes.iter().map(|&code| code as f32 + shift as f32).collect();
+            let logits = Vectors::new(logits, CLASSES, VectorKind::Logits).unwrap();
+            Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap()
+        };
+        prop_assert_eq!(problems(shift), problems(0));
+    }
+}
+
+/// Logits with heavy tails: ratios of normals would do; here a uniform number to the power of -1/2, with a sign.
+fn heavy(rng: &mut Xoshiro256PlusPlus) -> f32 {
+    let size = rng.random_range(1e-6f32..1.0).powf(-0.5) - 1.0;
+    if rng.random_bool(0.5) { size } else { -size }
+}
+
+/// A row, and whether its prediction is right, with a probability that rises with the lead.
+fn draw(rng: &mut Xoshiro256PlusPlus) -> ([f32; CLASSES], i64) {
+    let row = [(); CLASSES].map(|()| heavy(rng));
+    let (class, lead) = lead(&row);
+    // Class 2 is right less often, so that the tables of the classes differ.
+    let ceiling = if class == 2 { 0.6 } else { 0.95 };
+    let right = rng.random_bool(ceiling * lead / (0.5 + lead));
+    let label = if right { class } else { (class + 1) % CLASSES };
+    (row, label as i64)
+}
+
+/// Theorem 1 of Gupta and Ramdas 2022 holds for any score of the predicted class: over many calibration sets, the share in which a
+/// bin is off by more than epsilon is not above alpha.
+#[test]
+fn the_guarantee_of_top_label_holds_for_leads() {
+    const SETS: usize = 300;
+    const ROWS: usize = 900;
+    const ALPHA: f64 = 0.2;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1962);
+    let truth: Vec<(usize, f64, bool)> = (0..200_000)
+        .map(|_| {
+            let (row, label) = draw(&mut rng);
+            let (class, lead) = lead(&row);
+            (class, lead, class as i64 == label)
+        })
+        .collect();
+    let mut violations = 0;
+    for _ in 0..SETS {
+        let rows: Vec<_> = (0..ROWS).map(|_| draw(&mut rng)).collect();
+        let logits = rows.iter().flat_map(|row| row.0).collect();
+        let logits = Vectors::new(logits, CLASSES, VectorKind::Logits).unwrap();
+        let labels: Vec<i64> = rows.iter().map(|row| row.1).collect();
+        let problems = Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap();
+        let fit = fit_reduction(&problems, &by_points(60), ALPHA).unwrap();
+        let guarantee = fit.guarantee.unwrap();
+        assert_eq!(guarantee.theorem, Theorem::Gr22Theorem1);
+        let mut counts: Vec<Vec<(u32, u32)>> = fit
+            .tables
+            .iter()
+            .map(|table| vec![(0, 0); table.as_ref().map_or(0, |table| table.model.bins().len())])
+            .collect();
+        for &(class, lead, hit) in &truth {
+            let Some(table) = &fit.tables[class] else { continue };
+            let count = &mut counts[class][table.model.steps().unwrap().bin(lead)];
+            *count = (count.0 + 1, count.1 + u32::from(hit));
+        }
+        let is_off = |(table, counts): (&Option<calib_fit::fit::FittedTable>, &Vec<(u32, u32)>)| {
+            let bins = table.as_ref().map_or(&[][..], |table| table.model.bins());
+            bins.iter().zip(counts).any(|(bin, &(n, hits))| {
+                n > 0 && (bin.value - f64::from(hits) / f64::from(n)).abs() > guarantee.epsilon
+            })
+        };
+        violations += usize::from(fit.tables.iter().zip(&counts).any(is_off));
+    }
+    // At most alpha of them, and three standard deviations.
+    let most = SETS as f64 * ALPHA + 3.0 * (SETS as f64 * ALPHA * (1.0 - ALPHA)).sqrt();
+    assert!((violations as f64) < most, "{violations} of {SETS}");
+}
+
+#[test]
+fn a_table_over_leads_has_edges_from_0_up() {
+    let codes: Vec<i64> = (0..300).flat_map(|i| [i % 128, i % 61, -128]).collect();
+    let labels: Vec<i64> = (0..300).map(|i| i64::from(i % 3 == 0)).collect();
+    let codes = CodeVectors::of_logits(&codes, CLASSES, I8).unwrap();
+    let problems = Problems::of_code_margins(&codes, &labels, Reduction::Confidence).unwrap();
+    let fit = fit_reduction(&problems, &by_points(50), 0.1).unwrap().with_spreads(problems.spreads());
+    let stored = stored(&fit.over_codes(I8).unwrap());
+    let artifact = stored.artifact();
+    let TableForm::Codes(table) = artifact.tables().get(0).unwrap().form else { panic!("not over codes") };
+    assert!(table.edges().len() > 1 && table.edges().iter().all(|&edge| edge <= 128), "{:?}", table.edges());
+    let [least, greatest] = artifact.tables().score_range(0).unwrap();
+    assert!(least == 0 && greatest < 128, "{least} {greatest}");
+}

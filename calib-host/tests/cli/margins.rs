@@ -1,0 +1,427 @@
+//! Margins: binary scores of any size, from the file to what every command says of them.
+
+use serde_json::Value;
+
+use crate::data::noise;
+use crate::npy::{f32s, f64s, i8s, i16s, labels, u16s};
+use crate::refusal::refused;
+use crate::workplace::{Run, Workplace};
+
+const ROWS: usize = 600;
+
+/// An increasing function from (0, 1) to numbers of any size, both signs and heavy tails.
+fn margin(prob: f32) -> f32 {
+    let centred = 2.0 * prob - 1.0;
+    centred * 1.5 / (1.0 - centred * centred)
+}
+
+fn table(rows: &[(f32, u8)], score: fn(f32) -> f32) -> String {
+    rows.iter().fold("score,label\n".into(), |text, &(s, label)| text + &format!("{},{label}\n", score(s)))
+}
+
+/// Rows from another part of the same source.
+fn rows(from: usize) -> Vec<(f32, u8)> {
+    let score = |row: usize| ((row * 7919 % ROWS) as f32 + 0.5) / ROWS as f32;
+    (0..ROWS).map(|row| (score(row), u8::from(noise(row + from) < f64::from(score(row)).powi(2)))).collect()
+}
+
+/// The same rows as probabilities and as margins: `cal` to be fitted to, `test` to be judged on.
+fn place() -> Workplace {
+    let (cal, test) = (rows(0), rows(1000));
+    Workplace::new()
+        .with("cal.csv", table(&cal, margin))
+        .with("test.csv", table(&test, margin))
+        .with("cal-probs.csv", table(&cal, |prob| prob))
+        .with("test-probs.csv", table(&test, |prob| prob))
+}
+
+/// With artefacts of both kinds.
+fn fitted() -> Workplace {
+    let place = place();
+    place.ok("calib fit --method umd --bins 6 --intervals --margins cal.csv -o margins.bin --quiet");
+    place.ok("calib fit --method umd --bins 6 --intervals --scores cal-probs.csv -o probs.bin --quiet");
+    place
+}
+
+/// What was added to each row.
+fn applied(place: &Workplace, artifact: &str, option: &str) -> Vec<Vec<String>> {
+    place.ok(&format!("calib apply {artifact} {option} -o out.csv --force --quiet"));
+    let (header, rows) = place.table("out.csv");
+    let from = header.iter().position(|name| name == "prob").unwrap();
+    rows.into_iter().map(|row| row[from..].to_vec()).collect()
+}
+
+#[test]
+fn an_order_is_all_that_binning_and_isotonic_regression_need() {
+    let place = place();
+    for method in [
+        "umd --bins 6",
+        "umd --bins 6 --boundary floor",
+        "umd-original --bins 6",
+        "umd --points-per-bin 100",
+        "umd-randomized --bins 6 --seed 3",
+        "ums --bins 6 --seed 3",
+        "isotonic",
+        "isotonic --smoothing 1",
+        "irp --max-bins 4",
+        "venn-abers",
+    ] {
+        let fit = |source: &str, out: &str| {
+            place.json(&format!("calib fit --method {method} {source} -o {out} --force --json --quiet"))
+        };
+        let (of_probs, of_margins) =
+            (fit("--scores cal-probs.csv", "p.bin"), fit("--margins cal.csv", "m.bin"));
+        assert_eq!(of_probs["guarantee"], of_margins["guarantee"], "{method}");
+        for key in ["counts", "values", "epsilon"] {
+            assert_eq!(of_probs["tables"][0][key], of_margins["tables"][0][key], "{method} {key}");
+        }
+        assert_eq!(
+            place.inspect("m.bin")["encoding"]["kind"],
+            "margin",
+            "{method}: {}",
+            place.inspect("m.bin")
+        );
+        let (probs, margins) = (
+            applied(&place, "p.bin", "--scores cal-probs.csv"),
+            applied(&place, "m.bin", "--margins cal.csv"),
+        );
+        assert_eq!(probs, margins, "{method}");
+    }
+}
+
+#[test]
+fn functions_of_a_margin_are_fitted_and_applied() {
+    let place = place();
+    for method in [
+        "platt",
+        "platt --targets bayes",
+        "platt --loss squared",
+        "temperature",
+        "scaling-binning --bins 5 --one-set",
+        "scaling-binning --bins 5 --scaling temperature --seed 3",
+        "isotonic --interpolate",
+        "fixed-width --bins 8 --range -4,4",
+    ] {
+        place.ok(&format!("calib fit --method {method} --margins cal.csv -o m.bin --force --quiet"));
+        let json = place.json("calib assess m.bin --margins test.csv --json --quiet");
+        let brier = json["after"]["brier"]["value"].as_f64().unwrap();
+        assert!((0.05..0.2).contains(&brier), "{method}: {brier}");
+        // The order of the rows is that of the margins.
+        let auc = |side: &str| json[side]["auc"]["value"].as_f64().unwrap();
+        assert!(auc("before") > 0.8 && auc("after") > 0.75, "{method}");
+    }
+    let probs = applied(&place, "m.bin", "--margins test.csv");
+    assert_eq!(probs.len(), ROWS);
+}
+
+#[test]
+fn every_format_gives_the_same_artefact() {
+    let rows = rows(0);
+    let margins = || rows.iter().map(|row| margin(row.0));
+    let classes: Vec<u8> = rows.iter().map(|row| row.1).collect();
+    let place = place()
+        .with("f32.npy", f32s(&[ROWS], margins()).bytes())
+        .with("f64.npy", f64s(&[ROWS], margins().map(f64::from)).bytes())
+        .with("labels.npy", labels("|u1", &classes).bytes());
+    let fit = |source: &str| {
+        place.ok(&format!("calib fit --method umd --bins 6 {source} -o out.bin --force --quiet"));
+        crate::data::without_origin(place.inspect("out.bin"))
+    };
+    let expected = fit("--margins cal.csv");
+    assert_eq!(fit("--margins f32.npy --labels labels.npy"), expected);
+    assert_eq!(fit("--margins f64.npy --labels labels.npy"), expected);
+    // Counts and weights of one are rows; a cluster a row draws every row.
+    let counted = table(&rows, margin).lines().enumerate().fold(String::new(), |text, (row, line)| {
+        text + line
+            + if row == 0 { ",n,k\n" } else { ",1," }
+            + if row == 0 { "" } else { &line[line.len() - 1..] }
+            + if row == 0 { "" } else { "\n" }
+    });
+    let place = Workplace::new().with("counts.csv", counted);
+    place.ok("calib fit --method umd --bins 6 --margins counts.csv --count-column n --positives-column k -o out.bin --quiet");
+    let of_counts = crate::data::without_origin(place.inspect("out.bin"));
+    assert_eq!(of_counts["tables"], expected["tables"]);
+    place.ok("calib fit --method isotonic --margins counts.csv --weight-column n -o weighted.bin --quiet");
+}
+
+#[test]
+fn codes_stand_for_any_finite_number() {
+    let rows = rows(0);
+    let classes: Vec<u8> = rows.iter().map(|row| row.1).collect();
+    // From -300 to 32.767 in steps of 0.01: the most are beyond [0, 1].
+    let code = |row: &(f32, u8)| (margin(row.0) * 20.0).clamp(-127.0, 127.0) as i8;
+    let wide = |row: &(f32, u8)| (margin(row.0) * 100.0).clamp(-32_000.0, 32_000.0) as i16;
+    let place = Workplace::new()
+        .with("i8.npy", i8s(&[ROWS], rows.iter().map(code)).bytes())
+        .with(
+            "u8.npy",
+            labels("|u1", &rows.iter().map(|row| (i16::from(code(row)) + 128) as u8).collect::<Vec<_>>())
+                .bytes(),
+        )
+        .with("i16.npy", i16s(&[ROWS], rows.iter().map(wide)).bytes())
+        .with("u16.npy", u16s(&[ROWS], rows.iter().map(|row| (i32::from(wide(row)) + 32_768) as u16)).bytes())
+        .with("floats8.npy", f32s(&[ROWS], rows.iter().map(|row| 0.05 * f32::from(code(row)))).bytes())
+        .with("floats16.npy", f32s(&[ROWS], rows.iter().map(|row| 0.01 * f32::from(wide(row)))).bytes())
+        .with("labels.npy", labels("|u1", &classes).bytes());
+    for (floats, codes, encoding) in [
+        ("floats8", "i8", "i8 --scale 0.05 --zero-point 0"),
+        ("floats8", "u8", "u8 --scale 0.05 --zero-point 128"),
+        ("floats16", "i16", "i16 --scale 0.01 --zero-point 0"),
+        ("floats16", "u16", "u16 --scale 0.01 --zero-point 32768"),
+    ] {
+        for method in
+            ["ums --bins 5", "isotonic", "fixed-width --bins 20 --range -4,4", "scaling-binning --bins 4"]
+        {
+            let fit = |what: &str| {
+                place.ok(&format!(
+                    "calib fit --method {method} --margins {what} --labels labels.npy -o out.bin --force --quiet"
+                ));
+            };
+            fit(&format!("{floats}.npy"));
+            let expected = applied(&place, "out.bin", &format!("--margins {floats}.npy"));
+            fit(&format!("{codes}.npy --score-encoding {encoding}"));
+            let got = applied(&place, "out.bin", &format!("--margins {codes}.npy"));
+            let answer = |row: &Vec<String>| [row[0].clone(), row[2].clone(), row[3].clone()];
+            assert!(got.iter().map(answer).eq(expected.iter().map(answer)), "{method} {encoding}");
+        }
+        // Without a range: that of the codes.
+        place.ok(&format!(
+            "calib fit --method fixed-width --bins 4 --margins {codes}.npy --labels labels.npy --score-encoding {encoding} -o out.bin --force"
+        ));
+        // Whoever says that these are codes of probabilities is refused.
+        let run = place.run(&format!("calib apply out.bin --scores {codes}.npy -o none"));
+        assert!(run.code == 1 && run.stderr.contains("use --margins"), "{run:?}");
+    }
+    // Wider codes than the artefact's.
+    place.ok("calib fit --method isotonic --margins i8.npy --labels labels.npy --score-encoding i8 --scale 0.05 --zero-point 0 -o out.bin --force");
+    let run = place.run("calib apply out.bin --margins i16.npy -o none");
+    assert!(run.code == 3 && run.stderr.contains("is not a code: i8"), "{run:?}");
+}
+
+/// A command line with the option and the file of its scores.
+const LINES: [&str; 3] = [
+    "apply ARTEFACT KIND FILE -o out.csv --force",
+    "assess ARTEFACT KIND FILE",
+    "decide --actions costs.toml ARTEFACT KIND FILE",
+];
+
+fn line(template: &str, artefact: &str, kind: &str, file: &str) -> String {
+    let line = template.replace("ARTEFACT", artefact).replace("KIND", kind).replace("FILE", file);
+    format!("calib --quiet {line}")
+}
+
+#[test]
+fn every_command_notices_the_other_kind() {
+    let place = fitted().with("costs.toml", crate::decide::COSTS);
+    for template in LINES {
+        for (artefact, kind, file, takes) in [
+            ("margins.bin", "--scores", "test-probs.csv", "use --margins"),
+            ("probs.bin", "--margins", "test.csv", "use --scores"),
+        ] {
+            let run = place.run(&line(template, artefact, kind, file));
+            assert!(run.code == 1 && run.stderr.contains(takes), "{template} {artefact}: {run:?}");
+        }
+        // Probabilities are margins as well as any other numbers.
+        let run = place.ok(&line(template, "margins.bin", "--margins", "test-probs.csv"));
+        let question =
+            "warning: Every score of test-probs.csv is in [0, 1]: are these probabilities? Then use --scores";
+        assert!(run.stderr.contains(question), "{template}: {run:?}");
+        // Margins are no probabilities.
+        let run = place.run(&line(template, "probs.bin", "--scores", "test.csv"));
+        assert!(
+            run.code == 3 && run.stderr.contains("use --margins instead of --scores"),
+            "{template}: {run:?}"
+        );
+        let right = place.ok(&line(template, "margins.bin", "--margins", "test.csv")).stderr;
+        assert!(!right.contains("probabilities?"), "{template}: {right}");
+    }
+    for fit in ["fit --method umd --bins 4", "compare --methods isotonic --folds 2 --repeats 1 --bootstrap 5"]
+    {
+        let out = if fit.starts_with("fit") { " -o new.bin --force" } else { "" };
+        let run = place.ok(&format!("calib {fit} --margins cal-probs.csv{out}"));
+        assert!(run.stderr.contains("are these probabilities? Then use --scores"), "{fit}: {run:?}");
+        let run = place.run(&format!("calib {fit} --scores cal.csv{out}"));
+        assert!(run.code == 3 && run.stderr.contains("use --margins"), "{fit}: {run:?}");
+    }
+    for command in ["report", "plot reliability"] {
+        let files = |file: &str| match command {
+            "report" => format!("--calibration cal.csv --test {file} --bootstrap 5 -o out.html --force"),
+            _ => format!("--test {file} -o out.svg --force"),
+        };
+        let run = place.ok(&format!("calib {command} margins.bin {}", files("test-probs.csv")));
+        assert!(run.stderr.contains("Every score of test-probs.csv is in [0, 1]"), "{command}: {run:?}");
+        let run = place.run(&format!(
+            "calib {command} probs.bin {}",
+            files("test.csv").replace("cal.csv", "cal-probs.csv")
+        ));
+        assert!(run.code == 3 && run.stderr.contains("outside [0, 1]"), "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn what_is_no_margin_is_refused_with_its_place() {
+    let fit = |rows: &str, stderr: &str| {
+        let content = format!("score,label\n-2.5,0\n{rows}").into_bytes();
+        refused(&[("bad.csv", content)], "calib fit --method isotonic --margins bad.csv -o out", 3, stderr);
+    };
+    let row = "  hint: remove or repair the row\n";
+    for (cell, what) in [
+        ("nan", "the value is NaN"),
+        ("inf", "the value is infinite"),
+        ("-inf", "the value is infinite"),
+        ("1e39", "the score 1000000000000000000000000000000000000000 is beyond the largest 32-bit float"),
+    ] {
+        fit(&format!("{cell},1\n"), &format!("error: bad.csv, line 3, column score: {what}\n{row}"));
+    }
+    let place = fitted();
+    for (options, words) in [
+        ("--score-encoding i16 --scale 0 --zero-point 0", "the scale is a number above 0"),
+        ("--score-encoding i16 --scale -0.5 --zero-point 0", "the scale is a number above 0"),
+        ("--score-encoding i16 --scale inf --zero-point 0", "the scale is a number above 0"),
+        ("--score-encoding i16 --scale nan --zero-point 0", "the scale is a number above 0"),
+        ("--score-encoding i16 --scale 1 --zero-point 32768", "the zero point is not a code"),
+        ("--score-encoding i16 --scale 1 --zero-point -32769", "the zero point is not a code"),
+    ] {
+        let Run { code, stderr, .. } =
+            place.run(&format!("calib fit --method isotonic --margins cal.csv {options} -o none"));
+        assert!(code == 2 && stderr.contains(words), "{options}: {stderr}");
+    }
+}
+
+#[test]
+fn both_zeros_are_one() {
+    let rows = |zero: &str| format!("score,label\n-1.5,0\n{zero},1\n-0.5,0\n{zero},0\n1,1\n2.5,0\n3,1\n");
+    let place = Workplace::new().with("plus.csv", rows("0.0")).with("minus.csv", rows("-0.0"));
+    for method in ["isotonic", "venn-abers", "umd --bins 3", "platt"] {
+        let fit = |file: &str| {
+            place.ok(&format!("calib fit --method {method} --margins {file} -o out.bin --force --quiet"));
+            crate::data::without_origin(place.inspect("out.bin"))
+        };
+        assert_eq!(fit("plus.csv"), fit("minus.csv"), "{method}");
+        assert_eq!(
+            applied(&place, "out.bin", "--margins plus.csv"),
+            applied(&place, "out.bin", "--margins minus.csv")
+        );
+    }
+}
+
+#[test]
+fn methods_and_options_of_probabilities_say_what_to_do_instead() {
+    let place = place();
+    for (options, words) in [
+        ("beta", "use platt, or give probabilities with --scores"),
+        ("scaling-binning --bins 3 --scaling beta", "use platt"),
+        ("platt --platt-on prob", "leave it out"),
+        ("fixed-width --bins 4", "--range LO,HI"),
+        ("isotonic --range -1,1", "isotonic has no --range: leave it out"),
+        ("fixed-width --bins 4 --range 1,-1", "the lower first"),
+    ] {
+        let run = place.run(&format!("calib fit --method {options} --margins cal.csv -o none"));
+        assert!(run.code == 2 && run.stderr.contains(words), "{options}: {run:?}");
+    }
+    let run =
+        place.run("calib fit --method fixed-width --bins 4 --range -1,1 --scores cal-probs.csv -o none");
+    assert!(run.code == 2 && run.stderr.contains("--range is for margins"), "{run:?}");
+    let run = place.run("calib assess --margins test.csv");
+    assert!(run.code == 2 && run.stderr.contains("name an artefact that takes margins"), "{run:?}");
+}
+
+/// Nothing that needs a probability is said of margins, and what needs an order is the same as of probabilities in that order.
+#[test]
+fn margins_are_assessed_after_calibration_and_by_their_order_before() {
+    let place = fitted();
+    let of_margins = place.json("calib assess margins.bin --margins test.csv --json --bootstrap 20 --seed 4");
+    let of_probs =
+        place.json("calib assess probs.bin --scores test-probs.csv --json --bootstrap 20 --seed 4");
+    assert_eq!(of_margins["after"], of_probs["after"]);
+    assert_eq!(of_margins["before"]["auc"], of_probs["before"]["auc"]);
+    assert_eq!(of_margins["before"].as_object().unwrap().len(), 1);
+    assert!(of_margins["change"]["brier"].is_null());
+    let text = place.ok("calib assess margins.bin --margins test.csv").stdout;
+    assert!(text.contains("of the margins:") && text.contains("of the calibrated probabilities:"), "{text}");
+    // What was fitted to is noticed.
+    let run = place.run("calib assess margins.bin --margins cal.csv");
+    assert!(run.code != 0 && run.stderr.contains("--same-rows"), "{run:?}");
+}
+
+#[test]
+fn margins_are_decided_on_and_compared() {
+    let place = fitted().with("costs.toml", crate::decide::COSTS);
+    let decide = |what: &str| {
+        place.json(&format!(
+            "calib decide --actions costs.toml {what} --label-column label -o ruled.bin --force --json"
+        ))
+    };
+    let without_files = |mut value: Value| {
+        value["warnings"].take();
+        value
+    };
+    assert_eq!(
+        without_files(decide("margins.bin --margins test.csv")),
+        without_files(decide("probs.bin --scores test-probs.csv"))
+    );
+    let compare = |what: &str| {
+        place.json(&format!("calib compare {what} --folds 3 --repeats 1 --bootstrap 20 --json --quiet"))
+    };
+    let (margins, probs) = (compare("--margins cal.csv"), compare("--scores cal-probs.csv"));
+    let loss = |comparison: &Value, name: &str| {
+        let methods = comparison["methods"].as_array().unwrap();
+        methods.iter().find(|method| method["name"] == name).map(|method| method["loss"]["value"].clone())
+    };
+    for name in ["umd", "umd-original", "umd-randomized", "ums", "isotonic", "irp", "venn-abers"] {
+        assert!(loss(&margins, name).is_some(), "{name}: {margins}");
+        assert_eq!(loss(&margins, name), loss(&probs, name), "{name}");
+    }
+    assert!(loss(&margins, "platt").is_some());
+    let failed: Vec<&str> =
+        margins["failed"].as_array().unwrap().iter().map(|failed| failed["name"].as_str().unwrap()).collect();
+    assert!(failed.contains(&"beta") && failed.contains(&"fixed-width"), "{failed:?}");
+    // The share of label 1 for every row: the variance of the labels.
+    let share = rows(0).iter().filter(|row| row.1 == 1).count() as f64 / ROWS as f64;
+    crate::data::close(&margins["uncalibrated"]["value"], share * (1.0 - share));
+}
+
+/// A report draws margins on their own axis, and says nothing of them that takes a probability.
+#[test]
+fn reports_and_plots_have_an_axis_of_margins() {
+    let place = fitted().with("costs.toml", crate::decide::COSTS);
+    let report = |artefact: &str, suffix: &str| {
+        place.json(&format!(
+            "calib report {artefact} --calibration cal{suffix}.csv --test test{suffix}.csv --actions costs.toml --bootstrap 20 --json"
+        ))
+    };
+    let (margins, probs) = (report("margins.bin", ""), report("probs.bin", "-probs"));
+    assert_eq!(margins["metrics"]["after"], probs["metrics"]["after"]);
+    assert_eq!(margins["metrics"]["before"]["auc"], probs["metrics"]["before"]["auc"]);
+    for side in ["before", "change"] {
+        assert_eq!(margins["metrics"][side].as_object().unwrap().len(), 1, "{side}");
+    }
+    assert_eq!(margins["occupancy"], probs["occupancy"]);
+    assert!(margins["decision"]["intervals"][0]["n_before"].is_null());
+    assert_eq!(margins["decision"]["cost"]["observed"], probs["decision"]["cost"]["observed"]);
+    let ids = |report: &Value| -> Vec<String> {
+        let plots = report["plots"].as_array().unwrap();
+        plots.iter().map(|plot| plot["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(ids(&margins).iter().any(|id| id == "margins") && ids(&margins).iter().any(|id| id == "map"));
+    assert!(ids(&margins).iter().all(|id| id != "reliability-before"));
+    assert!(ids(&probs).iter().all(|id| id != "margins" && id != "map"));
+    // One in a hundred margins lies beyond either end of the axis; those at the ends are some of the data.
+    let of_id = |id: &str| margins["plots"].as_array().unwrap().iter().find(|plot| plot["id"] == id).unwrap();
+    let counts = of_id("margins")["rows"].as_array().unwrap().iter().map(|row| row[1].as_str().unwrap());
+    assert_eq!(counts.map(|count| count.parse::<usize>().unwrap()).sum::<usize>(), ROWS);
+    let map: Vec<f64> = of_id("map")["rows"].as_array().unwrap().iter()
+        .map(|row| row[1].as_str().unwrap().parse().unwrap()).collect();
+    assert!(map.len() == 21 && map[0] < 0.1 && map[20] > 0.7, "{map:?}");
+    place.ok("calib report margins.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html");
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(page.contains("Calibration map") && !page.contains("Reliability before calibration"));
+    for plot in ["margins", "map", "reliability", "roc", "distribution", "validity", "validity-conditional"] {
+        place.ok(&format!("calib plot {plot} margins.bin --test test.csv -o {plot}.svg"));
+    }
+    assert!(String::from_utf8(place.bytes("map.svg")).unwrap().contains(">margin</text>"));
+    let run = place.run("calib plot reliability-before margins.bin --test test.csv -o none.svg");
+    assert!(run.code == 2 && run.stderr.contains("a margin is no probability"), "{run:?}");
+    let run = place.run("calib plot map probs.bin --test test-probs.csv -o none.svg");
+    assert!(run.code == 2 && run.stderr.contains("takes probabilities, not margins"), "{run:?}");
+}
