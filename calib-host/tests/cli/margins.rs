@@ -410,8 +410,12 @@ fn reports_and_plots_have_an_axis_of_margins() {
     let of_id = |id: &str| margins["plots"].as_array().unwrap().iter().find(|plot| plot["id"] == id).unwrap();
     let counts = of_id("margins")["rows"].as_array().unwrap().iter().map(|row| row[1].as_str().unwrap());
     assert_eq!(counts.map(|count| count.parse::<usize>().unwrap()).sum::<usize>(), ROWS);
-    let map: Vec<f64> = of_id("map")["rows"].as_array().unwrap().iter()
-        .map(|row| row[1].as_str().unwrap().parse().unwrap()).collect();
+    let map: Vec<f64> = of_id("map")["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row[1].as_str().unwrap().parse().unwrap())
+        .collect();
     assert!(map.len() == 21 && map[0] < 0.1 && map[20] > 0.7, "{map:?}");
     place.ok("calib report margins.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html");
     let page = String::from_utf8(place.bytes("page.html")).unwrap();

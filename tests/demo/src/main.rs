@@ -54,7 +54,16 @@ fn main() -> Result<()> {
         beside: &[
             (
                 "top-label by margin",
-                &["--method", "umd", "--reduction", "top-label", "--class-score", "margin", "--points-per-bin", "40"],
+                &[
+                    "--method",
+                    "umd",
+                    "--reduction",
+                    "top-label",
+                    "--class-score",
+                    "margin",
+                    "--points-per-bin",
+                    "40",
+                ],
             ),
             ("class-wise", &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"]),
             ("dirichlet", &["--method", "dirichlet"]),

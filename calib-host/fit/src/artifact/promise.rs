@@ -3,7 +3,7 @@
 use std::fmt;
 
 use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
-use calib_core::{Artifact, BinFlags};
+use calib_core::{Artifact, BinFlags, Margin};
 
 use super::points::{cluster_rows, points};
 use super::sample::SampleFacts;
@@ -304,7 +304,10 @@ fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
     let is_float = !artifact.header().encoding.is_quantized();
     let seen = match tables.score_range(0).filter(|_| tables.count() == 1 && is_float) {
         Some(ends) => {
-            let [lowest, highest] = ends.map(f32::from_bits);
+            let [lowest, highest] = match artifact.header().encoding.is_margin() {
+                true => ends.map(|key| Margin::from_key(key).unwrap_or_default().get()),
+                false => ends.map(f32::from_bits),
+            };
             format!("below {lowest} or above {highest}")
         }
         None => "beyond those of the calibration points".to_owned(),

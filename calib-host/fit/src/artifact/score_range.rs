@@ -125,4 +125,19 @@ mod tests {
             assert_eq!(is_outside(&outcome), !(40..200).contains(&at), "{at}");
         }
     }
+
+    /// What the promise says nothing was seen of are the ends of the margins themselves.
+    #[test]
+    fn the_promise_names_the_ends_of_scores_and_of_margins() {
+        let labels: Vec<bool> = (0..40).map(|i| i % 3 == 0).collect();
+        let said = |data: &BinaryData| {
+            let stored = stored(&fitted(data, &BinaryMethod::Umd(Umd::new(2))));
+            crate::artifact::promise(&stored).full_limits().join(" ")
+        };
+        let margins = (0..40).map(|i| f64::from(i) / 4.0 - 7.5).collect();
+        let margins = BinaryData::of_margins(margins, labels.clone()).unwrap();
+        assert!(said(&margins).contains("scores below -7.5 or above 2.25: "), "{}", said(&margins));
+        let scores = BinaryData::new((0..40).map(|i| f64::from(i) / 64.0).collect(), labels).unwrap();
+        assert!(said(&scores).contains("scores below 0 or above 0.609375: "), "{}", said(&scores));
+    }
 }
