@@ -61,6 +61,10 @@ fn of_file(error: &FileError) -> Option<String> {
     }
 }
 
+/// What codes are.
+const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they \
+                           are 1/256 and -128";
+
 /// What to do about a value, or what values add up to.
 fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
@@ -100,10 +104,9 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::CodeNotInteger(_) | Problem::CodeOutOfRange { .. } | Problem::Dtype { expected: Problem::CODES, .. } => {
             "codes are the classifier's integer outputs, before they are multiplied by the scale".into()
         }
-        Problem::CodeScore { .. } | Problem::CodeSum(_) => {
-            "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they are 1/256 and -128; codes of scores of \
-             any other size go with --margins"
-                .into()
+        Problem::CodeProb { .. } | Problem::CodeSum(_) => CHECK_SCALE.into(),
+        Problem::CodeScore { .. } => {
+            format!("{CHECK_SCALE}; codes of scores of any other size go with --margins")
         }
         _ => return of_table(problem, place).or_else(|| of_format(problem)),
     })

@@ -39,7 +39,7 @@ impl Fault {
                 entry(row, class, Problem::CodeOutOfRange { code, encoding })
             }
             DataError::CodeScore { row, class, code, score } => {
-                entry(row, class, Problem::CodeScore { code: code.into(), score })
+                entry(row, class, Problem::CodeProb { code: code.into(), score })
             }
             DataError::CodeSum { row, sum } => of_row(row, Problem::CodeSum(sum)),
             other => whole(Problem::Format(other.to_string())),

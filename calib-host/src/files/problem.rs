@@ -91,6 +91,14 @@ pub enum Problem {
         /// The score.
         score: f32,
     },
+    /// The code of one of several classes stands for a score outside `[0, 1]`.
+    #[error("the code {code} stands for the score {score}, which is outside [0, 1]")]
+    CodeProb {
+        /// The code.
+        code: i64,
+        /// The score.
+        score: f32,
+    },
     /// The scores that a row of codes stands for do not sum to one.
     #[error("the codes stand for probabilities that sum to {0}, not to 1")]
     CodeSum(f32),

@@ -116,7 +116,7 @@ impl Compare {
             None => {
                 if self.claim.is_some() {
                     return Err(Error::Usage(
-                        "--claim needs a matrix: --logits or --probs instead of --scores or --margins".into(),
+                        "--claim needs a matrix: --logits or --probs instead of --scores".into(),
                     ));
                 }
                 let (path, kind) = self.source.binary().expect("clap asks for one of the sources");

@@ -105,9 +105,7 @@ impl Decide {
         if path.is_none()
             && (self.labels.is_some() || self.label_column.is_some() || self.validation.is_some())
         {
-            return Err(Error::Usage(
-                "labels and --validation go with --probs, --scores or --margins".into(),
-            ));
+            return Err(Error::Usage("labels and --validation go with --probs or --scores".into()));
         }
         let rows = path
             .map(|path| self.read(path, self.labels.as_deref(), false, named.as_ref(), quiet))
@@ -326,7 +324,7 @@ fn choose(
             Ok((chosen.rule.clone(), Some(chosen)))
         }
         (None, None) => Err(Error::Usage(
-            "whether a start-up cost is worth it depends on the probabilities: give them with --probs, --scores or --margins".into(),
+            "whether a start-up cost is worth it depends on the probabilities: give them with --probs or --scores".into(),
         )),
     }
 }

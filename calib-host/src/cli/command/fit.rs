@@ -161,9 +161,7 @@ impl FitCommand {
             }
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
             (None, Some(_)) => {
-                return Err(usage(
-                    "--reduction needs a matrix: --logits or --probs instead of --scores or --margins",
-                ));
+                return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };

@@ -17,7 +17,7 @@ pub(crate) struct CodeOptions {
     #[arg(long, value_enum, value_name = "TYPE", requires = "scale", requires = "zero_point")]
     score_encoding: Option<EncodingName>,
     /// The difference between the scores of neighbouring codes, as a number or as 1/256. For TFLite's int8 softmax: 1/256.
-    #[arg(long, value_name = "S", value_parser = parse_scale, requires = "score_encoding")]
+    #[arg(long, value_name = "S", value_parser = parse_scale, allow_negative_numbers = true, requires = "score_encoding")]
     scale: Option<f32>,
     /// The code that stands for the score 0. For TFLite's int8 softmax: -128.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, requires = "score_encoding")]

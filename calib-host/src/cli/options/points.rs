@@ -59,7 +59,7 @@ impl PointOptions {
     pub(crate) fn check_no_matrix(&self) -> Result<(), Error> {
         match self.are_aggregated() {
             true => Err(Error::Usage(
-                "--weight-column and --count-column go with --scores or --margins: a matrix has no columns to weigh by"
+                "--weight-column and --count-column go with --scores: a matrix has no columns to weigh by"
                     .into(),
             )),
             false => Ok(()),

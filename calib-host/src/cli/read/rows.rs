@@ -110,8 +110,8 @@ impl<'a> NamedArtifact<'a> {
         let artifact = self.stored.artifact();
         if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
             return Err(self.mismatch(match kind {
-                ScoreKind::Probability => "binary scores in [0, 1], of --scores",
-                ScoreKind::Margin => "binary scores of any size, of --margins",
+                ScoreKind::Probability => "binary scores",
+                ScoreKind::Margin => "binary scores of any size",
             }));
         }
         if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
