@@ -4,7 +4,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::facts::Facts;
 use super::margin_scaling::Line;
-use super::scaling::{ScalingMethod, ScalingModel, Targets};
+use super::scaling::{ScalingMethod, ScalingModel};
+use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points, totals};
 use crate::stats::{clip, ln_complement, logit};

@@ -1,6 +1,6 @@
 //! Logistic functions of a margin, fitted to the log-loss.
 
-use super::scaling::Targets;
+use super::targets::Targets;
 use crate::error::ScalingError;
 use crate::points::{Group, totals};
 use crate::stats::sigmoid;

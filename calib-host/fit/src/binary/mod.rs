@@ -13,6 +13,7 @@ mod model;
 mod scaling;
 mod scaling_binning;
 mod steps;
+mod targets;
 mod umd;
 mod ums;
 mod venn_abers;

@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 use super::facts::Facts;
 use super::margin_scaling::Line;
+use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
 use crate::points::{BUCKETS, Group, Points, packed};
 use crate::stats::{ScoreKind, clip, ln_complement, logit, sigmoid};
@@ -33,10 +34,6 @@ pub enum ScalingMethod {
     /// `sigmoid(m / t)` with `t > 0` of a margin, which is taken for a logit.
     TemperatureMargin,
 }
-
-/// What the probabilities of points with label 0 and of points with label 1 are fitted to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Targets([f64; 2]);
 
 /// A fitted scaling function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -165,32 +162,6 @@ impl ScalingMethod {
             // One label only: a part of a split, or the predictions of a class that is always right.
             _ => true,
         }
-    }
-}
-
-impl Targets {
-    /// The labels themselves, which give maximum likelihood.
-    pub(crate) const LABELS: Self = Self([0.0, 1.0]);
-
-    /// Platt's (1999): of `n` points the probability of the positives after one more of each label, Laplace's rule for
-    /// positives and negatives by themselves. No slope is infinite with them.
-    pub(crate) fn bayesian((n, positives): (u64, u64)) -> Self {
-        let (negatives, positives) = ((n - positives) as f64, positives as f64);
-        Self([1.0 / (negatives + 2.0), (positives + 1.0) / (positives + 2.0)])
-    }
-
-    fn of(self, label: bool) -> f64 {
-        self.0[usize::from(label)]
-    }
-
-    /// The sum over points.
-    pub(super) fn sum(self, (n, positives): (u64, u64)) -> f64 {
-        (n - positives) as f64 * self.of(false) + positives as f64 * self.of(true)
-    }
-
-    /// The mean over points.
-    pub(super) fn mean(self, (n, positives): (u64, u64)) -> f64 {
-        self.sum((n, positives)) / n as f64
     }
 }
 
