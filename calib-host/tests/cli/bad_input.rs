@@ -308,7 +308,7 @@ fn options_that_do_not_go_together() {
         (
             "--method umd --bins 3",
             "the following required arguments were not provided:\n  \
-             <--scores <FILE>|--logits <FILE>|--probs <FILE>>",
+             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>>",
         ),
         ("--scores cal.csv", "the following required arguments were not provided:\n  --method <METHOD>"),
         ("--method magic --scores cal.csv", "invalid value 'magic' for '--method <METHOD>'"),

@@ -1,5 +1,6 @@
 //! `calib assess`
 
+use calib_host::StoredArtifact;
 use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, IntervalKind, ProbMatrix, assess, assess_before_after, assess_top_k,
     assess_vectors, roc_surface,
@@ -107,28 +108,10 @@ impl Assess {
                 }
                 (with_uncalibrated(json!(assessment), uncalibrated), assessment.bins.len())
             }
-            Subject::BeforeAfter(rows, stored) => {
-                let CalibratedRows { before, after, kind, uncalibrated, margins, .. } = &rows;
-                let uncalibrated = *uncalibrated;
-                let both = assess_before_after(before, after, *kind, &options, &options);
-                let evidence = rows.evidence(&stored.artifact(), &both, clusters);
-                warn(&evidence)?;
-                if margins.is_some() {
-                    if !self.json {
-                        return Ok(show::after_margins(&both, uncalibrated)?);
-                    }
-                    let mut value = with_uncalibrated(show::of_margins(&both), uncalibrated);
-                    value["evidence"] = json!(evidence);
-                    value["warnings"] = json!(doubt.as_slice());
-                    return print_value(value, both.after.bins.len(), &options);
-                }
-                if !self.json {
-                    return Ok(show::before_after(&both, uncalibrated)?);
-                }
-                let mut value = with_uncalibrated(json!(both), uncalibrated);
-                value["evidence"] = json!(evidence);
-                (value, both.after.bins.len())
-            }
+            Subject::BeforeAfter(rows, stored) => match self.before_after(&rows, &stored, &options)? {
+                Some(shown) => shown,
+                None => return Ok(()),
+            },
             Subject::ClassProbs(rows) => match self.class_probs(&rows, &options)? {
                 Some(shown) => shown,
                 None => return Ok(()),
@@ -148,6 +131,31 @@ impl Assess {
         };
         value["warnings"] = json!(doubt.as_slice());
         print_value(value, binning, &options)
+    }
+
+    /// Scores before and after an artefact: as JSON with the number of bins, or printed. Of margins, which are no probabilities, only
+    /// the order counts before.
+    fn before_after(
+        &self,
+        rows: &CalibratedRows,
+        stored: &StoredArtifact,
+        options: &AssessOptions<'_>,
+    ) -> Result<Option<(Value, usize)>, Error> {
+        let CalibratedRows { before, after, kind, uncalibrated, margins, .. } = rows;
+        let both = assess_before_after(before, after, *kind, options, options);
+        let evidence = rows.evidence(&stored.artifact(), &both, options.clusters);
+        warn(&evidence)?;
+        if !self.json {
+            match margins {
+                Some(_) => show::after_margins(&both, *uncalibrated)?,
+                None => show::before_after(&both, *uncalibrated)?,
+            }
+            return Ok(None);
+        }
+        let value = if margins.is_some() { show::of_margins(&both) } else { json!(both) };
+        let mut value = with_uncalibrated(value, *uncalibrated);
+        value["evidence"] = json!(evidence);
+        Ok(Some((value, both.after.bins.len())))
     }
 
     /// Vectors of probabilities before and after an artefact: as JSON with the number of bins, or printed.

@@ -425,11 +425,7 @@ impl FitCommand {
             Sample::Weighted(data) => fit_weighted(data, &method(data.len())?, self.divided_alpha()),
         }
         .map_err(fit_error)?;
-        let mut warnings = match &sample {
-            Sample::Points(data) => warnings_of(data).map_err(fit_error)?,
-            // The test counts points.
-            Sample::Weighted(_) => Warnings::default(),
-        };
+        let mut warnings = warnings_of_sample(&sample).map_err(fit_error)?;
         warnings.doubts.extend(doubt);
         let spread = sample.spread().map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
@@ -478,6 +474,14 @@ fn range_of_codes(encoding: ScoreEncoding) -> Option<(f32, f32)> {
     let (lowest, highest) = encoding.code_range()?;
     let score = |code| Some(QuantizedScore::new(encoding, code).ok()?.dequantized());
     score(lowest).zip(score(highest))
+}
+
+fn warnings_of_sample(sample: &Sample) -> Result<Warnings, FitError> {
+    match sample {
+        Sample::Points(data) => warnings_of(data),
+        // The test counts points.
+        Sample::Weighted(_) => Ok(Warnings::default()),
+    }
 }
 
 /// The fit as one of codes, if scores are such.
