@@ -65,8 +65,17 @@ fn fitted(margins: &[f32], labels: &[bool], method: &BinaryMethod) -> Result<Fit
     Ok(fit_binary(&data, method, 0.1)?.with_spreads([Some(spread)]))
 }
 
-/// The bins but for the values of those without points, which are arbitrary; what has none is compared value by value.
-fn evidence(fit: &Fit) -> (Vec<(u64, u64, Option<f64>)>, Vec<f64>, Option<f64>) {
+/// What a fit rests on, whatever the scale of its scores.
+#[derive(Debug, PartialEq)]
+struct FitEvidence {
+    /// Points, positives, and the value unless there are no points: it is then arbitrary.
+    bins: Vec<(u64, u64, Option<f64>)>,
+    /// The values of what has no bins.
+    values: Vec<f64>,
+    epsilon: Option<f64>,
+}
+
+fn evidence(fit: &Fit) -> FitEvidence {
     let table = fit.tables[0].as_ref().unwrap();
     let bins = table.model.bins().iter();
     let bins = bins.map(|bin| (bin.n, bin.positives, (bin.n > 0).then_some(bin.value))).collect();
@@ -75,7 +84,7 @@ fn evidence(fit: &Fit) -> (Vec<(u64, u64, Option<f64>)>, Vec<f64>, Option<f64>) 
         Model::VennAbers(table) => [&table.p0[..], &table.p1].concat(),
         _ => Vec::new(),
     };
-    (bins, values, table.epsilon)
+    FitEvidence { bins, values, epsilon: table.epsilon }
 }
 
 /// Margins of all sizes, both zeros, and equal ones.
@@ -436,8 +445,8 @@ fn the_guarantee_holds_for_margins_with_heavy_tails_and_atoms() {
     let truth = |margin: f64| 0.5 + (margin / 3.0).atan() / std::f64::consts::PI;
     let cauchy = |u: f64| (std::f64::consts::PI * (u - 0.5)).tan() as f32;
     let with_atoms = |u: f64| if u < 0.3 { 0.0 } else { cauchy((u - 0.3) / 0.7) };
-    let draws: [(&str, &dyn Fn(f64) -> f32, bool); 2] =
-        [("Cauchy", &cauchy, false), ("Cauchy and an atom at 0", &with_atoms, true)];
+    type Draw<'d> = (&'static str, &'d dyn Fn(f64) -> f32, bool);
+    let draws: [Draw<'_>; 2] = [("Cauchy", &cauchy, false), ("Cauchy and an atom at 0", &with_atoms, true)];
     for (name, draw, randomize) in draws {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
         let reference: Vec<f32> = (0..60_000).map(|i| draw((f64::from(i) + 0.5) / 60_000.0)).collect();

@@ -16,7 +16,7 @@ fn codes() -> Vec<[i8; CLASSES]> {
         let mut codes = [0, 1, 2, 3].map(|class| -60 + (row * (31 + 12 * class) % 50) as i8);
         let first = if row % 40 == 39 { 3 } else { row * 7 % 3 };
         codes[first] = -12 + (row * 37 % 97) as i8;
-        if row % 25 == 0 {
+        if row.is_multiple_of(25) {
             codes[(first + 1) % CLASSES] = codes[first];
         }
         codes
