@@ -12,7 +12,8 @@ use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOption
 use super::figures::{self, Side, Validities};
 use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
-use super::rows::{CalibratedRows, ReportData};
+use super::rows::CalibratedRows;
+use super::subject::ReportData;
 use super::{simplex, size, warnings};
 use crate::draw::Plot;
 

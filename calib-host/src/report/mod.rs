@@ -22,6 +22,7 @@ mod rows;
 mod schema;
 mod simplex;
 mod size;
+mod subject;
 mod warnings;
 mod words;
 
@@ -31,7 +32,8 @@ pub use decision::{DecisionCost, DecisionInterval, DecisionMismatch, DecisionSum
 pub use make::{Figure, plot, report};
 pub use page::PageError;
 pub use plots::Occupancy;
-pub use rows::{CalibratedRows, ClassProbRows, ReportData};
+pub use rows::{CalibratedRows, ClassProbRows};
 pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
+pub use subject::ReportData;
 pub use warnings::SAME_ROWS;

@@ -10,7 +10,8 @@ use calib_fit::data::{BinaryData, Repeats};
 
 use super::data::Origin;
 use super::plots::Occupancy;
-use super::rows::{CalibratedRows, ReportData};
+use super::rows::CalibratedRows;
+use super::subject::ReportData;
 
 /// What is said where the test rows are those that the artefact was fitted to.
 pub const SAME_ROWS: &str =
