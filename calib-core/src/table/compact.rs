@@ -7,7 +7,7 @@ use crate::score::{FloatScore, QuantizedScore, ScoreEncoding};
 
 /// A step table of 4 bytes per bin: the edges are 16-bit keys, the probabilities multiples of 1/32 768.
 ///
-/// The keys are those of integer codes, or the [rounded keys](Score::rounded_key) of floats under
+/// The keys are those of integer codes, or the [rounded keys](crate::score::Score::rounded_key) of floats under
 /// [`ScoreEncoding::RoundedF32`], or the upper halves of the [keys of margins](crate::score::Margin::rounded_key) under
 /// [`ScoreEncoding::RoundedMargin`].
 ///
