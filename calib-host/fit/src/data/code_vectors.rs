@@ -48,7 +48,7 @@ impl CodeVectors {
     /// let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
     /// let codes = CodeVectors::of_logits(&[-120, 100, 90, 5, 5, 5], 3, logits)?;
     /// assert_eq!((codes.len(), codes.classes()), (2, 3));
-    /// # Ok::<(), calib_fit::DataError>(())
+    /// # Ok::<(), calib_fit::data::DataError>(())
     /// ```
     ///
     /// # Errors

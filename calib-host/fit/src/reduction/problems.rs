@@ -86,7 +86,7 @@ impl Problems {
     /// let logits = Vectors::new(vec![0.5, 2.0, 1.5, -1.0, -3.0, -1.5], 3, VectorKind::Logits)?;
     /// let problems = Problems::of_class_margins(&logits, &[1, 2], Reduction::Confidence)?;
     /// assert_eq!(problems.points(0), [(0.5, true), (0.5, false)]);
-    /// # Ok::<(), calib_fit::DataError>(())
+    /// # Ok::<(), calib_fit::data::DataError>(())
     /// ```
     ///
     /// # Errors
