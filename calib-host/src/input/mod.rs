@@ -1,13 +1,14 @@
 //! Reading scores and labels, with the place of whatever is wrong.
 //!
 //! ```
+//! use calib_host::ScoreKind;
 //! use calib_host::input::{Source, Table, binary_data};
 //!
 //! let csv = b"score,label\n0.2,0\n0.9,1\n1.1,1\n".to_vec();
 //! let table = Table::read(&Source::from_bytes("scores.csv", csv)?)?;
 //! let (scores, labels) = (table.numbers("score")?, table.labels("label")?);
 //! // The last of the scores is none, and the error says where it is.
-//! let error = binary_data(&scores, &labels).unwrap_err();
+//! let error = binary_data(&scores, &labels, ScoreKind::Probability).unwrap_err();
 //! assert_eq!(error.to_string(), "scores.csv, line 4, column score: the score 1.1 is outside [0, 1]");
 //! # Ok::<(), calib_host::files::FileError>(())
 //! ```
