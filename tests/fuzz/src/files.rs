@@ -31,9 +31,12 @@ pub fn read(name: &str, bytes: &[u8]) {
         assert!(vectors.top_labels().all(|top| usize::from(top.class) < vectors.classes()));
     }
     let encoding = calib_core::ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 };
-    for name in [None, Some("score,label")] {
-        let Some(codes) = told(code_vectors(&source, encoding, name)) else { continue };
-        assert!(codes.len() > 0 && codes.classes() >= 2);
+    for (name, kind) in [None, Some("score,label")]
+        .into_iter()
+        .flat_map(|name| [(name, VectorKind::Probs), (name, VectorKind::Logits)])
+    {
+        let Some(codes) = told(code_vectors(&source, encoding, kind, name)) else { continue };
+        assert!(codes.len() > 0 && codes.classes() >= 2 && codes.kind() == kind);
     }
 }
 
