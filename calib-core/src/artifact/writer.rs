@@ -11,6 +11,7 @@ use super::tables::{CODES, Table};
 use super::{joint, prefix};
 use crate::decision::{DecisionError, DecisionParts, DecisionRule};
 use crate::outcome::{BinFlags, ProbInterval};
+use crate::score::ScoreEncoding;
 use crate::vector::Joint;
 
 /// Writes an artefact section by section into a buffer.
@@ -48,6 +49,8 @@ pub struct ArtifactWriter<'b> {
     sections: u16,
     /// The kind of section in which the header's tables go.
     tables: Option<SectionKind>,
+    /// Whether tables in words are over margins.
+    of_margins: bool,
 }
 
 /// Why an artefact was not written.
@@ -68,7 +71,7 @@ pub enum WriteError {
 impl<'b> ArtifactWriter<'b> {
     /// Starts an artefact at the beginning of `buf`.
     pub fn new(buf: &'b mut [u8]) -> Self {
-        Self { buf, len: PREFIX_LEN, sections: 0, tables: None }
+        Self { buf, len: PREFIX_LEN, sections: 0, tables: None, of_margins: false }
     }
 
     /// Writes the header. It comes first.
@@ -83,6 +86,7 @@ impl<'b> ArtifactWriter<'b> {
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let len = postcard::to_slice(header, space).map_err(|_| WriteError::TooLarge)?.len();
         self.tables = header.table_section();
+        self.of_margins = header.encoding == ScoreEncoding::Margin;
         self.close(SectionKind::Header as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
     }
 
@@ -93,7 +97,9 @@ impl<'b> ArtifactWriter<'b> {
     /// If a table's form does not go with the header, or the tables do not fit.
     pub fn tables(&mut self, tables: &[Option<Table<'_>>]) -> Result<(), WriteError> {
         let kind = self.tables.ok_or(WriteError::Form)?;
-        if tables.iter().flatten().any(|table| table.form.section() != kind) {
+        // The bytes of both kinds of table are alike: read as the other one, edges would mean something else.
+        let fits = |form: &TableForm<'_>| form.section() == kind && form.is_of_margins() == self.of_margins;
+        if !tables.iter().flatten().all(|table| fits(&table.form)) {
             return Err(WriteError::Form);
         }
         if kind == SectionKind::CompactSteps {
