@@ -8,8 +8,8 @@ use super::identity::Identity;
 use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
 use super::pool::{HalfWriter, WordWriter};
 use super::tables::{CODES, Table};
-use super::{joint, prefix};
-use crate::decision::{DecisionError, DecisionParts, DecisionRule};
+use super::{groups, joint, prefix};
+use crate::decision::{DecisionError, DecisionParts, DecisionRule, OperatingParts, SetParts};
 use crate::outcome::{BinFlags, ProbInterval};
 use crate::score::ScoreEncoding;
 use crate::vector::Joint;
@@ -143,7 +143,7 @@ impl<'b> ArtifactWriter<'b> {
     ///
     /// If the flags do not fit.
     pub fn bin_flags(&mut self, flags: &[BinFlags]) -> Result<(), WriteError> {
-        self.bytes(SectionKind::BinFlags, flags.iter().map(|flags| flags.bits()))
+        self.bytes(SectionKind::BinFlags, 0, flags.iter().map(|flags| flags.bits()))
     }
 
     /// Writes the exact intervals of all bins: a list per table, `None` for an uncalibrated class. A bin without a guarantee has no
@@ -180,7 +180,7 @@ impl<'b> ArtifactWriter<'b> {
                 _ => 0,
             })
         });
-        self.bytes(SectionKind::DirectTable, bins)
+        self.bytes(SectionKind::DirectTable, 0, bins)
     }
 
     /// Writes the least and the greatest score of each table's calibration points, `None` for an uncalibrated class: the bits of two
@@ -192,7 +192,7 @@ impl<'b> ArtifactWriter<'b> {
     /// If the ranges do not fit.
     pub fn score_ranges(&mut self, ranges: &[Option<[u32; 2]>]) -> Result<(), WriteError> {
         let words = ranges.iter().flat_map(|range| range.unwrap_or_default());
-        self.bytes(SectionKind::ScoreRanges, words.flat_map(u32::to_le_bytes))
+        self.bytes(SectionKind::ScoreRanges, 0, words.flat_map(u32::to_le_bytes))
     }
 
     /// Writes the counter. The section may be left out if the counter is 0.
@@ -219,6 +219,35 @@ impl<'b> ArtifactWriter<'b> {
         let payload = space.get(..len).unwrap_or_default();
         DecisionRule::check(payload).map_err(WriteError::Decision)?;
         self.close(SectionKind::Decision as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
+    }
+
+    /// Writes operating points as a mandatory section. [`Artifact::parse`](super::Artifact::parse) checks them.
+    ///
+    /// # Errors
+    ///
+    /// If a number has no place in the format, or they do not fit.
+    pub fn operating_points(&mut self, parts: &OperatingParts<'_>) -> Result<(), WriteError> {
+        let words = parts.words().ok_or(WriteError::TooLarge)?;
+        self.bytes(SectionKind::OperatingPoints, MANDATORY, words.flat_map(u32::to_le_bytes))
+    }
+
+    /// Writes prediction sets as a mandatory section. [`Artifact::parse`](super::Artifact::parse) checks them.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit.
+    pub fn prediction_sets(&mut self, parts: &SetParts<'_>) -> Result<(), WriteError> {
+        self.bytes(SectionKind::PredictionSets, MANDATORY, parts.words().flat_map(u32::to_le_bytes))
+    }
+
+    /// Writes the names of the groups as a mandatory section. [`Artifact::parse`](super::Artifact::parse) checks them.
+    ///
+    /// # Errors
+    ///
+    /// If a name is too long, there are more than 255, or they do not fit.
+    pub fn groups(&mut self, names: &[&str]) -> Result<(), WriteError> {
+        let bytes = groups::bytes(names).ok_or(WriteError::TooLarge)?;
+        self.bytes(SectionKind::Groups, MANDATORY, bytes)
     }
 
     /// Writes a section of any kind, with a payload that the writer does not check.
@@ -257,15 +286,20 @@ impl<'b> ArtifactWriter<'b> {
         self.close(kind as u16, flags, len).ok_or(WriteError::TooLarge)
     }
 
-    /// Writes an optional section byte by byte.
-    fn bytes(&mut self, kind: SectionKind, bytes: impl Iterator<Item = u8>) -> Result<(), WriteError> {
+    /// Writes a section byte by byte.
+    fn bytes(
+        &mut self,
+        kind: SectionKind,
+        flags: u16,
+        bytes: impl Iterator<Item = u8>,
+    ) -> Result<(), WriteError> {
         let mut len = 0;
         let mut space = self.payload_space().ok_or(WriteError::TooLarge)?.iter_mut();
         for byte in bytes {
             *space.next().ok_or(WriteError::TooLarge)? = byte;
             len += 1;
         }
-        self.close(kind as u16, 0, len).ok_or(WriteError::TooLarge)
+        self.close(kind as u16, flags, len).ok_or(WriteError::TooLarge)
     }
 
     /// Returns the space for the next section's payload.
