@@ -106,7 +106,13 @@ pub(crate) fn deciding_artifact() -> Aligned {
     let tables = [table(&[0.3]), table(&[0.8]), None];
     let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
-    let parts = DecisionParts { thresholds: &[0.5], intervals: &[2, 0], uncalibrated: 1, unsure: None, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.5],
+        intervals: &[2, 0],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     write_with(&header(Reduction::TopLabel, 3, &tables, Some(ID)), &tables, &[], Some(&parts))
 }
 
@@ -117,7 +123,13 @@ pub(crate) fn artifact_with_an_empty_bin(decides: bool) -> Aligned {
     let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];
     let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
-    let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 2], uncalibrated: 1, unsure: None, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.5],
+        intervals: &[0, 2],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     let flags = [BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE];
     write_with(
         &header(Reduction::Binary, 2, &tables, Some(ID)),
@@ -161,7 +173,13 @@ pub(crate) fn margin_artifact() -> Aligned {
     let tables = [Some(Table { form: TableForm::MarginSteps(steps), epsilon: None })];
     let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
     let actions = [action("leave", false), action("act", true)];
-    let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 1], uncalibrated: 1, unsure: None, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.5],
+        intervals: &[0, 1],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     let header = header(Reduction::Binary, 2, &tables, Some(ID));
     write_with(&Header { encoding: ScoreEncoding::Margin, ..header }, &tables, &[], Some(&parts))
 }
