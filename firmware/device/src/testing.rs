@@ -270,7 +270,7 @@ fn artifact(
     write(&header(reduction, classes, tables, classifier), tables)
 }
 
-fn header(
+pub(crate) fn header(
     reduction: Reduction,
     classes: u16,
     tables: &[Option<Table<'_>>],
@@ -300,16 +300,23 @@ fn write_with(
     flags: &[BinFlags],
     decision: Option<&DecisionParts<'_>>,
 ) -> Aligned {
+    write_by(header, |writer| {
+        writer.tables(tables).unwrap();
+        if !flags.is_empty() {
+            writer.bin_flags(flags).unwrap();
+        }
+        if let Some(parts) = decision {
+            writer.decision(parts).unwrap();
+        }
+    })
+}
+
+/// An artefact of this header and what `fill` writes behind it.
+pub(crate) fn write_by(header: &Header<'_>, fill: impl FnOnce(&mut ArtifactWriter<'_>)) -> Aligned {
     let mut words = std::vec![0; 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
     writer.header(header).unwrap();
-    writer.tables(tables).unwrap();
-    if !flags.is_empty() {
-        writer.bin_flags(flags).unwrap();
-    }
-    if let Some(parts) = decision {
-        writer.decision(parts).unwrap();
-    }
+    fill(&mut writer);
     let len_bytes = writer.finish(|_| Identity([1; 8])).unwrap().len();
     words.truncate(len_bytes / 4);
     Aligned(words)

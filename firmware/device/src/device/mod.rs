@@ -3,6 +3,8 @@
 mod measure;
 mod predict;
 mod rest;
+#[cfg(test)]
+mod rules;
 
 use calib_core::Anybody;
 use calib_core::wire::{
