@@ -20,11 +20,12 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
 //! [`artifact`] < [`apply`] < [`assess`] < [`decide`] < [`compare`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
-//! The rest is plumbing (`stats`, `points`, `data`) or use (`artifact`, `apply`, `assess`, `decide`, `compare`).
+//! *Operating* points are thresholds on a score. The rest is plumbing
+//! (`stats`, `points`, `data`) or use (`artifact`, `apply`, `assess`, `decide`, `compare`).
 #![forbid(unsafe_code)]
 
 pub mod apply;
@@ -38,6 +39,7 @@ pub mod error;
 pub mod fit;
 pub mod guarantee;
 pub mod joint;
+pub mod operating;
 pub mod points;
 pub mod reduction;
 pub mod stats;

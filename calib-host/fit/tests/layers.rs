@@ -6,12 +6,13 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 15] = [
     "stats",
     "error",
     "points",
     "data",
     "guarantee",
+    "operating",
     "binary",
     "fit",
     "reduction",
