@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::question::{Answer, Question, Scores};
+use super::prediction::{Answer, ClassesPrediction, Prediction, TopKPrediction};
+use super::question::{Keys, Question, Scores, ScoresRef, Values};
 use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
 use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Reduction};
 use crate::decision::AlarmRule;
-use crate::outcome::Outcome;
-use crate::score::{CodeError, LogitsError, MAX_TOP_K, Margin, ProbsError, Score, ScoreEncoding, ScoreError};
+use crate::score::{CodeError, LogitsError, ProbsError, ScoreEncoding, ScoreError};
 use crate::slot::{PassedOver, SlotFault};
 
 /// The version of the device protocol, which a device tells when it is asked for it. Devices of version 1 do not answer that.
@@ -16,17 +16,6 @@ use crate::slot::{PassedOver, SlotFault};
 /// [`Refusal::Unknown`].
 pub const PROTOCOL_VERSION: u16 = 4;
 
-/// The largest number of features, logits, probabilities or codes in a request.
-pub const MAX_VALUES: usize = 128;
-
-/// Features, logits or probabilities.
-pub type Values = heapless::Vec<f32, MAX_VALUES>;
-/// The integer code of every class's score, as [keys](crate::score::QuantizedScore::key).
-pub type Keys = heapless::Vec<u16, MAX_VALUES>;
-/// A calibrated probability for every class, `None` for an uncalibrated class.
-pub type ClassProbList = heapless::Vec<Option<f32>, MAX_VALUES>;
-/// The first few classes.
-pub type RankedList = heapless::Vec<Ranked, MAX_TOP_K>;
 /// A short name.
 pub type Name = heapless::String<32>;
 
@@ -114,6 +103,52 @@ pub enum RequestBody {
 }
 
 impl RequestBody {
+    /// Returns the scores of a request for a prediction; `None` of a request for something else.
+    ///
+    /// ```
+    /// use calib_core::wire::{RequestBody, ScoresRef};
+    ///
+    /// assert_eq!(RequestBody::Margin(-2.5).scores(), Some(ScoresRef::Margin(-2.5)));
+    /// assert_eq!(RequestBody::Status.scores(), None);
+    /// ```
+    pub fn scores(&self) -> Option<ScoresRef<'_>> {
+        Some(match self {
+            Self::Classify(values) => ScoresRef::Features(values),
+            Self::Score(score) | Self::ScoreWithWord { score, .. } => ScoresRef::Score(*score),
+            Self::Margin(margin) | Self::MarginWithWord { margin, .. } => ScoresRef::Margin(*margin),
+            Self::Logits(values) => ScoresRef::Logits(values),
+            Self::Probs(values) => ScoresRef::Probs(values),
+            Self::Code(key) => ScoresRef::Code(*key),
+            Self::Codes(keys) => ScoresRef::Codes(keys),
+            Self::Ask(question) => question.scores.by_ref(),
+            Self::Status
+            | Self::Measure { .. }
+            | Self::Slots
+            | Self::Announce { .. }
+            | Self::Chunk { .. }
+            | Self::Install
+            | Self::Version
+            | Self::Standing => return None,
+        })
+    }
+
+    /// Returns the random word that the host gave in place of the device's, if it did.
+    pub const fn word(&self) -> Option<u32> {
+        match self {
+            Self::ScoreWithWord { word, .. } | Self::MarginWithWord { word, .. } => Some(*word),
+            Self::Ask(Question { word, .. }) => *word,
+            _ => None,
+        }
+    }
+
+    /// Returns the code of the group that the host named, if it did.
+    pub const fn group(&self) -> Option<u8> {
+        match self {
+            Self::Ask(question) => question.group,
+            _ => None,
+        }
+    }
+
     /// Tells whether the request gives the scores that a classifier would, or keeps the device busy for as long as the host likes.
     pub const fn is_trial(&self) -> bool {
         match self {
@@ -267,77 +302,6 @@ pub enum Missing {
     OtherClassifier(Option<ClassifierId>),
     /// Neither slot is valid.
     Slots([SlotFault; 2]),
-}
-
-/// A prediction with its calibrated probability.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Prediction {
-    /// The class of the score and the probability: 1 for a binary classifier, otherwise the predicted class.
-    pub class: u16,
-    /// The classifier's score. Not a probability.
-    pub score: RawScore,
-    /// The calibrated probability, or why there is none.
-    pub outcome: Outcome,
-    /// Whether the alarm is raised.
-    pub alarm: bool,
-    /// The random word of the calibration, drawn by the device or given by the host. `None` if the calibrator is not randomised, or
-    /// the device has no source of words; a randomised calibrator then states no epsilon.
-    pub word: Option<u32>,
-    /// The action of the calibrator's decision rule, as an index. `None` if there is no rule or no calibrator.
-    pub action: Option<u8>,
-}
-
-/// The first few classes with their calibrated probabilities.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct TopKPrediction {
-    /// The classes in descending order of score, as many as the calibrator has ranks.
-    pub ranked: RankedList,
-    /// Whether the alarm is raised by the probability of the first class.
-    pub alarm: bool,
-    /// The random word of all ranks, as in [`Prediction::word`].
-    pub word: Option<u32>,
-    /// The action for the first class, as in [`Prediction::action`].
-    pub action: Option<u8>,
-}
-
-/// A class with its calibrated probability.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Ranked {
-    /// The class.
-    pub class: u16,
-    /// The classifier's score for it. Not a probability.
-    pub score: RawScore,
-    /// The calibrated probability, or why there is none.
-    pub outcome: Outcome,
-}
-
-/// Every class's calibrated probability.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ClassesPrediction {
-    /// The class that the classifier predicts, with its probability. This probability decides about the alarm,
-    /// whether or not another class has a higher one. The random word is the same for all classes.
-    pub top: Prediction,
-    /// The probabilities in the order of the classes, `None` for an uncalibrated class. The calibrator's reduction says whether they
-    /// sum to one.
-    pub probs: ClassProbList,
-}
-
-/// A score in the form in which the calibrator took it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum RawScore {
-    /// A float.
-    F32(Score),
-    /// The key of an integer code.
-    Code(u16),
-    /// A margin: of class 1 of a binary classifier, otherwise the lead of the predicted class's logit. Since version 3.
-    Margin(Margin),
-    /// The lead of the predicted class's code, in codes. Since version 3.
-    Lead(u16),
 }
 
 /// The time that classifying and calibrating took.

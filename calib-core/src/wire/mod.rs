@@ -26,15 +26,18 @@
 
 mod frame;
 mod message;
+mod prediction;
 mod question;
 mod stuffing;
 mod update;
 
 pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};
 pub use message::{
-    CalibratorStatus, ClassProbList, ClassesPrediction, Held, Keys, MAX_VALUES, Measurement, Missing, Name,
-    PROTOCOL_VERSION, Prediction, Questions, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody,
-    Request, RequestBody, Standing, Status, TopKPrediction, Values,
+    CalibratorStatus, Held, Measurement, Missing, Name, PROTOCOL_VERSION, Questions, Refusal, Reply,
+    ReplyBody, Request, RequestBody, Standing, Status,
 };
-pub use question::{Answer, Question, Scores, ScoresRef};
+pub use prediction::{
+    Answer, ClassProbList, ClassesPrediction, Prediction, Ranked, RankedList, RawScore, TopKPrediction,
+};
+pub use question::{Keys, MAX_VALUES, Question, Scores, ScoresRef, Values};
 pub use update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};

@@ -1,7 +1,8 @@
 //! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
 //!
-//! Imports `stats`, `data`, `guarantee`, `binary`, `fit` and `joint`.
+//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit` and `joint`.
 
+mod child;
 mod compact;
 mod cost;
 mod error;
@@ -11,6 +12,8 @@ mod options;
 mod over_codes;
 mod points;
 mod promise;
+mod rule_words;
+mod rules;
 mod sample;
 mod score_range;
 mod stored;
@@ -18,6 +21,7 @@ mod tables;
 mod vacuous;
 mod write;
 
+pub use child::Child;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
@@ -28,6 +32,8 @@ pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise,
 };
+pub use rule_words::rule_sentences;
+pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};
 pub use sample::{SAMPLE_SECTION, SampleFacts};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;

@@ -7,7 +7,7 @@ use super::rule::Rule;
 use crate::artifact::{StoredArtifact, written};
 
 /// The artefact with this decision rule, in place of its own if it has one. The calibrator is the same; the identity, which
-/// is a hash of everything, is another.
+/// is a hash of everything, is another. The signature is not kept: whoever made it has not seen the rule.
 ///
 /// ```
 /// use calib_fit::decide::{Actions, Cost, CostedAction, Rule, with_decision};
@@ -46,7 +46,7 @@ pub fn with_decision(
 ) -> Result<Vec<u8>, WriteError> {
     written(|writer| {
         for (kind, mandatory, payload) in artifact.sections() {
-            if kind != SectionKind::Decision as u16 {
+            if kind != SectionKind::Decision as u16 && kind != SectionKind::Signature as u16 {
                 writer.section(kind, mandatory, payload)?;
             }
         }

@@ -1,5 +1,6 @@
 //! How well each class conforms to a row of scores.
 
+use calib_core::decision::Conformity;
 use calib_core::{Margin, Score};
 
 use crate::data::{BinaryData, CodeVectors, DataError, Form, VectorKind, Vectors};
@@ -18,8 +19,8 @@ pub enum ConformityScore {
 
 /// The conformity of every class to every row, as order keys that a device computes, too; at least one row.
 ///
-/// A key is the bits of a probability, the [key of a margin](Margin::key) of floats, or the difference of two codes with the sign
-/// bit turned round.
+/// A key is the bits of a probability, the [key of a margin](Margin::key) of floats, or the
+/// [key of a difference](Conformity::code_key) of two codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conformities {
     score: ConformityScore,
@@ -28,9 +29,6 @@ pub struct Conformities {
     keys: Vec<u32>,
     predicted: Vec<u16>,
 }
-
-/// Turns the difference of two codes into an order key.
-const SIGN_BIT: u32 = 1 << 31;
 
 impl Conformities {
     /// Computes the conformities of floats. The softmax and the differences are f32, as on the device.
@@ -66,7 +64,7 @@ impl Conformities {
 
     /// Computes the margins of codes: exact differences, of which the zero points cancel.
     pub fn of_codes(codes: &CodeVectors) -> Self {
-        let key = |code: u16, other: u16| (i32::from(code) - i32::from(other)).cast_unsigned() ^ SIGN_BIT;
+        let key = |code: u16, other: u16| Conformity::code_key(i32::from(code) - i32::from(other));
         Self {
             score: ConformityScore::Margin,
             classes: codes.classes(),
@@ -175,7 +173,7 @@ mod tests {
         let encoding = ScoreEncoding::I8 { scale: 0.5, zero_point: 7 };
         let codes = CodeVectors::of_logits(&[-128, 127, 127, 5, 5, -128], 3, encoding).unwrap();
         let found = Conformities::of_codes(&codes);
-        let key = |difference: i32| difference.cast_unsigned() ^ SIGN_BIT;
+        let key = Conformity::code_key;
         let rows: Vec<_> = found.rows().collect();
         assert_eq!(rows, [[key(-255), key(0), key(0)], [key(0), key(0), key(-133)]]);
         assert_eq!((found.predicted(), found.len(), found.classes()), (&[1, 0][..], 2, 3));

@@ -6,14 +6,14 @@ use std::path::Path;
 use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
 use calib_host::StoredArtifact;
-use calib_host::artifact::{points, promise};
+use calib_host::artifact::{points, promise, rule_sentences};
 use calib_host::fit::table_name;
 use calib_host::stats::decimals;
 use serde_json::{Value, json};
 
 use super::form::{direct_table, form_json, len_bytes, lines, size};
 use super::joint::{print_vector, vector_json};
-use super::rule::{print_rule, rule_json};
+use super::rule::{points_json, print_rule, print_thresholds, rule_json, sets_json};
 
 /// Prints what the artefact in a file holds.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
@@ -34,6 +34,10 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     if let Some(rule) = artifact.decision() {
         print_rule(out, rule)?;
     }
+    if let Some(groups) = artifact.groups() {
+        writeln!(out, "groups      {}", groups.names().collect::<Vec<_>>().join(", "))?;
+    }
+    print_thresholds(out, artifact)?;
     (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
 }
 
@@ -219,6 +223,10 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
             "classifier": header.provenance.classifier.map(|id| id.to_string()),
         },
         "decision": artifact.decision().map(rule_json),
+        "groups": artifact.groups().map(|groups| groups.names().collect::<Vec<_>>()),
+        "operating_points": artifact.operating_points().map(points_json),
+        "prediction_sets": artifact.prediction_sets().map(sets_json),
+        "rule": rule_sentences(artifact),
         "joint": match artifact.calibrator() {
             Calibrator::Vector(calibrator) => vector_json(&calibrator),
             _ => None,
