@@ -52,7 +52,7 @@ impl Bootstrap {
     ) -> Vec<Option<Interval>> {
         let draws = self.draws(units, &statistics);
         let columns = |rows: &[Vec<f64>], k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
-        let percentile = |k: usize| between(columns(&draws, k), self.alpha / 2.0, 1.0 - self.alpha / 2.0);
+        let percentile = |k: usize| self.percentiles(columns(&draws, k));
         match self.kind {
             IntervalKind::Percentile => (0..draws[0].len()).map(percentile).collect(),
             IntervalKind::Bca => {
@@ -85,20 +85,27 @@ impl Bootstrap {
         Normal::standard().inverse_cdf(1.0 - self.alpha)
     }
 
-    /// The statistics of every resample.
-    fn draws(&self, units: &Units, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
-        let n = units.count();
-        // Every resample has a stretch of the generator's sequence to itself, so that it does not matter which thread
-        // draws it.
+    /// A generator for every resample. Each has a stretch of the sequence to itself, so that it does not matter which thread
+    /// draws from it.
+    pub(crate) fn generators(&self) -> Vec<Xoshiro256PlusPlus> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let generators: Vec<_> = std::iter::repeat_with(|| {
+        let own = || {
             let own = rng.clone();
             rng.jump();
             own
-        })
-        .take(self.resamples)
-        .collect();
-        generators
+        };
+        std::iter::repeat_with(own).take(self.resamples).collect()
+    }
+
+    /// The percentile interval of a statistic's draws; `None` if all are NaN.
+    pub(crate) fn percentiles(&self, draws: Vec<f64>) -> Option<Interval> {
+        between(draws, self.alpha / 2.0, 1.0 - self.alpha / 2.0)
+    }
+
+    /// The statistics of every resample.
+    fn draws(&self, units: &Units, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+        let n = units.count();
+        self.generators()
             .into_par_iter()
             .map_init(
                 || (vec![0u32; n], Vec::new()),

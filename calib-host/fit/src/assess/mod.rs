@@ -10,6 +10,7 @@ mod bootstrap;
 mod c_emp;
 mod calibration_error;
 mod cells;
+mod clinical;
 mod column;
 mod convex_hull;
 mod evidence;
@@ -34,6 +35,11 @@ pub use bootstrap::{Bootstrap, IntervalKind};
 pub use c_emp::{c_emp, c_emp_interval};
 pub use calibration_error::{CalibrationError, calibration_error};
 pub use cells::Cell;
+pub use clinical::{
+    BandPoint, ClinicalOptions, ClinicalValidation, Corp, CorpSplit, CorpStep, CoxCalibration,
+    CurveDeviation, CurvePoint, ExtremeProbs, Extremes, Figure, NetBenefit, ObservedExpected,
+    OutcomeHistogram, Spiegelhalter, SplineRecalibration, Undefined, validate,
+};
 pub(crate) use column::Column;
 pub use column::cells;
 pub use evidence::{Evidence, evidence, evidence_of_fit};

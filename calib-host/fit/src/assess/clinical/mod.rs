@@ -1,0 +1,36 @@
+//! What a clinical validation reports: calibration, clinical usefulness, and the distribution of predictions by outcome (Van Calster
+//! et al. 2025; TRIPOD+AI, Collins et al. 2024).
+//!
+//! There is no Hosmer-Lemeshow test: its P value depends on how rows are grouped and on their number, it has little power in
+//! small data and rejects every model in large ones, and it says neither how large a miscalibration is nor of which kind. TRIPOD
+//! advises against it. Intercept, slope, curve and Spiegelhalter's test tell what it was used for.
+//!
+//! Everything is computed from the distinct probabilities and their counts.
+
+mod consistency;
+mod corp;
+mod cox;
+mod deviation;
+mod distinct;
+mod extremes;
+mod logistic;
+mod net_benefit;
+mod observed_expected;
+mod outcomes;
+mod spiegelhalter;
+mod spline;
+mod undefined;
+mod validation;
+
+pub use consistency::BandPoint;
+pub use corp::{Corp, CorpSplit, CorpStep};
+pub use cox::CoxCalibration;
+pub use deviation::CurveDeviation;
+pub use extremes::{ExtremeProbs, Extremes};
+pub use net_benefit::NetBenefit;
+pub use observed_expected::ObservedExpected;
+pub use outcomes::OutcomeHistogram;
+pub use spiegelhalter::Spiegelhalter;
+pub use spline::{CurvePoint, SplineRecalibration};
+pub use undefined::{Figure, Undefined};
+pub use validation::{ClinicalOptions, ClinicalValidation, validate};

@@ -1,0 +1,77 @@
+//! Figures that some rows do not determine.
+
+use serde::{Serialize, Serializer};
+
+use crate::assess::EstimateWithInterval;
+
+/// Why a figure has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Undefined {
+    /// Every probability is 0 or 1, and these rows are left out.
+    #[error("no row is left: every probability is exactly 0 or 1")]
+    NoRows,
+    /// All labels are equal.
+    #[error("all labels are {}", u8::from(*.0))]
+    OneLabel(bool),
+    /// All probabilities are equal.
+    #[error("all probabilities are equal")]
+    OneValue,
+    /// The probabilities separate the labels, up to ties: the estimate is infinite.
+    #[error("the probabilities separate the labels: the estimate is infinite")]
+    Separated,
+    /// The probabilities have too few different quantiles for a spline.
+    #[error("a spline takes three different knots and as many different probabilities: there are {0}")]
+    FewKnots(usize),
+    /// All probabilities are 0.
+    #[error("nothing is expected: all probabilities are 0")]
+    NothingExpected,
+    /// All probabilities are 0, 1/2 or 1, where the statistic has no variance.
+    #[error("it has no variance: every probability is 0, 1/2 or 1")]
+    NoVariance,
+    /// No row meets the condition that the figure is a share of.
+    #[error("no row to be a share of")]
+    NoDenominator,
+}
+
+impl Serialize for Undefined {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A figure, or why it has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Figure<T = EstimateWithInterval> {
+    /// The figure.
+    Defined(T),
+    /// There is none.
+    Undefined {
+        /// Why.
+        undefined: Undefined,
+    },
+}
+
+impl<T> Figure<T> {
+    /// Returns the figure, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the rows do not determine it.
+    pub fn get(&self) -> Result<&T, Undefined> {
+        match self {
+            Self::Defined(figure) => Ok(figure),
+            Self::Undefined { undefined } => Err(*undefined),
+        }
+    }
+}
+
+impl<T> From<Result<T, Undefined>> for Figure<T> {
+    fn from(result: Result<T, Undefined>) -> Self {
+        match result {
+            Ok(figure) => Self::Defined(figure),
+            Err(undefined) => Self::Undefined { undefined },
+        }
+    }
+}
