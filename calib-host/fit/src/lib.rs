@@ -21,14 +21,15 @@
 //!
 //! Every module is a room, and imports rooms to its left only:
 //! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
-//! [`artifact`] < [`apply`] < [`assess`] < [`decide`] < [`compare`].
+//! [`artifact`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
 //! *Operating* points are thresholds on a score, and prediction *sets* those classes
 //! that may well be true. The rest is plumbing
-//! (`stats`, `points`, `data`) or use (`artifact`, `apply`, `assess`, `decide`, `compare`).
+//! (`stats`, `points`, `data`) or use (`artifact`, `adjust`, `apply`, `assess`, `decide`, `compare`).
 #![forbid(unsafe_code)]
 
+pub mod adjust;
 pub mod apply;
 pub mod artifact;
 pub mod assess;

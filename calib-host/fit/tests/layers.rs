@@ -6,7 +6,7 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 16] = [
+const ROOMS: [&str; 17] = [
     "stats",
     "error",
     "points",
@@ -19,6 +19,7 @@ const ROOMS: [&str; 16] = [
     "reduction",
     "joint",
     "artifact",
+    "adjust",
     "apply",
     "assess",
     "decide",

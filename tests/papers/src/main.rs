@@ -5,6 +5,7 @@ mod coverage;
 mod decide;
 mod histogram;
 mod imbalance;
+mod promises;
 mod reductions;
 mod scaling;
 mod simplex;
@@ -73,7 +74,8 @@ fn papers(data: &Path, refs: &Path) -> Result<()> {
     assessment::estimators()?;
     coverage::coverage()?;
     histogram::histogram()?;
-    imbalance::imbalance()
+    imbalance::imbalance()?;
+    promises::promises()
 }
 
 impl Comparison {

@@ -19,7 +19,7 @@ pub struct ArtifactOptions {
     /// How new the artefact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
     /// The hash of the rows of the calibration data. With it the artefact keeps what is known of them
-    /// ([`SampleFacts`](super::SampleFacts)), at 40 bytes which no device reads.
+    /// ([`SampleFacts`](super::SampleFacts)), at 40 to 48 bytes which no device reads.
     pub rows: Option<RowsHash>,
     /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
     pub direct_table: bool,

@@ -13,7 +13,7 @@ pub const SAMPLE_SECTION: u16 = 66;
 /// What an artefact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
 ///
 /// The section has kind 66 and 32 bytes: [`RowsHash::to_bytes`], then little-endian the `f32`s `tied` and `heaviest`, and the `u32`s
-/// `pure_bins` and `fewest_in_pure`. Later versions may append to it.
+/// `pure_bins` and `fewest_in_pure`. If the number of positives is known it follows as a `u64`. Later versions may append to it.
 ///
 /// ```
 /// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary};
@@ -42,6 +42,9 @@ pub struct SampleFacts {
     pub pure_bins: u32,
     /// The number of points of the emptiest of these; 0 if there are none.
     pub fewest_in_pure: u32,
+    /// The number of points with label 1; `None` if there are several classes or real weights, or if an older version wrote the
+    /// artefact.
+    pub positives: Option<u64>,
 }
 
 impl SampleFacts {
@@ -61,18 +64,20 @@ impl SampleFacts {
             heaviest: largest(|spread| spread.heaviest),
             pure_bins: narrow(pure().count() as u64),
             fewest_in_pure: narrow(pure().min().unwrap_or(0)),
+            positives: fit.positives,
         }
     }
 
     /// What is known of the rows of a calibrator of whole vectors.
     pub(crate) fn of_rows(rows: RowsHash) -> Self {
-        Self { rows, tied: f32::NAN, heaviest: f32::NAN, pure_bins: 0, fewest_in_pure: 0 }
+        Self { rows, tied: f32::NAN, heaviest: f32::NAN, pure_bins: 0, fewest_in_pure: 0, positives: None }
     }
 
     pub(crate) fn to_bytes(self) -> Vec<u8> {
-        let Self { rows, tied, heaviest, pure_bins, fewest_in_pure } = self;
+        let Self { rows, tied, heaviest, pure_bins, fewest_in_pure, positives } = self;
         let words = [tied.to_bits(), heaviest.to_bits(), pure_bins, fewest_in_pure];
-        rows.to_bytes().into_iter().chain(words.into_iter().flat_map(u32::to_le_bytes)).collect()
+        let facts = rows.to_bytes().into_iter().chain(words.into_iter().flat_map(u32::to_le_bytes));
+        facts.chain(positives.into_iter().flat_map(u64::to_le_bytes)).collect()
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -84,6 +89,7 @@ impl SampleFacts {
             heaviest: f32::from_bits(word(1)?),
             pure_bins: word(2)?,
             fewest_in_pure: word(3)?,
+            positives: rest.get(16..).and_then(|rest| rest.first_chunk().copied()).map(u64::from_le_bytes),
         })
     }
 }
@@ -109,10 +115,16 @@ mod tests {
     #[test]
     fn what_later_versions_append_is_skipped_and_what_is_cut_off_is_nothing() {
         let rows = RowsHash::of_score(0.25, true);
-        let facts = SampleFacts { rows, tied: 0.5, heaviest: 0.25, pure_bins: 3, fewest_in_pure: 7 };
-        let bytes = facts.to_bytes();
-        assert_eq!(bytes.len(), 32);
-        assert_eq!(SampleFacts::from_bytes(&[&bytes[..], &[1; 4]].concat()), Some(facts));
-        assert_eq!(SampleFacts::from_bytes(&bytes[..31]), None);
+        let unknown =
+            SampleFacts { rows, tied: 0.5, heaviest: 0.25, pure_bins: 3, fewest_in_pure: 7, positives: None };
+        let known = SampleFacts { positives: Some(1 << 40), ..unknown };
+        let (older, bytes) = (unknown.to_bytes(), known.to_bytes());
+        assert_eq!((older.len(), bytes.len()), (32, 40));
+        assert_eq!(SampleFacts::from_bytes(&[&bytes[..], &[1; 4]].concat()), Some(known));
+        assert_eq!(SampleFacts::from_bytes(&bytes), Some(known));
+        for cut in 32..40 {
+            assert_eq!(SampleFacts::from_bytes(&bytes[..cut]), Some(unknown));
+        }
+        assert_eq!(SampleFacts::from_bytes(&older[..31]), None);
     }
 }

@@ -92,6 +92,7 @@ fn fit_points(
         reduction: Reduction::Binary,
         classes: 2,
         n,
+        positives: Some(positives),
         tables: vec![Some(table)],
         unfitted: Vec::new(),
         guarantee: facts.guarantee.zip(epsilon).map(|((theorem, _), epsilon)| Guarantee {

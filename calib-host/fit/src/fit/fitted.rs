@@ -20,6 +20,8 @@ pub struct Fit {
     pub classes: usize,
     /// The number of calibration points.
     pub n: u64,
+    /// The number of calibration points with label 1; `None` for several classes, and for points with real weights.
+    pub positives: Option<u64>,
     /// The binary models, one per problem of the reduction, in the order of [`Reduction`]; `None` for one that stays
     /// uncalibrated.
     pub tables: Vec<Option<FittedTable>>,

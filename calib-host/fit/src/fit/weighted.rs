@@ -36,6 +36,7 @@ pub fn fit_weighted(data: &WeightedData, method: &BinaryMethod, alpha: f64) -> R
     })?;
     debug_assert!(fit.guarantee.is_none());
     fit.n = data.len();
+    fit.positives = None;
     fit.weighted = true;
     for table in fit.tables.iter_mut().flatten() {
         table.n = data.len();

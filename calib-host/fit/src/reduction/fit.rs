@@ -96,6 +96,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         reduction: problems.reduction(),
         classes: problems.classes(),
         n: problems.len() as u64,
+        positives: None,
         tables,
         unfitted,
         guarantee: promise.zip(epsilon).map(|(promise, epsilon)| Guarantee {

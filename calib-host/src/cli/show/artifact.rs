@@ -210,6 +210,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
             "heaviest": Some(sample.heaviest).filter(|share| !share.is_nan()),
             "pure_bins": sample.pure_bins,
             "fewest_in_pure": sample.fewest_in_pure,
+            "positives": sample.positives,
         })),
         "flags": {
             "ties_merged": header.flags.contains(HeaderFlags::TIES_MERGED),

@@ -1,0 +1,37 @@
+//! Why a calibrator is not adjusted.
+
+use calib_core::artifact::{Reduction, WriteError};
+
+/// Why a calibrator is not adjusted to another prevalence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdjustError {
+    /// A prevalence or a failure probability is not between 0 and 1.
+    #[error("the {name} is {value:?}: it must lie between 0 and 1")]
+    Share {
+        /// What it is.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The artefact is not about one score.
+    #[error("prevalence is about two classes, and the artefact is {0}")]
+    Reduction(Reduction),
+    /// A straight line between knots does not stay one.
+    #[error(
+        "a line between knots is no line at another prevalence: fit steps instead (isotonic without interpolation)"
+    )]
+    Interpolated,
+    /// The failure probabilities add up to 1 or more.
+    #[error("the failure probabilities add up to {0}: nothing would be left to promise")]
+    Alpha(f64),
+    /// All probabilities are the same: nothing can be learned from them.
+    #[error("the probabilities are all equal to the calibration prevalence: they do not tell the new one")]
+    Flat,
+    /// There are no rows.
+    #[error("there are no calibrated rows")]
+    Empty,
+    /// The artefact is not written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
