@@ -111,6 +111,11 @@ impl ReportedRule {
         Self { rule, costs: Some(costs.clone()), names, uncalibrated, in_artefact: false }
     }
 
+    /// The thresholds, ascending.
+    pub(super) fn thresholds(&self) -> Vec<f64> {
+        self.rule.thresholds().iter().copied().map(f64::from).collect()
+    }
+
     /// The intervals with the names of their actions.
     pub(super) fn intervals(&self) -> Vec<RuleInterval<'_>> {
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {

@@ -9,6 +9,8 @@
 //! This room knows artefacts, their assessment and decisions, and [`draw`](crate::draw).
 
 mod classes;
+mod clinical;
+mod clinical_plots;
 mod data;
 mod decision;
 mod figures;
@@ -27,6 +29,7 @@ mod warnings;
 mod words;
 
 pub use classes::{ClassWiseSide, ClassWiseSummary};
+pub use clinical::ClinicalSummary;
 pub use data::{CalibratorSummary, FileOrigin, Origin, REPORT_SCHEMA, Report, ReportOptions};
 pub use decision::{DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule};
 pub use make::{Figure, plot, report};

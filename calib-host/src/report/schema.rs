@@ -41,6 +41,12 @@ pub const REPORT_KEYS: &[(&str, &str)] = &[
     ),
     ("metrics.after.*", "of the calibrated probabilities"),
     ("metrics.change.*", "after less before, with paired intervals; of margins only auc"),
+    ("clinical", "the clinical validation; null unless probabilities are of one event"),
+    (
+        "clinical.before.*",
+        "of the classifier's scores, as `calib assess --json` has it; null if they are margins",
+    ),
+    ("clinical.after.*", "of the calibrated probabilities"),
     ("classes", "every class against the rest; null unless every class has a probability"),
     ("classes.n", "the number of rows of which every class has a probability"),
     ("classes.uncalibrated", "how many rows are left out because a class is uncalibrated"),

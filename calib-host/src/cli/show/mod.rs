@@ -3,6 +3,7 @@
 mod applied;
 mod artifact;
 mod assessment;
+mod clinical;
 mod comparison;
 mod decided;
 #[cfg(feature = "serial")]
@@ -20,6 +21,7 @@ pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessment::{
     after_margins, assessment, before_after, clusters, each, of_margins, top_k, vectors, vectors_json,
 };
+pub(crate) use clinical::clinical;
 pub(crate) use comparison::comparison;
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
