@@ -108,7 +108,6 @@ pub fn report(
     let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
-    let drawn = options.clusters.map(|clusters| (clusters, bootstrap.map_or(0, |bootstrap| bootstrap.seed)));
     Report {
         schema: REPORT_SCHEMA,
         of_margins: test.margins.is_some(),
@@ -126,7 +125,7 @@ pub fn report(
         clinical,
         classes,
         undrawn_classes: undrawn,
-        decision: data.rule.map(|rule| rule.summary(test, drawn)),
+        decision: data.rule.map(|rule| rule.summary(test, options)),
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,

@@ -25,6 +25,7 @@ mod schema;
 mod simplex;
 mod size;
 mod subject;
+mod threshold;
 mod warnings;
 mod words;
 
@@ -39,4 +40,5 @@ pub use rows::{CalibratedRows, ClassProbRows};
 pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
 pub use subject::ReportData;
+pub use threshold::ThresholdAccuracy;
 pub use warnings::SAME_ROWS;

@@ -136,3 +136,54 @@ fn margins_have_a_clinical_validation_after_calibration_only() {
     let run = place.run("calib plot corp-before cal.bin --test test.csv -o a.svg");
     assert!(run.code == 2 && run.stderr.contains("a margin is no probability"), "{}", run.stderr);
 }
+
+/// What a clinic asks of an action: the same counts and shares in `assess`, `report` and `decide`.
+#[test]
+fn every_threshold_of_a_rule_has_its_accuracy() {
+    let place = place().with("costs.toml", COSTS);
+    place.ok("calib fit --method umd --bins 10 --scores cal.csv --actions costs.toml -o rule.bin");
+    let got = place.json("calib assess rule.bin --scores test.csv --json");
+    let found = got["at_thresholds"].as_array().unwrap();
+    let rule = &place.inspect("rule.bin")["decision"];
+    assert!(!found.is_empty(), "{rule}");
+    place.ok("calib apply rule.bin --scores test.csv -o prob.csv");
+    let (header, rows) = place.table("prob.csv");
+    let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+    for one in found {
+        let threshold = one["threshold"].as_f64().unwrap() as f32;
+        let count = |raised: bool, label: &str| {
+            let is = |row: &&Vec<String>| {
+                (row[column("prob")].parse::<f32>().unwrap() > threshold) == raised
+                    && row[column("label")] == label
+            };
+            rows.iter().filter(is).count() as f64
+        };
+        let (tp, fp) = (count(true, "1"), count(true, "0"));
+        let (missed, spared) = (count(false, "1"), count(false, "0"));
+        close(&one["true_positives"], tp);
+        close(&one["true_negatives"], spared);
+        close(&one["sensitivity"]["value"], tp / (tp + missed));
+        close(&one["specificity"]["value"], spared / (spared + fp));
+        close(&one["npv"]["value"], spared / (spared + missed));
+        let interval = &one["ppv"]["interval"];
+        let exact = calib_host::stats::clopper_pearson(tp as u64, (tp + fp) as u64, 0.05);
+        close(&interval["lo"], exact.lo);
+        close(&interval["hi"], exact.hi);
+        assert!(!one["actions"].as_array().unwrap().is_empty());
+    }
+    let report = place.json(
+        "calib report rule.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html --json",
+    );
+    assert_eq!(report["decision"]["thresholds"], got["at_thresholds"]);
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(page.contains("At each threshold <span class=\"item\">STARD 2015, 23, 24"));
+    let decide = "calib decide rule.bin --actions costs.toml --scores test.csv --label-column label";
+    assert_eq!(place.json(&format!("{decide} --json"))["at_thresholds"], got["at_thresholds"]);
+    let line = |text: String| text.lines().find(|line| line.contains("sensitivity")).unwrap().to_owned();
+    let texts =
+        [decide, "calib assess rule.bin --scores test.csv"].map(|command| line(place.ok(command).stdout));
+    assert_eq!(texts[0], texts[1]);
+    // Without labels nothing is said.
+    let unlabelled = place.json("calib decide rule.bin --actions costs.toml --scores test.csv --json");
+    assert_eq!(unlabelled["at_thresholds"], serde_json::json!([]));
+}

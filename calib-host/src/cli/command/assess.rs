@@ -5,14 +5,14 @@ use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, ClinicalOptions, IntervalKind, Prediction, PredictionKind, ProbMatrix,
     assess, assess_before_after, assess_top_k, assess_vectors, roc_surface, validate,
 };
-use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary};
+use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule};
 use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
-use crate::cli::out::{print_json, warn};
+use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{Assessed, Subject, question_predictions};
 use crate::cli::show;
 
@@ -171,6 +171,8 @@ impl Assess {
         let both = assess_before_after(before, after, *kind, options, options);
         let evidence = rows.evidence(&stored.artifact(), &both, options.clusters);
         warn(&evidence)?;
+        let rule = ReportedRule::of_artifact(&stored.artifact(), None).unwrap_or_default();
+        let accuracies = rule.map(|rule| rule.accuracies(after, options)).unwrap_or_default();
         let clinical = self.clinical.of_rows(rows, &stored.artifact(), options);
         if !self.json {
             match margins {
@@ -181,6 +183,7 @@ impl Assess {
                 before.iter().try_for_each(|found| show::clinical("the scores", found))?;
                 show::clinical("the calibrated probabilities", after)?;
             }
+            show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
             return Ok(None);
         }
         let value = if margins.is_some() { show::of_margins(&both) } else { json!(both) };
@@ -188,6 +191,9 @@ impl Assess {
         value["evidence"] = json!(evidence);
         if let Some(clinical) = clinical {
             value["clinical"] = json!(clinical);
+        }
+        if !accuracies.is_empty() {
+            value["at_thresholds"] = json!(accuracies);
         }
         Ok(Some((value, both.after.bins.len())))
     }

@@ -14,6 +14,7 @@ mod joint;
 mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
+mod threshold;
 mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
@@ -30,4 +31,5 @@ pub(crate) use fit::ShownFit;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
+pub(crate) use threshold::at_thresholds;
 pub(crate) use warnings::Warnings;
