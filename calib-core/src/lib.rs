@@ -71,7 +71,7 @@ pub use calibrator::{
     TopLabelCalibrator, TopLabelCodeCalibrator, TopLabelCodeMarginCalibrator, TopLabelMarginCalibrator,
     VectorCalibrator,
 };
-pub use decision::{AlarmRule, DecisionRule};
+pub use decision::{AlarmRule, DecisionRule, OperatingPoints, PredictionSets};
 pub use outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
 pub use score::{
     Logits, Margin, Probs, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel,

@@ -43,7 +43,7 @@ pub use calib_fit::{
     apply_vectors, artifact_bytes, fit_binary, fit_joint, fit_top_label, joint_artifact_bytes,
 };
 pub use calib_fit::{
-    apply, artifact, assess, binary, compare, data, decide, error, fit, guarantee, joint, points, reduction,
-    stats,
+    apply, artifact, assess, binary, compare, data, decide, error, fit, guarantee, joint, operating, points,
+    reduction, sets, stats,
 };
 pub use files::{read_artifact, write_file};

@@ -4,8 +4,9 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::groups::GroupsError;
 use super::layout::{FORMAT_VERSION, SectionKind};
-use crate::decision::DecisionError;
+use crate::decision::{DecisionError, OperatingPointError, SetError};
 
 /// Why bytes are not an artefact. Offsets are from the start of the artefact, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +73,12 @@ pub enum ParseError {
     UnexpectedSection(SectionKind),
     /// The decision rule contradicts itself.
     Decision(DecisionError),
+    /// The operating points contradict themselves or the header.
+    OperatingPoints(OperatingPointError),
+    /// The prediction sets contradict themselves or the header.
+    PredictionSets(SetError),
+    /// The groups contradict themselves or the sections that have a part for each.
+    Groups(GroupsError),
 }
 
 /// What is wrong with a table of an artefact.
@@ -135,6 +142,9 @@ impl fmt::Display for ParseError {
                 write!(f, "the {kind:?} section does not go with the header's method and score encoding")
             }
             Self::Decision(cause) => write!(f, "the decision rule: {cause}"),
+            Self::OperatingPoints(cause) => write!(f, "the operating points: {cause}"),
+            Self::PredictionSets(cause) => write!(f, "the prediction sets: {cause}"),
+            Self::Groups(cause) => write!(f, "the groups: {cause}"),
         }
     }
 }

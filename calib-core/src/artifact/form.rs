@@ -239,6 +239,18 @@ impl<'a> TableForm<'a> {
         }
     }
 
+    /// Tells whether the table is over margins; not one in 16-bit numbers, whose keys may be of any score.
+    pub(super) const fn is_of_margins(&self) -> bool {
+        matches!(
+            self,
+            Self::MarginSteps(_)
+                | Self::MarginRandomized(_)
+                | Self::MarginInterpolated(_)
+                | Self::MarginScaling(_)
+                | Self::MarginVennAbers(_)
+        )
+    }
+
     /// Returns the number of bins, or of segments between knots; 0 for a function.
     pub const fn bins(&self) -> usize {
         match self {

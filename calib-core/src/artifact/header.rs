@@ -24,7 +24,7 @@ pub struct Header<'a> {
     pub encoding: ScoreEncoding,
     /// The classifier's number of classes, at least 2.
     pub classes: u16,
-    /// The number of bins over all tables, at least 1. Interpolated tables count their segments, with both constant ends; a
+    /// The number of bins over all tables, at least 1; 0 without a calibrator. Interpolated tables count their segments, with both constant ends; a
     /// partition of the simplex counts its cells; scaling functions of floats have 0.
     pub bins: u32,
     /// The number of calibration points, at least 1.
@@ -83,6 +83,10 @@ pub enum Method {
     Projection,
     /// Multi-class isotonic recursive partitioning (Berta, Bach and Jordan 2024, Algorithm 2).
     MulticlassIrp,
+    /// None: the artefact holds operating points alone.
+    OperatingPoint,
+    /// None: the artefact holds prediction sets alone.
+    PredictionSet,
 }
 
 /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022).
@@ -178,6 +182,10 @@ impl HeaderFlags {
     /// [encoding](Header::encoding) is the one of the logits, and the tables' keys are differences.
     pub const CLASS_MARGIN: Self = Self(16);
 
+    /// Each [group](super::Groups) has tables of its own: first those of group 0, as many as the reduction has, then those of the
+    /// others.
+    pub const GROUPED: Self = Self(32);
+
     /// Joins two sets of flags.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
@@ -194,7 +202,8 @@ impl HeaderFlags {
             | Self::CLASS_UNCALIBRATED.0
             | Self::WEIGHTED.0
             | Self::COMPACT.0
-            | Self::CLASS_MARGIN.0;
+            | Self::CLASS_MARGIN.0
+            | Self::GROUPED.0;
         self.0 & !all == 0
     }
 }
@@ -230,6 +239,9 @@ impl<'a> Header<'a> {
             _ => !of_class && !self.encoding.is_quantized() && !self.encoding.is_margin(),
         };
         let reduction = self.reduction.tables(self.classes).is_some() && score;
+        if self.method.has_no_calibrator() {
+            return self.is_consistent_without_calibrator();
+        }
         let tables = match self.table_section() {
             Some(SectionKind::Scaling | SectionKind::VectorScaling) => self.bins == 0,
             Some(_) => self.bins > 0,
@@ -246,6 +258,23 @@ impl<'a> Header<'a> {
             && self.flags.known()
             && !(ties_merged && self.method == Method::UmdRandomized)
             && !(joint && self.flags.contains(HeaderFlags::CLASS_UNCALIBRATED))
+            && (self.reduction.takes_codes() || !self.flags.contains(HeaderFlags::GROUPED))
+    }
+
+    /// Tells whether the header goes with operating points or prediction sets alone, which have no bins and no flags.
+    fn is_consistent_without_calibrator(&self) -> bool {
+        let is_floats = matches!(self.encoding, ScoreEncoding::F32 | ScoreEncoding::Margin);
+        let kind = match (self.method, self.reduction) {
+            (_, Reduction::Binary) => is_floats || self.encoding.is_quantized(),
+            (Method::PredictionSet, Reduction::Joint) => {
+                self.encoding == ScoreEncoding::F32 || self.encoding.is_quantized()
+            }
+            _ => false,
+        };
+        kind && self.reduction.tables(self.classes).is_some()
+            && self.encoding.is_consistent()
+            && (self.bins, self.guarantee, self.flags) == (0, None, HeaderFlags::NONE)
+            && self.n > 0
     }
 
     /// Tells whether the method can have this guarantee.
@@ -253,7 +282,8 @@ impl<'a> Header<'a> {
         let Guarantee { theorem, alpha, epsilon } = *guarantee;
         // If the only table has merged ties, nothing is left to guarantee. Edges that do not depend on the points in the bins may
         // be merged at will.
-        let alone = self.reduction.tables(self.classes) == Some(1);
+        let grouped = self.flags.contains(HeaderFlags::GROUPED);
+        let alone = self.reduction.tables(self.classes) == Some(1) && !grouped;
         let tied = self.flags.contains(HeaderFlags::TIES_MERGED) && alone;
         let void = tied && !self.method.splits() || self.flags.contains(HeaderFlags::WEIGHTED);
         let applies = match theorem {
@@ -310,9 +340,14 @@ impl<'a> Header<'a> {
         };
         let tables = self.table_section();
         match kind {
-            SectionKind::Header | SectionKind::Decision | SectionKind::Counter | SectionKind::Signature => {
-                true
+            SectionKind::Header | SectionKind::Counter | SectionKind::Signature => true,
+            SectionKind::Decision => !self.method.has_no_calibrator(),
+            SectionKind::OperatingPoints => {
+                self.reduction == Reduction::Binary && self.method != Method::PredictionSet
             }
+            SectionKind::PredictionSets => self.method != Method::OperatingPoint,
+            SectionKind::Groups => self.reduction.takes_codes(),
+            SectionKind::ScoreRanges if self.method.has_no_calibrator() => false,
             SectionKind::BinFlags => matches!(
                 tables,
                 Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
@@ -402,6 +437,11 @@ impl Method {
         })
     }
 
+    /// Tells whether there is nothing that gives a probability.
+    pub const fn has_no_calibrator(self) -> bool {
+        matches!(self, Self::OperatingPoint | Self::PredictionSet)
+    }
+
     /// Tells whether the edges do not depend on the points in the bins.
     const fn splits(self) -> bool {
         matches!(self, Self::Ums | Self::FixedWidth | Self::ScalingBinning)
@@ -436,6 +476,8 @@ impl fmt::Display for Method {
             Self::Grid => "grid",
             Self::Projection => "projection",
             Self::MulticlassIrp => "multiclass-irp",
+            Self::OperatingPoint => "operating-point",
+            Self::PredictionSet => "prediction-set",
         })
     }
 }

@@ -24,12 +24,11 @@ pub(super) fn parse<'a>(
     sections: &Payloads<'a>,
     header: &Header<'_>,
 ) -> Result<Option<Joint<'a>>, ParseError> {
-    if header.reduction != Reduction::Joint {
+    if header.reduction != Reduction::Joint || header.method.has_no_calibrator() {
         return Ok(None);
     }
     let at = |fault| ParseError::Table { table: 0, fault };
     let kind = header.table_section().ok_or(ParseError::Header)?;
-    header.check_sections(sections)?;
     let payload = sections.require(kind)?;
     let words: &[u32] = bytemuck::try_cast_slice(payload).map_err(|_| at(TableFault::Extent))?;
     if kind == SectionKind::VectorScaling {

@@ -60,13 +60,19 @@ pub enum SectionKind {
     /// Who made it.
     Signature = 65,
     /// The least and the greatest score of the calibration points.
-    // Last, because the protocol counts kinds in this order.
+    // From here on in the order in which they came, because the protocol counts kinds in this order.
     ScoreRanges = 17,
+    /// Thresholds of the score whose accuracy is promised.
+    OperatingPoints = 33,
+    /// The names of groups.
+    Groups = 34,
+    /// Which classes are in the set of a vector of scores.
+    PredictionSets = 35,
 }
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -87,6 +93,9 @@ impl SectionKind {
         Self::Counter,
         Self::Signature,
         Self::ScoreRanges,
+        Self::OperatingPoints,
+        Self::Groups,
+        Self::PredictionSets,
     ];
 
     /// Returns the index in [`SectionKind::ALL`] of the kind with this number.

@@ -31,13 +31,20 @@
 //! | 15 | projection cells | `C - 1` directions of `L` entries, `C - 1` thresholds, values |
 //! | 16 | split tree | for each node `L` i32 entries of gamma and `L` u32 children ([`SplitTree`](crate::vector::SplitTree)), values |
 //! | 17 | score ranges, optional, beside 2, 4 to 7, 9 and 11 | for each table the least and the greatest score of its calibration points: two f32; over codes two u32, each a code less the lowest code of its encoding; over margins two [keys](crate::score::Margin::key); zeros for a table without words |
-//! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain); `A` names, a byte with the length before each |
+//! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain, 4 only if the evidence suffices); `A` names, a byte with the length before each. The fourth byte is the action in place of one for which the evidence does not suffice, plus 1, if there is a flag 4 |
+//! | 33 | operating points, may be absent, mandatory if there | four bytes: the number of groups `G` or 1, of thresholds a group (2 if scores are referred), flags (1 if a referral raises the alarm), of promises `P`; for each group its thresholds in ascending order, each 5 u32: a key, then of the calibration rows those of class 1, those of them at or above the key, those of class 0, those of them at or above the key; `P` promises of four words: u32 accuracy (0 sensitivity, 1 specificity, 2 and 3 positive and negative predictive value), level, confidence, prevalence or 0 |
+//! | 34 | groups, may be absent, mandatory if there | a byte with the number `G`; `G` names, a byte with the length before each |
+//! | 35 | prediction sets, may be absent, mandatory if there | four bytes: the conformity (0 score, 1 margin), flags (1 never empty, 2 by class), 0, 0; alpha; confidence or 0; one pair for all or a pair for each class: u32 rows, u32 key of the least conformity in a set, 0 if every class is in it |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //! | 66 | sample, optional, before 65, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
 //!
-//! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artefact has exactly one of them, the one that goes with its
-//! method, its score encoding and its flags. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
+//! An artefact has at most one of the sections 32, 33 and 35, which say what is done. One without a calibrator
+//! ([`Method::OperatingPoint`], [`Method::PredictionSet`]) has 33 or 35, and no other but 1, 34, 64 and 65. A key is the bits of a
+//! probability, the key of a margin or the key of a code; keys of differences of codes have 65 536 added to them.
+//!
+//! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artefact with a binary calibrator has exactly one of them, the one that goes with its
+//! method, its score encoding and its flags. With [`HeaderFlags::GROUPED`] there are as many tables for each group of section 34. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
 //! lowest code of its encoding, or a score rounded to the nearest `k / 65535`, or the upper half of a margin's key. Edges and knots
@@ -53,6 +60,7 @@
 mod crc32c;
 mod error;
 mod form;
+mod groups;
 mod header;
 mod identity;
 mod joint;
@@ -69,6 +77,7 @@ pub(crate) use crc32c::CRC_32C;
 pub use crc32c::crc32c;
 pub use error::{ParseError, TableFault};
 pub use form::TableForm;
+pub use groups::{Groups, GroupsError};
 pub use header::{Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Theorem};
 pub use identity::{ClassifierId, Identity};
 pub use layout::{FORMAT_VERSION, PREFIX_LEN, SectionKind};

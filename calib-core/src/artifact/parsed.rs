@@ -1,7 +1,8 @@
 //! Reading an artefact.
 
 use super::error::ParseError;
-use super::header::{Header, Method};
+use super::groups::{Groups, GroupsError};
+use super::header::{Header, HeaderFlags, Method, Reduction};
 use super::identity::{ClassifierId, Identity};
 use super::joint;
 use super::layout::{PREFIX_LEN, SectionKind, array_at};
@@ -9,7 +10,7 @@ use super::prefix::Prefix;
 use super::section::Payloads;
 use super::signature::{SIGNATURE_SECTION_LEN, Signature};
 use super::tables::Tables;
-use crate::decision::DecisionRule;
+use crate::decision::{DecisionRule, OperatingPoints, PredictionSets};
 use crate::vector::Joint;
 
 /// A checked artefact, which borrows the bytes from which it was parsed.
@@ -36,7 +37,51 @@ pub struct Artifact<'a> {
     joint: Option<Joint<'a>>,
     counter: u32,
     signature: Option<Signature<'a>>,
-    decision: Option<DecisionRule<'a>>,
+    groups: Option<Groups<'a>>,
+    rule: Rule<'a>,
+}
+
+/// What is done: an artefact says it in one way at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+enum Rule<'a> {
+    None,
+    Decision(DecisionRule<'a>),
+    OperatingPoints(OperatingPoints<'a>),
+    PredictionSets(PredictionSets<'a>),
+}
+
+impl<'a> Rule<'a> {
+    /// Reads the section that says what is done.
+    fn parse(sections: &Payloads<'a>, header: &Header<'_>) -> Result<Self, ParseError> {
+        use SectionKind::{Decision, OperatingPoints as Points, PredictionSets as Sets};
+        let (decision, points, sets) = (sections.get(Decision), sections.get(Points), sections.get(Sets));
+        let missing = match header.method {
+            Method::OperatingPoint if points.is_none() => Some(Points),
+            Method::PredictionSet if sets.is_none() => Some(Sets),
+            _ => None,
+        };
+        if let Some(kind) = missing {
+            return Err(ParseError::MissingSection(kind));
+        }
+        match (decision, points, sets) {
+            (None, None, None) => Ok(Self::None),
+            (Some(payload), None, None) => {
+                DecisionRule::parse(payload).map(Self::Decision).map_err(ParseError::Decision)
+            }
+            (None, Some(payload), None) => OperatingPoints::parse(payload, header.encoding)
+                .map(Self::OperatingPoints)
+                .map_err(ParseError::OperatingPoints),
+            (None, None, Some(payload)) => {
+                let is_binary = header.reduction == Reduction::Binary;
+                PredictionSets::parse(payload, header.encoding, header.classes, is_binary)
+                    .map(Self::PredictionSets)
+                    .map_err(ParseError::PredictionSets)
+            }
+            (_, _, Some(_)) => Err(ParseError::UnexpectedSection(Sets)),
+            (_, Some(_), None) => Err(ParseError::UnexpectedSection(Points)),
+        }
+    }
 }
 
 impl<'a> Artifact<'a> {
@@ -94,10 +139,16 @@ impl<'a> Artifact<'a> {
 
         let sections = Payloads::collect(body, prefix.section_count)?;
         let header = Header::parse(sections.require(SectionKind::Header)?)?;
+        header.check_sections(&sections)?;
+        let rule = Rule::parse(&sections, &header)?;
+        let groups = groups(&sections, &header, &rule).map_err(ParseError::Groups)?;
         let joint = joint::parse(&sections, &header)?;
-        let tables = if joint.is_some() { Tables::NONE } else { Tables::parse(&sections, &header)? };
-        let decision = sections.get(SectionKind::Decision).map(DecisionRule::parse).transpose();
-        let decision = decision.map_err(ParseError::Decision)?;
+        let tables = if joint.is_some() || header.method.has_no_calibrator() {
+            Tables::NONE
+        } else {
+            let grouped = groups.filter(|_| header.flags.contains(HeaderFlags::GROUPED));
+            Tables::parse(&sections, &header, grouped.map_or(1, |groups| groups.count()))?
+        };
         let counter = sections.get(SectionKind::Counter).and_then(|payload| array_at(payload, 0));
         Ok(Self {
             identity: prefix.identity,
@@ -105,7 +156,8 @@ impl<'a> Artifact<'a> {
             header,
             tables,
             joint,
-            decision,
+            groups,
+            rule,
             counter: counter.map_or(0, u32::from_le_bytes),
             signature: sections.get(SectionKind::Signature).and_then(Signature::parse),
         })
@@ -156,7 +208,31 @@ impl<'a> Artifact<'a> {
 
     /// Returns the decision rule, if the artefact has one.
     pub const fn decision(&self) -> Option<&DecisionRule<'a>> {
-        self.decision.as_ref()
+        match &self.rule {
+            Rule::Decision(rule) => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// Returns the thresholds of the score, if the artefact has some.
+    pub const fn operating_points(&self) -> Option<&OperatingPoints<'a>> {
+        match &self.rule {
+            Rule::OperatingPoints(points) => Some(points),
+            _ => None,
+        }
+    }
+
+    /// Returns the prediction sets, if the artefact has some.
+    pub const fn prediction_sets(&self) -> Option<&PredictionSets<'a>> {
+        match &self.rule {
+            Rule::PredictionSets(sets) => Some(sets),
+            _ => None,
+        }
+    }
+
+    /// Returns the groups, if tables or thresholds are each group's own.
+    pub const fn groups(&self) -> Option<&Groups<'a>> {
+        self.groups.as_ref()
     }
 
     /// Tells whether calibrating takes a random word, as in
@@ -168,5 +244,24 @@ impl<'a> Artifact<'a> {
     /// Tells whether the artefact may be used with a classifier: not if it names another one.
     pub fn is_for(&self, classifier: ClassifierId) -> bool {
         self.header().provenance.classifier.is_none_or(|id| id == classifier)
+    }
+}
+
+/// Reads the groups, which go with every section that has a part for each.
+fn groups<'a>(
+    sections: &Payloads<'a>,
+    header: &Header<'_>,
+    rule: &Rule<'_>,
+) -> Result<Option<Groups<'a>>, GroupsError> {
+    let groups = sections.get(SectionKind::Groups).map(Groups::parse).transpose()?;
+    let points = match rule {
+        Rule::OperatingPoints(points) => points.groups(),
+        _ => 1,
+    };
+    let grouped = header.flags.contains(HeaderFlags::GROUPED);
+    match groups.map(|groups| groups.count()) {
+        None if points == 1 && !grouped => Ok(None),
+        Some(count) if points == count || points == 1 && grouped => Ok(groups),
+        _ => Err(GroupsError::Count),
     }
 }

@@ -8,9 +8,10 @@ use super::identity::Identity;
 use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
 use super::pool::{HalfWriter, WordWriter};
 use super::tables::{CODES, Table};
-use super::{joint, prefix};
-use crate::decision::{DecisionError, DecisionParts, DecisionRule};
+use super::{groups, joint, prefix};
+use crate::decision::{DecisionError, DecisionParts, DecisionRule, OperatingParts, SetParts};
 use crate::outcome::{BinFlags, ProbInterval};
+use crate::score::ScoreEncoding;
 use crate::vector::Joint;
 
 /// Writes an artefact section by section into a buffer.
@@ -48,6 +49,8 @@ pub struct ArtifactWriter<'b> {
     sections: u16,
     /// The kind of section in which the header's tables go.
     tables: Option<SectionKind>,
+    /// Whether tables in words are over margins.
+    of_margins: bool,
 }
 
 /// Why an artefact was not written.
@@ -68,7 +71,7 @@ pub enum WriteError {
 impl<'b> ArtifactWriter<'b> {
     /// Starts an artefact at the beginning of `buf`.
     pub fn new(buf: &'b mut [u8]) -> Self {
-        Self { buf, len: PREFIX_LEN, sections: 0, tables: None }
+        Self { buf, len: PREFIX_LEN, sections: 0, tables: None, of_margins: false }
     }
 
     /// Writes the header. It comes first.
@@ -83,6 +86,7 @@ impl<'b> ArtifactWriter<'b> {
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let len = postcard::to_slice(header, space).map_err(|_| WriteError::TooLarge)?.len();
         self.tables = header.table_section();
+        self.of_margins = header.encoding == ScoreEncoding::Margin;
         self.close(SectionKind::Header as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
     }
 
@@ -93,7 +97,9 @@ impl<'b> ArtifactWriter<'b> {
     /// If a table's form does not go with the header, or the tables do not fit.
     pub fn tables(&mut self, tables: &[Option<Table<'_>>]) -> Result<(), WriteError> {
         let kind = self.tables.ok_or(WriteError::Form)?;
-        if tables.iter().flatten().any(|table| table.form.section() != kind) {
+        // The bytes of both kinds of table are alike: read as the other one, edges would mean something else.
+        let fits = |form: &TableForm<'_>| form.section() == kind && form.is_of_margins() == self.of_margins;
+        if !tables.iter().flatten().all(|table| fits(&table.form)) {
             return Err(WriteError::Form);
         }
         if kind == SectionKind::CompactSteps {
@@ -137,7 +143,7 @@ impl<'b> ArtifactWriter<'b> {
     ///
     /// If the flags do not fit.
     pub fn bin_flags(&mut self, flags: &[BinFlags]) -> Result<(), WriteError> {
-        self.bytes(SectionKind::BinFlags, flags.iter().map(|flags| flags.bits()))
+        self.bytes(SectionKind::BinFlags, 0, flags.iter().map(|flags| flags.bits()))
     }
 
     /// Writes the exact intervals of all bins: a list per table, `None` for an uncalibrated class. A bin without a guarantee has no
@@ -174,7 +180,7 @@ impl<'b> ArtifactWriter<'b> {
                 _ => 0,
             })
         });
-        self.bytes(SectionKind::DirectTable, bins)
+        self.bytes(SectionKind::DirectTable, 0, bins)
     }
 
     /// Writes the least and the greatest score of each table's calibration points, `None` for an uncalibrated class: the bits of two
@@ -186,7 +192,7 @@ impl<'b> ArtifactWriter<'b> {
     /// If the ranges do not fit.
     pub fn score_ranges(&mut self, ranges: &[Option<[u32; 2]>]) -> Result<(), WriteError> {
         let words = ranges.iter().flat_map(|range| range.unwrap_or_default());
-        self.bytes(SectionKind::ScoreRanges, words.flat_map(u32::to_le_bytes))
+        self.bytes(SectionKind::ScoreRanges, 0, words.flat_map(u32::to_le_bytes))
     }
 
     /// Writes the counter. The section may be left out if the counter is 0.
@@ -213,6 +219,35 @@ impl<'b> ArtifactWriter<'b> {
         let payload = space.get(..len).unwrap_or_default();
         DecisionRule::check(payload).map_err(WriteError::Decision)?;
         self.close(SectionKind::Decision as u16, MANDATORY, len).ok_or(WriteError::TooLarge)
+    }
+
+    /// Writes operating points as a mandatory section. [`Artifact::parse`](super::Artifact::parse) checks them.
+    ///
+    /// # Errors
+    ///
+    /// If a number has no place in the format, or they do not fit.
+    pub fn operating_points(&mut self, parts: &OperatingParts<'_>) -> Result<(), WriteError> {
+        let words = parts.words().ok_or(WriteError::TooLarge)?;
+        self.bytes(SectionKind::OperatingPoints, MANDATORY, words.flat_map(u32::to_le_bytes))
+    }
+
+    /// Writes prediction sets as a mandatory section. [`Artifact::parse`](super::Artifact::parse) checks them.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit.
+    pub fn prediction_sets(&mut self, parts: &SetParts<'_>) -> Result<(), WriteError> {
+        self.bytes(SectionKind::PredictionSets, MANDATORY, parts.words().flat_map(u32::to_le_bytes))
+    }
+
+    /// Writes the names of the groups as a mandatory section. [`Artifact::parse`](super::Artifact::parse) checks them.
+    ///
+    /// # Errors
+    ///
+    /// If a name is too long, there are more than 255, or they do not fit.
+    pub fn groups(&mut self, names: &[&str]) -> Result<(), WriteError> {
+        let bytes = groups::bytes(names).ok_or(WriteError::TooLarge)?;
+        self.bytes(SectionKind::Groups, MANDATORY, bytes)
     }
 
     /// Writes a section of any kind, with a payload that the writer does not check.
@@ -251,15 +286,20 @@ impl<'b> ArtifactWriter<'b> {
         self.close(kind as u16, flags, len).ok_or(WriteError::TooLarge)
     }
 
-    /// Writes an optional section byte by byte.
-    fn bytes(&mut self, kind: SectionKind, bytes: impl Iterator<Item = u8>) -> Result<(), WriteError> {
+    /// Writes a section byte by byte.
+    fn bytes(
+        &mut self,
+        kind: SectionKind,
+        flags: u16,
+        bytes: impl Iterator<Item = u8>,
+    ) -> Result<(), WriteError> {
         let mut len = 0;
         let mut space = self.payload_space().ok_or(WriteError::TooLarge)?.iter_mut();
         for byte in bytes {
             *space.next().ok_or(WriteError::TooLarge)? = byte;
             len += 1;
         }
-        self.close(kind as u16, 0, len).ok_or(WriteError::TooLarge)
+        self.close(kind as u16, flags, len).ok_or(WriteError::TooLarge)
     }
 
     /// Returns the space for the next section's payload.

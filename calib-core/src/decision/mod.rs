@@ -1,12 +1,20 @@
-//! From a probability to what is done about it.
+//! From a score or a probability to what is done about it.
 //!
-//! A [`DecisionRule`] is part of an artefact and has an action for every probability. An [`AlarmRule`] is part of the device: a
-//! threshold for artefacts without a decision rule.
+//! [`OperatingPoints`], [`PredictionSets`] and a [`DecisionRule`] are part of an artefact, which has at most one of them: thresholds
+//! of the score whose accuracy is promised, sets of classes that hold the true one, or an action for every calibrated probability. An
+//! [`AlarmRule`] is part of the device: a threshold for artefacts without any of them.
 //!
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome) and [`table`](crate::table).
 
 mod alarm_rule;
+mod operating_point;
+mod prediction_set;
 mod rule;
 
 pub use alarm_rule::AlarmRule;
+pub use operating_point::{
+    Accuracy, AccuracyPromise, CodeOperatingPoint, OperatingParts, OperatingPoint, OperatingPointError,
+    OperatingPoints, Threshold, Thresholds, Verdict, never,
+};
+pub use prediction_set::{ClassSet, Conformity, PredictionSets, Quantile, Quantiles, SetError, SetParts};
 pub use rule::{Action, DecisionError, DecisionParts, DecisionRule};

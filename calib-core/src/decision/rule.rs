@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Calibrated, Outcome, ProbInterval};
 use crate::score::ONE_BITS;
 use crate::table::search::count_below;
 
@@ -42,6 +42,8 @@ pub struct DecisionRule<'a> {
     /// For every action, the length of its name and its name.
     names: &'a [u8],
     uncalibrated: u8,
+    /// The action in place of one that asks for more evidence than there is, plus one; 0 if no action asks for evidence.
+    unsure: u8,
 }
 
 /// The parts of a rule, not yet checked, for [`ArtifactWriter::decision`](crate::artifact::ArtifactWriter::decision).
@@ -53,6 +55,9 @@ pub struct DecisionParts<'a> {
     pub intervals: &'a [u8],
     /// The action for outcomes without a calibrated probability, as an index of `actions`.
     pub uncalibrated: u8,
+    /// The action in place of one that [asks for more evidence](Action::if_sure) than there is, as an index of `actions`; `None` if
+    /// no action asks for evidence.
+    pub unsure: Option<u8>,
     /// The actions, at least one, at most [`DecisionRule::MAX_ACTIONS`].
     pub actions: &'a [Action<'a>],
 }
@@ -67,6 +72,9 @@ pub struct Action<'a> {
     pub alarm: bool,
     /// Whether the action leaves the decision to somebody else.
     pub abstain: bool,
+    /// Whether the action asks that every probability that the evidence allows leads to the same action, next to each other (Chow
+    /// 1970): the bin's whole interval, or everything within epsilon of the probability, lies between the same two thresholds.
+    pub if_sure: bool,
 }
 
 /// Why bytes or parts are not a decision rule. The payload is the index of what is wrong.
@@ -90,12 +98,15 @@ pub enum DecisionError {
     Flags(u8),
     /// The name of this action is empty, too long, not plain text, or the name of another action.
     Name(u8),
-    /// A reserved byte is not zero.
+    /// A byte is not zero that has no meaning here: there is an action in place of those that ask for evidence, and none does.
     Reserved,
+    /// An action asks for evidence, and the action in its place is not there or asks for evidence, too.
+    Unsure,
 }
 
 const ALARM: u8 = 1;
 const ABSTAIN: u8 = 2;
+const IF_SURE: u8 = 4;
 
 impl<'a> DecisionRule<'a> {
     /// The largest number of actions.
@@ -107,9 +118,9 @@ impl<'a> DecisionRule<'a> {
     pub(crate) fn parse(payload: &'a [u8]) -> Result<Self, DecisionError> {
         let fields = Fields::split(payload)?;
         fields.check()?;
-        let Fields { thresholds, intervals, flags, names, uncalibrated } = fields;
+        let Fields { thresholds, intervals, flags, names, uncalibrated, unsure } = fields;
         let thresholds = bytemuck::try_cast_slice(thresholds).map_err(|_| DecisionError::Length)?;
-        Ok(Self { thresholds, intervals, flags, names, uncalibrated })
+        Ok(Self { thresholds, intervals, flags, names, uncalibrated, unsure })
     }
 
     /// Checks a payload at any address.
@@ -117,38 +128,59 @@ impl<'a> DecisionRule<'a> {
         Fields::split(payload)?.check()
     }
 
-    /// Returns the action for an outcome, as an index: the action at its probability, or the action for outcomes without one.
+    /// Returns the action for an outcome, as an index: the action at its probability, the one in its place if that asks for more
+    /// evidence than the outcome has, or the action for outcomes without a probability.
     #[inline]
     pub fn decide(&self, outcome: &Outcome) -> u8 {
-        match outcome.calibrated() {
-            Some(calibrated) => self.action_at(calibrated.prob),
-            None => self.uncalibrated,
+        let Some(calibrated) = outcome.calibrated() else { return self.uncalibrated };
+        let action = self.action_at(calibrated.prob);
+        match self.unsure() {
+            Some(unsure) if self.has(action, IF_SURE) && !self.is_sure(calibrated) => unsure,
+            _ => action,
         }
+    }
+
+    /// Tells whether everything that the evidence allows lies in the same interval as the probability. Without a guarantee nothing
+    /// is sure.
+    #[inline(never)]
+    fn is_sure(&self, calibrated: &Calibrated) -> bool {
+        let ProbInterval { lo, hi } = match (calibrated.interval, calibrated.epsilon) {
+            // Without an epsilon an interval is no interval of confidence.
+            (Some(interval), Some(_)) => interval,
+            (None, Some(epsilon)) => {
+                // A sum is rounded: the next float on the outside is beyond what was meant.
+                let (lo, hi) = (calibrated.prob - epsilon, calibrated.prob + epsilon);
+                ProbInterval { lo: lo.next_down().max(0.0), hi: hi.next_up().min(1.0) }
+            }
+            (_, None) => return false,
+        };
+        let at = self.interval_at(calibrated.prob);
+        at.is_some() && self.interval_at(lo) == at && self.interval_at(hi) == at
     }
 
     /// Returns the action at a probability, as an index, in O(log T) for T thresholds. A number that is no probability gets the
     /// action for outcomes without one.
     #[inline]
     pub fn action_at(&self, prob: f32) -> u8 {
+        let action = self.interval_at(prob).and_then(|interval| self.intervals.get(interval));
+        action.copied().unwrap_or(self.uncalibrated)
+    }
+
+    /// Returns which interval a probability lies in; `None` for a number that is no probability.
+    #[inline(always)]
+    fn interval_at(&self, prob: f32) -> Option<usize> {
         let bits = match prob.to_bits() {
             // -0.0 is the probability 0.
             0x8000_0000 => 0,
             bits => bits,
         };
-        if bits > ONE_BITS {
-            return self.uncalibrated;
-        }
-        let interval = count_below(bytemuck::must_cast_slice(self.thresholds), bits);
-        self.intervals.get(interval).copied().unwrap_or(self.uncalibrated)
+        (bits <= ONE_BITS).then(|| count_below(bytemuck::must_cast_slice(self.thresholds), bits))
     }
 
     /// Tells whether an outcome raises the alarm: its action does, or there is no calibrated probability.
     #[inline]
     pub fn is_raised_by(&self, outcome: &Outcome) -> bool {
-        match outcome.calibrated() {
-            Some(calibrated) => self.has(self.action_at(calibrated.prob), ALARM),
-            None => true,
-        }
+        outcome.calibrated().is_none() || self.has(self.decide(outcome), ALARM)
     }
 
     /// Tells whether a flag of an action is set. An action that does not exist has every flag.
@@ -171,6 +203,11 @@ impl<'a> DecisionRule<'a> {
         self.uncalibrated
     }
 
+    /// Returns the action in place of one that asks for more evidence than there is; `None` if no action asks for evidence.
+    pub const fn unsure(&self) -> Option<u8> {
+        self.unsure.checked_sub(1)
+    }
+
     /// Returns the number of actions, at least 1.
     pub const fn action_count(&self) -> usize {
         self.flags.len()
@@ -182,6 +219,7 @@ impl<'a> DecisionRule<'a> {
             name: core::str::from_utf8(name).unwrap_or_default(),
             alarm: flags & ALARM != 0,
             abstain: flags & ABSTAIN != 0,
+            if_sure: flags & IF_SURE != 0,
         })
     }
 
@@ -195,10 +233,14 @@ impl DecisionParts<'_> {
     /// Writes the payload at the start of `space`, and returns its length; `None` if the payload does not fit, or a number has no
     /// place in the format.
     pub(crate) fn write(&self, space: &mut [u8]) -> Option<usize> {
-        let head = [self.actions.len(), self.thresholds.len(), self.uncalibrated.into(), 0];
+        let unsure = self.unsure.map_or(0, |unsure| usize::from(unsure) + 1);
+        let head = [self.actions.len(), self.thresholds.len(), self.uncalibrated.into(), unsure];
         let thresholds = self.thresholds.iter().flat_map(|threshold| threshold.to_bits().to_le_bytes());
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-        let flags = self.actions.iter().map(|a| flag(a.alarm, ALARM) | flag(a.abstain, ABSTAIN));
+        let flags = self
+            .actions
+            .iter()
+            .map(|a| flag(a.alarm, ALARM) | flag(a.abstain, ABSTAIN) | flag(a.if_sure, IF_SURE));
         let names = self.actions.iter().map(|action| action.name.as_bytes());
         let lengths_fit = names.clone().all(|name| name.len() <= DecisionRule::MAX_NAME_BYTES);
         if !lengths_fit || head.iter().any(|&number| number > u8::MAX.into()) {
@@ -224,15 +266,13 @@ struct Fields<'a> {
     flags: &'a [u8],
     names: &'a [u8],
     uncalibrated: u8,
+    unsure: u8,
 }
 
 impl<'a> Fields<'a> {
     fn split(payload: &'a [u8]) -> Result<Self, DecisionError> {
-        let (&[actions, count, uncalibrated, reserved], rest) =
+        let (&[actions, count, uncalibrated, unsure], rest) =
             payload.split_first_chunk().ok_or(DecisionError::Length)?;
-        if reserved != 0 {
-            return Err(DecisionError::Reserved);
-        }
         if actions == 0 || usize::from(actions) > DecisionRule::MAX_ACTIONS {
             return Err(DecisionError::Actions);
         }
@@ -240,7 +280,7 @@ impl<'a> Fields<'a> {
         let (thresholds, rest) = cut(rest, 4 * usize::from(count))?;
         let (intervals, rest) = cut(rest, usize::from(count) + 1)?;
         let (flags, names) = cut(rest, actions.into())?;
-        Ok(Self { thresholds, intervals, flags, names, uncalibrated })
+        Ok(Self { thresholds, intervals, flags, names, uncalibrated, unsure })
     }
 
     fn check(&self) -> Result<(), DecisionError> {
@@ -267,13 +307,27 @@ impl<'a> Fields<'a> {
         if !is_there(self.uncalibrated) {
             return Err(DecisionError::Uncalibrated);
         }
-        self.check_actions()
+        self.check_actions()?;
+        self.check_unsure()
+    }
+
+    /// Checks that there is an action in place of those that ask for evidence, which asks for none, and that it is there for a reason.
+    fn check_unsure(&self) -> Result<(), DecisionError> {
+        let asks = |flags: &u8| flags & IF_SURE != 0;
+        match (self.flags.iter().any(asks), self.unsure.checked_sub(1)) {
+            (false, None) => Ok(()),
+            (false, Some(_)) => Err(DecisionError::Reserved),
+            (true, unsure) => match unsure.and_then(|unsure| self.flags.get(usize::from(unsure))) {
+                Some(flags) if !asks(flags) => Ok(()),
+                _ => Err(DecisionError::Unsure),
+            },
+        }
     }
 
     fn check_actions(&self) -> Result<(), DecisionError> {
         let mut rest = self.names;
         for (i, &flags) in (0..=u8::MAX).zip(self.flags) {
-            if flags & !(ALARM | ABSTAIN) != 0 {
+            if flags & !(ALARM | ABSTAIN | IF_SURE) != 0 {
                 return Err(DecisionError::Flags(i));
             }
             let (name, behind) = split_name(rest).ok_or(DecisionError::Length)?;
@@ -321,7 +375,10 @@ impl fmt::Display for DecisionError {
             Self::Uncalibrated => f.write_str("the action for the uncalibrated is not there"),
             Self::Flags(i) => write!(f, "the flags of action {i} are unknown"),
             Self::Name(i) => write!(f, "the name of action {i} is empty, too long, not plain text, or taken"),
-            Self::Reserved => f.write_str("a reserved byte is not zero"),
+            Self::Reserved => f.write_str("a byte is not zero that has no meaning here"),
+            Self::Unsure => {
+                f.write_str("there is no action in place of those that ask for evidence, or it asks for some")
+            }
         }
     }
 }
@@ -338,15 +395,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::outcome::{BinFlags, Calibrated, Uncalibrated};
+    use crate::outcome::{BinFlags, Uncalibrated};
 
-    const WAIT: Action<'_> = Action { name: "wait", alarm: false, abstain: false };
-    const ASK: Action<'_> = Action { name: "ask", alarm: false, abstain: true };
-    const ACT: Action<'_> = Action { name: "act", alarm: true, abstain: false };
+    const WAIT: Action<'_> = Action { name: "wait", alarm: false, abstain: false, if_sure: false };
+    const ASK: Action<'_> = Action { name: "ask", alarm: false, abstain: true, if_sure: false };
+    const ACT: Action<'_> = Action { name: "act", alarm: true, abstain: false, if_sure: false };
     const PARTS: DecisionParts<'_> = DecisionParts {
         thresholds: &[0.25, 0.75],
         intervals: &[0, 1, 2],
         uncalibrated: 1,
+        unsure: None,
         actions: &[WAIT, ASK, ACT],
     };
 
@@ -400,9 +458,50 @@ mod tests {
     }
 
     #[test]
+    fn an_action_that_asks_for_evidence_gives_way_without_it() {
+        let act = Action { if_sure: true, ..ACT };
+        let parts = DecisionParts { actions: &[WAIT, ASK, act], unsure: Some(1), ..PARTS };
+        let words = payload(&parts);
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        assert_eq!((rule.unsure(), rule.action(2)), (Some(1), Some(act)));
+        let plain = |prob, epsilon, interval| {
+            let flags = BinFlags::NONE;
+            rule.decide(&Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon, flags, interval }))
+        };
+        // Acts above 0.75. The epsilon is rounded to the outside, an interval is taken as it is.
+        assert_eq!(plain(0.9, Some(0.125), None), 2);
+        assert_eq!(plain(0.875, Some(0.125), None), 1);
+        assert_eq!(plain(1.0, Some(0.2), None), 2);
+        assert_eq!(plain(0.9, None, None), 1);
+        let interval = |lo, hi| ProbInterval::new(lo, hi);
+        assert_eq!(plain(0.9, Some(0.5), interval(0.75f32.next_up(), 1.0)), 2);
+        assert_eq!(plain(0.9, Some(0.01), interval(0.75, 1.0)), 1);
+        // Venn-Abers' p0 and p1 are no evidence.
+        assert_eq!(plain(0.9, None, interval(0.85, 0.95)), 1);
+        // Actions that ask for none are not looked at.
+        assert_eq!(plain(0.25, Some(0.9), None), 0);
+        assert!(rule.is_raised_by(&Outcome::Uncalibrated(Uncalibrated::Class)));
+        let raised = |epsilon| {
+            let c = Calibrated { prob: 0.9, bin: 0, epsilon, flags: BinFlags::NONE, interval: None };
+            rule.is_raised_by(&Outcome::Calibrated(c))
+        };
+        assert_eq!((raised(Some(0.125)), raised(None)), (true, false));
+
+        assert_eq!(refusal(DecisionParts { unsure: None, ..parts }), DecisionError::Unsure);
+        assert_eq!(refusal(DecisionParts { unsure: Some(2), ..parts }), DecisionError::Unsure);
+        assert_eq!(refusal(DecisionParts { unsure: Some(3), ..parts }), DecisionError::Unsure);
+        assert_eq!(refusal(DecisionParts { unsure: Some(1), ..PARTS }), DecisionError::Reserved);
+    }
+
+    #[test]
     fn a_single_action_needs_no_threshold() {
-        let words =
-            payload(&DecisionParts { thresholds: &[], intervals: &[0], uncalibrated: 0, actions: &[ACT] });
+        let words = payload(&DecisionParts {
+            thresholds: &[],
+            intervals: &[0],
+            uncalibrated: 0,
+            unsure: None,
+            actions: &[ACT],
+        });
         let rule = DecisionRule::parse(bytes(&words)).unwrap();
         assert_eq!([0.0, 0.5, 1.0].map(|prob| rule.action_at(prob)), [0; 3]);
     }
@@ -458,9 +557,9 @@ mod tests {
             let intervals: Vec<u8> = actions.iter().take(thresholds.len() + 1)
                 .map(|step| { last = (last + 1 + step) % 6; last }).collect();
             let names = ["a", "b", "c", "d", "e", "f"];
-            let actions = names.map(|name| Action { name, alarm: false, abstain: false });
+            let actions = names.map(|name| Action { name, alarm: false, abstain: false, if_sure: false });
             let words = payload(&DecisionParts {
-                thresholds: &thresholds, intervals: &intervals, uncalibrated: 5, actions: &actions,
+                thresholds: &thresholds, intervals: &intervals, uncalibrated: 5, unsure: None, actions: &actions,
             });
             let rule = DecisionRule::parse(bytes(&words)).unwrap();
             let mut probes = std::vec![f32::from_bits(probe), 0.0, 1.0];

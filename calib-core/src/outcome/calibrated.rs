@@ -149,6 +149,8 @@ pub enum Uncalibrated {
     EmptyBin,
     /// Every class's probability is 0, so that they cannot be made to sum to one.
     ZeroSum,
+    /// The artefact has no table: it holds operating points or prediction sets alone.
+    NoTable,
 }
 
 impl fmt::Display for Uncalibrated {
@@ -160,6 +162,7 @@ impl fmt::Display for Uncalibrated {
             Self::OtherClassifier => "the calibrator was fitted for another classifier",
             Self::EmptyBin => "no calibration point is in the score's bin",
             Self::ZeroSum => "every class has the probability 0",
+            Self::NoTable => "the calibrator has no table, only thresholds of the score",
         })
     }
 }
@@ -197,6 +200,7 @@ mod tests {
             Uncalibrated::OtherClassifier,
             Uncalibrated::EmptyBin,
             Uncalibrated::ZeroSum,
+            Uncalibrated::NoTable,
         ];
         for (number, reason) in (0..).zip(reasons) {
             assert_eq!(bytes(Outcome::Uncalibrated(reason)), [1, number]);

@@ -3,13 +3,14 @@
 //! A binary classifier gives a [`Score`], a float in `[0, 1]`, a [`Margin`], any finite float, or a [`QuantizedScore`], an integer
 //! code of a [`ScoreEncoding`]. A classifier of several classes gives [`Logits`] or [`Probs`], either of them a [`ScoreVector`];
 //! its [`TopLabel`] is the predicted class with its score, its [`TopLabelMargin`] the class with the lead of its logit. A quantised
-//! classifier of several classes gives a [`TopLabelCode`] or a [`TopLabelCodeMargin`].
+//! classifier of several classes gives a [`CodeVector`], of which it may tell the [`TopLabelCode`] or the [`TopLabelCodeMargin`] alone.
 //!
 //! A value of these types is valid: no calibrator has to check it again.
 //!
 //! This room imports no other.
 
 mod classes;
+mod code_vector;
 mod encoding;
 mod float;
 mod logits;
@@ -26,6 +27,7 @@ mod top_label_code_margin;
 mod top_label_margin;
 
 pub use classes::{ClassCountError, MAX_CLASSES, MAX_TOP_K};
+pub use code_vector::CodeVector;
 pub use encoding::{CodeError, EncodingError, QuantizedScore, ScoreEncoding};
 pub(crate) use float::ONE_BITS;
 pub use float::{Score, ScoreError};

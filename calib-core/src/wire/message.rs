@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::question::{Answer, Question, Scores};
 use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
 use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Reduction};
 use crate::decision::AlarmRule;
@@ -13,7 +14,7 @@ use crate::slot::{PassedOver, SlotFault};
 ///
 /// A version adds messages, behind those that there are, and changes none. A device answers a request that it does not know with
 /// [`Refusal::Unknown`].
-pub const PROTOCOL_VERSION: u16 = 3;
+pub const PROTOCOL_VERSION: u16 = 4;
 
 /// The largest number of features, logits, probabilities or codes in a request.
 pub const MAX_VALUES: usize = 128;
@@ -108,6 +109,8 @@ pub enum RequestBody {
         /// The word.
         word: u32,
     },
+    /// Calibrate scores of any kind, for a group if need be, and say all that the calibrator says of them. Since version 4.
+    Ask(Question),
 }
 
 impl RequestBody {
@@ -123,6 +126,7 @@ impl RequestBody {
             | Self::Codes(_)
             | Self::Margin(_)
             | Self::MarginWithWord { .. } => true,
+            Self::Ask(question) => !matches!(question.scores, Scores::Features(_)) || question.word.is_some(),
             Self::Status
             | Self::Classify(_)
             | Self::Slots
@@ -171,6 +175,8 @@ pub enum ReplyBody {
     Version(u16),
     /// To [`RequestBody::Standing`].
     Standing(Standing),
+    /// To [`RequestBody::Ask`].
+    Answer(Answer),
 }
 
 /// Which calibrator answers, and what is answered.
@@ -388,4 +394,10 @@ pub enum Refusal {
     /// The classifier gives the predicted class with its code, and the calibrator takes the code's lead, or the other way round.
     /// Since version 3.
     ClassScore,
+    /// The calibrator has tables or thresholds for groups with the codes below this number, and the request names none of them. Since
+    /// version 4.
+    Group(u8),
+    /// The calibrator has prediction sets, for which it takes the codes of all classes; the classifier gives the predicted class's
+    /// alone. Since version 4.
+    AllClasses,
 }

@@ -26,6 +26,7 @@
 
 mod frame;
 mod message;
+mod question;
 mod stuffing;
 mod update;
 
@@ -35,4 +36,5 @@ pub use message::{
     PROTOCOL_VERSION, Prediction, Questions, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody,
     Request, RequestBody, Standing, Status, TopKPrediction, Values,
 };
+pub use question::{Answer, Question, Scores, ScoresRef};
 pub use update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};

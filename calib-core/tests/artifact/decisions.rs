@@ -27,10 +27,11 @@ const PARTS: DecisionParts<'static> = DecisionParts {
     thresholds: &[0.25, 0.75],
     intervals: &[0, 1, 2],
     uncalibrated: 1,
+    unsure: None,
     actions: &[
-        Action { name: "wait", alarm: false, abstain: false },
-        Action { name: "ask", alarm: false, abstain: true },
-        Action { name: "alarm", alarm: true, abstain: false },
+        Action { name: "wait", alarm: false, abstain: false, if_sure: false },
+        Action { name: "ask", alarm: false, abstain: true, if_sure: false },
+        Action { name: "alarm", alarm: true, abstain: false, if_sure: false },
     ],
 };
 
@@ -112,7 +113,9 @@ fn every_contradiction_has_its_error() {
     assert_eq!(refused(|p| p.copy_within(THRESHOLDS..THRESHOLDS + 4, THRESHOLDS + 4)), E::ThresholdOrder(1));
     assert_eq!(refused(|p| p[INTERVALS] = 3), E::Interval(0));
     assert_eq!(refused(|p| p[INTERVALS + 2] = 1), E::Interval(2));
-    assert_eq!(refused(|p| p[FLAGS + 2] = 4), E::Flags(2));
+    assert_eq!(refused(|p| p[FLAGS + 2] = 8), E::Flags(2));
+    // Evidence is asked for, and no other action stands in.
+    assert_eq!(refused(|p| p[FLAGS + 2] = 4), E::Unsure);
     assert_eq!(refused(|p| p[NAMES] = 3), E::Length);
     assert_eq!(refused(|p| p[NAMES + 1] = 0xFF), E::Name(0));
     assert_eq!(refused(|p| p[NAMES + 1] = b'\t'), E::Name(0));
@@ -181,8 +184,8 @@ proptest! {
             steps.iter().take(thresholds.len() + 1).map(|step| { last = (last + step) % 6; last }).collect();
         let names = ["a", "second", "3", "vierte", "cinquième", "6"];
         let actions: Vec<_> = names.iter().zip(flags)
-            .map(|(name, (alarm, abstain))| Action { name, alarm, abstain }).collect();
-        let parts = DecisionParts { thresholds: &thresholds, intervals: &intervals, uncalibrated, actions: &actions };
+            .map(|(name, (alarm, abstain))| Action { name, alarm, abstain, if_sure: false }).collect();
+        let parts = DecisionParts { thresholds: &thresholds, intervals: &intervals, uncalibrated, unsure: None, actions: &actions };
         let bytes = aligned(&with_decision(&parts).unwrap());
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
         let rule: &DecisionRule<'_> = artifact.decision().unwrap();

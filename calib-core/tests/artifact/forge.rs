@@ -59,7 +59,7 @@ pub(crate) fn write(header: &Header<'_>, tables: &[Option<Table<'_>>], bin_flags
 }
 
 /// A section, right or wrong.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Section {
     pub(crate) kind: u16,
     pub(crate) flags: u16,

@@ -3,7 +3,7 @@
 
 use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableFault,
-    TableForm, Theorem,
+    TableForm, Theorem, WriteError,
 };
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, MarginFunction, MarginScaling, MarginVennAbersTable,
@@ -11,7 +11,7 @@ use calib_core::table::{
 };
 use calib_core::{
     Artifact, BinFlags, Calibrator, Logits, Margin, MarginTable, Outcome, ParseError, ScoreEncoding,
-    TopLabelCodeMargin,
+    StepTable, TopLabelCodeMargin,
 };
 use proptest::prelude::*;
 
@@ -284,6 +284,24 @@ fn contradictions_are_refused() {
     let compact = Header { flags: HeaderFlags::COMPACT, ..binary };
     assert!(!takes(compact) && takes(Header { encoding: ScoreEncoding::RoundedMargin, ..compact }));
     assert!(!takes(Header { encoding: ScoreEncoding::RoundedMargin, ..binary }));
+}
+
+/// The edges 0.25 and 0.75 are those of scores and of margins: the bytes do not tell, so the writer has to.
+#[test]
+fn a_table_of_the_other_kind_is_not_written() {
+    let (edges, values) = ([0.25, 0.75], [0.1, 0.2, 0.3]);
+    let scores = TableForm::Steps(StepTable::new(&edges, &values).unwrap());
+    let margins = TableForm::MarginSteps(MarginTable::new(&edges, &values).unwrap());
+    let mut buf = [0; 1024];
+    let mut write = |encoding, form| {
+        let mut writer = ArtifactWriter::new(&mut buf);
+        writer.header(&header(Method::Isotonic, encoding, 3)).unwrap();
+        writer.tables(&[Some(Table { form, epsilon: None })])
+    };
+    assert_eq!(write(ScoreEncoding::F32, scores), Ok(()));
+    assert_eq!(write(ScoreEncoding::Margin, margins), Ok(()));
+    assert_eq!(write(ScoreEncoding::F32, margins), Err(WriteError::Form));
+    assert_eq!(write(ScoreEncoding::Margin, scores), Err(WriteError::Form));
 }
 
 /// Ascending edges, no two equal, none `-0.0`.

@@ -15,6 +15,7 @@ mod properties;
 mod reductions;
 mod refusal_forms;
 mod refusals;
+mod rules;
 mod signed;
 #[path = "../../src/test_size.rs"]
 mod test_size;

@@ -2,7 +2,9 @@
 
 use calib_core::{ArtifactBuffer, Identity, MarginTable, ScoreEncoding, StepTable};
 use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem};
-use calib_core::decision::{Action, DecisionParts};
+use calib_core::decision::{
+    Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles, SetParts, Threshold, Thresholds,
+};
 use calib_core::table::CodeTable;
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 
@@ -13,12 +15,51 @@ pub fn binary() -> ArtifactBuffer<128> {
 
 /// The same with a decision rule, which treats above 0.5.
 pub fn with_decision() -> ArtifactBuffer<128> {
-    let action = |name, alarm| Action { name, alarm, abstain: false };
+    let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
     write(&header(Reduction::Binary, 2, 2), |writer| {
         writer.tables(&[steps()]).unwrap();
         let actions = &[action("wait", false), action("treat", true)];
-        let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 1], uncalibrated: 1, actions };
+        let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 1], uncalibrated: 1, unsure: None, actions };
         writer.decision(&parts).unwrap();
+    })
+}
+
+/// The thresholds 0.25 and 0.625 of a binary classifier's score, with promises about both.
+pub fn with_operating_point() -> ArtifactBuffer<128> {
+    let at = |key: f32, positives_above, negatives_above| Threshold {
+        key: key.to_bits(),
+        positives: 59,
+        positives_above,
+        negatives: 59,
+        negatives_above,
+    };
+    let promise = |accuracy| AccuracyPromise { accuracy, level: 0.95, confidence: 0.95, prevalence: None };
+    let groups = &[Thresholds { lower: at(0.25, 59, 20), upper: at(0.625, 30, 0) }];
+    let promises = &[promise(Accuracy::Sensitivity), promise(Accuracy::Specificity)];
+    let header = Header { method: Method::OperatingPoint, guarantee: None, ..header(Reduction::Binary, 2, 0) };
+    write(&header, |writer| {
+        writer.operating_points(&OperatingParts { groups, refer_raises: true, promises }).unwrap();
+    })
+}
+
+/// Prediction sets of three classes, by the margins of their logits.
+pub fn with_prediction_sets() -> ArtifactBuffer<128> {
+    let key = calib_core::Margin::new(-1.0).unwrap().key();
+    let quantiles = Quantiles::All(Quantile { rows: 59, key });
+    let parts = SetParts {
+        conformity: Conformity::Margin, never_empty: false, alpha: 0.1, confidence: None, quantiles,
+    };
+    let header = Header { method: Method::PredictionSet, guarantee: None, ..header(Reduction::Joint, 3, 0) };
+    write(&header, |writer| writer.prediction_sets(&parts).unwrap())
+}
+
+/// Two bins of a binary classifier's score for each of two groups.
+pub fn by_group() -> ArtifactBuffer<128> {
+    let child = StepTable::new(&[0.25], &[0.25, 0.75]).unwrap();
+    let child = Some(Table { form: TableForm::Steps(child), epsilon: Some(0.125) });
+    write(&Header { flags: HeaderFlags::GROUPED, ..header(Reduction::Binary, 2, 4) }, |writer| {
+        writer.tables(&[steps(), child]).unwrap();
+        writer.groups(&["adult", "child"]).unwrap();
     })
 }
 

@@ -69,7 +69,7 @@ fn received<T: DeserializeOwned>(payload: &[u8]) -> Vec<Result<T, FrameError>> {
 fn what_a_later_version_says_is_unknown_and_not_damaged() {
     for payload in [
         // A kind of message that is not known, with and without fields.
-        &[0x85, 0x02, 17][..],
+        &[0x85, 0x02, 18][..],
         &[0x85, 0x02, 100, 1, 2, 3],
         // A known one with a field more, and with a field less.
         &[0x85, 0x02, 0, 9],
@@ -78,7 +78,7 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
         assert_eq!(received::<Request>(payload), [Err(FrameError::Unknown { id: 0x105 })], "{payload:?}");
     }
     // A reason that is not known, in a reply that is.
-    for payload in [&[7, 10][..], &[7, 3, 9, 15], &[7, 3, 13], &[7, 8, 2, 0]] {
+    for payload in [&[7, 11][..], &[7, 3, 9, 15], &[7, 3, 15], &[7, 8, 2, 0]] {
         assert_eq!(received::<Reply>(payload), [Err(FrameError::Unknown { id: 7 })], "{payload:?}");
     }
     let status = Request { id: 0x105, body: RequestBody::Status };
@@ -88,7 +88,7 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
         assert_eq!(received::<Request>(payload), [Err(FrameError::Damaged)], "{payload:?}");
     }
     // What is not intact is not unknown.
-    let mut frame = framed(&[7, 17]);
+    let mut frame = framed(&[7, 18]);
     frame[1] ^= 8;
     frame.pop();
     assert_eq!(decode::<Request>(&mut frame), Err(FrameError::Damaged));
@@ -163,6 +163,26 @@ fn what_version_3_says_is_unknown_to_version_2() {
     }
     for later in ["prediction-10", "prediction-11"] {
         assert_eq!(told(later), Err(FrameError::Unknown { id: 0x0102_0304 }), "{later}");
+    }
+}
+
+/// Version 3 knows seventeen kinds of request and ten of reply, and six reasons why there is no probability.
+#[test]
+fn what_version_4_says_is_unknown_to_version_3() {
+    for index in 17..24 {
+        let mut frame = golden(&format!("request-{index}"));
+        let request: Request = decode(frame.split_last_mut().unwrap().1).unwrap();
+        assert!(matches!(&request.body, RequestBody::Ask(_)), "{index}");
+        let mut payload = [0; 64];
+        postcard::to_slice(&request, &mut payload).unwrap();
+        assert_eq!(payload[..2], [7, 17], "{index}");
+    }
+    for index in 0..6 {
+        let mut frame = golden(&format!("answer-{index}"));
+        let reply: Reply = decode(frame.split_last_mut().unwrap().1).unwrap();
+        let mut payload = [0; 64];
+        postcard::to_slice(&reply, &mut payload).unwrap();
+        assert_eq!(payload[4], 10, "{index}");
     }
 }
 

@@ -1,13 +1,16 @@
 //! A message of every kind. What was said in 0.1.0 comes first, in its order.
 
-use calib_core::artifact::{Guarantee, KeyId, Method, Reduction, SectionKind, TableFault, Theorem};
-use calib_core::decision::DecisionError;
+use calib_core::artifact::{
+    GroupsError, Guarantee, KeyId, Method, Reduction, SectionKind, TableFault, Theorem,
+};
+use calib_core::decision::{DecisionError, OperatingPointError, SetError, Verdict};
 use calib_core::score::{CodeError, LogitsError, ProbsError};
 use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Held, Keys, Measurement, Missing, Name,
-    PROTOCOL_VERSION, Prediction, Questions, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody,
-    Request, RequestBody, Slots, Standing, Status, TopKPrediction, UpdateRefusal, UpdateStatus, Values,
+    Answer, CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Held, Keys, Measurement, Missing,
+    Name, PROTOCOL_VERSION, Prediction, Question, Questions, Ranked, RankedList, RawScore, Refusal, Reply,
+    ReplyBody, Request, RequestBody, Scores, Slots, Standing, Status, TopKPrediction, UpdateRefusal,
+    UpdateStatus, Values,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -47,7 +50,54 @@ pub(crate) fn requests() -> Vec<(String, Request)> {
         RequestBody::Margin(-2.5),
         RequestBody::MarginWithWord { margin: -2.5, word: 0xDEAD_BEEF },
     ];
+    let bodies = bodies.into_iter().chain(questions()).collect();
     numbered("request", bodies).map(|(name, body)| (name, Request { id: 7, body })).collect()
+}
+
+/// A question of every kind of scores, with and without a group and a word.
+fn questions() -> Vec<RequestBody> {
+    let values: Values = [0.25, -1.5].into_iter().collect();
+    let keys: Keys = [200, 56, 0].into_iter().collect();
+    let scores = [
+        Scores::Features(values.clone()),
+        Scores::Score(0.93),
+        Scores::Margin(-2.5),
+        Scores::Logits(values.clone()),
+        Scores::Probs(values),
+        Scores::Code(200),
+        Scores::Codes(keys),
+    ];
+    let given = [(None, None), (Some(0), None), (Some(200), Some(0xDEAD_BEEF))];
+    (0..)
+        .zip(scores)
+        .map(|(i, scores): (usize, _)| {
+            let (group, word) = given[i % 3];
+            RequestBody::Ask(Question { group, word, scores })
+        })
+        .collect()
+}
+
+fn answers() -> Vec<ReplyBody> {
+    let prediction = Prediction {
+        class: 1,
+        score: RawScore::F32(Score::new(0.5).unwrap()),
+        outcome: Outcome::Uncalibrated(Uncalibrated::NoTable),
+        alarm: true,
+        word: None,
+        action: None,
+    };
+    let answer = |group, verdict, set: Option<&[u16]>| {
+        let set = set.map(|classes| classes.iter().copied().collect());
+        ReplyBody::Answer(Answer { prediction, group, verdict, set })
+    };
+    vec![
+        answer(None, None, None),
+        answer(Some(1), Some(Verdict::Negative), None),
+        answer(None, Some(Verdict::Refer), None),
+        answer(Some(254), Some(Verdict::Positive), None),
+        answer(None, None, Some(&[])),
+        answer(None, None, Some(&[0, 31, 32, 127])),
+    ]
 }
 
 pub(crate) fn replies() -> Vec<(String, Reply)> {
@@ -56,8 +106,9 @@ pub(crate) fn replies() -> Vec<(String, Reply)> {
         .chain(numbered("refusal", refusals().into_iter().map(ReplyBody::Refused).collect()))
         .chain(numbered("slots", slots()))
         .chain(numbered("update", updates()))
-        .chain(numbered("version", [2, 300, PROTOCOL_VERSION].map(ReplyBody::Version).to_vec()))
-        .chain(numbered("standing", standings()));
+        .chain(numbered("version", [2, 300, 3, PROTOCOL_VERSION].map(ReplyBody::Version).to_vec()))
+        .chain(numbered("standing", standings()))
+        .chain(numbered("answer", answers()));
     kinds.map(|(name, body)| (name, Reply { id: 0x0102_0304, body })).collect()
 }
 
@@ -97,6 +148,20 @@ fn statuses() -> Vec<ReplyBody> {
         ScoreEncoding::RoundedMargin,
     ] {
         all.push(status(AlarmRule::AtLeast(0.5), held(Method::Umd, Reduction::TopLabel, None, encoding)));
+    }
+    for (method, reduction) in
+        [(Method::OperatingPoint, Reduction::Binary), (Method::PredictionSet, Reduction::Joint)]
+    {
+        all.push(status(AlarmRule::AtLeast(0.5), held(method, reduction, None, ScoreEncoding::F32)));
+    }
+    for error in [
+        ParseError::Decision(DecisionError::Unsure),
+        ParseError::OperatingPoints(OperatingPointError::Promise(1)),
+        ParseError::PredictionSets(SetError::Threshold(300)),
+        ParseError::Groups(GroupsError::Name(2)),
+        ParseError::UnexpectedSection(SectionKind::PredictionSets),
+    ] {
+        all.push(missing(Missing::Artifact(error)));
     }
     all
 }
@@ -270,6 +335,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::SwitchedOff,
         Refusal::ClassScore,
         Refusal::Encoding(ScoreEncoding::Margin),
+        Refusal::Group(3),
+        Refusal::AllClasses,
     ]
 }
 

@@ -20,11 +20,13 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
 //! [`artifact`] < [`apply`] < [`assess`] < [`decide`] < [`compare`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
-//! The rest is plumbing (`stats`, `points`, `data`) or use (`artifact`, `apply`, `assess`, `decide`, `compare`).
+//! *Operating* points are thresholds on a score, and prediction *sets* those classes
+//! that may well be true. The rest is plumbing
+//! (`stats`, `points`, `data`) or use (`artifact`, `apply`, `assess`, `decide`, `compare`).
 #![forbid(unsafe_code)]
 
 pub mod apply;
@@ -38,8 +40,10 @@ pub mod error;
 pub mod fit;
 pub mod guarantee;
 pub mod joint;
+pub mod operating;
 pub mod points;
 pub mod reduction;
+pub mod sets;
 pub mod stats;
 
 pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vectors};

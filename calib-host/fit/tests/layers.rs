@@ -6,12 +6,14 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 16] = [
     "stats",
     "error",
     "points",
     "data",
     "guarantee",
+    "operating",
+    "sets",
     "binary",
     "fit",
     "reduction",

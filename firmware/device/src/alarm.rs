@@ -6,8 +6,9 @@ use embedded_hal::digital::OutputPin;
 /// A pin that is high while attention is needed.
 ///
 /// It is low only while the last request for a prediction gave a calibrated probability that the rule, the
-/// calibrator's own or else the built-in one, lets pass. It is high from the start, and when there is no calibrated probability: a score that nobody
-/// calibrated neither raises nor clears it.
+/// calibrator's own or else the built-in one, lets pass, or a score that the calibrator's thresholds or prediction sets let pass. It is
+/// high from the start, and when there is no calibrated probability and no such score: a score that nobody calibrated neither raises
+/// nor clears it.
 #[derive(Debug)]
 pub struct Alarm<P> {
     pin: P,
@@ -33,8 +34,7 @@ impl<P: OutputPin> Alarm<P> {
     /// The pin's.
     pub fn update(&mut self, outcome: &Outcome) -> Result<bool, P::Error> {
         let raised = outcome.calibrated().is_none_or(|calibrated| self.rule.is_raised_by(calibrated.prob));
-        self.pin.set_state(raised.into())?;
-        Ok(raised)
+        self.set(raised)
     }
 
     /// Raises or clears the alarm as a calibrator's own decision rule says, in place of the built-in one, and returns
@@ -44,7 +44,15 @@ impl<P: OutputPin> Alarm<P> {
     ///
     /// The pin's.
     pub fn follow(&mut self, rule: &DecisionRule<'_>, outcome: &Outcome) -> Result<bool, P::Error> {
-        let raised = rule.is_raised_by(outcome);
+        self.set(rule.is_raised_by(outcome))
+    }
+
+    /// Raises or clears the alarm as a calibrator's thresholds or prediction sets say, and returns whether it is raised.
+    ///
+    /// # Errors
+    ///
+    /// The pin's.
+    pub fn set(&mut self, raised: bool) -> Result<bool, P::Error> {
         self.pin.set_state(raised.into())?;
         Ok(raised)
     }

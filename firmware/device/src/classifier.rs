@@ -1,5 +1,6 @@
 //! The classifier that a device runs: a user puts their own in its place.
 
+use calib_core::score::CodeVector;
 use calib_core::wire::{MAX_VALUES, Refusal};
 use calib_core::{
     ClassifierId, Logits, Margin, Probs, QuantizedScore, Score, ScoreVector, TopLabelCode, TopLabelCodeMargin,
@@ -64,6 +65,8 @@ pub enum Output<'a> {
     Margin(Margin),
     /// The predicted class of several and the lead of its code, found among the codes of all.
     TopLabelCodeMargin(TopLabelCodeMargin),
+    /// The codes of several classes. The calibrator takes the highest one, or its lead; prediction sets take all.
+    Codes(CodeVector<'a>),
 }
 
 impl Kind {
@@ -91,7 +94,8 @@ impl<'a> Output<'a> {
             | Self::Margin(_)
             | Self::Code(_)
             | Self::TopLabelCode(_)
-            | Self::TopLabelCodeMargin(_) => None,
+            | Self::TopLabelCodeMargin(_)
+            | Self::Codes(_) => None,
         }
     }
 
@@ -103,6 +107,7 @@ impl<'a> Output<'a> {
             Self::Probs(probs) => probs.classes(),
             Self::TopLabelCode(top) => top.classes(),
             Self::TopLabelCodeMargin(top) => top.classes(),
+            Self::Codes(codes) => codes.classes(),
         };
         kind.has_classes(got)
     }

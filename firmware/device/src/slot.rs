@@ -1,10 +1,14 @@
 //! The place in flash that holds a calibrator.
 
+use calib_core::artifact::Reduction;
+use calib_core::calibrator::GroupedCalibrator;
+use calib_core::decision::{ClassSet, Verdict};
 use calib_core::slot::{Admitted, PassedOver, Refused, SlotFault};
 use calib_core::wire::{CalibratorStatus, Held, Missing, Questions, RankedList, RawScore, Refusal, Standing};
 use calib_core::{
     Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Logits, Outcome, ParseError,
-    QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin, Uncalibrated,
+    PredictionSets, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
+    Uncalibrated,
 };
 
 use crate::{Kind, Output};
@@ -23,7 +27,9 @@ pub struct Slot<'a> {
 #[derive(Clone, Debug)]
 struct Content<'a> {
     artifact: Artifact<'a>,
+    /// The calibrator, of an artefact with groups the one of the group that was asked for last.
     calibrator: Calibrator<'a>,
+    groups: Option<GroupedCalibrator<'a>>,
 }
 
 /// A calibrated output: of class 1 of a binary classifier, otherwise of the predicted class.
@@ -192,7 +198,83 @@ impl<'a> Slot<'a> {
             Output::Code(score) => self.code(1, score),
             Output::TopLabelCode(top) => self.code(top.class(), top.score()),
             Output::TopLabelCodeMargin(top) => self.lead(top),
+            Output::Codes(codes) if self.takes_lead() => self.lead(codes.top_label_margin()),
+            Output::Codes(codes) => {
+                let top = codes.top_label();
+                self.code(top.class(), top.score())
+            }
         }
+    }
+
+    /// Takes the tables of the group with this code from now on, and returns the code if the tables or thresholds are each group's
+    /// own. Without groups the code is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Group`] if there are groups, and none has this code.
+    pub fn select(&mut self, group: Option<u8>) -> Result<Option<u8>, Refusal> {
+        let Ok(Content { artifact, calibrator, groups }) = &mut self.content else { return Ok(None) };
+        let Some(names) = artifact.groups() else { return Ok(None) };
+        // There are at most 255.
+        let refusal = Refusal::Group(names.count() as u8);
+        let code = group.filter(|&code| usize::from(code) < names.count()).ok_or(refusal)?;
+        if let Some(groups) = groups {
+            *calibrator = groups.of_group(code).ok_or(refusal)?;
+        }
+        Ok(Some(code))
+    }
+
+    /// What the calibrator's thresholds say of a score, and whether that raises the alarm; `None` if it has no thresholds.
+    ///
+    /// `group` is what [`Slot::select`] returned. Where all groups have the same thresholds, or there are none, it is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Encoding`] if the thresholds are of other scores, [`Refusal::Group`] if there is no such group.
+    pub fn verdict(&self, score: &RawScore, group: Option<u8>) -> Result<Option<(Verdict, bool)>, Refusal> {
+        let points = self.content.as_ref().ok().and_then(|content| content.artifact.operating_points());
+        let Some(points) = points else { return Ok(None) };
+        let group = match points.groups() {
+            1 => 0,
+            groups => group.map(usize::from).ok_or(Refusal::Group(groups as u8))?,
+        };
+        let verdict = match *score {
+            RawScore::F32(score) => points.point(group).map(|point| point.verdict(score)),
+            RawScore::Margin(margin) => points.point(group).map(|point| point.verdict(margin)),
+            RawScore::Code(key) => points.code_point(group).and_then(|point| {
+                let score = QuantizedScore::from_key(points.encoding(), key).ok()?;
+                point.verdict(score).ok()
+            }),
+            RawScore::Lead(_) => None,
+        };
+        let verdict = verdict.ok_or(Refusal::Encoding(points.encoding()))?;
+        Ok(Some((verdict, points.is_raised_by(verdict))))
+    }
+
+    /// The calibrator's prediction sets, if it has some.
+    pub fn prediction_sets(&self) -> Option<&PredictionSets<'a>> {
+        self.content.as_ref().ok()?.artifact.prediction_sets()
+    }
+
+    /// The prediction set of an output; `None` if the calibrator has no sets.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::AllClasses`] if the output is the predicted class's code alone, [`Refusal::Encoding`] if the sets are of other
+    /// scores.
+    pub fn prediction_set(&self, output: &Output<'_>) -> Result<Option<ClassSet>, Refusal> {
+        let Some(sets) = self.prediction_sets() else { return Ok(None) };
+        let set = match *output {
+            Output::Binary(score) => sets.of_score(score),
+            Output::Margin(margin) => sets.of_margin(margin),
+            Output::Code(score) => sets.of_code(score),
+            Output::Logits(logits) => sets.of_logits(logits),
+            Output::Probs(probs) => sets.of_probs(probs),
+            Output::Codes(codes) if codes.encoding() == sets.encoding() => sets.of_keys(codes.keys()).ok(),
+            Output::Codes(_) => None,
+            Output::TopLabelCode(_) | Output::TopLabelCodeMargin(_) => return Err(Refusal::AllClasses),
+        };
+        set.map(Some).ok_or(Refusal::Encoding(sets.encoding()))
     }
 
     /// Calibrates logits by what the calibrator takes: only one that does not take their lead needs exponentials.
@@ -209,9 +291,10 @@ impl<'a> Slot<'a> {
     #[inline(never)]
     fn margin(&self, top: TopLabelMargin, word: Option<u32>) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(Content { artifact, calibrator }) => match calibrator {
+            Ok(Content { artifact, calibrator, .. }) => match calibrator {
                 Calibrator::BinaryMargin(binary) => binary.calibrate_with(top.margin, word),
                 Calibrator::TopLabelMargin(top_label) => top_label.calibrate_with(top, word),
+                Calibrator::None if artifact.header().encoding.is_margin() => NO_TABLE,
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             },
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
@@ -222,10 +305,11 @@ impl<'a> Slot<'a> {
     #[inline]
     fn score(&self, top: TopLabel, word: Option<u32>) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(Content { artifact, calibrator }) => match calibrator {
+            Ok(Content { artifact, calibrator, .. }) => match calibrator {
                 Calibrator::Binary(binary) => binary.calibrate_with(top.score, word),
                 Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
                 Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind()),
+                Calibrator::None if artifact.header().encoding == ScoreEncoding::F32 => NO_TABLE,
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             },
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
@@ -238,10 +322,11 @@ impl<'a> Slot<'a> {
     #[inline(never)]
     pub(crate) fn code(&self, class: u16, score: QuantizedScore) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(Content { artifact, calibrator }) => match calibrator {
+            Ok(Content { artifact, calibrator, .. }) => match calibrator {
                 Calibrator::BinaryCode(binary) => binary.calibrate(score),
                 Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
                 Calibrator::TopLabelCodeMargin(_) => return Err(Refusal::ClassScore),
+                Calibrator::None if artifact.header().encoding == score.encoding() => Ok(NO_TABLE),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
             }
             .map_err(|error| Refusal::Encoding(error.expected))?,
@@ -254,7 +339,7 @@ impl<'a> Slot<'a> {
     #[inline(never)]
     pub(crate) fn lead(&self, top: TopLabelCodeMargin) -> Result<Calibration, Refusal> {
         let outcome = match &self.content {
-            Ok(Content { artifact, calibrator }) => match calibrator {
+            Ok(Content { artifact, calibrator, .. }) => match calibrator {
                 Calibrator::TopLabelCodeMargin(top_label) => top_label.calibrate(top),
                 Calibrator::TopLabelCode(_) => return Err(Refusal::ClassScore),
                 _ => return Err(Refusal::Encoding(artifact.header().encoding)),
@@ -313,6 +398,9 @@ impl Slot<'_> {
     }
 }
 
+/// The outcome where there is no calibrator beside thresholds or sets.
+const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
+
 const fn calibration(top: TopLabel, outcome: Outcome) -> Calibration {
     Calibration { class: top.class, score: RawScore::F32(top.score), outcome }
 }
@@ -320,7 +408,11 @@ const fn calibration(top: TopLabel, outcome: Outcome) -> Calibration {
 impl<'a> Content<'a> {
     /// The calibrator of an artefact; `None` if it is for another kind or number of scores.
     fn of(artifact: Artifact<'a>, kind: Kind) -> Option<Self> {
-        let calibrator = artifact.calibrator();
+        let (calibrator, groups) = match artifact.calibrator() {
+            // The tables of all groups are alike.
+            Calibrator::Grouped(groups) => (groups.of_group(0)?, Some(groups)),
+            calibrator => (calibrator, None),
+        };
         let fits = match calibrator {
             Calibrator::Binary(_) | Calibrator::BinaryMargin(_) | Calibrator::BinaryCode(_) => {
                 kind == Kind::Binary
@@ -331,9 +423,13 @@ impl<'a> Content<'a> {
             Calibrator::TopLabelCodeMargin(top) => kind.has_classes(top.classes()),
             Calibrator::TopK(top) => kind.has_classes(top.classes()),
             Calibrator::Vector(vector) => kind.has_classes(vector.classes()),
+            Calibrator::None => match artifact.header().reduction {
+                Reduction::Binary => kind == Kind::Binary,
+                _ => kind.has_classes(artifact.header().classes.into()),
+            },
             _ => false,
         };
-        fits.then_some(Self { artifact, calibrator })
+        fits.then_some(Self { artifact, calibrator, groups })
     }
 }
 
@@ -360,7 +456,6 @@ const fn reason(missing: Missing) -> Uncalibrated {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::artifact::Reduction;
     use calib_core::{Probs, Score};
 
     use super::*;

@@ -104,9 +104,15 @@ pub(crate) fn deciding_artifact() -> Aligned {
     let form = |values| TableForm::Steps(StepTable::new(&[], values).unwrap());
     let table = |values| Some(Table { form: form(values), epsilon: None });
     let tables = [table(&[0.3]), table(&[0.8]), None];
-    let action = |name, alarm, abstain| Action { name, alarm, abstain };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
-    let parts = DecisionParts { thresholds: &[0.5], intervals: &[2, 0], uncalibrated: 1, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.5],
+        intervals: &[2, 0],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     write_with(&header(Reduction::TopLabel, 3, &tables, Some(ID)), &tables, &[], Some(&parts))
 }
 
@@ -115,9 +121,15 @@ pub(crate) fn deciding_artifact() -> Aligned {
 pub(crate) fn artifact_with_an_empty_bin(decides: bool) -> Aligned {
     let steps = StepTable::new(&[0.2, 0.7], &[0.05, 0.45, 0.9]).unwrap();
     let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];
-    let action = |name, alarm, abstain| Action { name, alarm, abstain };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
-    let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 2], uncalibrated: 1, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.5],
+        intervals: &[0, 2],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     let flags = [BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE];
     write_with(
         &header(Reduction::Binary, 2, &tables, Some(ID)),
@@ -159,9 +171,15 @@ pub(crate) fn top_label_code_artifact() -> Aligned {
 pub(crate) fn margin_artifact() -> Aligned {
     let steps = MarginTable::new(&[-2.5, 3.0], &[0.05, 0.4, 0.9]).unwrap();
     let tables = [Some(Table { form: TableForm::MarginSteps(steps), epsilon: None })];
-    let action = |name, alarm| Action { name, alarm, abstain: false };
+    let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
     let actions = [action("leave", false), action("act", true)];
-    let parts = DecisionParts { thresholds: &[0.5], intervals: &[0, 1], uncalibrated: 1, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.5],
+        intervals: &[0, 1],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     let header = header(Reduction::Binary, 2, &tables, Some(ID));
     write_with(&Header { encoding: ScoreEncoding::Margin, ..header }, &tables, &[], Some(&parts))
 }
@@ -252,7 +270,7 @@ fn artifact(
     write(&header(reduction, classes, tables, classifier), tables)
 }
 
-fn header(
+pub(crate) fn header(
     reduction: Reduction,
     classes: u16,
     tables: &[Option<Table<'_>>],
@@ -282,16 +300,23 @@ fn write_with(
     flags: &[BinFlags],
     decision: Option<&DecisionParts<'_>>,
 ) -> Aligned {
+    write_by(header, |writer| {
+        writer.tables(tables).unwrap();
+        if !flags.is_empty() {
+            writer.bin_flags(flags).unwrap();
+        }
+        if let Some(parts) = decision {
+            writer.decision(parts).unwrap();
+        }
+    })
+}
+
+/// An artefact of this header and what `fill` writes behind it.
+pub(crate) fn write_by(header: &Header<'_>, fill: impl FnOnce(&mut ArtifactWriter<'_>)) -> Aligned {
     let mut words = std::vec![0; 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
     writer.header(header).unwrap();
-    writer.tables(tables).unwrap();
-    if !flags.is_empty() {
-        writer.bin_flags(flags).unwrap();
-    }
-    if let Some(parts) = decision {
-        writer.decision(parts).unwrap();
-    }
+    fill(&mut writer);
     let len_bytes = writer.finish(|_| Identity([1; 8])).unwrap().len();
     words.truncate(len_bytes / 4);
     Aligned(words)

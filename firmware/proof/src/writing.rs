@@ -3,7 +3,9 @@
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, KeyId, Method, Provenance, Reduction, Table, TableForm, crc32c, sign,
 };
-use calib_core::decision::{Action, DecisionParts};
+use calib_core::decision::{
+    AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantiles, SetParts, Thresholds,
+};
 use calib_core::{BinFlags, Identity, ProbInterval, ScoreEncoding, StepTable};
 
 use crate::any::{any, bytes, floats, from, keep};
@@ -46,8 +48,22 @@ fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
         thresholds: floats(),
         intervals: bytes(),
         uncalibrated: any(),
+        unsure: from(None),
         actions: from::<&[Action<'_>]>(&[]),
     })?;
+    writer.operating_points(&OperatingParts {
+        groups: from::<&[Thresholds]>(&[]),
+        refer_raises: any(),
+        promises: from::<&[AccuracyPromise]>(&[]),
+    })?;
+    writer.prediction_sets(&SetParts {
+        conformity: from(Conformity::Score),
+        never_empty: any(),
+        alpha: any(),
+        confidence: from(None),
+        quantiles: from(Quantiles::ByClass(&[])),
+    })?;
+    writer.groups(from::<&[&str]>(&[]))?;
     writer.section(any(), any(), bytes())?;
     writer.finish(|sections| Identity([crc32c(sections) as u8; 8])).map(<[u8]>::len)
 }

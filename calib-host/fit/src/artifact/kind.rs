@@ -6,8 +6,8 @@ use calib_core::artifact::HeaderFlags;
 use crate::fit::parameter_of;
 use crate::stats::ScoreKind;
 
-/// The parameter that tells codes of margins from codes of probabilities: on the device they are the same.
-pub(super) const CODES_OF_MARGINS: &str = "codes-of=margins";
+/// The parameter, with its value, that tells codes of margins from codes of probabilities: on the device they are the same.
+pub(super) const CODES_OF: (&str, &str) = ("codes-of", "margins");
 
 /// Returns what an artefact was fitted to: of one over codes what the codes stand for.
 ///
@@ -25,11 +25,8 @@ pub(super) const CODES_OF_MARGINS: &str = "codes-of=margins";
 /// ```
 pub fn score_kind(artifact: &Artifact<'_>) -> ScoreKind {
     let header = artifact.header();
-    let of_codes = || {
-        CODES_OF_MARGINS
-            .split_once('=')
-            .is_some_and(|(name, value)| parameter_of(header.provenance.parameters, name) == Some(value))
-    };
+    let (name, value) = CODES_OF;
+    let of_codes = || parameter_of(header.provenance.parameters, name) == Some(value);
     let is_margin =
         header.encoding.is_margin() || header.flags.contains(HeaderFlags::CLASS_MARGIN) || of_codes();
     if is_margin { ScoreKind::Margin } else { ScoreKind::Probability }

@@ -3,7 +3,7 @@
 use calib_core::{QuantizedScore, ScoreEncoding};
 
 use super::error::{CodesError, CompileError, MAX_CODE_STEPS};
-use super::kind::CODES_OF_MARGINS;
+use super::kind::CODES_OF;
 use super::tables::prob_on_device;
 use crate::binary::{Bin, CodeModel, Model};
 use crate::data::score_of_code;
@@ -35,7 +35,8 @@ impl Fit {
             *table = model.in_encoding(encoding);
         }
         if self.scores == ScoreKind::Margin && !by_lead {
-            self.parameters = format!("{} {CODES_OF_MARGINS}", self.parameters).trim_start().into();
+            let (name, value) = CODES_OF;
+            self.parameters = format!("{} {name}={value}", self.parameters).trim_start().into();
         }
         Ok(self)
     }

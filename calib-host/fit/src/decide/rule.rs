@@ -162,12 +162,18 @@ impl Rule {
         let all: Vec<Action<'_>> = actions
             .all()
             .iter()
-            .map(|action| Action { name: &action.name, alarm: action.alarm, abstain: action.abstain })
+            .map(|action| Action {
+                name: &action.name,
+                alarm: action.alarm,
+                abstain: action.abstain,
+                if_sure: false,
+            })
             .collect();
         write(&DecisionParts {
             thresholds: &self.thresholds,
             intervals: &intervals,
             uncalibrated: actions.uncalibrated() as u8,
+            unsure: None,
             actions: &all,
         })
     }

@@ -4,18 +4,8 @@
 //! for every number of trials up to 2^53. The inverse of the beta distribution in `statrs` 0.19 does not end from 7.5 million
 //! trials on where few of them are positive.
 
-use std::f64::consts::TAU;
-
-use statrs::function::erf::erfc;
-
+use super::binomial::{TAIL_ERROR, tail};
 use super::interval::Interval;
-
-/// By how much a computed tail may be too small, relative to it. The ends are moved outwards by that; the tests find
-/// 1e-13.
-const TAIL_ERROR: f64 = 1e-9;
-/// From so many positives and negatives on, a bound of the tail takes the tail's place, since the continued fraction takes
-/// about the square root of the smaller count in steps. The bound exceeds the tail by about the probability of one count, 1e-5.
-const BOUND_FROM: u64 = 1 << 32;
 
 /// Computes the Clopper-Pearson interval of a binomial proportion: it covers the true proportion with probability at least
 /// `1 - alpha`, whatever the proportion is. For `n = 0` it is `[0, 1]`.
@@ -87,97 +77,6 @@ fn last(holds: impl Fn(f64) -> bool) -> f64 {
         }
     }
     f64::from_bits(holding)
-}
-
-/// The probability that `count` or more of `count + others` trials succeed, each with probability `p = 1 - q`; 1 where it
-/// is one half or more.
-fn tail(count: u64, others: u64, p: f64, q: f64) -> f64 {
-    let (k, m) = (count as f64, others as f64);
-    let n = k + m;
-    // By how much the count is above its mean, from the smaller of both probabilities: that one is not rounded.
-    let above = if p <= q { (-n).mul_add(p, k) } else { n.mul_add(q, -m) };
-    if above <= 0.0 {
-        // The median is no less than the mean rounded down.
-        return 1.0;
-    }
-    if count.min(others) >= BOUND_FROM {
-        return bound(k, m, n * p, n * q, above);
-    }
-    let density = density(k, m, n * p, n * q, above);
-    if others == 0 { density } else { density * q * fraction(k, m + 1.0, p, q, above + q) }
-}
-
-/// An upper bound of the tail by the normal distribution (Zubkov and Serov 2013, Theorem 1: one success less, and the signed
-/// root of the deviance).
-fn bound(k: f64, m: f64, mean: f64, other_mean: f64, above: f64) -> f64 {
-    let above = above - 1.0;
-    if above <= 0.0 {
-        return 1.0;
-    }
-    let deviance = deviance(k - 1.0, mean, above) + deviance(m + 1.0, other_mean, -above);
-    0.5 * erfc(deviance.sqrt())
-}
-
-/// The probability of `k` successes and `m` failures (Loader 2000, "Fast and accurate computation of binomial
-/// probabilities").
-fn density(k: f64, m: f64, mean: f64, other_mean: f64, above: f64) -> f64 {
-    if m == 0.0 {
-        // Of k trials the share of failures is `other_mean / k`.
-        return (k * if other_mean < mean { (-other_mean / k).ln_1p() } else { (mean / k).ln() }).exp();
-    }
-    let n = k + m;
-    let deviance = deviance(k, mean, above) + deviance(m, other_mean, -above);
-    (stirling_error(n) - stirling_error(k) - stirling_error(m) - deviance).exp() * (n / (TAU * k * m)).sqrt()
-}
-
-/// The logarithm of `n!` less Stirling's approximation of it.
-fn stirling_error(n: f64) -> f64 {
-    if n < 16.0 {
-        let factorial: f64 = (1..=n as u32).map(f64::from).product();
-        return factorial.ln() - (n + 0.5) * n.ln() + n - 0.5 * TAU.ln();
-    }
-    let s = 1.0 / (n * n);
-    (1.0 / 12.0 - s * (1.0 / 360.0 - s * (1.0 / 1260.0 - s * (1.0 / 1680.0 - s / 1188.0)))) / n
-}
-
-/// `count ln(count / mean) - above`, where `above = count - mean`: by a series in `above` where both terms nearly cancel.
-fn deviance(count: f64, mean: f64, above: f64) -> f64 {
-    let share = above / (count + mean);
-    if share.abs() >= 0.1 {
-        return count * (count / mean).ln() - above;
-    }
-    let (mut sum, mut power) = (above * share, 2.0 * count * share);
-    for odd in (3..).step_by(2) {
-        power *= share * share;
-        let next = sum + power / f64::from(odd);
-        if next == sum {
-            break;
-        }
-        sum = next;
-    }
-    sum
-}
-
-/// The tail from `a` successes on, divided by `q` times the probability of `a`, by the continued fraction of Didonato and
-/// Morris 1992 (equation 9), evaluated from the front (Lentz). `above` is `a - (a + b) p + 1`; the form has no difference of
-/// nearly equal numbers, and takes about the square root of the smaller of `a` and `b` in steps.
-fn fraction(a: f64, b: f64, p: f64, q: f64, above: f64) -> f64 {
-    let mut value = a * above / (a + 1.0);
-    let (mut from_front, mut from_back) = (value, 0.0);
-    let mut i = 1.0;
-    loop {
-        let even = a + 2.0 * i - 1.0;
-        let numerator = (a + i - 1.0) * (a + b + i - 1.0) / even * (i * (b - i) / even) * p * p;
-        let denominator = i + i * (b - i) * p / even + (a + i) * (above + i * (1.0 + q)) / (even + 2.0);
-        from_back = 1.0 / (denominator + numerator * from_back);
-        from_front = denominator + numerator / from_front;
-        let step = from_front * from_back;
-        value *= step;
-        if (step - 1.0).abs() < 4.0 * f64::EPSILON {
-            return a / value;
-        }
-        i += 1.0;
-    }
 }
 
 #[cfg(test)]
@@ -252,20 +151,6 @@ mod tests {
                 assert!(lo < rate && rate < hi, "{positives}/{n}: {lo} {hi}");
                 assert!(n < 1000 || (rate - lo < half && hi - rate < half), "{positives}/{n}: {lo} {hi}");
             }
-        }
-    }
-
-    /// Both ways of computing a tail meet where one takes over from the other.
-    #[test]
-    fn the_bound_is_just_above_the_tail() {
-        let (k, n) = (1u64 << 31, 1u64 << 33);
-        for deviations in [0.5, 2.0, 6.0] {
-            let p = 0.25 - deviations * (0.1875 / n as f64).sqrt();
-            let (count, others) = (k as f64, (n - k) as f64);
-            let above = (-(n as f64)).mul_add(p, count);
-            let exact = tail(k, n - k, p, 1.0 - p);
-            let bound = bound(count, others, n as f64 * p, n as f64 * (1.0 - p), above);
-            assert!(bound >= exact && bound < exact * 1.0003, "{deviations}: {exact} {bound}");
         }
     }
 

@@ -2,8 +2,10 @@
 //!
 //! The ground: knows nothing of calibration, and imports nothing of this crate.
 
+mod binomial;
 mod clopper_pearson;
 mod clusters;
+mod decimal;
 mod exact_sum;
 mod fenwick;
 mod fixed_point;
@@ -15,9 +17,11 @@ mod percent;
 mod score_kind;
 mod seed;
 
+pub(crate) use binomial::at_most_is_rare;
 pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
 pub use clusters::Clusters;
 pub(crate) use clusters::Units;
+pub(crate) use decimal::{complement, floor_of_product};
 pub(crate) use exact_sum::ExactSum;
 pub(crate) use fenwick::CountTree;
 pub(crate) use fixed_point::{Sums, mean};

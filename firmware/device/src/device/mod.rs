@@ -3,6 +3,8 @@
 mod measure;
 mod predict;
 mod rest;
+#[cfg(test)]
+mod rules;
 
 use calib_core::Anybody;
 use calib_core::wire::{
@@ -79,7 +81,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
             | RequestBody::Announce { .. }
             | RequestBody::Chunk { .. }
             | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
-            question => return self.predict(request.id, question),
+            scores => return self.predict(request.id, scores),
         };
         Ok(Reply { id: request.id, body })
     }

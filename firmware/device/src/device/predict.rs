@@ -1,10 +1,9 @@
 //! What a device predicts.
 
-use calib_core::score::CodeVectorError;
-use calib_core::wire::{Prediction, Refusal, Reply, ReplyBody, RequestBody};
-use calib_core::{
-    Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, TopLabelCode, TopLabelCodeMargin,
-};
+use calib_core::decision::{ClassSet, Verdict};
+use calib_core::score::{CodeVector, CodeVectorError};
+use calib_core::wire::{Answer, Prediction, Refusal, Reply, ReplyBody, RequestBody, ScoresRef};
+use calib_core::{Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
@@ -13,29 +12,43 @@ use crate::{
     Alarm, Calibration, Classifier, Entropy, Features, Gives, Kind, Meter, Output, Scratch, Slot, log,
 };
 
+/// What there is to say of a request's scores.
+struct Found<'p> {
+    first: Calibration,
+    rest: Rest<'p>,
+    /// What the calibrator's thresholds say, and whether that raises the alarm.
+    verdict: Option<(Verdict, bool)>,
+    set: Option<ClassSet>,
+}
+
 impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
     /// The reply to a request for a prediction; sets the alarm.
-    pub(super) fn predict(&mut self, id: u32, question: &RequestBody) -> Result<Reply, P::Error> {
-        let word = match question {
+    pub(super) fn predict(&mut self, id: u32, request: &RequestBody) -> Result<Reply, P::Error> {
+        let word = match request.word() {
             // The host's word is no secret of the device: it is told back even if nothing needs it. Whether it is random is the
             // host's to know: the reply states the epsilon that holds if it is.
-            RequestBody::ScoreWithWord { word, .. } | RequestBody::MarginWithWord { word, .. } => Some(*word),
-            _ if self.slot.is_randomized() => self.entropy.word(),
-            _ => None,
+            Some(word) => Some(word),
+            None if self.slot.is_randomized() => self.entropy.word(),
+            None => None,
         };
         let Self { classifier, slot, alarm, scratch, space, .. } = self;
-        let body = match slot.gives() {
-            Gives::One => {
-                calibrate(classifier, slot, question, word, scratch).map(|first| (first, Rest::None))
-            }
-            Gives::TopK | Gives::Classes => several(classifier, slot, question, word, (scratch, space)),
-        };
-        match body {
-            Ok((Calibration { class, score, outcome }, rest)) => {
-                let (alarm, action) = decide(slot, alarm, &outcome)?;
+        let found = slot.select(request.group()).and_then(|group| {
+            let found = find(classifier, slot, request, word, group, (scratch, space))?;
+            Ok((found, group))
+        });
+        match found {
+            Ok((Found { first: Calibration { class, score, outcome }, rest, verdict, set }, group)) => {
+                let (alarm, action) = decide(slot, alarm, &outcome, verdict, set)?;
                 let top = Prediction { class, score, outcome, alarm, word, action };
                 log::prediction(&top);
-                Ok(Reply { id, body: rest.reply(top) })
+                let body = match request {
+                    RequestBody::Ask(_) => {
+                        let verdict = verdict.map(|(verdict, _)| verdict);
+                        ReplyBody::Answer(Answer { prediction: top, group, verdict, set })
+                    }
+                    _ => rest.reply(top),
+                };
+                Ok(Reply { id, body })
             }
             Err(refusal) => {
                 alarm.raise()?;
@@ -46,53 +59,54 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
     }
 }
 
-/// Sets the alarm by the calibrator's decision rule or else by the built-in one; returns whether it is raised, and the
-/// action if a rule has one.
+/// Sets the alarm by what the calibrator says, or else by the built-in rule; returns whether it is raised, and the action if the
+/// calibrator has a decision rule.
+///
+/// Thresholds decide by their verdict. Prediction sets raise the alarm unless exactly one class is in the set: only that is an answer
+/// which needs nobody else.
 fn decide<P: OutputPin>(
     slot: &Slot<'_>,
     alarm: &mut Alarm<P>,
     outcome: &Outcome,
+    verdict: Option<(Verdict, bool)>,
+    set: Option<ClassSet>,
 ) -> Result<(bool, Option<u8>), P::Error> {
-    match slot.decision() {
-        Some(rule) => Ok((alarm.follow(rule, outcome)?, Some(rule.decide(outcome)))),
-        None => Ok((alarm.update(outcome)?, None)),
+    match (slot.decision(), verdict, set) {
+        (Some(rule), ..) => Ok((alarm.follow(rule, outcome)?, Some(rule.decide(outcome)))),
+        (None, Some((_, raised)), _) => Ok((alarm.set(raised)?, None)),
+        (None, None, Some(set)) => Ok((alarm.set(set.alone().is_none())?, None)),
+        (None, None, None) => Ok((alarm.update(outcome)?, None)),
     }
 }
 
-/// The one probability.
-fn calibrate(
+/// The calibrated scores with what the calibrator's thresholds and prediction sets say of them.
+fn find<'p>(
     classifier: &impl Classifier,
     slot: &Slot<'_>,
-    question: &RequestBody,
+    request: &RequestBody,
     word: Option<u32>,
-    scratch: &mut Scratch,
-) -> Result<Calibration, Refusal> {
-    let kind = classifier.kind();
-    match question {
-        &RequestBody::Code(key) if kind == Kind::Binary => calibrate_code(slot, key),
-        RequestBody::Codes(keys) if kind.has_classes(keys.len()) => calibrate_codes(slot, keys),
-        _ => slot.calibrate(output(classifier, question, scratch)?, word),
-    }
+    group: Option<u8>,
+    (scratch, space): (&mut Scratch, &'p mut [f32]),
+) -> Result<Found<'p>, Refusal> {
+    let other_kind = Refusal::Kind { classes: classifier.kind().classes() };
+    let output = output(classifier, slot, request.scores().ok_or(other_kind)?, scratch)?;
+    let (first, rest) = match slot.gives() {
+        Gives::One => (slot.calibrate(output, word)?, Rest::None),
+        Gives::TopK | Gives::Classes => {
+            Rest::calibrate(slot, output.vector().ok_or(other_kind)?, word, space)?
+        }
+    };
+    let verdict = slot.verdict(&first.score, group)?;
+    let set = slot.prediction_set(&output)?;
+    Ok(Found { first, rest, verdict, set })
 }
 
-/// The probability for the key of a binary classifier's code.
-fn calibrate_code(slot: &Slot<'_>, key: u16) -> Result<Calibration, Refusal> {
-    let score = QuantizedScore::from_key(encoding_of_codes(slot)?, key).map_err(Refusal::Code)?;
-    slot.code(1, score)
-}
-
-/// The probability for the keys of the codes of all classes.
-fn calibrate_codes(slot: &Slot<'_>, keys: &[u16]) -> Result<Calibration, Refusal> {
-    let refusal = |error| match error {
+/// The keys of the codes of all classes.
+fn codes<'s>(slot: &Slot<'_>, keys: &'s [u16]) -> Result<CodeVector<'s>, Refusal> {
+    CodeVector::new(encoding_of_codes(slot)?, keys).map_err(|error| match error {
         CodeVectorError::Code(_, cause) => Refusal::Code(cause),
         _ => Refusal::Kind { classes: keys.len() as u16 },
-    };
-    let encoding = encoding_of_codes(slot)?;
-    if slot.takes_lead() {
-        return slot.lead(TopLabelCodeMargin::from_keys(encoding, keys).map_err(refusal)?);
-    }
-    let top = TopLabelCode::from_keys(encoding, keys).map_err(refusal)?;
-    slot.code(top.class(), top.score())
+    })
 }
 
 /// The encoding of the codes that the calibrator takes; without a calibrator one in which every key is a code.
@@ -104,56 +118,36 @@ fn encoding_of_codes(slot: &Slot<'_>) -> Result<ScoreEncoding, Refusal> {
     }
 }
 
-/// Several probabilities, in `space` if there is one for each class.
-fn several<'p>(
-    classifier: &impl Classifier,
-    slot: &Slot<'_>,
-    question: &RequestBody,
-    word: Option<u32>,
-    (scratch, space): (&mut Scratch, &'p mut [f32]),
-) -> Result<(Calibration, Rest<'p>), Refusal> {
-    let kind = classifier.kind();
-    let other = match (question, slot.encoding()) {
-        // There are no calibrators of codes that give several.
-        (RequestBody::Codes(keys), Ok(encoding)) if kind.has_classes(keys.len()) => {
-            return Err(Refusal::Encoding(encoding));
-        }
-        _ => Refusal::Kind { classes: kind.classes() },
-    };
-    let vector = output(classifier, question, scratch)?.vector().ok_or(other)?;
-    Rest::calibrate(slot, vector, word, space)
-}
-
 /// The output to calibrate: the classifier's, or what the host sent in its place.
 fn output<'s>(
     classifier: &impl Classifier,
-    question: &'s RequestBody,
+    slot: &Slot<'_>,
+    scores: ScoresRef<'s>,
     scratch: &'s mut Scratch,
 ) -> Result<Output<'s>, Refusal> {
     let kind = classifier.kind();
-    let other_kind = Refusal::Kind { classes: kind.classes() };
-    let has_classes = |got: usize| kind != Kind::Binary && got == usize::from(kind.classes());
-    match question {
-        RequestBody::Classify(values) => {
+    match scores {
+        ScoresRef::Features(values) => {
             classifier.classify(Features::new(values, classifier.feature_count())?, scratch)
         }
-        RequestBody::Score(value) | RequestBody::ScoreWithWord { score: value, .. }
-            if kind == Kind::Binary =>
-        {
-            Score::new(*value).map(Output::Binary).map_err(Refusal::Score)
+        ScoresRef::Score(value) if kind == Kind::Binary => {
+            Score::new(value).map(Output::Binary).map_err(Refusal::Score)
         }
-        RequestBody::Margin(value) | RequestBody::MarginWithWord { margin: value, .. }
-            if kind == Kind::Binary =>
-        {
-            Margin::new(*value).map(Output::Margin).map_err(Refusal::Score)
+        ScoresRef::Margin(value) if kind == Kind::Binary => {
+            Margin::new(value).map(Output::Margin).map_err(Refusal::Score)
         }
-        RequestBody::Logits(values) if has_classes(values.len()) => {
+        ScoresRef::Code(key) if kind == Kind::Binary => {
+            let score = QuantizedScore::from_key(encoding_of_codes(slot)?, key);
+            score.map(Output::Code).map_err(Refusal::Code)
+        }
+        ScoresRef::Logits(values) if kind.has_classes(values.len()) => {
             Logits::new(values).map(Output::Logits).map_err(Refusal::Logits)
         }
-        RequestBody::Probs(values) if has_classes(values.len()) => {
+        ScoresRef::Probs(values) if kind.has_classes(values.len()) => {
             Probs::new(values).map(Output::Probs).map_err(Refusal::Probs)
         }
-        _ => Err(other_kind),
+        ScoresRef::Codes(keys) if kind.has_classes(keys.len()) => codes(slot, keys).map(Output::Codes),
+        _ => Err(Refusal::Kind { classes: kind.classes() }),
     }
 }
 

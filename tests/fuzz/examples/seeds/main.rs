@@ -129,14 +129,14 @@ fn decision() -> Vec<u8> {
     let mut header = header(Method::Isotonic, Reduction::Binary);
     header.bins = 2;
     let steps = StepTable::new(&[0.5], &[0.1, 0.9]).unwrap();
-    let action = |name, alarm, abstain| Action { name, alarm, abstain };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
     let actions = [action("wait", false, false), action("ask", false, true), action("act", true, false)];
     let mut buf = [0; 1024];
     let mut writer = ArtifactWriter::new(&mut buf);
     writer.header(&header).unwrap();
     writer.tables(&[Some(Table { form: TableForm::Steps(steps), epsilon: None })]).unwrap();
     let parts =
-        DecisionParts { thresholds: &[0.1, 0.5], intervals: &[0, 1, 2], uncalibrated: 1, actions: &actions };
+        DecisionParts { thresholds: &[0.1, 0.5], intervals: &[0, 1, 2], uncalibrated: 1, unsure: None, actions: &actions };
     writer.decision(&parts).unwrap();
     finish(writer)
 }

@@ -1,0 +1,158 @@
+//! The names of groups, which have tables or thresholds of their own.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The groups of an artefact: a group's code is its place among the names.
+///
+/// ```
+/// use calib_core::Artifact;
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::by_group();
+/// let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+/// let groups = artifact.groups().unwrap();
+/// assert!(groups.names().eq(["adult", "child"]));
+/// assert_eq!(groups.code("child"), Some(1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Groups<'a> {
+    count: u8,
+    /// For every group, the length of its name and its name.
+    names: &'a [u8],
+}
+
+/// Why bytes are not groups, or do not go with the rest of the artefact. The payload is the group's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum GroupsError {
+    /// There are fewer than 2 groups, or too few or too many bytes.
+    Length,
+    /// The name of this group is empty, too long, not plain text, or the name of another group.
+    Name(u8),
+    /// No section has a part for each group, or one has another number of parts.
+    Count,
+}
+
+impl<'a> Groups<'a> {
+    /// The largest length of a name in bytes.
+    pub const MAX_NAME_BYTES: usize = 24;
+
+    /// Checks the payload of a section.
+    pub(super) fn parse(payload: &'a [u8]) -> Result<Self, GroupsError> {
+        let (&count, names) = payload.split_first().ok_or(GroupsError::Length)?;
+        if count < 2 {
+            return Err(GroupsError::Length);
+        }
+        let mut rest = names;
+        for code in 0..count {
+            let (name, behind) = split_name(rest).ok_or(GroupsError::Length)?;
+            rest = behind;
+            let is_plain = name.is_some_and(|name| !name.is_empty() && !name.chars().any(char::is_control));
+            let is_taken = Names(names).take(code.into()).any(|other| Some(other) == name);
+            if !is_plain || is_taken || name.is_some_and(|name| name.len() > Self::MAX_NAME_BYTES) {
+                return Err(GroupsError::Name(code));
+            }
+        }
+        if rest.is_empty() { Ok(Self { count, names }) } else { Err(GroupsError::Length) }
+    }
+
+    /// Returns the number of groups, at least 2.
+    pub const fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Returns the names in the order of the codes.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        Names(self.names)
+    }
+
+    /// Returns the code of the group with this name; `None` if there is none.
+    pub fn code(&self, name: &str) -> Option<u8> {
+        (0..).zip(self.names()).find(|&(_, other)| other == name).map(|(code, _)| code)
+    }
+}
+
+/// Splits off a name, which stands behind its length: `None` as the name if it is no text.
+fn split_name(bytes: &[u8]) -> Option<(Option<&str>, &[u8])> {
+    let (&len, rest) = bytes.split_first()?;
+    let (name, rest) = rest.split_at_checked(len.into())?;
+    Some((core::str::from_utf8(name).ok(), rest))
+}
+
+/// Walks the names.
+struct Names<'a>(&'a [u8]);
+
+impl<'a> Iterator for Names<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let (name, rest) = split_name(self.0)?;
+        self.0 = rest;
+        name
+    }
+}
+
+/// Returns the bytes of a payload; `None` if a name has no place in the format.
+pub(super) fn bytes<'n>(names: &'n [&str]) -> Option<impl Iterator<Item = u8> + use<'n>> {
+    let count = u8::try_from(names.len()).ok()?;
+    let fit = names.iter().all(|name| name.len() <= Groups::MAX_NAME_BYTES);
+    let name = |name: &'n &str| core::iter::once(name.len() as u8).chain(name.bytes());
+    fit.then(|| core::iter::once(count).chain(names.iter().flat_map(name)))
+}
+
+impl fmt::Display for GroupsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("there are fewer than 2, or their length is not that of the names"),
+            Self::Name(code) => {
+                write!(f, "the name of group {code} is empty, too long, not plain text, or taken")
+            }
+            Self::Count => f.write_str("no section has a part for each group"),
+        }
+    }
+}
+
+impl core::error::Error for GroupsError {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn payload(names: &[&str]) -> Vec<u8> {
+        bytes(names).unwrap().collect()
+    }
+
+    #[test]
+    fn names_are_found_again() {
+        let longest = "x".repeat(24);
+        let payload = payload(&["f", "m", "é", &longest]);
+        let groups = Groups::parse(&payload).unwrap();
+        assert!(groups.names().eq(["f", "m", "é", longest.as_str()]));
+        assert_eq!((groups.count(), groups.code("m"), groups.code("n")), (4, Some(1), None));
+    }
+
+    #[test]
+    fn refuses_what_is_no_group() {
+        assert_eq!(Groups::parse(&payload(&["alone"])), Err(GroupsError::Length));
+        for name in ["", "f", "a\nb", "\u{7f}"] {
+            assert_eq!(Groups::parse(&payload(&["f", name])), Err(GroupsError::Name(1)), "{name:?}");
+        }
+        assert_eq!(Groups::parse(&[2, 1, b'f', 1, 0xFF]), Err(GroupsError::Name(1)));
+        assert!(bytes(&["f", &"x".repeat(25)]).is_none());
+        let long = [&[2, 1, b'f', 25][..], &[b'x'; 25]].concat();
+        assert_eq!(Groups::parse(&long), Err(GroupsError::Name(1)));
+        let whole = payload(&["f", "m"]);
+        for len in 0..whole.len() {
+            assert_eq!(Groups::parse(&whole[..len]), Err(GroupsError::Length), "{len}");
+        }
+        assert_eq!(Groups::parse(&[&whole[..], &[0]].concat()), Err(GroupsError::Length));
+    }
+}

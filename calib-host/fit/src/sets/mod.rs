@@ -1,0 +1,11 @@
+//! Prediction sets: all classes that conform well enough, with a stated probability that the true one is among them.
+//!
+//! Imports `stats`, `points`, `data` and `operating`.
+
+mod conformity;
+mod figures;
+mod fit;
+
+pub use conformity::{Conformities, ConformityScore};
+pub use figures::{SetFigures, Share};
+pub use fit::{PredictionSets, SetAim, SetError, SetThreshold};

@@ -1,0 +1,194 @@
+//! The promises of prediction sets, against every sample that there can be.
+
+use calib_core::ScoreEncoding;
+use calib_fit::data::CodeVectors;
+use calib_fit::sets::{Conformities, ConformityScore, PredictionSets, SetAim, SetError, SetFigures};
+use calib_fit::{VectorKind, Vectors};
+use proptest::prelude::*;
+
+const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0, zero_point: 0 };
+
+/// What a row can be: its scores and its class, and its probability. Scores are tied within and among classes.
+const ROWS: [(&[i64; 3], i64, f64); 6] = [
+    (&[9, 5, 0], 0, 0.3),
+    (&[9, 5, 0], 1, 0.1),
+    (&[3, 9, 3], 1, 0.2),
+    (&[3, 9, 3], 2, 0.1),
+    (&[1, 2, 8], 2, 0.2),
+    (&[7, 7, 7], 0, 0.1),
+];
+
+fn conformities(sample: &[usize]) -> (Conformities, Vec<i64>) {
+    let codes: Vec<i64> = sample.iter().flat_map(|&row| *ROWS[row].0).collect();
+    let codes = CodeVectors::of_logits(&codes, 3, U8).unwrap();
+    (Conformities::of_codes(&codes), sample.iter().map(|&row| ROWS[row].1).collect())
+}
+
+/// All samples of `n` rows with their probabilities.
+fn samples(n: usize) -> Vec<(Vec<usize>, f64)> {
+    let mut all = vec![(Vec::new(), 1.0)];
+    for _ in 0..n {
+        let longer = |(sample, prob): &(Vec<usize>, f64)| {
+            let (sample, prob) = (sample.clone(), *prob);
+            (0..ROWS.len())
+                .map(move |row| ([&sample[..], &[row]].concat(), prob * ROWS[row].2))
+                .collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// The true coverage of all rows, and of those of each class.
+fn coverage(sets: &PredictionSets) -> (f64, [f64; 3]) {
+    let (rows, labels) = conformities(&[0, 1, 2, 3, 4, 5]);
+    let [mut covered, mut of_class] = [[0.0; 3]; 2];
+    for ((row, label), (_, _, prob)) in rows.rows().zip(labels).zip(ROWS) {
+        of_class[label as usize] += prob;
+        if sets.set(row).nth(label as usize).unwrap() {
+            covered[label as usize] += prob;
+        }
+    }
+    let by_class = [0, 1, 2].map(|class| covered[class] / of_class[class]);
+    (covered.iter().sum(), by_class)
+}
+
+const ROUNDING: f64 = 1e-12;
+
+/// On average over the draw of the calibration rows, of all rows and of those of a class.
+#[test]
+fn coverage_is_at_least_what_is_promised() {
+    for n in 1..=5 {
+        for alpha in [0.1, 0.25, 0.4, 0.5, 0.7] {
+            let aim = |by_class| SetAim { alpha, by_class, confidence: None };
+            let (mut marginal, mut by_class, mut always) = (0.0, [0.0; 3], true);
+            for (sample, prob) in samples(n) {
+                let (rows, labels) = conformities(&sample);
+                let sets = PredictionSets::fit(&rows, &labels, aim(false)).unwrap();
+                always &= sets.thresholds[0].key.is_none();
+                marginal += prob * coverage(&sets).0;
+                let sets = PredictionSets::fit(&rows, &labels, aim(true)).unwrap();
+                let covered = coverage(&sets).1;
+                for class in 0..3 {
+                    by_class[class] += prob * covered[class];
+                }
+            }
+            let least = by_class.into_iter().fold(marginal, f64::min);
+            assert!(least >= 1.0 - alpha - ROUNDING, "{n} {alpha}: {marginal} {by_class:?}");
+            // Below 1 / (n + 1) every class is in every set.
+            assert_eq!(always, alpha * (n as f64 + 1.0) < 1.0 - ROUNDING, "{n} {alpha}");
+            assert!(always == (marginal > 1.0 - ROUNDING), "{n} {alpha}: {marginal}");
+        }
+    }
+}
+
+/// Over the draw of the calibration rows, of all rows and of all classes at once.
+#[test]
+fn coverage_holds_with_its_confidence() {
+    for (n, alpha, confidence) in [(5, 0.5, 0.7), (5, 0.4, 0.6), (4, 0.6, 0.9), (5, 0.75, 0.9)] {
+        for by_class in [false, true] {
+            let aim = SetAim { alpha, by_class, confidence: Some(confidence) };
+            let [mut broken, mut left_out] = [0.0; 2];
+            for (sample, prob) in samples(n) {
+                let (rows, labels) = conformities(&sample);
+                let sets = PredictionSets::fit(&rows, &labels, aim).unwrap();
+                let (all, of_class) = coverage(&sets);
+                let least = if by_class { of_class.into_iter().fold(1.0, f64::min) } else { all };
+                broken += if least < 1.0 - alpha - ROUNDING { prob } else { 0.0 };
+                left_out += if sets.thresholds.iter().any(|t| t.key.is_some()) { prob } else { 0.0 };
+            }
+            assert!(broken <= 1.0 - confidence + ROUNDING, "{n} {alpha} {by_class}: {broken}");
+            assert!(by_class || left_out == 1.0 || left_out > 0.99, "{left_out}");
+        }
+    }
+}
+
+#[test]
+fn alpha_is_a_decimal_and_a_tiny_one_an_answer() {
+    let rows: Vec<i64> = (0..99).flat_map(|i| [100 + i, 100]).collect();
+    let rows = Conformities::of_codes(&CodeVectors::of_logits(&rows, 2, U8).unwrap());
+    let least = |alpha| {
+        let aim = SetAim { alpha, by_class: false, confidence: None };
+        let key = PredictionSets::fit(&rows, &[0; 99], aim).unwrap().thresholds[0].key;
+        key.map(|key| (key ^ (1 << 31)) as i32)
+    };
+    // .29 (99 + 1) is 29, and the 29th smallest margin is 28.
+    assert_eq!((least(0.29), least(0.01), least(0.0099)), (Some(28), Some(0), None));
+    assert_eq!(least(1e-300), None);
+    let aim = |alpha| SetAim { alpha, by_class: false, confidence: None };
+    assert_eq!(
+        [0.5, 0.3, 0.1, 0.01, 0.007].map(|alpha| aim(alpha).points_needed(2)),
+        [1, 3, 9, 99, 142].map(Some)
+    );
+    for alpha in [0.0, 1.0, f64::NAN] {
+        assert!(matches!(PredictionSets::fit(&rows, &[0; 99], aim(alpha)), Err(SetError::Share { .. })));
+        assert_eq!(aim(alpha).points_needed(2), None);
+    }
+    let aim = SetAim { confidence: Some(1.0), ..aim(0.1) };
+    assert!(PredictionSets::fit(&rows, &[0; 99], aim).is_err());
+}
+
+#[test]
+fn classes_without_rows_are_in_every_set() {
+    let (rows, labels) = conformities(&[0, 0, 0, 2, 2, 2]);
+    let aim = SetAim { alpha: 0.3, by_class: true, confidence: None };
+    let sets = PredictionSets::fit(&rows, &labels, aim).unwrap();
+    assert_eq!(sets.unseen().collect::<Vec<_>>(), [2]);
+    for row in rows.rows() {
+        assert!(sets.set(row).nth(2).unwrap());
+    }
+    let all_together = PredictionSets::fit(&rows, &labels, SetAim { by_class: false, ..aim }).unwrap();
+    assert_eq!(all_together.unseen().count(), 0);
+    assert!(PredictionSets::fit(&rows, &[0, 0, 0, 3, 1, 1], aim).is_err());
+    assert!(PredictionSets::fit(&rows, &[0], aim).is_err());
+}
+
+#[test]
+fn figures_of_other_rows_are_refused() {
+    let (rows, labels) = conformities(&[0, 2, 4]);
+    let aim = SetAim { alpha: 0.5, by_class: false, confidence: None };
+    let sets = PredictionSets::fit(&rows, &labels, aim).unwrap();
+    let probs = Vectors::new(vec![0.5, 0.25, 0.25], 3, VectorKind::Probs).unwrap();
+    let probs = Conformities::of_vectors(&probs, ConformityScore::Softmax).unwrap();
+    let other = SetError::Other { classes: 3, score: ConformityScore::Margin };
+    assert_eq!(SetFigures::of(&sets, &probs, &[0], false, 0.05), Err(other));
+}
+
+proptest! {
+    /// Every count, and the interval of the mean size has the exact ends of its parts.
+    #[test]
+    fn figures_count_what_the_sets_say(
+        calibration in proptest::collection::vec(0usize..6, 5..60), test in proptest::collection::vec(0usize..6, 1..60),
+        alpha in 1u32..90, by_class in any::<bool>(), never_empty in any::<bool>(),
+    ) {
+        let (rows, labels) = conformities(&calibration);
+        let aim = SetAim { alpha: f64::from(alpha) / 100.0, by_class, confidence: None };
+        let sets = PredictionSets::fit(&rows, &labels, aim).unwrap();
+        let (rows, labels) = conformities(&test);
+        let figures = SetFigures::of(&sets, &rows, &labels, never_empty, 0.05).unwrap();
+        let (mut sizes, mut hits) = (vec![], vec![]);
+        for ((row, label), &predicted) in rows.rows().zip(&labels).zip(rows.predicted()) {
+            let mut set: Vec<bool> = sets.set(row).collect();
+            set[usize::from(predicted)] |= never_empty;
+            sizes.push(set.iter().filter(|is_in| **is_in).count());
+            hits.push(set[*label as usize]);
+        }
+        let n = test.len() as u64;
+        let count = |test: &dyn Fn(usize) -> bool| (0..hits.len()).filter(|&i| test(i)).count() as u64;
+        prop_assert_eq!((figures.covered.count, figures.covered.n), (count(&|i| hits[i]), n));
+        for class in 0..3 {
+            let share = figures.by_class[class];
+            let of_class = |i: usize| labels[i] == class as i64;
+            prop_assert_eq!((share.count, share.n), (count(&|i| of_class(i) && hits[i]), count(&of_class)));
+        }
+        for size in 0..=3 {
+            let share = figures.by_size[size];
+            prop_assert_eq!((share.count, share.n), (count(&|i| sizes[i] == size && hits[i]), count(&|i| sizes[i] == size)));
+        }
+        prop_assert_eq!(figures.alone(), figures.by_size[1]);
+        prop_assert!(!never_empty || figures.empty() == 0);
+        let mean = sizes.iter().sum::<usize>() as f64 / n as f64;
+        prop_assert!((figures.mean_size - mean).abs() < 1e-12);
+        prop_assert!(figures.mean_size_interval.lo <= mean && mean <= figures.mean_size_interval.hi);
+    }
+}
