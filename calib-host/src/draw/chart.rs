@@ -332,7 +332,7 @@ const LEGEND_CHAR: f64 = 6.6;
 /// assert!(calib_host::draw::key("before").starts_with("<path class=\"before\""));
 /// ```
 pub fn key(class: &str) -> String {
-    let is_area = class == "bar" || class.starts_with("region");
+    let is_area = matches!(class, "bar" | "band") || class.starts_with("region");
     if is_area {
         format!("<rect class=\"{class}\" x=\"4\" y=\"1\" width=\"20\" height=\"10\"/>")
     } else if class.contains("cross") {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::classes::ClassWiseSummary;
+use super::clinical::ClinicalSummary;
 use super::decision::DecisionSummary;
 use super::plots::Occupancy;
 use super::size::ArtifactPart;
@@ -98,6 +99,8 @@ pub struct Report {
     pub uncalibrated: u64,
     /// The metrics on the test rows.
     pub metrics: BeforeAfter,
+    /// The clinical validation on the test rows, if they are binary.
+    pub clinical: Option<ClinicalSummary>,
     /// The metrics of every class against the rest, where every class has a probability.
     pub classes: Option<ClassWiseSummary>,
     /// The classes that have no diagram of their own among those that are predicted.

@@ -1,14 +1,14 @@
 //! What is decided on the test rows, and what it costs.
 
 use calib_core::{Artifact, Score};
-use calib_fit::assess::{Prediction, RuleInterval};
+use calib_fit::assess::{AssessOptions, DiagnosticAccuracy, Prediction, RuleInterval};
 use calib_fit::decide::{
     Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
 };
-use calib_fit::stats::{Clusters, Seed};
 use serde::Serialize;
 
 use super::rows::CalibratedRows;
+use super::threshold::ThresholdAccuracy;
 
 /// The probability with which the interval of the expected cost may fail.
 const DELTA: f64 = 0.1;
@@ -62,6 +62,8 @@ pub struct DecisionSummary {
     pub uncalibrated: String,
     /// The intervals, ascending.
     pub intervals: Vec<DecisionInterval>,
+    /// How accurate the rule is at each of its thresholds.
+    pub thresholds: Vec<ThresholdAccuracy>,
     /// The cost of a decision, if the costs of the actions are known.
     pub cost: Option<DecisionCost>,
 }
@@ -111,6 +113,32 @@ impl ReportedRule {
         Self { rule, costs: Some(costs.clone()), names, uncalibrated, in_artefact: false }
     }
 
+    /// The thresholds, ascending.
+    pub(super) fn thresholds(&self) -> Vec<f64> {
+        self.rule.thresholds().iter().copied().map(f64::from).collect()
+    }
+
+    /// How accurate the rule is on these rows at each of its thresholds, above which a test is positive. Of the options, alpha
+    /// and the clusters of the rows count.
+    pub fn accuracies(&self, rows: &[Prediction], options: &AssessOptions<'_>) -> Vec<ThresholdAccuracy> {
+        let is_alarm = |&action: &usize| self.names[action].1;
+        let at = |(i, &threshold): (usize, &f32)| {
+            let (below, above) = self.rule.intervals().split_at(i + 1);
+            let mut actions: Vec<String> = above.iter().map(|&action| self.names[action].0.clone()).collect();
+            let mut met = std::collections::BTreeSet::new();
+            actions.retain(|action| met.insert(action.clone()));
+            let tests: Vec<(bool, bool)> =
+                rows.iter().map(|row| (row.prob as f32 > threshold, row.hit)).collect();
+            ThresholdAccuracy {
+                threshold,
+                actions,
+                is_alarm: above.iter().all(is_alarm) && !below.iter().any(is_alarm),
+                accuracy: DiagnosticAccuracy::new(&tests, options.alpha, options.clusters),
+            }
+        };
+        self.rule.thresholds().iter().enumerate().map(at).collect()
+    }
+
     /// The intervals with the names of their actions.
     pub(super) fn intervals(&self) -> Vec<RuleInterval<'_>> {
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
@@ -121,12 +149,8 @@ impl ReportedRule {
     }
 
     /// What is decided on test rows, by the calibrated probabilities and by the scores. The costs are those of one row of each
-    /// cluster, where rows are not independent, drawn with the seed.
-    pub(super) fn summary(
-        &self,
-        test: &CalibratedRows,
-        clusters: Option<(&Clusters, Seed)>,
-    ) -> DecisionSummary {
+    /// cluster, where rows are not independent, drawn with the bootstrap's seed.
+    pub(super) fn summary(&self, test: &CalibratedRows, options: &AssessOptions<'_>) -> DecisionSummary {
         let CalibratedRows { before, after, .. } = test;
         let is_prob = test.margins.is_none();
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
@@ -153,8 +177,10 @@ impl ReportedRule {
             in_artefact: self.in_artefact,
             uncalibrated: self.names[self.uncalibrated].0.clone(),
             intervals: self.rule.pieces().map(interval).collect(),
+            thresholds: self.accuracies(after, options),
             cost: self.costs.as_ref().and_then(|costs| {
-                let Some((clusters, seed)) = clusters else {
+                let seed = options.bootstrap.map_or(0, |bootstrap| bootstrap.seed);
+                let Some(clusters) = options.clusters else {
                     return self.cost(costs, is_prob.then_some(before), after);
                 };
                 let key = |row: usize| (before[row].key(), after[row].key());

@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
-use calib_fit::assess::{AssessOptions, Cell, Evidence, Flaw, assess_before_after, flaws_under};
+use calib_fit::assess::{
+    AssessOptions, Cell, ClinicalOptions, Evidence, Flaw, assess_before_after, flaws_under,
+};
 use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
+use super::clinical::ClinicalSummary;
 use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
+use super::decision::ReportedRule;
 use super::figures::{self, Side, Validities};
 use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
 use super::rows::CalibratedRows;
 use super::subject::ReportData;
-use super::{simplex, size, warnings};
+use super::{clinical_plots, simplex, size, warnings};
 use crate::draw::Plot;
 
 /// Makes a report on an artefact from the rows that it was fitted to and rows that it was not.
@@ -23,7 +27,7 @@ use crate::draw::Plot;
 /// use calib_core::{Outcome, Score};
 /// use calib_host::report::{CalibratedRows, Figure, Origin, ReportData, plot, report};
 /// use calib_host::apply_scores;
-/// use calib_host::assess::{AssessOptions, Prediction, PredictionKind};
+/// use calib_host::assess::{AssessOptions, ExtremeProbs, Prediction, PredictionKind};
 /// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
 /// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
@@ -51,6 +55,7 @@ use crate::draw::Plot;
 ///     class_probs: None,
 ///     doubts: &[],
 ///     rule: None,
+///     extremes: ExtremeProbs::LeaveOut,
 ///     drawn_classes: 12,
 /// };
 /// let origin = Origin {
@@ -98,10 +103,11 @@ pub fn report(
     };
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
+    let clinical = clinical(data, options);
+    plots.extend(clinical.iter().flat_map(|clinical| clinical_figures(clinical, options)));
     let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
-    let drawn = options.clusters.map(|clusters| (clusters, bootstrap.map_or(0, |bootstrap| bootstrap.seed)));
     Report {
         schema: REPORT_SCHEMA,
         of_margins: test.margins.is_some(),
@@ -116,9 +122,10 @@ pub fn report(
         flaws,
         uncalibrated: test.uncalibrated,
         metrics,
+        clinical,
         classes,
         undrawn_classes: undrawn,
-        decision: data.rule.map(|rule| rule.summary(test, drawn)),
+        decision: data.rule.map(|rule| rule.summary(test, options)),
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,
@@ -132,6 +139,21 @@ pub fn report(
         },
         version: env!("CARGO_PKG_VERSION").into(),
     }
+}
+
+fn clinical(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<ClinicalSummary> {
+    let thresholds = data.rule.map(ReportedRule::thresholds).unwrap_or_default();
+    let clinical = ClinicalOptions { extremes: data.extremes, thresholds: &thresholds };
+    ClinicalSummary::new(data.test, options, &clinical)
+}
+
+fn clinical_figures(clinical: &ClinicalSummary, options: &AssessOptions<'_>) -> Vec<Plot> {
+    let alpha = options.alpha;
+    let curves = [Side::Before, Side::After].map(|side| clinical_plots::corp(side, clinical, alpha));
+    let mut plots: Vec<Plot> = curves.into_iter().flatten().collect();
+    plots
+        .extend([clinical_plots::decision_curve(clinical, alpha), clinical_plots::outcomes(&clinical.after)]);
+    plots
 }
 
 /// What the artefact shows against itself, without what the test rows tell with figures.
@@ -172,6 +194,14 @@ pub enum Figure {
     Occupancy,
     /// The recalibration diagram on the simplex, for three classes.
     Simplex,
+    /// The CORP reliability curve before calibration; binary rows only.
+    CorpBefore,
+    /// The CORP reliability curve after calibration; binary rows only.
+    Corp,
+    /// The decision curve; binary rows only.
+    DecisionCurve,
+    /// The calibrated probabilities by outcome; binary rows only.
+    Outcomes,
 }
 
 /// Draws one plot of the [`report`] on the same artefact and rows, as in the example there; `None` if the report has none of
@@ -211,6 +241,12 @@ pub fn plot(
         }
         Figure::Occupancy => figures::occupancy(&occupancy(artifact, data.calibration, test)),
         Figure::Simplex => simplex_of(artifact, data),
+        Figure::CorpBefore => clinical_plots::corp(Side::Before, &clinical(data, options)?, options.alpha),
+        Figure::Corp => clinical_plots::corp(Side::After, &clinical(data, options)?, options.alpha),
+        Figure::DecisionCurve => {
+            Some(clinical_plots::decision_curve(&clinical(data, options)?, options.alpha))
+        }
+        Figure::Outcomes => Some(clinical_plots::outcomes(&clinical(data, options)?.after)),
     }
 }
 

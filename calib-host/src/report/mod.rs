@@ -9,6 +9,8 @@
 //! This room knows artefacts, their assessment and decisions, and [`draw`](crate::draw).
 
 mod classes;
+mod clinical;
+mod clinical_plots;
 mod data;
 mod decision;
 mod figures;
@@ -23,10 +25,12 @@ mod schema;
 mod simplex;
 mod size;
 mod subject;
+mod threshold;
 mod warnings;
 mod words;
 
 pub use classes::{ClassWiseSide, ClassWiseSummary};
+pub use clinical::ClinicalSummary;
 pub use data::{CalibratorSummary, FileOrigin, Origin, REPORT_SCHEMA, Report, ReportOptions};
 pub use decision::{DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule};
 pub use make::{Figure, plot, report};
@@ -36,4 +40,5 @@ pub use rows::{CalibratedRows, ClassProbRows};
 pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
 pub use subject::ReportData;
+pub use threshold::ThresholdAccuracy;
 pub use warnings::SAME_ROWS;

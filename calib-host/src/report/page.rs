@@ -6,6 +6,7 @@ use calib_fit::stats::{Interval, percent_of_success};
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
+use super::clinical::ClinicalSummary;
 use super::data::Report;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
 use crate::draw::{Plot, STYLE, key};
@@ -44,6 +45,7 @@ impl Report {
             report => self.head(),
             plots,
             metrics => self.metric_rows(),
+            clinical => self.clinical.as_ref().map(ClinicalSummary::text),
             classes => self.class_rows(),
             undrawn => ranges(&self.undrawn_classes),
             one_vs_rest => self.one_vs_rest(),

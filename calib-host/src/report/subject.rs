@@ -1,5 +1,7 @@
 //! What a report is about.
 
+use calib_fit::assess::ExtremeProbs;
+
 use super::decision::ReportedRule;
 use super::rows::{CalibratedRows, ClassProbRows};
 
@@ -16,6 +18,8 @@ pub struct ReportData<'a> {
     pub doubts: &'a [String],
     /// What is decided by the probabilities.
     pub rule: Option<&'a ReportedRule>,
+    /// What regressions on logits do with probabilities of exactly 0 or 1.
+    pub extremes: ExtremeProbs,
     /// At most so many classes get diagrams of their own.
     pub drawn_classes: usize,
 }

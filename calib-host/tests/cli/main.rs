@@ -8,6 +8,7 @@ mod bad_formats;
 mod bad_input;
 mod class_codes;
 mod class_margins;
+mod clinical;
 mod clusters;
 mod codes;
 mod compare;

@@ -40,13 +40,15 @@ fn a_report_is_one_page_and_the_same_each_time() {
         "id=\"roc\"",
         "id=\"distribution\"",
         "id=\"occupancy\"",
+        "id=\"corp-after\"",
+        "id=\"decision-curve\"",
         "calib report cal.bin --calibration cal.csv",
     ] {
         assert!(page.contains(part), "{part}");
     }
     // Behind every plot is a table.
     let count = |part: &str| page.matches(part).count();
-    assert_eq!((count("<figure"), count("<details>"), count("role=\"img\"")), (7, 7, 7));
+    assert_eq!((count("<figure"), count("<details>"), count("role=\"img\"")), (11, 11, 11));
 }
 
 #[test]

@@ -2,17 +2,17 @@
 
 use calib_host::StoredArtifact;
 use calib_host::assess::{
-    AssessOptions, Binning, Bootstrap, IntervalKind, ProbMatrix, assess, assess_before_after, assess_top_k,
-    assess_vectors, roc_surface,
+    AssessOptions, Binning, Bootstrap, ClinicalOptions, IntervalKind, Prediction, PredictionKind, ProbMatrix,
+    assess, assess_before_after, assess_top_k, assess_vectors, roc_surface, validate,
 };
-use calib_host::report::{CalibratedRows, ClassProbRows};
+use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule};
 use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::cli::options::{AssessedOptions, parse_alpha};
-use crate::cli::out::{print_json, warn};
+use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
+use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{Assessed, Subject, question_predictions};
 use crate::cli::show;
 
@@ -22,6 +22,8 @@ use crate::cli::show;
 pub(crate) struct Assess {
     #[command(flatten)]
     assessed: AssessedOptions,
+    #[command(flatten)]
+    clinical: ClinicalArgs,
     /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
     /// known to be binned.
     #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
@@ -102,11 +104,10 @@ impl Assess {
         }
         let (mut value, binning) = match subject {
             Subject::Predictions { rows, kind, uncalibrated, .. } => {
-                let assessment = assess(&rows, kind, &options);
-                if !self.json {
-                    return Ok(show::assessment(&assessment, uncalibrated)?);
+                match self.predictions(&rows, kind, uncalibrated, &options)? {
+                    Some(shown) => shown,
+                    None => return Ok(()),
                 }
-                (with_uncalibrated(json!(assessment), uncalibrated), assessment.bins.len())
             }
             Subject::BeforeAfter(rows, stored) => match self.before_after(&rows, &stored, &options)? {
                 Some(shown) => shown,
@@ -133,6 +134,31 @@ impl Assess {
         print_value(value, binning, &options)
     }
 
+    /// Predictions: as JSON with the number of bins, or printed.
+    fn predictions(
+        &self,
+        rows: &[Prediction],
+        kind: PredictionKind,
+        uncalibrated: u64,
+        options: &AssessOptions<'_>,
+    ) -> Result<Option<(Value, usize)>, Error> {
+        let assessment = assess(rows, kind, options);
+        let extremes = self.clinical.extremes();
+        let is_binary = kind == PredictionKind::Binary;
+        let clinical =
+            is_binary.then(|| validate(rows, options, &ClinicalOptions { extremes, thresholds: &[] }));
+        if !self.json {
+            show::assessment(&assessment, uncalibrated)?;
+            clinical.iter().try_for_each(|found| show::clinical("the probabilities", found))?;
+            return Ok(None);
+        }
+        let mut value = with_uncalibrated(json!(assessment), uncalibrated);
+        if let Some(clinical) = clinical {
+            value["clinical"] = json!(clinical);
+        }
+        Ok(Some((value, assessment.bins.len())))
+    }
+
     /// Scores before and after an artefact: as JSON with the number of bins, or printed. Of margins, which are no probabilities, only
     /// the order counts before.
     fn before_after(
@@ -145,16 +171,30 @@ impl Assess {
         let both = assess_before_after(before, after, *kind, options, options);
         let evidence = rows.evidence(&stored.artifact(), &both, options.clusters);
         warn(&evidence)?;
+        let rule = ReportedRule::of_artifact(&stored.artifact(), None).unwrap_or_default();
+        let accuracies = rule.map(|rule| rule.accuracies(after, options)).unwrap_or_default();
+        let clinical = self.clinical.of_rows(rows, &stored.artifact(), options);
         if !self.json {
             match margins {
                 Some(_) => show::after_margins(&both, *uncalibrated)?,
                 None => show::before_after(&both, *uncalibrated)?,
             }
+            if let Some(ClinicalSummary { before, after }) = &clinical {
+                before.iter().try_for_each(|found| show::clinical("the scores", found))?;
+                show::clinical("the calibrated probabilities", after)?;
+            }
+            show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
             return Ok(None);
         }
         let value = if margins.is_some() { show::of_margins(&both) } else { json!(both) };
         let mut value = with_uncalibrated(value, *uncalibrated);
         value["evidence"] = json!(evidence);
+        if let Some(clinical) = clinical {
+            value["clinical"] = json!(clinical);
+        }
+        if !accuracies.is_empty() {
+            value["at_thresholds"] = json!(accuracies);
+        }
         Ok(Some((value, both.after.bins.len())))
     }
 

@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_core::{Outcome, Score};
 use calib_host::apply::Applied;
 use calib_host::artifact::CompileError;
-use calib_host::assess::{Flaw, Prediction, RuleInterval, flaws_under, unreached};
+use calib_host::assess::{AssessOptions, Flaw, Prediction, RuleInterval, flaws_under, unreached};
 use calib_host::data::RowsHash;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
@@ -14,7 +14,7 @@ use calib_host::decide::{
 };
 use calib_host::files::{Place, Problem, write_file};
 use calib_host::input::{self, Costs, Source, Table, read_costs};
-use calib_host::report::SAME_ROWS;
+use calib_host::report::{ReportedRule, SAME_ROWS, ThresholdAccuracy};
 use calib_host::{ScoreKind, StoredArtifact};
 use clap::Args;
 
@@ -181,6 +181,9 @@ impl Decide {
             counts: probs
                 .as_ref()
                 .map(|probs| rule.pieces().map(|(_, above, up_to)| probs.within(above, up_to).0).collect()),
+            accuracies: labelled
+                .as_deref()
+                .map_or_else(Vec::new, |labelled| accuracies(actions, &rule, labelled)),
             actual: labelled.map(|labelled| actual_cost(actions, &rule, &labelled)),
             roc: probs
                 .as_ref()
@@ -306,6 +309,16 @@ impl DecidedRows {
             prob.map(|prob| Prediction { class: 1, prob: prob.get().into(), bin: 0, hit })
         };
         Some(rows.filter_map(prediction).collect())
+    }
+}
+
+/// How accurate the rule is at its thresholds, with 95 % intervals.
+fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<ThresholdAccuracy> {
+    match labelled.is_empty() {
+        true => Vec::new(),
+        false => {
+            ReportedRule::of_costs(rule.clone(), actions).accuracies(labelled, &AssessOptions::default())
+        }
     }
 }
 

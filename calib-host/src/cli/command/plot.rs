@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use calib_host::assess::{AssessOptions, assess_before_after};
 use calib_host::draw::Plot;
 use calib_host::files::write_file;
-use calib_host::report::{CalibratedRows, Figure, ReportData, SAME_ROWS, plot};
+use calib_host::report::{CalibratedRows, Figure, ReportData, ReportedRule, SAME_ROWS, plot};
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
@@ -70,6 +70,14 @@ enum PlotName {
     Occupancy,
     /// The recalibration diagram on the simplex, for three classes.
     Simplex,
+    /// The CORP reliability curve with its consistency band, before calibration; binary rows only.
+    CorpBefore,
+    /// The same after calibration.
+    Corp,
+    /// The decision curves before and after, of treating all and none; binary rows only.
+    DecisionCurve,
+    /// The distribution of the calibrated probabilities by outcome; binary rows only.
+    Outcomes,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -94,12 +102,15 @@ impl PlotCommand {
         let calibration = self.calibration.as_deref();
         let calibration =
             calibration.map(|path| read(path, self.calibration_labels.as_deref(), None)).transpose()?;
+        // Without costs of its own a rule fits its artefact.
+        let rule = ReportedRule::of_artifact(&artifact.stored.artifact(), None).unwrap_or_default();
         let data = ReportData {
             calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
             test: &test.rows,
             class_probs: test.class_probs.as_ref(),
             doubts: &[],
-            rule: None,
+            rule: rule.as_ref(),
+            extremes: self.data.clinical.extremes(),
             drawn_classes: usize::MAX,
         };
         let doubts =
@@ -113,7 +124,8 @@ impl PlotCommand {
         let both = assess_before_after(before, after, *kind, &options, &options);
         question_predictions(before, clusters)?;
         warn(&data.test.evidence(&artifact.stored.artifact(), &both, clusters))?;
-        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(None, clusters));
+        let resamples = self.is_banded().then_some(RESAMPLES);
+        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
         let bytes = match self.format() {
             FormatName::Svg => plot.file.into_bytes(),
@@ -121,6 +133,11 @@ impl PlotCommand {
         };
         write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
         Ok(())
+    }
+
+    /// Whether the plot has a band by resampling.
+    fn is_banded(&self) -> bool {
+        matches!(self.plot, PlotName::CorpBefore | PlotName::Corp | PlotName::DecisionCurve)
     }
 
     fn format(&self) -> FormatName {
@@ -152,6 +169,10 @@ impl PlotCommand {
                 Figure::Simplex,
                 "there is no such plot: it takes an artefact that gives each of three classes a probability",
             ),
+            PlotName::CorpBefore => (Figure::CorpBefore, NO_EVENT),
+            PlotName::Corp => (Figure::Corp, NO_EVENT),
+            PlotName::DecisionCurve => (Figure::DecisionCurve, NO_EVENT),
+            PlotName::Outcomes => (Figure::Outcomes, NO_EVENT),
         }
     }
 }
@@ -168,6 +189,13 @@ fn pixels(_: &Plot, _: f32) -> Result<Vec<u8>, Error> {
 
 /// Why a curve cannot be drawn.
 const NO_SPREAD: &str = "there is no such plot: the test rows all came out the same";
+
+/// As many resamples as a report takes.
+const RESAMPLES: usize = 1000;
+
+/// Why there is no plot of a clinical validation.
+const NO_EVENT: &str =
+    "there is no such plot: it takes a binary artefact, whose probabilities are those of one event";
 
 /// Why there is no plot of margins.
 const NO_MARGINS: &str = "there is no such plot: the artefact takes probabilities, not margins";

@@ -76,6 +76,7 @@ impl ReportCommand {
             class_probs: test.class_probs.as_ref(),
             doubts: &doubts,
             rule: rule.as_ref(),
+            extremes: self.data.clinical.extremes(),
             drawn_classes: self.drawn_classes,
         };
         self.write(&report(&artifact.stored, &data, origin, &options))

@@ -1,6 +1,7 @@
 //! What several commands are asked: groups of options, and how their values are read.
 
 mod assessed;
+mod clinical;
 mod clusters;
 mod codes;
 mod contenders;
@@ -19,6 +20,7 @@ mod same_rows;
 mod source;
 
 pub(crate) use assessed::AssessedOptions;
+pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::CodeOptions;
 pub(crate) use contenders::{Contenders, MethodChoice};

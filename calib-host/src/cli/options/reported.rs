@@ -7,6 +7,7 @@ use calib_host::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
 use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 
+use super::clinical::ClinicalArgs;
 use super::clusters::ClusterColumn;
 use super::parse::parse_alpha;
 use super::same_rows::SameRows;
@@ -32,6 +33,8 @@ pub(crate) struct ReportedOptions {
     pub(crate) test_clusters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
+    #[command(flatten)]
+    pub(crate) clinical: ClinicalArgs,
     /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
     #[arg(long, conflicts_with_all = ["probs", "matrix"])]

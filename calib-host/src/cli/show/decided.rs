@@ -3,13 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use calib_host::assess::AssessOptions;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, EstimatedRoc, EstimatedRocPoint, LeftOut, Rule, Validation,
 };
+use calib_host::report::ThresholdAccuracy;
 use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
 use super::rule::intervals;
+use super::threshold::at_thresholds;
 
 /// A rule and what is known about its cost. What needs probabilities or labels is `None` without.
 pub(crate) struct Decided<'c> {
@@ -34,6 +37,8 @@ pub(crate) struct Decided<'c> {
     pub(crate) fitted_to: bool,
     pub(crate) interval: Option<CostInterval>,
     pub(crate) actual: Option<f64>,
+    /// How accurate the rule is at each of its thresholds, on labelled rows.
+    pub(crate) accuracies: Vec<ThresholdAccuracy>,
     pub(crate) chosen: Option<Chosen>,
     /// The number of decisions over which start-up costs are spread.
     pub(crate) cases: Option<u64>,
@@ -91,6 +96,7 @@ impl Decided<'_> {
             "fitted_to_labelled_rows": self.fitted_to,
             "interval": self.interval,
             "actual_cost": self.actual,
+            "at_thresholds": self.accuracies,
             "start_up": self.chosen.as_ref().map(|chosen| json!({
                 "cases": self.cases, "total": chosen.total, "start_up": chosen.start_up, "candidates": chosen.candidates,
             })),
@@ -117,7 +123,7 @@ pub(crate) fn print(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()
     if let Some(roc) = &decided.roc {
         print_roc(decided, roc, out)?;
     }
-    Ok(())
+    at_thresholds(out, &decided.accuracies, AssessOptions::default().alpha)
 }
 
 fn print_rule(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -3,6 +3,7 @@
 mod applied;
 mod artifact;
 mod assessment;
+mod clinical;
 mod comparison;
 mod decided;
 #[cfg(feature = "serial")]
@@ -13,6 +14,7 @@ mod joint;
 mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
+mod threshold;
 mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
@@ -20,6 +22,7 @@ pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessment::{
     after_margins, assessment, before_after, clusters, each, of_margins, top_k, vectors, vectors_json,
 };
+pub(crate) use clinical::clinical;
 pub(crate) use comparison::comparison;
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
@@ -28,4 +31,5 @@ pub(crate) use fit::ShownFit;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
+pub(crate) use threshold::at_thresholds;
 pub(crate) use warnings::Warnings;

@@ -7,6 +7,7 @@
 //!
 //! Everything is computed from the distinct probabilities and their counts.
 
+mod accuracy;
 mod consistency;
 mod corp;
 mod cox;
@@ -22,6 +23,7 @@ mod spline;
 mod undefined;
 mod validation;
 
+pub use accuracy::DiagnosticAccuracy;
 pub use consistency::BandPoint;
 pub use corp::{Corp, CorpSplit, CorpStep};
 pub use cox::CoxCalibration;

@@ -30,8 +30,11 @@ pub enum Undefined {
     #[error("it has no variance: every probability is 0, 1/2 or 1")]
     NoVariance,
     /// No row meets the condition that the figure is a share of.
-    #[error("no row to be a share of")]
+    #[error("there is no row that it could be a share of")]
     NoDenominator,
+    /// A ratio of two shares that are both 0.
+    #[error("it is the ratio of two shares that are both 0")]
+    NothingOverNothing,
 }
 
 impl Serialize for Undefined {

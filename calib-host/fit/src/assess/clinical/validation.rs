@@ -77,6 +77,7 @@ pub fn validate(
     assert!(!predictions.is_empty(), "nothing to validate");
     let distinct = Distinct::new(predictions);
     let AssessOptions { alpha, bootstrap, clusters, .. } = *options;
+    let clusters = clusters.filter(|clusters| clusters.count() < clusters.rows());
     let effective = clusters.map_or(distinct.n, Clusters::effective_rows);
     let percentiles = bootstrap.map(|bootstrap| Bootstrap { alpha, ..bootstrap });
     let extremes = Extremes::new(&distinct, clinical.extremes);

@@ -1,0 +1,59 @@
+//! How accurate a decision rule is at each of its thresholds.
+
+use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure};
+use minijinja::{Value, context};
+use serde::Serialize;
+
+use super::words::number;
+
+/// A threshold of a decision rule, as a test that is positive above it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThresholdAccuracy {
+    /// The test is positive for probabilities above this one.
+    pub threshold: f32,
+    /// The actions that are decided there, from low probabilities to high ones.
+    pub actions: Vec<String>,
+    /// Whether every one of them raises the device's alarm, and no other action does.
+    pub is_alarm: bool,
+    /// The counts, and what follows from them.
+    #[serde(flatten)]
+    pub accuracy: DiagnosticAccuracy,
+}
+
+impl ThresholdAccuracy {
+    /// What a page says of it.
+    pub(super) fn text(&self) -> Value {
+        let Self { threshold, actions, is_alarm, accuracy } = self;
+        let figures = [
+            accuracy.sensitivity,
+            accuracy.specificity,
+            accuracy.ppv,
+            accuracy.npv,
+            accuracy.lr_positive,
+            accuracy.lr_negative,
+        ];
+        let counts = [
+            accuracy.true_positives,
+            accuracy.false_positives,
+            accuracy.false_negatives,
+            accuracy.true_negatives,
+        ];
+        context! {threshold => threshold.to_string(),
+            actions => actions.join(", "),
+            is_alarm => is_alarm,
+            counts => counts,
+            figures => figures.iter().map(shown).collect::<Vec<_>>(),
+        }
+    }
+}
+
+fn shown(figure: &Figure) -> String {
+    let number = |value: f64| if value.is_infinite() { "∞".to_owned() } else { number(value) };
+    match figure.get() {
+        Ok(EstimateWithInterval { value, interval: Some(i) }) => {
+            format!("{} [{},\u{a0}{}]", number(*value), number(i.lo), number(i.hi))
+        }
+        Ok(estimate) => number(estimate.value),
+        Err(why) => format!("undefined: {why}"),
+    }
+}

@@ -1,0 +1,189 @@
+//! Clinical validation: `calib assess`, the report's section, and its plots.
+
+use serde_json::Value;
+
+use crate::data::{binary, close, csv, matrix_place};
+use crate::decide::COSTS;
+use crate::report::place;
+use crate::workplace::Workplace;
+
+const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 20";
+
+#[test]
+fn json_and_text_say_the_same_before_and_after() {
+    let place = place();
+    let got = place.json("calib assess cal.bin --scores test.csv --json");
+    let text = place.ok("calib assess cal.bin --scores test.csv").stdout;
+    for (side, title) in [("before", "the scores"), ("after", "the calibrated probabilities")] {
+        let found = &got["clinical"][side];
+        assert_eq!(found["n"], 300);
+        let block = text.split("clinical validation of ").find(|block| block.starts_with(title)).unwrap();
+        let slope = &found["cox"]["slope"];
+        let said = format!(
+            "slope              {:.6} [{:.6}, {:.6}]",
+            slope["value"].as_f64().unwrap(),
+            slope["interval"]["lo"].as_f64().unwrap(),
+            slope["interval"]["hi"].as_f64().unwrap()
+        );
+        assert!(block.contains(&said), "{said} is not in\n{block}");
+        // The parts make up the score that the metrics have.
+        let brier = &found["corp"]["brier"];
+        let part = |name: &str| brier[name].as_f64().unwrap();
+        close(&brier["score"], part("mcb") - part("dsc") + part("unc"));
+        close(&got[side]["brier"]["value"], part("score"));
+        assert_eq!(found["decision_curve"].as_array().unwrap().len(), 100);
+        // Without resamples there are no bands.
+        assert_eq!(found["corp"]["band"], serde_json::json!([]));
+        assert_eq!(found["decision_curve"][20].get("interval"), None);
+    }
+    // Equal probabilities say the same, with an artefact or in a table.
+    place.ok("calib apply cal.bin --scores test.csv -o prob.csv");
+    let table = place.json("calib assess --probs prob.csv --json");
+    let slope = |value: &Value| value["cox"]["slope"]["value"].as_f64().unwrap();
+    assert!((slope(&table["clinical"]) - slope(&got["clinical"]["after"])).abs() < 1e-6);
+}
+
+#[test]
+fn probabilities_of_zero_and_one_are_named_and_clipped_on_request() {
+    let rows: String = (0..90)
+        .map(|row| format!("{},{}\n", f64::from(row % 11) / 10.0, u8::from(row % 7 < row % 11)))
+        .collect();
+    let place = Workplace::new().with("probs.csv", format!("prob,label\n{rows}").replace("1.1", "0.5"));
+    let left_out = place.ok("calib assess --probs probs.csv");
+    assert!(
+        left_out.stdout.contains("9 probabilities of exactly 0 (0 came true) and 8 of exactly 1 (0 did not): left out of intercept, slope and spline"),
+        "{}",
+        left_out.stdout
+    );
+    let clip = "calib assess --probs probs.csv --extreme-probs clip";
+    assert!(place.ok(clip).stdout.contains("clipped to [2^-24, 1 - 2^-24] for intercept"));
+    let got = place.json(&format!("{clip} --json"));
+    assert_eq!(
+        (&got["clinical"]["extremes"]["treatment"], &got["clinical"]["cox"]["n"]),
+        (&"clip".into(), &90.into())
+    );
+}
+
+#[test]
+fn what_is_undefined_is_said_in_words() {
+    let place = Workplace::new().with("probs.csv", "prob,label\n0.2,0\n0.4,0\n0.6,0\n");
+    let got = place.json("calib assess --probs probs.csv --json");
+    assert_eq!(got["clinical"]["cox"]["slope"]["undefined"], "all labels are 0");
+    assert!(
+        place
+            .ok("calib assess --probs probs.csv")
+            .stdout
+            .contains("slope              undefined: all labels are 0")
+    );
+}
+
+/// Predictions of one of several classes are no event of which a clinic decides.
+#[test]
+fn several_classes_have_no_clinical_validation() {
+    let (place, _) = matrix_place(300);
+    place.ok("calib fit --method umd --bins 3 --reduction top-label --logits val_logits.npy --labels val_labels.npy -o top.bin");
+    let test = "--same-rows --logits val_logits.npy --labels val_labels.npy";
+    let got = place.json(&format!("calib assess top.bin {test} --json"));
+    assert_eq!(got.get("clinical"), None);
+    let run = place.run(
+        "calib plot corp top.bin --same-rows --test val_logits.npy --test-labels val_labels.npy -o a.svg",
+    );
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("it takes a binary artefact"), "{}", run.stderr);
+}
+
+#[test]
+fn the_page_has_the_section_with_item_numbers_and_its_plots() {
+    let place = place().with("costs.toml", COSTS);
+    let got = place.json(&format!("{REPORT} --actions costs.toml -o page.html --json"));
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    for part in
+        ["Clinical validation <span class=\"item\">TRIPOD+AI 12e, 23a", "Spiegelhalter’s z", "TRIPOD+AI 15<"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let assessed = place.json("calib assess cal.bin --scores test.csv --bootstrap 20 --json");
+    for (name, of) in [("cox", "cox"), ("corp", "corp"), ("spline", "spline")] {
+        assert_eq!(got["clinical"]["after"][name], assessed["clinical"]["after"][of], "{name}");
+    }
+    let plots = got["plots"].as_array().unwrap();
+    for id in ["corp-before", "corp-after", "decision-curve", "outcomes"] {
+        assert!(plots.iter().any(|plot| plot["id"] == id), "{id}");
+    }
+    // The rule's thresholds are marked, with resampled intervals.
+    let curve = got["clinical"]["after"]["decision_curve"].as_array().unwrap();
+    let marked: Vec<_> = curve.iter().filter(|point| point["marked"] == true).collect();
+    assert!(!marked.is_empty() && marked.iter().all(|point| point["interval"].is_object()));
+    assert!(page.contains("thresholds of the decision rule"));
+    for name in ["corp-before", "corp", "decision-curve", "outcomes"] {
+        place.ok(&format!("calib plot {name} cal.bin --test test.csv -o {name}.svg"));
+        let file = String::from_utf8(place.bytes(&format!("{name}.svg"))).unwrap();
+        assert!(file.starts_with("<svg"), "{name}");
+    }
+}
+
+/// Margins are no probabilities: nothing is said of them before calibration.
+#[test]
+fn margins_have_a_clinical_validation_after_calibration_only() {
+    let rows: Vec<(f32, u8)> =
+        binary(400).into_iter().map(|(score, label)| ((score / (1.0 - score)).ln(), label)).collect();
+    let place = Workplace::new().with("cal.csv", csv(&rows[..200])).with("test.csv", csv(&rows[200..]));
+    place.ok("calib fit --method umd --bins 5 --margins cal.csv -o cal.bin");
+    let got = place.json("calib assess cal.bin --margins test.csv --json");
+    assert_eq!(got["clinical"]["before"], Value::Null);
+    assert!(got["clinical"]["after"]["corp"]["brier"]["score"].is_number());
+    assert!(!place.ok("calib assess cal.bin --margins test.csv").stdout.contains("validation of the scores"));
+    let run = place.run("calib plot corp-before cal.bin --test test.csv -o a.svg");
+    assert!(run.code == 2 && run.stderr.contains("a margin is no probability"), "{}", run.stderr);
+}
+
+/// What a clinic asks of an action: the same counts and shares in `assess`, `report` and `decide`.
+#[test]
+fn every_threshold_of_a_rule_has_its_accuracy() {
+    let place = place().with("costs.toml", COSTS);
+    place.ok("calib fit --method umd --bins 10 --scores cal.csv --actions costs.toml -o rule.bin");
+    let got = place.json("calib assess rule.bin --scores test.csv --json");
+    let found = got["at_thresholds"].as_array().unwrap();
+    let rule = &place.inspect("rule.bin")["decision"];
+    assert!(!found.is_empty(), "{rule}");
+    place.ok("calib apply rule.bin --scores test.csv -o prob.csv");
+    let (header, rows) = place.table("prob.csv");
+    let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+    for one in found {
+        let threshold = one["threshold"].as_f64().unwrap() as f32;
+        let count = |raised: bool, label: &str| {
+            let is = |row: &&Vec<String>| {
+                (row[column("prob")].parse::<f32>().unwrap() > threshold) == raised
+                    && row[column("label")] == label
+            };
+            rows.iter().filter(is).count() as f64
+        };
+        let (tp, fp) = (count(true, "1"), count(true, "0"));
+        let (missed, spared) = (count(false, "1"), count(false, "0"));
+        close(&one["true_positives"], tp);
+        close(&one["true_negatives"], spared);
+        close(&one["sensitivity"]["value"], tp / (tp + missed));
+        close(&one["specificity"]["value"], spared / (spared + fp));
+        close(&one["npv"]["value"], spared / (spared + missed));
+        let interval = &one["ppv"]["interval"];
+        let exact = calib_host::stats::clopper_pearson(tp as u64, (tp + fp) as u64, 0.05);
+        close(&interval["lo"], exact.lo);
+        close(&interval["hi"], exact.hi);
+        assert!(!one["actions"].as_array().unwrap().is_empty());
+    }
+    let report = place.json(
+        "calib report rule.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html --json",
+    );
+    assert_eq!(report["decision"]["thresholds"], got["at_thresholds"]);
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(page.contains("At each threshold <span class=\"item\">STARD 2015, 23, 24"));
+    let decide = "calib decide rule.bin --actions costs.toml --scores test.csv --label-column label";
+    assert_eq!(place.json(&format!("{decide} --json"))["at_thresholds"], got["at_thresholds"]);
+    let line = |text: String| text.lines().find(|line| line.contains("sensitivity")).unwrap().to_owned();
+    let texts =
+        [decide, "calib assess rule.bin --scores test.csv"].map(|command| line(place.ok(command).stdout));
+    assert_eq!(texts[0], texts[1]);
+    // Without labels nothing is said.
+    let unlabelled = place.json("calib decide rule.bin --actions costs.toml --scores test.csv --json");
+    assert_eq!(unlabelled["at_thresholds"], serde_json::json!([]));
+}
