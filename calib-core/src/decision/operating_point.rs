@@ -216,7 +216,7 @@ impl<'a> OperatingPoints<'a> {
 
     fn check(&self) -> Result<(), OperatingPointError> {
         let never = never(&self.encoding);
-        for (group, Thresholds { lower, upper }) in (0..).zip(self.all()) {
+        for (group, Thresholds { lower, upper }) in (0..=u8::MAX).zip(self.all()) {
             let ascends = if self.refers { lower.key < upper.key } else { lower == upper };
             if !ascends || upper.key > never {
                 return Err(OperatingPointError::Threshold(group));
@@ -229,7 +229,7 @@ impl<'a> OperatingPoints<'a> {
                 return Err(OperatingPointError::Counts(group));
             }
         }
-        match (0..).zip(self.promises).find(|(_, words)| promise(words).is_none()) {
+        match (0..=u8::MAX).zip(self.promises).find(|(_, words)| promise(words).is_none()) {
             Some((at, _)) => Err(OperatingPointError::Promise(at)),
             None => Ok(()),
         }

@@ -34,7 +34,8 @@ fn on_device(points: &OperatingPoints, encoding: ScoreEncoding) -> PointsOnDevic
 
 fn stored(bytes: &[u8]) -> StoredArtifact {
     let stored = StoredArtifact::from_bytes(bytes).unwrap();
-    assert_eq!(identity(&stored.as_bytes()[PREFIX_LEN..]), stored.artifact().identity());
+    let sections = PREFIX_LEN..stored.artifact().unsigned_len_bytes();
+    assert_eq!(identity(&stored.as_bytes()[sections]), stored.artifact().identity());
     stored
 }
 
