@@ -25,6 +25,7 @@ mod roc_surface;
 mod surface_points;
 mod validity;
 mod vectors;
+mod withheld;
 
 pub use assessment::{
     AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
