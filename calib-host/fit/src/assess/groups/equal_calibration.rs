@@ -1,5 +1,7 @@
 //! Whether all groups are equally calibrated.
 
+use std::ops::Range;
+
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -55,14 +57,25 @@ impl Serialize for NotTested {
     }
 }
 
-/// A bin: the groups of its rows, and how many came true.
+/// A bin of probabilities.
 struct Bin {
-    codes: Vec<u32>,
-    positives: usize,
-    /// The positives of every group.
-    of_groups: Vec<u32>,
+    /// The stretch that it is in.
+    stretch: usize,
+    /// How many of its rows came true.
+    positives: u64,
     /// The rows of every group.
-    sizes: Vec<f64>,
+    sizes: Vec<u64>,
+}
+
+/// The bins, and what is summed up over the bins of a stretch, for every stretch and group.
+struct Bins {
+    bins: Vec<Bin>,
+    groups: usize,
+    observed: Vec<u64>,
+    /// The mean over permutations.
+    expected: Vec<f64>,
+    /// The variance over permutations: hypergeometric in every bin.
+    variances: Vec<f64>,
 }
 
 /// Tests whether the groups of rows are equally calibrated: whether among rows with about the same probability every group's
@@ -104,40 +117,111 @@ pub fn test_equal_calibration(
     if clusters.is_some_and(|clusters| clusters.count() < clusters.rows()) {
         return Err(NotTested::Clusters);
     }
-    let bins = bins(predictions, groups);
-    let stretches = stretches(&bins);
-    let variances = variances(&bins, &stretches, groups.names().len());
-    if variances.iter().flatten().all(|&variance| variance == 0.0) {
+    let bins = Bins::new(predictions, groups);
+    if bins.variances.iter().all(|&variance| variance == 0.0) {
         return Err(NotTested::NothingToCompare);
     }
-    let statistic = |positives: &[Vec<u32>]| statistic(&bins, &stretches, &variances, positives);
-    let observed: Vec<Vec<u32>> = bins.iter().map(|bin| bin.of_groups.clone()).collect();
-    let found = statistic(&observed);
+    let found = bins.statistic(&bins.observed);
     let permutations = (DRAWN_ROWS / predictions.len().max(1)).clamp(99, PERMUTATIONS);
-    let permuted = |mut rng: Xoshiro256PlusPlus| {
-        let drawn: Vec<Vec<u32>> = bins.iter().map(|bin| bin.permuted(&mut rng)).collect();
-        // What is equal but for rounding counts as large.
-        statistic(&drawn) >= found * (1.0 - 1e-12)
-    };
+    // What is equal but for rounding counts as large.
+    let permuted =
+        |mut rng: Xoshiro256PlusPlus| bins.statistic(&bins.permuted(&mut rng)) >= found * (1.0 - 1e-12);
     let as_large =
         generators(seed, permutations).into_par_iter().map(permuted).filter(|&large| large).count();
     Ok(EqualCalibration {
         p_value: (1 + as_large) as f64 / (1 + permutations) as f64,
         statistic: found,
         permutations,
-        bins: bins.len(),
+        bins: bins.bins.len(),
     })
 }
 
-/// The bins, in ascending order of probability; the rows of a bin by label and group.
-fn bins(predictions: &[Prediction], groups: &RowGroups) -> Vec<Bin> {
-    let mut rows: Vec<(u64, bool, u32)> = predictions
-        .iter()
-        .enumerate()
-        .map(|(row, prediction)| ((prediction.prob + 0.0).to_bits(), prediction.hit, groups.of(row) as u32))
-        .collect();
-    rows.par_sort_unstable();
-    let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
+impl Bins {
+    fn new(predictions: &[Prediction], groups: &RowGroups) -> Self {
+        let mut rows: Vec<(u64, u32, bool)> = predictions
+            .iter()
+            .enumerate()
+            .map(|(row, prediction)| {
+                ((prediction.prob + 0.0).to_bits(), groups.of(row) as u32, prediction.hit)
+            })
+            .collect();
+        rows.par_sort_unstable();
+        let count = groups.names().len();
+        let mut all = Self {
+            bins: Vec::new(),
+            groups: count,
+            observed: vec![0; STRETCHES * count],
+            expected: vec![0.0; STRETCHES * count],
+            variances: vec![0.0; STRETCHES * count],
+        };
+        for run in runs(&rows) {
+            // About equal numbers of rows in every stretch.
+            let stretch = run.start * STRETCHES / rows.len();
+            let mut bin = Bin { stretch, positives: 0, sizes: vec![0; count] };
+            for &(_, group, hit) in &rows[run] {
+                bin.sizes[group as usize] += 1;
+                bin.positives += u64::from(hit);
+                all.observed[stretch * count + group as usize] += u64::from(hit);
+            }
+            all.add(bin);
+        }
+        all
+    }
+
+    fn add(&mut self, bin: Bin) {
+        let n = bin.sizes.iter().sum::<u64>() as f64;
+        let rate = bin.positives as f64 / n;
+        for (group, &size) in bin.sizes.iter().enumerate() {
+            let (place, size) = (bin.stretch * self.groups + group, size as f64);
+            self.expected[place] += size * rate;
+            self.variances[place] += size * (n - size) / (n - 1.0).max(1.0) * rate * (1.0 - rate);
+        }
+        self.bins.push(bin);
+    }
+
+    /// The positives of every stretch and group if the codes are dealt out anew within every bin.
+    fn permuted(&self, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
+        let mut counts = vec![0; self.observed.len()];
+        let mut left = vec![0; self.groups];
+        for bin in &self.bins {
+            let counts = &mut counts[bin.stretch * self.groups..][..self.groups];
+            left.copy_from_slice(&bin.sizes);
+            let n: u64 = left.iter().sum();
+            // Of positives and negatives the fewer are drawn.
+            let is_few = bin.positives <= n - bin.positives;
+            let drawn = if is_few { bin.positives } else { n - bin.positives };
+            (0..drawn).for_each(|earlier| draw(&mut left, rng.random_range(0..n - earlier)));
+            for ((count, size), left) in counts.iter_mut().zip(&bin.sizes).zip(&left) {
+                *count += if is_few { size - left } else { *left };
+            }
+        }
+        counts
+    }
+
+    fn statistic(&self, counts: &[u64]) -> f64 {
+        let terms = counts.iter().zip(&self.expected).zip(&self.variances);
+        let square = |((&count, expected), variance): ((&u64, &f64), &f64)| {
+            let difference = count as f64 - expected;
+            if *variance > 0.0 { difference * difference / variance } else { 0.0 }
+        };
+        terms.map(square).sum()
+    }
+}
+
+/// Takes one of the rows that are left, that of this number, from its group.
+fn draw(left: &mut [u64], mut number: u64) {
+    for rows in left {
+        if number < *rows {
+            *rows -= 1;
+            return;
+        }
+        number -= *rows;
+    }
+}
+
+/// The bins of rows in ascending order of probability.
+fn runs(rows: &[(u64, u32, bool)]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
     let mut end = 0;
     for tied in rows.chunk_by(|a, b| a.0 == b.0) {
         end += tied.len();
@@ -147,88 +231,11 @@ fn bins(predictions: &[Prediction], groups: &RowGroups) -> Vec<Bin> {
         }
     }
     // The last bin may be too small.
-    if let [.., _, last] = &runs[..]
+    if let [.., before, last] = &mut runs[..]
         && last.len() < BIN_ROWS
     {
+        before.end = last.end;
         runs.pop();
-        runs.last_mut().expect("there were two").end = end;
     }
-    let bin = |run: std::ops::Range<usize>| {
-        let mut rows = rows[run].to_vec();
-        rows.sort_unstable_by_key(|&(_, hit, group)| (hit, group));
-        let (mut of_groups, mut sizes) = (vec![0; groups.names().len()], vec![0.0; groups.names().len()]);
-        rows.iter().for_each(|row| sizes[row.2 as usize] += 1.0);
-        rows.iter().filter(|row| row.1).for_each(|row| of_groups[row.2 as usize] += 1);
-        Bin {
-            positives: rows.iter().filter(|row| row.1).count(),
-            codes: rows.into_iter().map(|row| row.2).collect(),
-            of_groups,
-            sizes,
-        }
-    };
-    runs.into_iter().map(bin).collect()
-}
-
-impl Bin {
-    /// The positives of every group if the codes are dealt out anew: those of the rows that are drawn without replacement.
-    fn permuted(&self, rng: &mut Xoshiro256PlusPlus) -> Vec<u32> {
-        let n = self.codes.len();
-        if self.positives == 0 || self.positives == n {
-            return self.of_groups.clone();
-        }
-        let mut codes = self.codes.clone();
-        let mut of_groups = vec![0; self.of_groups.len()];
-        for drawn in 0..self.positives {
-            codes.swap(drawn, rng.random_range(drawn..n));
-            of_groups[codes[drawn] as usize] += 1;
-        }
-        of_groups
-    }
-
-    fn rate(&self) -> f64 {
-        self.positives as f64 / self.codes.len() as f64
-    }
-}
-
-/// The stretch of every bin: about equal numbers of rows.
-fn stretches(bins: &[Bin]) -> Vec<usize> {
-    let n: usize = bins.iter().map(|bin| bin.codes.len()).sum();
-    let mut passed = 0;
-    let stretch = |bin: &Bin| {
-        let stretch = passed * STRETCHES / n;
-        passed += bin.codes.len();
-        stretch
-    };
-    bins.iter().map(stretch).collect()
-}
-
-/// The variance of every group's positives in every stretch, over permutations: hypergeometric in every bin.
-fn variances(bins: &[Bin], stretches: &[usize], groups: usize) -> Vec<Vec<f64>> {
-    let mut variances = vec![vec![0.0; groups]; STRETCHES];
-    for (bin, &stretch) in bins.iter().zip(stretches) {
-        let (n, rate) = (bin.codes.len() as f64, bin.rate());
-        for (variance, size) in variances[stretch].iter_mut().zip(&bin.sizes) {
-            *variance += size * (n - size) / (n - 1.0).max(1.0) * rate * (1.0 - rate);
-        }
-    }
-    variances
-}
-
-fn statistic(bins: &[Bin], stretches: &[usize], variances: &[Vec<f64>], positives: &[Vec<u32>]) -> f64 {
-    let groups = variances[0].len();
-    let mut differences = vec![vec![0.0; groups]; STRETCHES];
-    for ((bin, &stretch), positives) in bins.iter().zip(stretches).zip(positives) {
-        for (difference, &count) in differences[stretch].iter_mut().zip(positives) {
-            *difference += f64::from(count);
-        }
-        let rate = bin.rate();
-        for (difference, size) in differences[stretch].iter_mut().zip(&bin.sizes) {
-            *difference -= size * rate;
-        }
-    }
-    let pairs = differences.iter().flatten().zip(variances.iter().flatten());
-    pairs
-        .filter(|(_, variance)| **variance > 0.0)
-        .map(|(difference, variance)| difference * difference / variance)
-        .sum()
+    runs
 }
