@@ -5,6 +5,7 @@ mod clinical;
 mod clusters;
 mod codes;
 mod contenders;
+mod groups;
 mod joint;
 #[cfg(feature = "serial")]
 mod line;
@@ -18,6 +19,7 @@ mod reduction;
 mod reported;
 mod same_rows;
 mod source;
+mod validation;
 
 pub(crate) use assessed::AssessedOptions;
 pub(crate) use clinical::ClinicalArgs;
@@ -35,3 +37,4 @@ pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, binary_source};
+pub(crate) use validation::{ValidationArgs, parse_prevalence};

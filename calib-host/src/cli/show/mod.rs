@@ -10,6 +10,7 @@ mod decided;
 mod device;
 mod fit;
 mod form;
+mod groups;
 mod joint;
 mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
@@ -28,6 +29,7 @@ pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
+pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
