@@ -11,6 +11,7 @@ mod device;
 mod fit;
 mod form;
 mod joint;
+mod operating;
 mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
@@ -29,6 +30,7 @@ pub(crate) use decided::{Decided, print};
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
 pub(crate) use joint::{joint_json, joint_summary};
+pub(crate) use operating::ShownThresholds;
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::at_thresholds;
