@@ -283,8 +283,8 @@ impl<'a> TableForm<'a> {
         }
     }
 
-    /// Returns the probability of a bin; `None` if it has none of its own.
-    pub(super) fn step(&self, bin: usize) -> Option<f32> {
+    /// Returns the probability of a bin of steps, 0 beyond the last; `None` for another form, whose bins have none of their own.
+    pub fn step(&self, bin: usize) -> Option<f32> {
         match self {
             Self::Steps(table) => Some(table.value(bin)),
             Self::Randomized(table) => Some(table.value(bin)),

@@ -72,7 +72,7 @@ impl<'a> Groups<'a> {
 
     /// Returns the code of the group with this name; `None` if there is none.
     pub fn code(&self, name: &str) -> Option<u8> {
-        (0..).zip(self.names()).find(|&(_, other)| other == name).map(|(code, _)| code)
+        (0..=u8::MAX).zip(self.names()).find(|&(_, other)| other == name).map(|(code, _)| code)
     }
 }
 

@@ -216,7 +216,7 @@ impl<'a> OperatingPoints<'a> {
 
     fn check(&self) -> Result<(), OperatingPointError> {
         let never = never(&self.encoding);
-        for (group, Thresholds { lower, upper }) in (0..).zip(self.all()) {
+        for (group, Thresholds { lower, upper }) in (0..=u8::MAX).zip(self.all()) {
             // Of several groups one may need a single threshold where another refers.
             let ascends = lower == upper || self.refers && lower.key < upper.key;
             if !ascends || upper.key > never {
@@ -230,7 +230,7 @@ impl<'a> OperatingPoints<'a> {
                 return Err(OperatingPointError::Counts(group));
             }
         }
-        match (0..).zip(self.promises).find(|(_, words)| promise(words).is_none()) {
+        match (0..=u8::MAX).zip(self.promises).find(|(_, words)| promise(words).is_none()) {
             Some((at, _)) => Err(OperatingPointError::Promise(at)),
             None => Ok(()),
         }

@@ -34,7 +34,8 @@ fn on_device(points: &OperatingPoints, encoding: ScoreEncoding) -> PointsOnDevic
 
 fn stored(bytes: &[u8]) -> StoredArtifact {
     let stored = StoredArtifact::from_bytes(bytes).unwrap();
-    assert_eq!(identity(&stored.as_bytes()[PREFIX_LEN..]), stored.artifact().identity());
+    let sections = PREFIX_LEN..stored.artifact().unsigned_len_bytes();
+    assert_eq!(identity(&stored.as_bytes()[sections]), stored.artifact().identity());
     stored
 }
 
@@ -131,9 +132,10 @@ fn beside_a_calibrator_nothing_else_changes() {
         start_up: Cost::default(),
         alarm: true,
         abstain: false,
+        if_sure: false,
     };
-    let actions = Actions::new(vec![action("act")], None).unwrap();
-    let rule = Rule::stated(&[(0, 0.0, 1.0)]).unwrap();
+    let actions = Actions::new(vec![action("act"), action("wait")], Some("act")).unwrap();
+    let rule = Rule::stated(&[(1, 0.0, 0.5), (0, 0.5, 1.0)]).unwrap();
     let decided = stored(&with_decision(&signed, &actions, &rule).unwrap());
     assert_eq!((decided.artifact().signature(), decided.artifact().counter()), (None, 3));
 }

@@ -217,7 +217,7 @@ fn list(names: &[String]) -> String {
 fn of_costs(error: &CostsError) -> Option<&'static str> {
     Some(match error {
         CostsError::Toml(_) => {
-            "an [[action]] has name, positive, negative and alarm, and may have abstain, start_up, above and up_to"
+            "an [[action]] has name, positive, negative and alarm, and may have abstain, if_sure, start_up, above and up_to"
         }
         CostsError::Cost { cause: CostError::Negative(_), .. } => {
             "add the same amount to every action's cost: the thresholds stay as they are"
@@ -230,6 +230,12 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
         CostsError::Actions(ActionsError::None | ActionsError::Single) => "state two or more [[action]]s",
         CostsError::Actions(ActionsError::Uncalibrated) => {
             "add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true"
+        }
+        CostsError::Actions(ActionsError::Unsure) => {
+            "add unsure = \"NAME\" before the first [[action]]: an action without if_sure = true"
+        }
+        CostsError::Actions(ActionsError::UnknownUnsure(_)) => {
+            "name an action without if_sure = true, and give another one if_sure = true"
         }
         CostsError::Actions(ActionsError::UnknownUncalibrated(_)) => "name one of the actions",
         CostsError::Actions(ActionsError::DuplicateName { .. }) => "rename one of the two",

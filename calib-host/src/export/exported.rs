@@ -30,6 +30,19 @@ pub enum ExportError {
         /// The number of bins over all tables.
         bins: u32,
     },
+    /// Each group of several classes has tables of its own, which the header's function of the predicted class does not choose among.
+    #[error(
+        "the header's function of the predicted class takes no group: put the artefact itself into flash"
+    )]
+    Groups,
+    /// Prediction sets of the score of class 1 of two.
+    #[error("prediction sets of a binary score have no form as source code: use a threshold on each side")]
+    BinarySets,
+    /// The artefact has no table, and a form in Rust is one of tables.
+    #[error(
+        "the artefact has no table: in Rust, parse the artefact itself, which `include_bytes!` puts into flash"
+    )]
+    NoTables,
     /// The name is no identifier.
     #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
     Name(String),
@@ -58,7 +71,8 @@ pub(super) fn exported<'a>(
     if !is_name {
         return Err(ExportError::Name(name.into()));
     }
-    if artifact.header().reduction == Reduction::Joint {
+    let header = artifact.header();
+    if header.reduction == Reduction::Joint && !header.method.has_no_calibrator() {
         return Err(ExportError::Vectors(artifact.header().method.to_string()));
     }
     let tables = artifact.tables();
@@ -102,6 +116,15 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     ];
     if artifact.decision().is_some() {
         lines.push("The artefact's rule for decisions is not here.".into());
+    }
+    if let Some(groups) = artifact.groups().filter(|_| header.flags.contains(HeaderFlags::GROUPED)) {
+        let names: Vec<String> =
+            groups.names().enumerate().map(|(code, name)| format!("{code} {name}")).collect();
+        let per_group = artifact.tables().count() / groups.count();
+        lines.push(format!(
+            "Each group has {per_group} of the tables, in the order of the groups: {}.",
+            names.join(", ")
+        ));
     }
     if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
         lines.push("The artefact's intervals are not here.".into());

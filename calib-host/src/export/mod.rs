@@ -7,14 +7,14 @@ mod c;
 mod exported;
 mod rust;
 
-use calib_core::artifact::TableForm;
+use calib_core::artifact::{HeaderFlags, Reduction, TableForm};
 use calib_fit::artifact::StoredArtifact;
 
 use exported::exported;
 
 pub use exported::ExportError;
 
-/// A header in C99, without libm, with the tables of an artefact and a lookup of its own.
+/// A header in C99, without libm, with the tables of an artefact and a lookup of its own, its thresholds and its prediction sets.
 ///
 /// ```
 /// use calib_host::export::export_c;
@@ -34,10 +34,18 @@ pub use exported::ExportError;
 ///
 /// # Errors
 ///
-/// If the artefact holds scaling functions or calibrates whole vectors, or the name is none.
+/// If the artefact holds scaling functions or calibrates whole vectors, has tables of several classes for each group or prediction sets
+/// of a binary score, or the name is none.
 pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;
+    let header = artifact.header();
+    if header.flags.contains(HeaderFlags::GROUPED) && header.reduction != Reduction::Binary {
+        return Err(ExportError::Groups);
+    }
+    if artifact.prediction_sets().is_some() && header.reduction == Reduction::Binary {
+        return Err(ExportError::BinarySets);
+    }
     let is_function = |form| matches!(form, TableForm::Scaling(_) | TableForm::MarginScaling(_));
     if tables.iter().flatten().any(|table| is_function(table.form)) {
         return Err(ExportError::Function(artifact.header().method.to_string()));
@@ -73,6 +81,9 @@ pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportErr
 pub fn export_rust(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;
+    if tables.is_empty() {
+        return Err(ExportError::NoTables);
+    }
     let empty = tables.iter().flatten().flat_map(|table| &table.empty).filter(|&&is_empty| is_empty).count();
     if empty > 0 {
         return Err(ExportError::EmptyBins { empty, bins: artifact.header().bins });

@@ -36,6 +36,9 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     };
     let mut text: String =
         title(stored).iter().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect();
+    if artifact.operating_points().is_some() || artifact.prediction_sets().is_some() {
+        text.push_str("// The artefact's thresholds and prediction sets are not here: parse the artefact itself for them.\n");
+    }
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());

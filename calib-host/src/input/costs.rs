@@ -24,6 +24,7 @@ pub struct Costs {
 #[serde(deny_unknown_fields)]
 struct File {
     uncalibrated: Option<Spanned<String>>,
+    unsure: Option<Spanned<String>>,
     cases: Option<Spanned<i64>>,
     #[serde(default)]
     action: Vec<Spanned<Entry>>,
@@ -38,6 +39,8 @@ struct Entry {
     alarm: bool,
     #[serde(default)]
     abstain: bool,
+    #[serde(default)]
+    if_sure: bool,
     start_up: Option<Spanned<f64>>,
     above: Option<f64>,
     up_to: Option<f64>,
@@ -70,6 +73,9 @@ struct Text<'a> {
 /// start_up = 20            # 0 if not said
 /// ```
 ///
+/// With `if_sure = true` an action is only taken where everything that the guarantee allows leads to it; elsewhere it is the action that
+/// `unsure = "refer"` names before the first `[[action]]`, by default the one that abstains, or else the one without a probability.
+///
 /// Every action may also state the interval of probabilities `(above, up_to]` in which it is taken, 0 and 1 if not said.
 ///
 /// # Errors
@@ -92,7 +98,7 @@ impl Text<'_> {
         })?;
         let mut actions = Vec::with_capacity(file.action.len());
         for entry in &file.action {
-            let Entry { name, positive, negative, alarm, abstain, start_up, .. } = entry.get_ref();
+            let Entry { name, positive, negative, alarm, abstain, if_sure, start_up, .. } = entry.get_ref();
             actions.push(CostedAction {
                 name: name.get_ref().clone(),
                 positive: self.cost("positive", positive)?,
@@ -102,10 +108,13 @@ impl Text<'_> {
                     .map_or(Ok(Cost::default()), |cost| self.cost("start_up", cost))?,
                 alarm: *alarm,
                 abstain: *abstain,
+                if_sure: *if_sure,
             });
         }
         let uncalibrated = file.uncalibrated.as_ref();
+        let unsure = file.unsure.as_ref().map(|name| name.get_ref().as_str());
         let actions = Actions::new(actions, uncalibrated.map(|name| name.get_ref().as_str()))
+            .and_then(|actions| actions.with_unsure(unsure))
             .map_err(|cause| self.actions_error(&file, cause))?;
         let cases = file.cases.as_ref().map(|cases| match u64::try_from(*cases.get_ref()) {
             Ok(count @ 1..) => Ok(count),
@@ -156,6 +165,7 @@ impl Text<'_> {
             }
             ActionsError::Single => file.action.first().map(|entry| entry.get_ref().name.span()),
             ActionsError::UnknownUncalibrated(_) => file.uncalibrated.as_ref().map(Spanned::span),
+            ActionsError::UnknownUnsure(_) => file.unsure.as_ref().map(Spanned::span),
             _ => None,
         };
         match span {

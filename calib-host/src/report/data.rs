@@ -1,7 +1,7 @@
 //! A report's numbers and words.
 
 use calib_fit::artifact::DeviceCost;
-use calib_fit::assess::{BeforeAfter, Evidence, Flaw};
+use calib_fit::assess::{BeforeAfter, Evidence, Flaw, GroupComparison};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -101,6 +101,8 @@ pub struct Report {
     pub metrics: BeforeAfter,
     /// The clinical validation on the test rows, if they are binary.
     pub clinical: Option<ClinicalSummary>,
+    /// The calibrated probabilities by group, if it is known of which the test rows are.
+    pub groups: Option<GroupComparison>,
     /// The metrics of every class against the rest, where every class has a probability.
     pub classes: Option<ClassWiseSummary>,
     /// The classes that have no diagram of their own among those that are predicted.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise};
 use calib_fit::assess::{
-    AssessOptions, Cell, ClinicalOptions, Evidence, Flaw, assess_before_after, flaws_under,
+    AssessOptions, Cell, ClinicalOptions, Evidence, Flaw, GroupComparison, GroupOptions, assess_before_after,
+    compare_groups, flaws_under,
 };
 use calib_fit::stats::Clusters;
 
@@ -46,7 +47,7 @@ use crate::draw::Plot;
 ///     let after: Vec<Prediction> = after.collect();
 ///     let before = (0..).zip(&scores).map(|(i, score)| of(score.get(), after[i as usize].bin, i));
 ///     let before = before.collect();
-///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None, margins: None }
+///     CalibratedRows { before, after, kind: PredictionKind::Binary, uncalibrated: 0, clusters: None, groups: None, margins: None }
 /// };
 /// let (calibration, test) = (rows(&|i| i % 20 < i / 20), rows(&|i| i % 20 < i / 22));
 /// let data = ReportData {
@@ -123,6 +124,7 @@ pub fn report(
         uncalibrated: test.uncalibrated,
         metrics,
         clinical,
+        groups: groups(data, options),
         classes,
         undrawn_classes: undrawn,
         decision: data.rule.map(|rule| rule.summary(test, options)),
@@ -145,6 +147,14 @@ fn clinical(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<Clinic
     let thresholds = data.rule.map(ReportedRule::thresholds).unwrap_or_default();
     let clinical = ClinicalOptions { extremes: data.extremes, thresholds: &thresholds };
     ClinicalSummary::new(data.test, options, &clinical)
+}
+
+fn groups(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<GroupComparison> {
+    let test = data.test;
+    let clinical = &ClinicalOptions { extremes: data.extremes, thresholds: &[] };
+    let seed = options.bootstrap.map_or(0, |bootstrap| bootstrap.seed);
+    let how = GroupOptions { assess: options, clinical, seed };
+    test.groups.as_ref().map(|groups| compare_groups(&test.after, test.kind, groups, &how))
 }
 
 fn clinical_figures(clinical: &ClinicalSummary, options: &AssessOptions<'_>) -> Vec<Plot> {

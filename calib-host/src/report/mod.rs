@@ -14,6 +14,7 @@ mod clinical_plots;
 mod data;
 mod decision;
 mod figures;
+mod groups;
 mod guarantee;
 mod make;
 mod metrics;

@@ -8,6 +8,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use super::classes::ranges;
 use super::clinical::ClinicalSummary;
 use super::data::Report;
+use super::groups::text as groups_text;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
 use crate::draw::{Plot, STYLE, key};
 
@@ -46,6 +47,7 @@ impl Report {
             plots,
             metrics => self.metric_rows(),
             clinical => self.clinical.as_ref().map(ClinicalSummary::text),
+            groups => self.groups.as_ref().map(groups_text),
             classes => self.class_rows(),
             undrawn => ranges(&self.undrawn_classes),
             one_vs_rest => self.one_vs_rest(),

@@ -1,7 +1,7 @@
 //! Rows that a report is about.
 
 use calib_core::{Artifact, Margin};
-use calib_fit::assess::{BeforeAfter, Evidence, Prediction, PredictionKind, ProbMatrix, evidence};
+use calib_fit::assess::{BeforeAfter, Evidence, Prediction, PredictionKind, ProbMatrix, RowGroups, evidence};
 use calib_fit::stats::Clusters;
 
 /// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
@@ -17,6 +17,8 @@ pub struct CalibratedRows {
     pub uncalibrated: u64,
     /// Which of them belong together, where they are not independent.
     pub clusters: Option<Clusters>,
+    /// Which group every row is of, if somebody told.
+    pub groups: Option<RowGroups>,
     /// The margins, where scores are such. The probabilities of `before` are then their places among the different margins, from 0
     /// to 1, of which nothing but the order counts.
     pub margins: Option<Vec<f32>>,

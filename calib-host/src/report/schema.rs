@@ -47,6 +47,8 @@ pub const REPORT_KEYS: &[(&str, &str)] = &[
         "of the classifier's scores, as `calib assess --json` has it; null if they are margins",
     ),
     ("clinical.after.*", "of the calibrated probabilities"),
+    ("groups", "the calibrated probabilities by group; null if nobody told of which group the test rows are"),
+    ("groups.*", "as `calib assess --json` has them"),
     ("classes", "every class against the rest; null unless every class has a probability"),
     ("classes.n", "the number of rows of which every class has a probability"),
     ("classes.uncalibrated", "how many rows are left out because a class is uncalibrated"),

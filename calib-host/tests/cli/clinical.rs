@@ -187,3 +187,106 @@ fn every_threshold_of_a_rule_has_its_accuracy() {
     let unlabelled = place.json("calib decide rule.bin --actions costs.toml --scores test.csv --json");
     assert_eq!(unlabelled["at_thresholds"], serde_json::json!([]));
 }
+
+#[test]
+fn a_validation_is_planned() {
+    let place = Workplace::new();
+    let line =
+        "calib plan --validation --prevalence .1 --auc .75 --se-auc .025 --se-slope .1 --se-intercept .1";
+    let text = place.ok(line).stdout;
+    assert!(text.starts_with("1536 rows, of which 154 with label 1 on average"), "{text}");
+    assert!(!text.contains("rough"));
+    let got = place.json(&format!("{line} --json"));
+    assert_eq!(got["validation"]["rows"], 1536);
+    assert!((got["validation"]["intercept"].as_f64().unwrap() - 1223.9).abs() < 0.05);
+    assert!(
+        place
+            .ok("calib plan --validation --prevalence .1 --auc .9")
+            .stdout
+            .contains("above an area of 0.8 this is rough")
+    );
+    for wrong in
+        ["--prevalence 0 --auc .7", "--prevalence 1 --auc .7", "--prevalence .1 --auc .5", "--auc .7"]
+    {
+        assert_eq!(place.run(&format!("calib plan --validation {wrong}")).code, 2, "{wrong}");
+    }
+    assert_eq!(place.run("calib plan --n 100 --prevalence .1").code, 2);
+}
+
+/// Scores with groups: one that is told half of its risk, one with three rows.
+fn with_groups() -> Workplace {
+    let place = place();
+    let line = |row: u32| {
+        let score = (f64::from(row) + 0.25) / 600.0;
+        let group = if row % 200 == 7 {
+            "few"
+        } else if row % 2 == 0 {
+            "even"
+        } else {
+            "odd"
+        };
+        let label = match group {
+            "odd" => row * 7919 % 101 < row / 12,
+            _ => row * 7919 % 101 < row / 6,
+        };
+        format!("{score},{},{group}\n", u8::from(label))
+    };
+    place.with("groups.csv", format!("score,label,unit\n{}", (0..600).map(line).collect::<String>()))
+}
+
+#[test]
+fn groups_stand_side_by_side_in_assess_and_report() {
+    let place = with_groups();
+    let assess = "calib assess cal.bin --scores groups.csv --group-column unit";
+    let got = place.json(&format!("{assess} --json"));
+    let groups = got["groups"]["groups"].as_array().unwrap();
+    let names: Vec<_> = groups.iter().map(|group| group["group"].as_str().unwrap()).collect();
+    assert_eq!(names, ["even", "few", "odd"]);
+    assert_eq!(groups.iter().map(|group| group["n"].as_u64().unwrap()).sum::<u64>(), 600);
+    assert_eq!(groups[1]["too_small"], "3 rows tell next to nothing");
+    // The intervals are those of a third of alpha.
+    let exact = calib_host::stats::clopper_pearson(
+        groups[0]["hits"].as_u64().unwrap(),
+        groups[0]["n"].as_u64().unwrap(),
+        0.05 / 3.0,
+    );
+    close(&groups[0]["rate"]["interval"]["lo"], exact.lo);
+    let test = &got["groups"]["equal_calibration"];
+    assert!(test["p_value"].as_f64().unwrap() < 0.01, "{test}");
+    let text = place.ok(assess).stdout;
+    assert!(text.contains("few: 3 predictions") && text.contains("3 rows tell next to nothing"), "{text}");
+    assert!(text.contains("all groups are equally calibrated: P = 0.00"), "{text}");
+    let report = place.json(
+        "calib report cal.bin --calibration cal.csv --test groups.csv --group-column unit --bootstrap 5 -o page.html --json",
+    );
+    assert_eq!(report["groups"]["equal_calibration"], *test);
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(
+        page.contains("By group <span class=\"item\">TRIPOD+AI 14, 23a")
+            && page.contains("3 rows tell next to nothing")
+    );
+    // The same of a table of probabilities.
+    place.ok("calib apply cal.bin --scores groups.csv -o prob.csv");
+    let table = place.json("calib assess --probs prob.csv --group-column unit --json");
+    assert_eq!(table["groups"]["equal_calibration"], *test);
+}
+
+#[test]
+fn groups_that_cannot_be_compared_are_told_in_words() {
+    let place = with_groups().with("one.csv", "prob,label,unit\n0.2,0,a\n0.4,1,a\n0.5,0,a\n");
+    let text = place.ok("calib assess --probs one.csv --group-column unit").stdout;
+    assert!(text.contains("not tested, all rows are of one group"), "{text}");
+    let run = place.run("calib assess --probs one.csv --group-column sex");
+    assert!(run.code != 0 && run.stderr.contains("sex"), "{}", run.stderr);
+    let clusters = "calib assess cal.bin --scores groups.csv --group-column unit --cluster-column unit";
+    assert!(place.ok(clusters).stdout.contains("not tested, the rows of a cluster belong together"));
+    let many: String = (0..300).map(|row| format!("0.5,{},name{row}\n", row % 2)).collect();
+    let place = place.with("many.csv", format!("prob,label,unit\n{many}"));
+    let run = place.run("calib assess --probs many.csv --group-column unit");
+    assert!(run.code == 2 && run.stderr.contains("300 groups"), "{}", run.stderr);
+    let place = place.with("empty.csv", "prob,label,unit\n0.2,0,a\n0.4,1,\n");
+    assert_ne!(place.run("calib assess --probs empty.csv --group-column unit").code, 0);
+    let (matrix, _) = matrix_place(60);
+    let run = matrix.run("calib assess --logits val_logits.npy --labels val_labels.npy --group-column unit");
+    assert!(run.code == 2 && run.stderr.contains("--group-column needs a table"), "{}", run.stderr);
+}

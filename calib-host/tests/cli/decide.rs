@@ -223,7 +223,7 @@ fn costs_refused(costs: &str, stderr: &str) {
     );
 }
 
-const KEYS: &str = "  hint: an [[action]] has name, positive, negative and alarm, and may have abstain, start_up, above and up_to\n";
+const KEYS: &str = "  hint: an [[action]] has name, positive, negative and alarm, and may have abstain, if_sure, start_up, above and up_to\n";
 const COVER: &str =
     "  hint: the intervals (above, up_to] cover 0 to 1 once; without any, they follow from the costs\n";
 const TWO: &str = "  hint: state two or more [[action]]s\n";
@@ -238,7 +238,7 @@ fn what_is_no_costs_file() {
     costs_refused(
         &unknown,
         &format!(
-            ", line 12: unknown field `colour`, expected one of `name`, `positive`, `negative`, `alarm`, `abstain`, `start_up`, `above`, `up_to`\n{KEYS}"
+            ", line 12: unknown field `colour`, expected one of `name`, `positive`, `negative`, `alarm`, `abstain`, `if_sure`, `start_up`, `above`, `up_to`\n{KEYS}"
         ),
     );
     let single = COSTS.split("[[action]]").nth(1).unwrap();

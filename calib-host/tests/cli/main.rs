@@ -16,6 +16,7 @@ mod data;
 mod decide;
 mod doctor;
 mod empty_bins;
+mod evidence;
 mod export;
 mod flaws;
 #[cfg(feature = "arrow")]

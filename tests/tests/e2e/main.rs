@@ -13,4 +13,5 @@ mod harness;
 mod joint;
 mod margins;
 mod reductions;
+mod rules;
 mod update;

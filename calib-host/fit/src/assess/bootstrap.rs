@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::stats::{Interval, Units};
+use crate::stats::{Interval, Seed, Units};
 
 /// How many groups of units the jackknife leaves out in turn, if there are so many.
 const JACKKNIFE_GROUPS: usize = 200;
@@ -85,16 +85,9 @@ impl Bootstrap {
         Normal::standard().inverse_cdf(1.0 - self.alpha)
     }
 
-    /// A generator for every resample. Each has a stretch of the sequence to itself, so that it does not matter which thread
-    /// draws from it.
+    /// A generator for every resample.
     pub(crate) fn generators(&self) -> Vec<Xoshiro256PlusPlus> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let own = || {
-            let own = rng.clone();
-            rng.jump();
-            own
-        };
-        std::iter::repeat_with(own).take(self.resamples).collect()
+        generators(self.seed, self.resamples)
     }
 
     /// The percentile interval of a statistic's draws; `None` if all are NaN.
@@ -136,6 +129,17 @@ impl Bootstrap {
             })
             .collect()
     }
+}
+
+/// So many generators, each with a stretch of the sequence to itself, so that it does not matter which thread draws from it.
+pub(super) fn generators(seed: Seed, count: usize) -> Vec<Xoshiro256PlusPlus> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let own = || {
+        let own = rng.clone();
+        rng.jump();
+        own
+    };
+    std::iter::repeat_with(own).take(count).collect()
 }
 
 /// The quantiles at two levels of the numbers among the draws.

@@ -7,6 +7,7 @@ use calib_core::decision::Action;
 use calib_core::{Artifact, BinFlags, DecisionRule, Margin, Score};
 use serde::Serialize;
 
+use super::withheld::{Withheld, withheld};
 use crate::artifact::table_names;
 
 /// Something that a calibrator is hardly meant to do.
@@ -40,6 +41,15 @@ pub enum Flaw {
         /// The highest.
         highest: f32,
     },
+    /// The decision rule holds actions back, because the evidence of a bin does not suffice for them.
+    Withheld {
+        /// The number of bins in which they are held back.
+        bins: u64,
+        /// The number of bins with calibration points in which they would be taken.
+        of: u64,
+        /// The action that is taken instead.
+        instead: String,
+    },
     /// There is no decision rule, and no calibrated probability reaches one half, from which up the firmware's own alarm is
     /// raised if nobody chose another threshold.
     BelowOneHalf {
@@ -51,7 +61,7 @@ pub enum Flaw {
 impl Flaw {
     /// Whether it makes what is guaranteed beside the point.
     pub fn is_grave(&self) -> bool {
-        !matches!(self, Self::BelowOneHalf { .. })
+        !matches!(self, Self::BelowOneHalf { .. } | Self::Withheld { .. })
     }
 }
 
@@ -86,10 +96,14 @@ pub struct RuleInterval<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn flaws(artifact: &Artifact<'_>) -> Vec<Flaw> {
-    match artifact.decision() {
-        Some(rule) => flaws_under(artifact, &intervals(rule)),
-        None => flaws_under(artifact, &[]),
+    let Some(rule) = artifact.decision() else { return flaws_under(artifact, &[]) };
+    let mut found = flaws_under(artifact, &intervals(rule));
+    let counts = withheld(artifact).filter(|counts| counts.bins > 0);
+    let instead = rule.unsure().and_then(|unsure| rule.action(unsure));
+    if let Some((Withheld { bins, of }, instead)) = counts.zip(instead) {
+        found.push(Flaw::Withheld { bins, of, instead: instead.name.into() });
     }
+    found
 }
 
 /// As [`flaws`], with the intervals of this rule in place of the artefact's own; none if there is no rule.
@@ -104,8 +118,11 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
     if reduction != Reduction::Normalized {
         let given: Vec<Piece> = all.into_iter().flat_map(|(_, pieces)| pieces).collect();
         found.extend(decisions(rule, &given));
+        let has_no_rule = artifact.operating_points().is_none() && artifact.prediction_sets().is_none();
         let highest = range(&given).map(|range| range.1).filter(|highest| *highest < 0.5);
-        if let Some(highest) = highest.filter(|_| rule.is_empty() && reduction == Reduction::Binary) {
+        if let Some(highest) =
+            highest.filter(|_| rule.is_empty() && has_no_rule && reduction == Reduction::Binary)
+        {
             found.push(Flaw::BelowOneHalf { highest });
         }
     }
@@ -250,6 +267,11 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whose = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!(" of {of}"));
         match self {
+            Self::Withheld { bins, of, instead } => write!(
+                f,
+                "The evidence does not suffice in {bins} of the {of} bins whose action asks for it: there it is {instead:?}, and costs \
+                 that are computed from probabilities alone do not show it."
+            ),
             Self::Falls { of } => write!(
                 f,
                 "The calibrator{} falls: the higher the score, the lower the probability. Were the scores or the labels of the \
@@ -287,8 +309,10 @@ impl fmt::Display for Flaw {
 
 #[cfg(test)]
 mod tests {
+    use calib_core::decision::DecisionParts;
+
     use super::*;
-    use crate::artifact::{StoredArtifact, artifact_bytes};
+    use crate::artifact::{StoredArtifact, artifact_bytes, written};
     use crate::binary::{BinaryMethod, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd};
     use crate::data::{BinaryData, VectorKind, Vectors};
     use crate::fit::{Fit, fit_binary};
@@ -359,5 +383,41 @@ mod tests {
             .unwrap();
         let found = flaws_of(&fit);
         assert!(matches!(found[..], [Flaw::BelowOneHalf { highest }] if highest < 0.3), "{found:?}");
+    }
+
+    #[test]
+    fn an_action_is_held_back_where_the_interval_crosses_a_threshold() {
+        // Four bins of 250 points each, with the rates 0, 1/4, 1/2 and 3/4, and an epsilon of .094.
+        let (scores, labels) = (0..1000u32).map(|i| (f64::from(i) / 1024.0, i % 4 < i / 250)).unzip();
+        let data = BinaryData::new(scores, labels).unwrap();
+        let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let plain = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
+        let action = |name, if_sure: bool| Action { name, alarm: false, abstain: !if_sure, if_sure };
+        let held_back = |threshold: f32, if_sure: bool| {
+            let parts = DecisionParts {
+                thresholds: &[threshold],
+                intervals: &[0, 1],
+                uncalibrated: 0,
+                unsure: if_sure.then_some(0),
+                actions: &[action("ask", false), action("treat", if_sure)],
+            };
+            let bytes = written(|writer| {
+                for (kind, mandatory, payload) in plain.sections() {
+                    writer.section(kind, mandatory, payload)?;
+                }
+                writer.decision(&parts)
+            });
+            let stored = StoredArtifact::from_bytes(&bytes.unwrap()).unwrap();
+            flaws(&stored.artifact()).into_iter().find_map(|flaw| match flaw {
+                Flaw::Withheld { bins, of, instead } => Some((bins, of, instead)),
+                _ => None,
+            })
+        };
+        let ask = "ask".to_owned();
+        assert_eq!(held_back(0.125, true), None);
+        assert_eq!(held_back(0.2, true), Some((1, 3, ask.clone())));
+        assert_eq!(held_back(0.45, true), Some((1, 2, ask.clone())));
+        assert_eq!(held_back(0.7, true), Some((1, 1, ask)));
+        assert_eq!(held_back(0.7, false), None);
     }
 }

@@ -16,6 +16,7 @@ mod convex_hull;
 mod evidence;
 mod figures;
 mod flaw;
+mod groups;
 mod paired;
 mod prediction;
 mod proper;
@@ -25,6 +26,7 @@ mod roc_surface;
 mod surface_points;
 mod validity;
 mod vectors;
+mod withheld;
 
 pub use assessment::{
     AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
@@ -44,6 +46,10 @@ pub(crate) use column::Column;
 pub use column::cells;
 pub use evidence::{Evidence, evidence, evidence_of_fit};
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
+pub use groups::{
+    Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
+    Tested, compare_groups, test_equal_calibration,
+};
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};
 pub use proper::{BrierSplit, ProperScore};

@@ -20,6 +20,8 @@ pub struct CostedAction {
     pub alarm: bool,
     /// Whether it leaves the decision to somebody else.
     pub abstain: bool,
+    /// Whether it is only taken where the evidence suffices: where every probability that the guarantee allows leads to it (Chow 1970).
+    pub if_sure: bool,
 }
 
 /// Two or more actions with different names, and what to do without a probability.
@@ -27,6 +29,7 @@ pub struct CostedAction {
 pub struct Actions {
     actions: Vec<CostedAction>,
     uncalibrated: usize,
+    unsure: Option<usize>,
 }
 
 /// Why actions were refused; `index` counts actions from 0.
@@ -62,6 +65,13 @@ pub enum ActionsError {
     /// does, exactly one that raises the alarm.
     #[error("nothing says what to do without a calibrated probability")]
     Uncalibrated,
+    /// An action is only taken where the evidence suffices, and it is not clear which one is taken elsewhere: one that abstains, or
+    /// the one without a probability, and neither of them asks for evidence.
+    #[error("nothing says what to do where the evidence does not suffice")]
+    Unsure,
+    /// The action where the evidence does not suffice is none of them, or asks for evidence, or none asks for evidence.
+    #[error("{0:?} is no action to take where the evidence does not suffice")]
+    UnknownUnsure(String),
     /// The action for the uncalibrated is none of them.
     #[error("there is no action {0:?} to take without a calibrated probability")]
     UnknownUncalibrated(String),
@@ -74,7 +84,8 @@ impl Actions {
     /// # Errors
     ///
     /// If they are fewer than two or more than 16, a name is bad or taken, or the action for the uncalibrated is
-    /// unknown or not clear: it is never just the cheapest.
+    /// unknown or not clear: it is never just the cheapest. Likewise the action where the evidence does not suffice for one that asks
+    /// for it, which [`Actions::with_unsure`] names.
     pub fn new(actions: Vec<CostedAction>, uncalibrated: Option<&str>) -> Result<Self, ActionsError> {
         match actions.len() {
             0 => return Err(ActionsError::None),
@@ -104,7 +115,30 @@ impl Actions {
                 })
                 .ok_or(ActionsError::Uncalibrated)?,
         };
-        Ok(Self { actions, uncalibrated })
+        Ok(Self { actions, uncalibrated, unsure: None })
+    }
+
+    /// States which action is taken where the evidence does not suffice for one that asks for it; if it is not said, it is the one that
+    /// abstains, or else the one without a probability.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such action, it asks for evidence itself, no other asks for some, or nothing is said and it is not clear.
+    pub fn with_unsure(self, name: Option<&str>) -> Result<Self, ActionsError> {
+        let asks = self.actions.iter().any(|action| action.if_sure);
+        let stands_in = |&index: &usize| asks && !self.actions[index].if_sure;
+        let unsure = match name {
+            Some(name) => {
+                let named = self.actions.iter().position(|action| action.name == name).filter(stands_in);
+                Some(named.ok_or_else(|| ActionsError::UnknownUnsure(name.into()))?)
+            }
+            None if !asks => None,
+            None => {
+                let clear = only(&self.actions, |action| action.abstain).unwrap_or(self.uncalibrated);
+                Some(Some(clear).filter(stands_in).ok_or(ActionsError::Unsure)?)
+            }
+        };
+        Ok(Self { unsure, ..self })
     }
 
     /// The actions, in the order in which they were given.
@@ -115,6 +149,11 @@ impl Actions {
     /// The index of the action to take without a calibrated probability.
     pub fn uncalibrated(&self) -> usize {
         self.uncalibrated
+    }
+
+    /// The index of the action to take where the evidence does not suffice; `None` if no action asks for evidence.
+    pub fn unsure(&self) -> Option<usize> {
+        self.unsure
     }
 
     /// Whether using some action at all costs something.
@@ -143,8 +182,30 @@ pub(super) mod tests {
             start_up: cost(start_up),
             alarm: i == 0,
             abstain: false,
+            if_sure: false,
         };
         Actions::new(costs.iter().enumerate().map(action).collect(), None).unwrap()
+    }
+
+    #[test]
+    fn what_to_do_without_evidence_is_stated_or_clear() {
+        let three = |flags: [(bool, bool); 3], stated: Option<&str>| {
+            let mut all = actions(&[(0, 0, 0); 3]).actions;
+            for (action, (if_sure, abstain)) in all.iter_mut().zip(flags) {
+                (action.if_sure, action.abstain) = (if_sure, abstain);
+            }
+            Actions::new(all, Some("0")).unwrap().with_unsure(stated).map(|actions| actions.unsure)
+        };
+        let (no, sure, abstain) = ((false, false), (true, false), (false, true));
+        assert_eq!(three([no, no, abstain], None), Ok(None));
+        assert_eq!(three([no, sure, abstain], None), Ok(Some(2)));
+        assert_eq!(three([no, sure, no], None), Ok(Some(0)));
+        assert_eq!(three([no, sure, no], Some("2")), Ok(Some(2)));
+        assert_eq!(three([sure, no, no], None), Err(ActionsError::Unsure));
+        assert_eq!(three([no, no, (true, true)], None), Err(ActionsError::Unsure));
+        for (flags, name) in [([no, sure, no], "1"), ([no, sure, no], "x"), ([no, no, no], "1")] {
+            assert_eq!(three(flags, Some(name)), Err(ActionsError::UnknownUnsure(name.into())));
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::artifact::{StoredArtifact, written};
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
+///         if_sure: false,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.

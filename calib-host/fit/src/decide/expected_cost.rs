@@ -64,6 +64,7 @@ impl Validation {
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
+///         if_sure: false,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.
@@ -97,6 +98,7 @@ pub fn expected_cost(actions: &Actions, rule: &Rule, probs: &ProbDistribution) -
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
+///         if_sure: false,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.
@@ -140,6 +142,7 @@ pub fn actual_cost(actions: &Actions, rule: &Rule, predictions: &[Prediction]) -
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
+///         if_sure: false,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.

@@ -166,14 +166,14 @@ impl Rule {
                 name: &action.name,
                 alarm: action.alarm,
                 abstain: action.abstain,
-                if_sure: false,
+                if_sure: action.if_sure,
             })
             .collect();
         write(&DecisionParts {
             thresholds: &self.thresholds,
             intervals: &intervals,
             uncalibrated: actions.uncalibrated() as u8,
-            unsure: None,
+            unsure: actions.unsure().map(|unsure| unsure as u8),
             actions: &all,
         })
     }

@@ -38,6 +38,7 @@ pub struct Chosen {
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
+///         if_sure: false,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.

@@ -2,8 +2,9 @@
 
 use calib_host::StoredArtifact;
 use calib_host::assess::{
-    AssessOptions, Binning, Bootstrap, ClinicalOptions, IntervalKind, Prediction, PredictionKind, ProbMatrix,
-    assess, assess_before_after, assess_top_k, assess_vectors, roc_surface, validate,
+    AssessOptions, Binning, Bootstrap, ClinicalOptions, GroupComparison, GroupOptions, IntervalKind,
+    Prediction, PredictionKind, ProbMatrix, RowGroups, assess, assess_before_after, assess_top_k,
+    assess_vectors, compare_groups, roc_surface, validate,
 };
 use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule};
 use calib_host::stats::Clusters;
@@ -103,8 +104,8 @@ impl Assess {
             show::clusters(clusters.rows(), clusters.count())?;
         }
         let (mut value, binning) = match subject {
-            Subject::Predictions { rows, kind, uncalibrated, .. } => {
-                match self.predictions(&rows, kind, uncalibrated, &options)? {
+            Subject::Predictions { rows, kind, uncalibrated, groups, .. } => {
+                match self.predictions(&rows, kind, (uncalibrated, groups.as_ref()), &options)? {
                     Some(shown) => shown,
                     None => return Ok(()),
                 }
@@ -139,24 +140,41 @@ impl Assess {
         &self,
         rows: &[Prediction],
         kind: PredictionKind,
-        uncalibrated: u64,
+        (uncalibrated, groups): (u64, Option<&RowGroups>),
         options: &AssessOptions<'_>,
     ) -> Result<Option<(Value, usize)>, Error> {
         let assessment = assess(rows, kind, options);
         let extremes = self.clinical.extremes();
         let is_binary = kind == PredictionKind::Binary;
-        let clinical =
-            is_binary.then(|| validate(rows, options, &ClinicalOptions { extremes, thresholds: &[] }));
+        let how = ClinicalOptions { extremes, thresholds: &[] };
+        let clinical = is_binary.then(|| validate(rows, options, &how));
+        let groups = groups.map(|groups| self.groups(rows, kind, groups, options));
         if !self.json {
             show::assessment(&assessment, uncalibrated)?;
             clinical.iter().try_for_each(|found| show::clinical("the probabilities", found))?;
+            groups.iter().try_for_each(show::groups)?;
             return Ok(None);
         }
         let mut value = with_uncalibrated(json!(assessment), uncalibrated);
         if let Some(clinical) = clinical {
             value["clinical"] = json!(clinical);
         }
+        if let Some(groups) = groups {
+            value["groups"] = json!(groups);
+        }
         Ok(Some((value, assessment.bins.len())))
+    }
+
+    /// The same by group.
+    fn groups(
+        &self,
+        rows: &[Prediction],
+        kind: PredictionKind,
+        groups: &RowGroups,
+        options: &AssessOptions<'_>,
+    ) -> GroupComparison {
+        let clinical = &ClinicalOptions { extremes: self.clinical.extremes(), thresholds: &[] };
+        compare_groups(rows, kind, groups, &GroupOptions { assess: options, clinical, seed: self.seed })
     }
 
     /// Scores before and after an artefact: as JSON with the number of bins, or printed. Of margins, which are no probabilities, only
@@ -174,6 +192,7 @@ impl Assess {
         let rule = ReportedRule::of_artifact(&stored.artifact(), None).unwrap_or_default();
         let accuracies = rule.map(|rule| rule.accuracies(after, options)).unwrap_or_default();
         let clinical = self.clinical.of_rows(rows, &stored.artifact(), options);
+        let groups = rows.groups.as_ref().map(|groups| self.groups(after, *kind, groups, options));
         if !self.json {
             match margins {
                 Some(_) => show::after_margins(&both, *uncalibrated)?,
@@ -184,6 +203,7 @@ impl Assess {
                 show::clinical("the calibrated probabilities", after)?;
             }
             show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
+            groups.iter().try_for_each(show::groups)?;
             return Ok(None);
         }
         let value = if margins.is_some() { show::of_margins(&both) } else { json!(both) };
@@ -194,6 +214,9 @@ impl Assess {
         }
         if !accuracies.is_empty() {
             value["at_thresholds"] = json!(accuracies);
+        }
+        if let Some(groups) = groups {
+            value["groups"] = json!(groups);
         }
         Ok(Some((value, both.after.bins.len())))
     }

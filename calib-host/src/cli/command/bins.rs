@@ -132,10 +132,11 @@ impl Bins {
     /// Points to fit to, and points to judge with.
     fn read(&self, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
         let points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
-            let columns = ColumnNames { score: &self.score_column, label: &self.label_column, clusters };
+            let columns =
+                ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = Source::read_all(&paths, &reading(quiet))?;
-            let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
+            let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
             // Checks the range, too.
             let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
             let score = |score: f64| f64::from(score as f32);

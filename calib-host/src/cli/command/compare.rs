@@ -206,8 +206,9 @@ impl Compare {
     ) -> Result<CompareData, Error> {
         let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
-        let columns = ColumnNames { score: &self.score_column, label: &self.label_column, clusters };
-        let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
+        let columns =
+            ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
+        let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
         // Checks the range, too.
         question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref())?;
         doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));

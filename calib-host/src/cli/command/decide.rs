@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_core::{Outcome, Score};
 use calib_host::apply::Applied;
 use calib_host::artifact::CompileError;
-use calib_host::assess::{AssessOptions, Flaw, Prediction, RuleInterval, flaws_under, unreached};
+use calib_host::assess::{AssessOptions, Flaw, Prediction, RuleInterval, flaws, unreached};
 use calib_host::data::RowsHash;
 use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
@@ -28,7 +28,7 @@ use crate::cli::show::{Decided, Warnings, print};
 /// Find the cheapest action for every probability, and what it costs.
 ///
 /// The costs file is TOML: a table `[[action]]` with name, positive (what it costs if the event happens), negative
-/// (if not), alarm (true or false), and if wanted abstain, start_up (the cost of using it at all), above and up_to (an
+/// (if not), alarm (true or false), and if wanted abstain, if_sure (only where the evidence suffices), start_up (the cost of using it at all), above and up_to (an
 /// interval of probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take
 /// without a probability, and cases the number of decisions over which start-up costs are spread.
 ///
@@ -127,12 +127,19 @@ impl Decide {
         warn(same.then_some(SAME_ROWS).as_slice())?;
 
         let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
-        if let (Some(output), Some(stored)) = (&self.output, stored) {
-            let bytes = with_decision(stored, &costs.actions, &decided.rule)
-                .map_err(|cause| Error::from(CompileError::from(cause)))?;
-            write_file(output, self.force, |out| out.write_all(&bytes))?;
+        let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose()?;
+        if let (Some(output), Some(with_rule)) = (&self.output, &with_rule) {
+            write_file(output, self.force, |out| out.write_all(with_rule.as_bytes()))?;
         }
-        let warnings = Warnings::of_flaws(unreached_of(&decided, stored, rows.as_ref()));
+        let was_signed = stored.is_some_and(|stored| stored.artifact().signature().is_some());
+        let warnings = Warnings {
+            doubts: Vec::from_iter((was_signed && self.output.is_some()).then(|| UNSIGNED.to_owned())),
+            flaws: match &with_rule {
+                Some(with_rule) => flaws(&with_rule.artifact()),
+                None => unreached_of(&decided, rows.as_ref()),
+            },
+            ..Warnings::default()
+        };
         warnings.print()?;
         if self.json {
             let mut value = decided.to_json(self.output.as_deref());
@@ -284,21 +291,24 @@ fn prob(outcome: &Outcome) -> Option<Score> {
 }
 
 /// The decisions that the artefact, or without one no row, leads to.
-fn unreached_of(
-    decided: &Decided<'_>,
-    stored: Option<&StoredArtifact>,
-    rows: Option<&DecidedRows>,
-) -> Vec<Flaw> {
+fn unreached_of(decided: &Decided<'_>, rows: Option<&DecidedRows>) -> Vec<Flaw> {
+    let Some(rows) = rows else { return Vec::new() };
     let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
         let action = &decided.actions.all()[action];
         RuleInterval { action: &action.name, alarm: action.alarm, above, up_to }
     };
     let rule: Vec<_> = decided.rule.pieces().map(interval).collect();
-    match (stored, rows) {
-        (Some(stored), _) => flaws_under(&stored.artifact(), &rule),
-        (None, Some(rows)) => unreached(&rule, rows.probs.iter().flatten().map(|prob| prob.get())),
-        (None, None) => Vec::new(),
-    }
+    unreached(&rule, rows.probs.iter().flatten().map(|prob| prob.get()))
+}
+
+/// What is said where a rule is put into a signed artefact.
+const UNSIGNED: &str = "the artefact was signed, and the one with the rule is not: sign it with `calib sign`";
+
+/// The artefact with the rule in it.
+fn with_rule(stored: &StoredArtifact, decided: &Decided<'_>) -> Result<StoredArtifact, Error> {
+    let bytes = with_decision(stored, decided.actions, &decided.rule);
+    let bytes = bytes.map_err(|cause| Error::from(CompileError::from(cause)))?;
+    Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact"))
 }
 
 impl DecidedRows {

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::options::parse_alpha;
+use crate::cli::options::{ValidationArgs, parse_alpha, parse_prevalence};
 use crate::cli::out::{print_json, stdout};
 
 /// What a table on the device holds.
@@ -47,6 +47,11 @@ pub(crate) struct PlanCommand {
     /// The number of classes, for --reduction class-wise.
     #[arg(long, value_name = "L", requires = "reduction", value_parser = clap::value_parser!(u64).range(2..=65_535))]
     classes: Option<u64>,
+    #[command(flatten)]
+    validation: ValidationArgs,
+    /// The share of label 1 in the population, in (0, 1).
+    #[arg(long, value_name = "P", requires = "validation", value_parser = parse_prevalence)]
+    prevalence: Option<f64>,
     /// Draw epsilon against the number of bins into this SVG file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -73,6 +78,9 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
 
 impl PlanCommand {
     pub(crate) fn run(self) -> Result<(), Error> {
+        if self.validation.validation {
+            return self.validation.answer(self.prevalence, self.json);
+        }
         if let Some(reduction) = self.reduction {
             return self.of_classes(reduction);
         }

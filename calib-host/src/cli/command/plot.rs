@@ -91,17 +91,17 @@ enum FormatName {
 impl PlotCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
-        let read = |scores, labels, clusters| {
-            Reported::read(&self.data, &artifact, (scores, labels), clusters, quiet)
+        let read = |scores, labels, clusters, groups| {
+            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
         };
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
-        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters)?;
+        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
         let same = artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         warn(same.then_some(SAME_ROWS).as_slice())?;
         let calibration = self.calibration.as_deref();
         let calibration =
-            calibration.map(|path| read(path, self.calibration_labels.as_deref(), None)).transpose()?;
+            calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
         // Without costs of its own a rule fits its artefact.
         let rule = ReportedRule::of_artifact(&artifact.stored.artifact(), None).unwrap_or_default();
         let data = ReportData {

@@ -52,12 +52,13 @@ pub(crate) struct ReportCommand {
 impl ReportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
-        let read = |scores, labels, clusters| {
-            Reported::read(&self.data, &artifact, (scores, labels), clusters, quiet)
+        let read = |scores, labels, clusters, groups| {
+            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
         };
-        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None)?;
+        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, None)?;
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
-        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters)?;
+        let test =
+            read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
         let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);

@@ -6,6 +6,7 @@ mod clinical;
 mod clusters;
 mod codes;
 mod contenders;
+mod groups;
 mod joint;
 #[cfg(feature = "serial")]
 mod line;
@@ -19,6 +20,7 @@ mod reduction;
 mod reported;
 mod same_rows;
 mod source;
+mod validation;
 
 pub(crate) use assessed::AssessedOptions;
 pub(crate) use child::ChildOptions;
@@ -37,3 +39,4 @@ pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, binary_source};
+pub(crate) use validation::{ValidationArgs, parse_prevalence};

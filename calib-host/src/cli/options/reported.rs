@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::clinical::ClinicalArgs;
 use super::clusters::ClusterColumn;
+use super::groups::GroupColumn;
 use super::parse::parse_alpha;
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
@@ -27,6 +28,8 @@ pub(crate) struct ReportedOptions {
     pub(crate) test_labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster_column: ClusterColumn,
+    #[command(flatten)]
+    pub(crate) group_column: GroupColumn,
     /// The clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
     /// or `cluster`.
     #[arg(long, value_name = "FILE")]

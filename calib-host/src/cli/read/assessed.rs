@@ -5,7 +5,7 @@ use std::path::Path;
 
 use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
-use calib_host::assess::{Prediction, PredictionKind, ProbMatrix};
+use calib_host::assess::{Prediction, PredictionKind, ProbMatrix, RowGroups};
 use calib_host::data::RowsHash;
 use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
@@ -38,7 +38,13 @@ pub(crate) struct Assessed<'a> {
 /// What was read.
 pub(crate) enum Subject {
     /// Predictions, and how many rows were left out because they are uncalibrated.
-    Predictions { rows: Vec<Prediction>, kind: PredictionKind, uncalibrated: u64, clusters: Option<Clusters> },
+    Predictions {
+        rows: Vec<Prediction>,
+        kind: PredictionKind,
+        uncalibrated: u64,
+        clusters: Option<Clusters>,
+        groups: Option<RowGroups>,
+    },
     /// The same rows before and after an artefact.
     BeforeAfter(CalibratedRows, StoredArtifact),
     /// Vectors of probabilities.
@@ -161,8 +167,10 @@ impl Assessed<'_> {
             return Err(Error::input(probs.place().clone(), Problem::AllUncalibrated));
         }
         let kind = if classes.is_some() { PredictionKind::TopLabel } else { PredictionKind::Binary };
+        let groups = self.columns().groups(sources, probs.len())?;
+        let groups = groups.map(|groups| groups.part(kept.iter().copied()));
         let clusters = self.clusters(sources, probs.len())?.map(|clusters| clusters.part(kept));
-        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64, clusters })
+        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64, clusters, groups })
     }
 
     /// Scores of class 1, as they are or before and after an artefact.
@@ -179,13 +187,14 @@ impl Assessed<'_> {
             self.check_rows(artifact, hash, sources)?;
             return Ok((Subject::BeforeAfter(rows, artifact.stored.clone()), doubt));
         }
-        let ScoreColumns { scores, labels, clusters } = score_columns(sources, self.columns())?;
+        let ScoreColumns { scores, labels, clusters, groups } = score_columns(sources, self.columns())?;
         // Checks the range, too.
         scores.scores()?;
         let prediction =
             |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
         let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-        Ok((Subject::Predictions { rows, kind: PredictionKind::Binary, uncalibrated: 0, clusters }, None))
+        let kind = PredictionKind::Binary;
+        Ok((Subject::Predictions { rows, kind, uncalibrated: 0, clusters, groups }, None))
     }
 
     /// Vectors, as they are or before and after an artefact.
@@ -196,6 +205,7 @@ impl Assessed<'_> {
         artifact: Option<&NamedArtifact<'_>>,
     ) -> Result<Read, Error> {
         self.check_no_table_columns()?;
+        self.columns().check_no_groups()?;
         if let Some(artifact) = artifact {
             self.check_bins(&artifact.stored)?;
             let reduction = artifact.stored.artifact().header().reduction;
@@ -241,7 +251,8 @@ impl Assessed<'_> {
     fn columns(&self) -> ColumnNames<'_> {
         let options = self.options;
         let clusters = options.cluster_column.source(options.clusters.as_ref());
-        ColumnNames { score: &options.score_column, label: &options.label_column, clusters }
+        let groups = options.group_column.name();
+        ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups }
     }
 
     /// Which of so many rows belong together.

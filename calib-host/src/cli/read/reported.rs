@@ -27,17 +27,19 @@ pub(crate) struct Reported {
 }
 
 impl Reported {
-    /// Reads scores and their labels, and if asked for which rows belong together, and calibrates them.
+    /// Reads scores and their labels, and if asked for which rows belong together and of which group they are, and calibrates
+    /// them.
     pub(crate) fn read(
         options: &ReportedOptions,
         artifact: &NamedArtifact<'_>,
         (scores, labels): (&Path, Option<&Path>),
-        clusters: Option<ClusterSource<'_>>,
+        (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
         quiet: bool,
     ) -> Result<Self, Error> {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
         let sources = Source::read_all(&paths, &reading(quiet))?;
-        let columns = ColumnNames { score: &options.score_column, label: &options.label_column, clusters };
+        let columns =
+            ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups };
         let (read, class_probs) = match artifact.stored.artifact().header().reduction {
             Reduction::Binary => (artifact.scores(&sources, columns, artifact.score_kind())?, None),
             Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {

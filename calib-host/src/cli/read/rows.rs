@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_core::{Calibrator, TopLabel};
 use calib_host::apply::{Applied, AppliedVector, apply_codes};
 use calib_host::artifact::score_kind;
-use calib_host::assess::{Prediction, PredictionKind};
+use calib_host::assess::{Prediction, PredictionKind, RowGroups};
 use calib_host::data::RowsHash;
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
@@ -38,12 +38,29 @@ pub(crate) struct ColumnNames<'a> {
     pub(crate) label: &'a str,
     /// Where it says which rows belong together.
     pub(crate) clusters: Option<ClusterSource<'a>>,
+    /// The column of groups, if it says of which every row is.
+    pub(crate) groups: Option<&'a str>,
 }
 
 impl ColumnNames<'_> {
     /// Reads which of so many rows belong together.
     pub(super) fn clusters(&self, sources: &[Source], rows: usize) -> Result<Option<Clusters>, Error> {
         self.clusters.map(|clusters| clusters.read(&sources[0], rows)).transpose()
+    }
+
+    /// Reads of which group every one of so many rows is.
+    pub(super) fn groups(&self, sources: &[Source], rows: usize) -> Result<Option<RowGroups>, Error> {
+        self.groups.map(|column| read_groups(&sources[0], column, rows)).transpose()
+    }
+
+    /// Refuses groups, for a matrix.
+    pub(super) fn check_no_groups(&self) -> Result<(), Error> {
+        match self.groups {
+            Some(_) => {
+                Err(Error::Usage("--group-column needs a table of binary scores or probabilities".into()))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -52,6 +69,7 @@ pub(crate) struct ScoreColumns {
     pub(crate) scores: Column<f64>,
     pub(crate) labels: Column<i64>,
     pub(crate) clusters: Option<Clusters>,
+    pub(crate) groups: Option<RowGroups>,
 }
 
 /// Rows as they were read and calibrated.
@@ -88,7 +106,10 @@ impl<'a> NamedArtifact<'a> {
         let hash = each.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
         let clusters = columns.clusters(sources, applied.len())?;
+        let groups = columns.groups(sources, applied.len())?;
         let mut rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
+        let is_kept = |row: &usize| applied[*row].outcome.calibrated().is_some();
+        rows.groups = groups.map(|groups| groups.part((0..applied.len()).filter(is_kept)));
         if kind == ScoreKind::Margin {
             let calibrated = applied.iter().filter(|row| row.outcome.calibrated().is_some());
             rows = rows.of_margins(calibrated.map(|row| row.score).collect());
@@ -166,6 +187,7 @@ impl<'a> NamedArtifact<'a> {
         kind: Option<VectorKind>,
         columns: ColumnNames<'_>,
     ) -> Result<ReadRows, Error> {
+        columns.check_no_groups()?;
         let artifact = self.stored.artifact();
         let (applied, labels, hash, doubt): (Vec<Applied>, _, _, _) = match codes_of_classes(&artifact) {
             Some((_, VectorKind::Probs)) if kind == Some(VectorKind::Logits) => {
@@ -209,6 +231,7 @@ impl<'a> NamedArtifact<'a> {
         kind: Option<VectorKind>,
         columns: ColumnNames<'_>,
     ) -> Result<(ReadRows, Option<ClassProbRows>), Error> {
+        columns.check_no_groups()?;
         let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
@@ -228,6 +251,25 @@ impl<'a> NamedArtifact<'a> {
         vectors: &'v Vectors,
     ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
         applied_vectors(self.path, &self.stored.artifact(), vectors, self.seed)
+    }
+}
+
+/// At most so many groups are compared: as many as a device tells apart.
+const MOST_GROUPS: usize = 255;
+
+/// Reads a column of groups.
+pub(super) fn read_groups(source: &Source, column: &str, rows: usize) -> Result<RowGroups, Error> {
+    if matches!(source.format(), Format::Npy) {
+        return Err(Error::Usage("--group-column needs a table: an array has no columns".into()));
+    }
+    let names = Table::read_only(source, &[column])?.names(column)?;
+    input::check_rows(&names, rows, source.path())?;
+    let groups = RowGroups::new(names.values);
+    match groups.names().len() {
+        count if count > MOST_GROUPS => Err(Error::Usage(format!(
+            "{count} groups are in the column {column:?}, and at most {MOST_GROUPS} can be compared: is it a column of names or numbers?"
+        ))),
+        _ => Ok(groups),
     }
 }
 
@@ -304,7 +346,7 @@ pub(crate) fn split(
         after.push(of(calibrated.prob));
     }
     let uncalibrated = (applied.len() - after.len()) as u64;
-    CalibratedRows { before, after, kind, uncalibrated, clusters, margins: None }
+    CalibratedRows { before, after, kind, uncalibrated, clusters, groups: None, margins: None }
 }
 
 /// The columns of binary scores and labels.
@@ -313,7 +355,8 @@ pub(crate) fn score_columns(sources: &[Source], columns: ColumnNames<'_>) -> Res
     let scores = table.numbers(columns.score)?;
     let labels = binary_labels(sources, &table, columns.label, scores.len())?;
     let clusters = columns.clusters(sources, scores.len())?;
-    Ok(ScoreColumns { scores, labels, clusters })
+    let groups = columns.groups(sources, scores.len())?;
+    Ok(ScoreColumns { scores, labels, clusters, groups })
 }
 
 /// The labels beside a table's rows, or in the second file, of two classes.

@@ -10,6 +10,7 @@ mod decided;
 mod device;
 mod fit;
 mod form;
+mod groups;
 mod joint;
 mod operating;
 mod rule;
@@ -29,6 +30,7 @@ pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
+pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 pub(crate) use operating::ShownThresholds;
 #[cfg(any(feature = "serial", feature = "probe"))]

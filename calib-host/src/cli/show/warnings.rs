@@ -25,11 +25,6 @@ impl Warnings {
         Self::default().and_of(artifact)
     }
 
-    /// What decisions show.
-    pub(crate) fn of_flaws(flaws: Vec<Flaw>) -> Self {
-        Self { flaws, ..Self::default() }
-    }
-
     /// The same with what an artefact shows against itself.
     pub(crate) fn and_of(self, artifact: &Artifact<'_>) -> Self {
         Self { flaws: flaws(artifact), ..self }

@@ -1,5 +1,6 @@
 /* {{ title }} */
 {% include "before.h" %}
+{% if has_tables %}
 {% include "tables.h" %}
 {% if search %}
 {% include search %}
@@ -14,6 +15,13 @@
 {% endif %}
 {% if reduction %}
 {% include reduction %}
+{% endif %}
+{% endif %}
+{% if points %}
+{% include "verdict.h" %}
+{% endif %}
+{% if sets %}
+{% include "set.h" %}
 {% endif %}
 
 #endif

@@ -2,15 +2,16 @@
 
 mod data;
 mod lookup;
+mod rules;
 
 use calib_core::artifact::{HeaderFlags, Reduction};
-use calib_fit::artifact::StoredArtifact;
+use calib_fit::artifact::{StoredArtifact, rule_sentences};
 use minijinja::{Environment, Error, context};
 
 use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
 
-const TEMPLATES: [(&str, &str); 21] = [
+const TEMPLATES: [(&str, &str); 23] = [
     ("before.h", include_str!("before.h")),
     ("codes.h", include_str!("codes.h")),
     ("find_code.h", include_str!("find_code.h")),
@@ -27,11 +28,13 @@ const TEMPLATES: [(&str, &str); 21] = [
     ("normalized.h", include_str!("normalized.h")),
     ("search.h", include_str!("search.h")),
     ("search_ties.h", include_str!("search_ties.h")),
+    ("set.h", include_str!("set.h")),
     ("tables.h", include_str!("tables.h")),
     ("top_k.h", include_str!("top_k.h")),
     ("top_label.h", include_str!("top_label.h")),
     ("top_label_margin.h", include_str!("top_label_margin.h")),
     ("vectors.h", include_str!("vectors.h")),
+    ("verdict.h", include_str!("verdict.h")),
 ];
 
 /// The header: a title, the tables, and functions for what the reduction asks.
@@ -78,6 +81,15 @@ pub(super) fn header(
         reduction => if is_lead { Some("top_label_margin.h") } else { of_reduction(header.reduction) },
         is_by_label => matches!(header.reduction, Reduction::TopLabel | Reduction::TopKLabel { .. }),
         tolerance => format!("{tolerance:e}f"),
+        has_tables => !tables.is_empty(),
+        rule => rule_sentences(artifact),
+        points => artifact.operating_points().map(rules::points),
+        sets => artifact.prediction_sets().and_then(|sets| rules::sets(artifact, sets)),
+        score_words => match (header.encoding.is_quantized(), header.encoding.is_margin()) {
+            (true, _) => "code",
+            (false, true) => "margin, any finite float,",
+            (false, false) => "score",
+        },
     })
 }
 

@@ -22,6 +22,7 @@ fn sources() -> PathBuf {
 pub(crate) fn prepare(folder: &Path, artifact: &Artifact<'_>, header: &str) {
     fs::write(folder.join("cal.h"), header).unwrap();
     fs::write(folder.join("case.h"), case(artifact)).unwrap();
+    fs::copy(sources().join("probe.c"), folder.join("probe.c")).unwrap();
 }
 
 /// The macros and arrays that `probe.c` takes.
@@ -83,7 +84,7 @@ fn rows<T: Copy, const N: usize>(rows: &[[T; N]], show: impl Fn(T) -> String) ->
 
 /// What the probe puts out on this machine; its header is also valid C++.
 pub(crate) fn on_host(folder: &Path) -> Vec<u32> {
-    let (probe, host) = (sources().join("probe.c"), sources().join("host.c"));
+    let (probe, host) = (folder.join("probe.c"), sources().join("host.c"));
     compile(folder, "c++", &["-std=c++11", "-fsyntax-only", "-x", "c++"], &[&probe]);
     compile(folder, "cc", &["-std=c99", "-O2", "-o", "probe"], &[&probe, &host]);
     put_out(folder, &mut Command::new(folder.join("probe")))
@@ -108,7 +109,7 @@ pub(crate) fn on_core(folder: &Path, board: Board) -> Vec<u32> {
     let script = sources().join("core.ld").display().to_string();
     // Not `c99`: a compiler that keeps to it joins no multiplication with an addition.
     let own = ["-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-T", &script, "-o", "probe.elf"];
-    let (probe, core) = (sources().join("probe.c"), sources().join("core.c"));
+    let (probe, core) = (folder.join("probe.c"), sources().join("core.c"));
     compile(folder, compiler, &[flags, &own].concat(), &[&probe, &core, Path::new("-lgcc")]);
     let mut qemu = board.emulator();
     qemu.args(["-machine", board.name(), "-display", "none", "-monitor", "none", "-serial", "none"])

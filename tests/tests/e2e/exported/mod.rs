@@ -5,6 +5,7 @@ mod asked;
 mod in_c;
 mod in_rust;
 mod margins;
+mod rules;
 
 use calib_host::export::{ExportError, export_c, export_rust};
 use calib_tests::Board;

@@ -1,0 +1,39 @@
+//! Where the evidence does not suffice for an action of a decision rule.
+
+use calib_core::{Artifact, BinFlags, Calibrated, Outcome};
+
+/// The bins of an artefact in which its rule holds an action back, because the bin's evidence does not suffice for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Withheld {
+    /// The number of bins in which another action is taken.
+    pub(super) bins: u64,
+    /// The number of bins with calibration points whose action asks for evidence.
+    pub(super) of: u64,
+}
+
+/// Counts the bins in which an artefact's rule holds an action back; `None` if no action asks for evidence.
+pub(super) fn withheld(artifact: &Artifact<'_>) -> Option<Withheld> {
+    let rule = artifact.decision().filter(|rule| rule.unsure().is_some())?;
+    let tables = artifact.tables();
+    let mut counts = Withheld { bins: 0, of: 0 };
+    for table in 0..tables.count() {
+        let Some(found) = tables.get(table) else { continue };
+        for bin in 0..found.form.bins() {
+            let Some(prob) = found.form.step(bin) else { continue };
+            let bin = bin as u16;
+            if tables.bin_flags(table, bin).contains(BinFlags::EMPTY) {
+                continue;
+            }
+            let asked = rule.action_at(prob);
+            if !rule.action(asked).is_some_and(|action| action.if_sure) {
+                continue;
+            }
+            let (epsilon, interval) = (found.epsilon, tables.interval(table, bin));
+            let flags = BinFlags::NONE;
+            let outcome = Outcome::Calibrated(Calibrated { prob, bin, epsilon, flags, interval });
+            counts.of += 1;
+            counts.bins += u64::from(rule.decide(&outcome) != asked);
+        }
+    }
+    Some(counts)
+}

@@ -1,0 +1,19 @@
+//! The option that says of which group rows are.
+
+use clap::Args;
+
+/// Which group every row is of.
+#[derive(Args)]
+pub(crate) struct GroupColumn {
+    /// The column that tells of which group every row is, such as the sex, an age band or the site: every metric by group, with
+    /// intervals that hold together, the largest differences, and a test of "all groups are equally calibrated". For tables of
+    /// binary scores and for probabilities.
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
+}
+
+impl GroupColumn {
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.group_column.as_deref()
+    }
+}

@@ -1,0 +1,64 @@
+//! Groups side by side, as a page shows them.
+
+use calib_fit::assess::{EstimateWithInterval, Figure, GroupAssessment, GroupComparison, Tested};
+use calib_fit::stats::percent_of_success;
+use minijinja::{Value, context};
+
+use super::words::number;
+
+/// What a page says of groups.
+pub(super) fn text(comparison: &GroupComparison) -> Value {
+    let row = |group: &GroupAssessment| {
+        let a = &group.assessment;
+        let clinical = |of: &dyn Fn(&calib_fit::assess::ClinicalValidation) -> Figure| {
+            group.clinical.as_ref().map_or(String::new(), |clinical| figure(&of(clinical)))
+        };
+        let cells = [
+            shown(&a.rate),
+            shown(&a.brier),
+            a.auc.as_ref().map_or("undefined".into(), shown),
+            shown(&a.conf_ece.plugin()),
+            clinical(&|of| of.cox.intercept),
+            clinical(&|of| of.cox.slope),
+            clinical(&|of| of.observed_expected.ratio),
+        ];
+        context! {name => group.group, n => a.n, why => group.too_small, cells => cells}
+    };
+    let differences = comparison.differences.iter().map(|difference| {
+        let interval = difference
+            .interval
+            .map_or(String::new(), |i| format!(" [{},\u{a0}{}]", number(i.lo), number(i.hi)));
+        [
+            difference.metric.to_owned(),
+            number(difference.difference) + &interval,
+            format!("{} above {}", difference.highest, difference.lowest),
+        ]
+    });
+    let test = match &comparison.equal_calibration {
+        Tested::Done(test) => format!(
+            "All groups are equally calibrated: P = {}, by {} permutations of the group codes within {} bins of probability.",
+            number(test.p_value),
+            test.permutations,
+            test.bins
+        ),
+        Tested::Not { not_tested } => {
+            format!("Whether all groups are equally calibrated was not tested: {not_tested}.")
+        }
+    };
+    context! {rows => comparison.groups.iter().map(row).collect::<Vec<_>>(),
+        differences => differences.collect::<Vec<_>>(),
+        test => test,
+        percent => percent_of_success(comparison.alpha),
+    }
+}
+
+fn figure(figure: &Figure) -> String {
+    figure.get().map_or_else(|why| format!("undefined: {why}"), shown)
+}
+
+fn shown(estimate: &EstimateWithInterval) -> String {
+    match estimate.interval {
+        Some(i) => format!("{} [{},\u{a0}{}]", number(estimate.value), number(i.lo), number(i.hi)),
+        None => number(estimate.value),
+    }
+}
