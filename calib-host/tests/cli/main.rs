@@ -41,6 +41,7 @@ mod same_rows;
 mod signing;
 #[cfg(feature = "serial")]
 mod status;
+mod threshold;
 mod weights;
 mod wide;
 mod workplace;

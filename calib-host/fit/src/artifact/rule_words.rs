@@ -66,7 +66,7 @@ fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -
         Some(score) => format!("raises at {score} or more"),
         None => "never raises".to_owned(),
     };
-    if !points.refers() {
+    if lower == upper {
         return raises;
     }
     let alarm = if points.refer_raises() { ", which raises the alarm, too," } else { "" };
@@ -99,7 +99,7 @@ fn counts(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds)
         "of the calibration points it raises {} of {positives} of class 1 and {} of {negatives} of class 0",
         upper.positives_above, upper.negatives_above
     );
-    if !points.refers() {
+    if lower == upper {
         return raised;
     }
     let between = |lower: u32, upper: u32| lower.saturating_sub(upper);

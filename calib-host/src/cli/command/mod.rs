@@ -21,6 +21,7 @@ mod push;
 mod report;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod status;
+mod threshold;
 
 use clap::Subcommand;
 
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Apply(apply::Apply),
     Assess(assess::Assess),
     Decide(Box<decide::Decide>),
+    Threshold(Box<threshold::ThresholdCommand>),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     #[cfg(feature = "serial")]
@@ -69,6 +71,7 @@ impl Command {
             Self::Apply(apply) => apply.run(quiet),
             Self::Assess(assess) => assess.run(quiet),
             Self::Decide(decide) => decide.run(quiet),
+            Self::Threshold(threshold) => threshold.run(quiet),
             Self::Inspect(inspect) => inspect.run(),
             Self::Plan(plan) => plan.run(),
             #[cfg(feature = "serial")]

@@ -15,4 +15,5 @@ pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,
+    table_labels,
 };

@@ -12,6 +12,7 @@ mod fit;
 mod form;
 mod groups;
 mod joint;
+mod operating;
 mod rule;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
@@ -31,6 +32,7 @@ pub(crate) use device::{device_json, print_device, print_protocol, slots_json, s
 pub(crate) use fit::ShownFit;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
+pub(crate) use operating::ShownThresholds;
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::at_thresholds;
