@@ -54,7 +54,7 @@ fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
         };
         let does = does(points, thresholds);
         sentences.push(format!("{whose}the device {does}: {}{together}", promised.join("; ")));
-        sentences.push(format!("{whose}{}", counts(points, thresholds)));
+        sentences.push(format!("{whose}{}", counts(thresholds)));
     }
     sentences
 }
@@ -93,7 +93,7 @@ fn promised(promise: &AccuracyPromise) -> String {
 }
 
 /// How the calibration points lie.
-fn counts(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -> String {
+fn counts(Thresholds { lower, upper }: Thresholds) -> String {
     let Threshold { positives, negatives, .. } = upper;
     let raised = format!(
         "of the calibration points it raises {} of {positives} of class 1 and {} of {negatives} of class 0",
