@@ -1,5 +1,6 @@
 //! The commands, one a file: what each is asked, and how it is done.
 
+mod adjust;
 mod apply;
 mod assess;
 mod bins;
@@ -19,6 +20,7 @@ mod plot;
 #[cfg(feature = "serial")]
 mod push;
 mod report;
+mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod status;
 mod threshold;
@@ -34,6 +36,8 @@ pub(crate) enum Command {
     Assess(assess::Assess),
     Decide(Box<decide::Decide>),
     Threshold(Box<threshold::ThresholdCommand>),
+    Sets(Box<sets::Sets>),
+    Adjust(adjust::Adjust),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     #[cfg(feature = "serial")]
@@ -72,6 +76,8 @@ impl Command {
             Self::Assess(assess) => assess.run(quiet),
             Self::Decide(decide) => decide.run(quiet),
             Self::Threshold(threshold) => threshold.run(quiet),
+            Self::Sets(sets) => sets.run(quiet),
+            Self::Adjust(adjust) => adjust.run(quiet),
             Self::Inspect(inspect) => inspect.run(),
             Self::Plan(plan) => plan.run(),
             #[cfg(feature = "serial")]

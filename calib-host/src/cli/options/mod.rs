@@ -13,6 +13,7 @@ mod line;
 mod method;
 mod method_name;
 mod parse;
+mod planned_thresholds;
 mod points;
 #[cfg(feature = "probe")]
 mod probe;
@@ -32,6 +33,7 @@ pub(crate) use contenders::{Contenders, MethodChoice};
 pub(crate) use line::{LineOptions, SerialLine};
 pub(crate) use method::MethodOptions;
 pub(crate) use parse::{parse_alpha, parse_classifier, parse_share};
+pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;

@@ -7,6 +7,7 @@ mod independence;
 mod mismatch;
 mod reported;
 mod rows;
+mod sets;
 
 pub(crate) use assessed::{Assessed, Subject};
 pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
@@ -17,3 +18,4 @@ pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,
     table_labels,
 };
+pub(crate) use sets::{SetInput, SetRows, SetSource};

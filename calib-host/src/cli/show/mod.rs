@@ -14,6 +14,7 @@ mod groups;
 mod joint;
 mod operating;
 mod rule;
+mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
 mod threshold;
@@ -33,6 +34,7 @@ pub(crate) use fit::ShownFit;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 pub(crate) use operating::ShownThresholds;
+pub(crate) use sets::{ShownSets, set_figures};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::at_thresholds;
