@@ -17,7 +17,7 @@ use crate::cli::options::{SCORE_COLUMN, ScoreSource};
 use crate::cli::out::{stderr, warn};
 use crate::cli::read::{
     NamedArtifact, applied_codes, codes_of_classes, question_kind, question_margins, read_code_vectors,
-    read_vectors,
+    read_groups, read_vectors,
 };
 use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 
@@ -32,6 +32,9 @@ pub(crate) struct Apply {
     /// logits or probabilities. For codes of several classes in a table the columns of all, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
+    /// The column of groups of a table of scores, for an artefact with tables for groups.
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
     /// prob_0 to the last class's, and flags, as the artefact's reduction says. Columns of a table of
@@ -98,7 +101,11 @@ impl Apply {
             table.check_absent(&VENN_ABERS)?;
         }
         table.check_absent(&[WORD, ACTION])?;
-        let applied = artifact.apply_scores(&table, &self.score_column, kind)?;
+        let groups = match &self.group_column {
+            Some(column) => Some(read_groups(source, column, table.numbers(&self.score_column)?.len())?),
+            None => None,
+        };
+        let applied = artifact.apply_scores(&table, &self.score_column, kind, groups.as_ref())?;
         warn(question_margins(source, kind, applied.iter().map(|row| &row.score)).as_slice())?;
         let shown = table.shown(applied.len());
         if !quiet {

@@ -15,7 +15,7 @@ pub(crate) use independence::{predictions, question_independence, question_predi
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,
-    table_labels,
+    ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, read_groups, row_labels,
+    score_columns, table_labels,
 };
 pub(crate) use sets::{SetInput, SetRows, SetSource};
