@@ -6,7 +6,10 @@ use calib_host::assess::{
     Prediction, PredictionKind, ProbMatrix, RowGroups, assess, assess_before_after, assess_top_k,
     assess_vectors, compare_groups, roc_surface, validate,
 };
-use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule};
+use calib_host::files::read_artifact;
+use calib_host::input::{self, Source};
+use calib_host::operating::PointFigures;
+use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule, SAME_ROWS};
 use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -14,7 +17,7 @@ use serde_json::{Value, json};
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{Assessed, Subject, question_predictions};
+use crate::cli::read::{Assessed, Judged, Subject, question_predictions};
 use crate::cli::show;
 
 /// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
@@ -89,7 +92,12 @@ impl Assess {
             by_bin,
             seed: self.seed,
         };
-        let (subject, doubt) = asked.read(quiet)?;
+        let sources = asked.sources(quiet)?;
+        let judged = self.judged(&sources)?;
+        if let Some((judged, true)) = &judged {
+            return self.show_judged(judged);
+        }
+        let (subject, doubt) = asked.read(&sources)?;
         if self.top_k.is_some() && !matches!(subject, Subject::Vectors(..)) {
             return Err(Error::Usage(
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
@@ -102,6 +110,9 @@ impl Assess {
         question_predictions(&subject.first_predictions(), clusters)?;
         if let (Some(clusters), false) = (clusters, self.json) {
             show::clusters(clusters.rows(), clusters.count())?;
+        }
+        if let (Some((judged, _)), false) = (&judged, self.json) {
+            self.show_judged(judged)?;
         }
         let (mut value, binning) = match subject {
             Subject::Predictions { rows, kind, uncalibrated, groups, .. } => {
@@ -132,7 +143,37 @@ impl Assess {
             },
         };
         value["warnings"] = json!(doubt.as_slice());
+        if let Some((judged, _)) = &judged {
+            let (name, figures) = judged_json(judged);
+            value[name] = figures;
+        }
         print_value(value, binning, &options)
+    }
+
+    /// How the thresholds or sets of the artefact do, and whether there is nothing else in it.
+    fn judged(&self, sources: &[Source]) -> Result<Option<(Judged, bool)>, Error> {
+        let Some(path) = &self.assessed.artifact else { return Ok(None) };
+        let stored = read_artifact(path)?;
+        let is_alone = stored.artifact().header().method.has_no_calibrator();
+        let judged = Judged::read(&self.assessed, &stored, sources, self.alpha)?;
+        if is_alone {
+            let same = stored.artifact().header().provenance.data_sha256
+                == input::sha256(&sources.iter().collect::<Vec<_>>());
+            self.assessed.same_rows.allow(same, sources[0].path(), "the artefact was")?;
+            warn(same.then_some(SAME_ROWS).as_slice())?;
+        }
+        Ok(judged.map(|judged| (judged, is_alone)))
+    }
+
+    fn show_judged(&self, judged: &Judged) -> Result<(), Error> {
+        match (judged, self.json) {
+            (judged, true) => {
+                let (name, figures) = judged_json(judged);
+                print_json(&json!({name: figures}))
+            }
+            (Judged::Points(groups), false) => Ok(show::point_figures(groups, self.alpha, &mut stdout())?),
+            (Judged::Sets(figures), false) => Ok(show::set_figures(figures, &mut stdout())?),
+        }
     }
 
     /// Predictions: as JSON with the number of bins, or printed.
@@ -314,5 +355,25 @@ fn parse_norm(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(p) if p >= 1.0 && p.is_finite() => Ok(p),
         _ => Err("the norm is a number from 1 on, such as 2".into()),
+    }
+}
+
+/// Figures of thresholds or sets with their name in the JSON.
+fn judged_json(judged: &Judged) -> (&'static str, Value) {
+    match judged {
+        Judged::Points(groups) => {
+            let group = |(name, figures): &(Option<String>, PointFigures)| {
+                let mut value = json!(figures);
+                value["group"] = json!(name);
+                value
+            };
+            ("operating_points", groups.iter().map(group).collect())
+        }
+        Judged::Sets(figures) => {
+            let mut value = json!(figures);
+            value["alone"] = json!(figures.alone());
+            value["empty"] = json!(figures.empty());
+            ("prediction_sets", value)
+        }
     }
 }

@@ -88,7 +88,8 @@ impl Subject {
 type Read = (Subject, Option<String>);
 
 impl Assessed<'_> {
-    pub(crate) fn read(&self, quiet: bool) -> Result<Read, Error> {
+    /// Reads the files.
+    pub(crate) fn sources(&self, quiet: bool) -> Result<Vec<Source>, Error> {
         let source = &self.options.source;
         if source.margins.is_some() && self.options.artifact.is_none() {
             return Err(Error::Usage(
@@ -101,18 +102,22 @@ impl Assessed<'_> {
         let path = path.or(source.margins.as_deref());
         let path = path.expect("clap asks for one of the sources");
         let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        Ok(Source::read_all(&paths, &reading(quiet))?)
+    }
+
+    pub(crate) fn read(&self, sources: &[Source]) -> Result<Read, Error> {
+        let source = &self.options.source;
         let artifact =
             self.options.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
         let artifact = artifact.as_ref();
         let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
         if source.logits.is_some() {
-            return self.read_vectors(&sources, VectorKind::Logits, artifact);
+            return self.read_vectors(sources, VectorKind::Logits, artifact);
         }
         if source.probs.is_some()
             && (of_classes.is_some() || input::is_matrix(&sources[0], &self.options.prob_column)?)
         {
-            return self.read_vectors(&sources, VectorKind::Probs, artifact);
+            return self.read_vectors(sources, VectorKind::Probs, artifact);
         }
         if source.probs.is_some() {
             if artifact.is_some() {
@@ -122,9 +127,9 @@ impl Assessed<'_> {
                         .into(),
                 ));
             }
-            return Ok((self.read_table(&sources)?, None));
+            return Ok((self.read_table(sources)?, None));
         }
-        self.read_scores(&sources, artifact)
+        self.read_scores(sources, artifact)
     }
 
     /// A table of probabilities of predictions.
