@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{Assessed, Subject, question_predictions};
+use crate::cli::read::{Assessed, OperatingRows, Subject, question_predictions};
 use crate::cli::show;
 
 /// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
@@ -110,10 +110,15 @@ impl Assess {
                     None => return Ok(()),
                 }
             }
-            Subject::BeforeAfter(rows, stored) => match self.before_after(&rows, &stored, &options)? {
-                Some(shown) => shown,
-                None => return Ok(()),
-            },
+            Subject::Operating(rows, stored) => {
+                return self.operating(&rows, &stored, &options);
+            }
+            Subject::BeforeAfter(rows, stored, operating) => {
+                match self.before_after(&rows, (&stored, operating.as_ref()), &options)? {
+                    Some(shown) => shown,
+                    None => return Ok(()),
+                }
+            }
             Subject::ClassProbs(rows) => match self.class_probs(&rows, &options)? {
                 Some(shown) => shown,
                 None => return Ok(()),
@@ -165,6 +170,21 @@ impl Assess {
         Ok(Some((value, assessment.bins.len())))
     }
 
+    /// Scores for an artefact that holds operating points alone.
+    fn operating(
+        &self,
+        rows: &OperatingRows,
+        stored: &StoredArtifact,
+        options: &AssessOptions<'_>,
+    ) -> Result<(), Error> {
+        let found = rows.accuracies(&stored.artifact(), options.alpha);
+        if !self.json {
+            return Ok(show::at_operating_points(&mut stdout(), &found, options.alpha)?);
+        }
+        let positives = rows.rows.iter().filter(|row| row.label).count();
+        print_json(&json!({"n": rows.rows.len(), "positives": positives, "operating_points": found}))
+    }
+
     /// The same by group.
     fn groups(
         &self,
@@ -182,7 +202,7 @@ impl Assess {
     fn before_after(
         &self,
         rows: &CalibratedRows,
-        stored: &StoredArtifact,
+        (stored, operating): (&StoredArtifact, Option<&OperatingRows>),
         options: &AssessOptions<'_>,
     ) -> Result<Option<(Value, usize)>, Error> {
         let CalibratedRows { before, after, kind, uncalibrated, margins, .. } = rows;
@@ -192,6 +212,8 @@ impl Assess {
         let rule = ReportedRule::of_artifact(&stored.artifact(), None).unwrap_or_default();
         let accuracies = rule.map(|rule| rule.accuracies(after, options)).unwrap_or_default();
         let clinical = self.clinical.of_rows(rows, &stored.artifact(), options);
+        let operating =
+            operating.map_or_else(Vec::new, |rows| rows.accuracies(&stored.artifact(), self.alpha));
         let groups = rows.groups.as_ref().map(|groups| self.groups(after, *kind, groups, options));
         if !self.json {
             match margins {
@@ -203,6 +225,7 @@ impl Assess {
                 show::clinical("the calibrated probabilities", after)?;
             }
             show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
+            show::at_operating_points(&mut stdout(), &operating, options.alpha)?;
             groups.iter().try_for_each(show::groups)?;
             return Ok(None);
         }
@@ -214,6 +237,9 @@ impl Assess {
         }
         if !accuracies.is_empty() {
             value["at_thresholds"] = json!(accuracies);
+        }
+        if !operating.is_empty() {
+            value["operating_points"] = json!(operating);
         }
         if let Some(groups) = groups {
             value["groups"] = json!(groups);

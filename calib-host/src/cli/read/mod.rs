@@ -5,6 +5,7 @@ mod class_probs;
 mod columns;
 mod independence;
 mod mismatch;
+mod operating;
 mod reported;
 mod rows;
 
@@ -12,6 +13,7 @@ pub(crate) use assessed::{Assessed, Subject};
 pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
 pub(crate) use independence::{predictions, question_independence, question_predictions};
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
+pub(crate) use operating::OperatingRows;
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,

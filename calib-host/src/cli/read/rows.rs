@@ -145,7 +145,7 @@ impl<'a> NamedArtifact<'a> {
             ScoreKind::Probability => apply_scores(&artifact, &scores.scores()?, self.seed),
             ScoreKind::Margin => apply_margins(&artifact, &scores.margins()?, self.seed),
         };
-        Ok(applied.expect("the artefact takes such scores"))
+        applied.ok_or_else(|| self.mismatch("scores to be calibrated, without groups"))
     }
 
     /// Whether it was fitted to rows with this hash, which the files hold.
@@ -360,7 +360,12 @@ pub(crate) fn score_columns(sources: &[Source], columns: ColumnNames<'_>) -> Res
 }
 
 /// The labels beside a table's rows, or in the second file, of two classes.
-fn binary_labels(sources: &[Source], table: &Table, column: &str, rows: usize) -> Result<Column<i64>, Error> {
+pub(super) fn binary_labels(
+    sources: &[Source],
+    table: &Table,
+    column: &str,
+    rows: usize,
+) -> Result<Column<i64>, Error> {
     let labels = table_labels(sources, table, column, rows)?;
     labels.check_classes(2)?;
     Ok(labels)

@@ -33,5 +33,5 @@ pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
-pub(crate) use threshold::at_thresholds;
+pub(crate) use threshold::{at_operating_points, at_thresholds};
 pub(crate) use warnings::Warnings;
