@@ -247,6 +247,46 @@ fn the_number_of_threads_does_not_matter() {
     assert_eq!(pool(1).install(run), pool(3).install(run));
 }
 
+/// Of more probabilities than starting values are found from: the likelihood equations hold, and its profile has fallen by the
+/// quantile at both ends.
+#[test]
+fn many_probabilities_have_the_estimates_of_all() {
+    let prob = |i: u64| (i * 7919 % 60_013 + 1) as f64 / 60_014.0;
+    let points =
+        (0..60_000u64).map(|i| (prob(i), (i * 104_729 % 1009) as f64 / 1009.0 < 0.1 + 0.7 * prob(i)));
+    let all: Vec<(f64, f64)> =
+        points.map(|(p, hit)| ((p / (1.0 - p)).ln(), f64::from(u8::from(hit)))).collect();
+    let back = |&(logit, hit): &(f64, f64)| (1.0 / (1.0 + (-logit).exp()), hit > 0.5);
+    let cox = validated(&rows(all.iter().map(back))).cox;
+    let log_likelihood = |a: f64, b: f64| -> f64 {
+        all.iter().map(|&(x, y)| y * (a + b * x) - (a + b * x).exp().ln_1p()).sum()
+    };
+    let score = |a: f64, b: f64| -> [f64; 2] {
+        let residuals = all.iter().map(|&(x, y)| (x, y - 1.0 / (1.0 + (-a - b * x).exp())));
+        residuals.fold([0.0; 2], |sum, (x, residual)| [sum[0] + residual, sum[1] + residual * x])
+    };
+    let (a, slope) = (cox.slope_intercept.unwrap(), cox.slope.get().unwrap());
+    assert!(score(a, slope.value).iter().all(|score| score.abs() < 1e-6), "{:?}", score(a, slope.value));
+    let large = cox.intercept.get().unwrap();
+    assert!(score(large.value, 1.0)[0].abs() < 1e-6);
+    // The intercept that fits best beside a slope, by bisection.
+    let beside = |b: f64| {
+        let (mut lo, mut hi) = (-10.0, 10.0);
+        for _ in 0..80 {
+            let middle = f64::midpoint(lo, hi);
+            if score(middle, b)[0] > 0.0 { lo = middle } else { hi = middle }
+        }
+        lo
+    };
+    let drop = 3.841458820694124 / 2.0;
+    for end in [slope.interval.unwrap().lo, slope.interval.unwrap().hi] {
+        close(log_likelihood(a, slope.value) - log_likelihood(beside(end), end), drop, 1e-6);
+    }
+    for end in [large.interval.unwrap().lo, large.interval.unwrap().hi] {
+        close(log_likelihood(large.value, 1.0) - log_likelihood(end, 1.0), drop, 1e-6);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

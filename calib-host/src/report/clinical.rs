@@ -43,7 +43,7 @@ impl ClinicalSummary {
         let rows = [
             row(
                 "intercept",
-                "calibration in the large, on the logit: 0 is best; above 0 events are more frequent than said",
+                "calibration in the large: 0 is best; above 0, events are more frequent than said",
                 |of| figure(&of.cox.intercept),
             ),
             row("slope", "1 is best; below 1 the probabilities are too extreme", |of| figure(&of.cox.slope)),
@@ -65,7 +65,7 @@ impl ClinicalSummary {
                 "ICI, E50, E90, Emax of logistic recalibration with restricted cubic splines",
                 |of| {
                     or_why(of.spline.get().map(|spline| {
-                        format!("{} ({} knots)", deviation(&spline.deviation), spline.knots.len())
+                        format!("{} ({}\u{a0}knots)", deviation(&spline.deviation), spline.knots.len())
                     }))
                 },
             ),

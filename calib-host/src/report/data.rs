@@ -1,7 +1,7 @@
 //! A report's numbers and words.
 
 use calib_fit::artifact::DeviceCost;
-use calib_fit::assess::{BeforeAfter, Evidence, Flaw, GroupComparison};
+use calib_fit::assess::{BeforeAfter, Evidence, Flaw, GroupComparison, OperatingAccuracy};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -109,6 +109,8 @@ pub struct Report {
     pub undrawn_classes: Vec<u16>,
     /// What is decided on the test rows, if there is a rule.
     pub decision: Option<DecisionSummary>,
+    /// How accurate the artefact's operating points are on the test rows; empty if it has none.
+    pub operating_points: Vec<OperatingAccuracy>,
     /// What the artefact's bytes are.
     pub parts: Vec<ArtifactPart>,
     /// What a call costs on six cores, for each input; empty if nothing like it was measured.

@@ -25,9 +25,8 @@ pub(super) fn text(comparison: &GroupComparison) -> Value {
         context! {name => group.group, n => a.n, why => group.too_small, cells => cells}
     };
     let differences = comparison.differences.iter().map(|difference| {
-        let interval = difference
-            .interval
-            .map_or(String::new(), |i| format!(" [{},\u{a0}{}]", number(i.lo), number(i.hi)));
+        let interval =
+            difference.interval.map_or(String::new(), |i| format!(" [{}, {}]", number(i.lo), number(i.hi)));
         [
             difference.metric.to_owned(),
             number(difference.difference) + &interval,
@@ -58,7 +57,7 @@ fn figure(figure: &Figure) -> String {
 
 fn shown(estimate: &EstimateWithInterval) -> String {
     match estimate.interval {
-        Some(i) => format!("{} [{},\u{a0}{}]", number(estimate.value), number(i.lo), number(i.hi)),
+        Some(i) => format!("{}\n[{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
         None => number(estimate.value),
     }
 }

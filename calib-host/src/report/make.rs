@@ -56,6 +56,7 @@ use crate::draw::Plot;
 ///     class_probs: None,
 ///     doubts: &[],
 ///     rule: None,
+///     operating: &[],
 ///     extremes: ExtremeProbs::LeaveOut,
 ///     drawn_classes: 12,
 /// };
@@ -128,6 +129,7 @@ pub fn report(
         classes,
         undrawn_classes: undrawn,
         decision: data.rule.map(|rule| rule.summary(test, options)),
+        operating_points: data.operating.to_vec(),
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,

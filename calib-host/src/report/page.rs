@@ -10,6 +10,7 @@ use super::clinical::ClinicalSummary;
 use super::data::Report;
 use super::groups::text as groups_text;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
+use super::threshold::operating_text;
 use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -52,6 +53,7 @@ impl Report {
             undrawn => ranges(&self.undrawn_classes),
             one_vs_rest => self.one_vs_rest(),
             decision => self.decision_text(),
+            operating => self.operating_points.iter().map(operating_text).collect::<Vec<_>>(),
             parts => Value::from_serialize(&self.parts),
             costs => self.cost_text(),
             chart_style => Value::from_safe_string(STYLE.into()),

@@ -100,6 +100,10 @@ pub const REPORT_KEYS: &[(&str, &str)] = &[
         "decision.cost.observed_before",
         "the same if the scores are taken for probabilities; null if they are margins",
     ),
+    (
+        "operating_points",
+        "how accurate the artefact's thresholds of the score are on the test rows; empty if it has none",
+    ),
     ("parts", "what the artefact's bytes are"),
     ("parts.name", "what a part holds"),
     ("parts.len_bytes", "its length"),

@@ -1,6 +1,6 @@
 //! What a report is about.
 
-use calib_fit::assess::ExtremeProbs;
+use calib_fit::assess::{ExtremeProbs, OperatingAccuracy};
 
 use super::decision::ReportedRule;
 use super::rows::{CalibratedRows, ClassProbRows};
@@ -18,6 +18,8 @@ pub struct ReportData<'a> {
     pub doubts: &'a [String],
     /// What is decided by the probabilities.
     pub rule: Option<&'a ReportedRule>,
+    /// How accurate the artefact's operating points are on the test rows; empty if it has none.
+    pub operating: &'a [OperatingAccuracy],
     /// What regressions on logits do with probabilities of exactly 0 or 1.
     pub extremes: ExtremeProbs,
     /// At most so many classes get diagrams of their own.

@@ -1,6 +1,6 @@
 //! How accurate a decision rule is at each of its thresholds.
 
-use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure};
+use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure, OperatingAccuracy};
 use minijinja::{Value, context};
 use serde::Serialize;
 
@@ -23,27 +23,36 @@ pub struct ThresholdAccuracy {
 impl ThresholdAccuracy {
     /// What a page says of it.
     pub(super) fn text(&self) -> Value {
-        let Self { threshold, actions, is_alarm, accuracy } = self;
-        let figures = [
-            accuracy.sensitivity,
-            accuracy.specificity,
-            accuracy.ppv,
-            accuracy.npv,
-            accuracy.lr_positive,
-            accuracy.lr_negative,
-        ];
-        let counts = [
-            accuracy.true_positives,
-            accuracy.false_positives,
-            accuracy.false_negatives,
-            accuracy.true_negatives,
-        ];
-        context! {threshold => threshold.to_string(),
-            actions => actions.join(", "),
-            is_alarm => is_alarm,
-            counts => counts,
-            figures => figures.iter().map(shown).collect::<Vec<_>>(),
-        }
+        let alarm = if self.is_alarm { ": the alarm" } else { "" };
+        let title = format!("above {}", self.threshold);
+        row(&title, &(self.actions.join(", ") + alarm), &self.accuracy)
+    }
+}
+
+/// What a page says of an operating point.
+pub(super) fn operating_text(found: &OperatingAccuracy) -> Value {
+    row(&found.to_string(), "", &found.accuracy)
+}
+
+fn row(title: &str, meaning: &str, accuracy: &DiagnosticAccuracy) -> Value {
+    let figures = [
+        accuracy.sensitivity,
+        accuracy.specificity,
+        accuracy.ppv,
+        accuracy.npv,
+        accuracy.lr_positive,
+        accuracy.lr_negative,
+    ];
+    let counts = [
+        accuracy.true_positives,
+        accuracy.false_positives,
+        accuracy.false_negatives,
+        accuracy.true_negatives,
+    ];
+    context! {title => title,
+        meaning => meaning,
+        counts => counts,
+        figures => figures.iter().map(shown).collect::<Vec<_>>(),
     }
 }
 
@@ -51,7 +60,7 @@ fn shown(figure: &Figure) -> String {
     let number = |value: f64| if value.is_infinite() { "∞".to_owned() } else { number(value) };
     match figure.get() {
         Ok(EstimateWithInterval { value, interval: Some(i) }) => {
-            format!("{} [{},\u{a0}{}]", number(*value), number(i.lo), number(i.hi))
+            format!("{}\n[{}, {}]", number(*value), number(i.lo), number(i.hi))
         }
         Ok(estimate) => number(estimate.value),
         Err(why) => format!("undefined: {why}"),

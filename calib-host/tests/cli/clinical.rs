@@ -290,3 +290,89 @@ fn groups_that_cannot_be_compared_are_told_in_words() {
     let run = matrix.run("calib assess --logits val_logits.npy --labels val_labels.npy --group-column unit");
     assert!(run.code == 2 && run.stderr.contains("--group-column needs a table"), "{}", run.stderr);
 }
+
+/// An artefact of thresholds alone: clears below 0.25, raises from 0.5, of two groups one never.
+fn thresholds_alone(by_group: bool) -> Workplace {
+    use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction};
+    use calib_core::decision::{Accuracy, AccuracyPromise, OperatingParts, Threshold, Thresholds};
+    use calib_core::{Score, ScoreEncoding};
+
+    let at =
+        |key: u32| Threshold { key, positives: 60, positives_above: 50, negatives: 90, negatives_above: 9 };
+    let key = |score: f32| Score::new(score).unwrap().get().to_bits();
+    let first = Thresholds { lower: at(key(0.25)), upper: at(key(0.5)) };
+    let never = Threshold { positives_above: 0, negatives_above: 0, ..at(key(1.0) + 1) };
+    let second = Thresholds { lower: at(key(0.75)), upper: never };
+    let groups = if by_group { vec![first, second] } else { vec![first] };
+    let promise =
+        AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None };
+    let mut buf = vec![0; 2048];
+    let mut writer = ArtifactWriter::new(&mut buf);
+    let header = Header {
+        method: Method::OperatingPoint,
+        reduction: Reduction::Binary,
+        encoding: ScoreEncoding::F32,
+        classes: 2,
+        bins: 0,
+        n: 150,
+        guarantee: None,
+        flags: HeaderFlags::NONE,
+        provenance: Provenance { data_sha256: [0; 32], tool_version: "0", parameters: "", classifier: None },
+    };
+    writer.header(&header).unwrap();
+    writer
+        .operating_points(&OperatingParts { groups: &groups, refer_raises: false, promises: &[promise] })
+        .unwrap();
+    if by_group {
+        writer.groups(&["even", "odd"]).unwrap();
+    }
+    let bytes = writer.finish(calib_host::artifact::identity).unwrap().to_vec();
+    let line = |row: u32| {
+        let group = if row % 2 == 0 { "even" } else { "odd" };
+        format!("{},{},{group}\n", f64::from(row) / 200.0, u8::from(row % 10 < row / 20))
+    };
+    let rows: String = (0..200).map(line).collect();
+    Workplace::new().with("points.bin", bytes).with("test.csv", format!("score,label,unit\n{rows}"))
+}
+
+#[test]
+fn thresholds_of_the_score_have_their_accuracy() {
+    let place = thresholds_alone(false);
+    let got = place.json("calib assess points.bin --scores test.csv --json");
+    let found = got["operating_points"].as_array().unwrap();
+    assert_eq!(found.len(), 2);
+    for (one, (test, from)) in found.iter().zip([("raised", 100), ("not-cleared", 50)]) {
+        let hits = (from..200).filter(|row| row % 10 < row / 20).count();
+        assert_eq!((&one["test"], &one["true_positives"]), (&test.into(), &hits.into()));
+        assert_eq!(one["false_positives"], 200 - from - hits as u32);
+        let positives = (0..200).filter(|row| row % 10 < row / 20).count();
+        close(&one["sensitivity"]["value"], hits as f64 / positives as f64);
+        assert_eq!(one["group"], Value::Null);
+    }
+    let text = place.ok("calib assess points.bin --scores test.csv").stdout;
+    assert!(text.contains("raised at a score of 0.5 or more, the alarm; "), "{text}");
+    assert!(text.contains("not cleared at a score of 0.25 or more; "), "{text}");
+    // What needs probabilities is refused, without a panic.
+    let run =
+        place.run("calib report points.bin --calibration test.csv --test test.csv --same-rows -o page.html");
+    assert!(run.code != 0 && run.stderr.contains("it holds thresholds alone"), "{}", run.stderr);
+}
+
+#[test]
+fn thresholds_by_group_take_the_column_and_know_their_groups() {
+    let place = thresholds_alone(true);
+    let assess = "calib assess points.bin --scores test.csv";
+    let run = place.run(assess);
+    assert!(
+        run.code == 2
+            && run.stderr.contains("even, odd apart: name the column of groups with --group-column"),
+        "{}",
+        run.stderr
+    );
+    let text = place.ok(&format!("{assess} --group-column unit")).stdout;
+    assert!(text.contains("even: raised at a score of 0.5 or more, the alarm; "), "{text}");
+    assert!(text.contains("odd: raised never; 0 true and 0 false positives"), "{text}");
+    let other = place.with("other.csv", "score,label,unit\n0.5,1,third\n0.2,0,even\n");
+    let run = other.run("calib assess points.bin --scores other.csv --group-column unit");
+    assert!(run.code != 0 && run.stderr.contains("the artefact knows no group \"third\""), "{}", run.stderr);
+}

@@ -88,12 +88,12 @@ fn groups_are_named_known_and_more_than_one() {
     refused(
         "calib apply all.bin --scores rows.csv -o out.csv",
         2,
-        "all.bin has tables for the groups f, m, x: name the column of groups with --group-column",
+        "all.bin tells the groups f, m, x apart: name the column of groups with --group-column",
     );
     refused(
         "calib apply all.bin --scores y.csv --group-column sex -o out.csv",
         1,
-        "row 2 is of the group \"y\", and all.bin has tables for the groups f, m, x alone",
+        "the artefact knows no group \"y\"\n  artefact  all.bin: knows f, m, x",
     );
     let fit = "calib fit --method umd --bins 4 --scores rows.csv -o out.bin --group-column";
     refused(&format!("{fit} constant"), 2, "names one group only");

@@ -33,6 +33,7 @@ pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise, table_label,
 };
 pub use rule_words::rule_sentences;
+pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};
 pub use sample::{SAMPLE_SECTION, SampleFacts};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};

@@ -62,7 +62,7 @@ fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
 /// What the device does at which scores.
 fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -> String {
     let encoding = points.encoding();
-    let raises = match score(&encoding, upper.key) {
+    let raises = match score_words(&encoding, upper.key) {
         Some(score) => format!("raises at {score} or more"),
         None => "never raises".to_owned(),
     };
@@ -70,7 +70,7 @@ fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -
         return raises;
     }
     let alarm = if points.refer_raises() { ", which raises the alarm, too," } else { "" };
-    match score(&encoding, lower.key) {
+    match score_words(&encoding, lower.key) {
         Some(score) => format!("{raises}, clears below {score}, and refers in between{alarm}"),
         None => format!("{raises}, clears everything else"),
     }
@@ -111,7 +111,7 @@ fn counts(Thresholds { lower, upper }: Thresholds) -> String {
 }
 
 /// The score with a key, in words; `None` if no score has it.
-fn score(encoding: &ScoreEncoding, key: u32) -> Option<String> {
+pub(crate) fn score_words(encoding: &ScoreEncoding, key: u32) -> Option<String> {
     if key >= never(encoding) {
         return None;
     }

@@ -39,8 +39,9 @@ pub use calibration_error::{CalibrationError, calibration_error};
 pub use cells::Cell;
 pub use clinical::{
     BandPoint, ClinicalOptions, ClinicalValidation, Corp, CorpSplit, CorpStep, CoxCalibration,
-    CurveDeviation, CurvePoint, DiagnosticAccuracy, ExtremeProbs, Extremes, Figure, NetBenefit,
-    ObservedExpected, OutcomeHistogram, Spiegelhalter, SplineRecalibration, Undefined, validate,
+    CurveDeviation, CurvePoint, DiagnosticAccuracy, ExtremeProbs, Extremes, Figure, KeyedRow, NetBenefit,
+    ObservedExpected, OperatingAccuracy, OperatingTest, OutcomeHistogram, Spiegelhalter, SplineRecalibration,
+    Undefined, operating_accuracies, validate,
 };
 pub(crate) use column::Column;
 pub use column::cells;

@@ -8,8 +8,8 @@ use calib_host::assess::{
 };
 use calib_host::files::read_artifact;
 use calib_host::input::{self, Source};
-use calib_host::operating::PointFigures;
 use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule, SAME_ROWS};
+use calib_host::sets::SetFigures;
 use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{Assessed, Judged, Subject, question_predictions};
+use crate::cli::read::{Assessed, OperatingRows, Subject, judged_sets, question_predictions};
 use crate::cli::show;
 
 /// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
@@ -121,10 +121,15 @@ impl Assess {
                     None => return Ok(()),
                 }
             }
-            Subject::BeforeAfter(rows, stored) => match self.before_after(&rows, &stored, &options)? {
-                Some(shown) => shown,
-                None => return Ok(()),
-            },
+            Subject::Operating(rows, stored) => {
+                return self.operating(&rows, &stored, &options);
+            }
+            Subject::BeforeAfter(rows, stored, operating) => {
+                match self.before_after(&rows, (&stored, operating.as_ref()), &options)? {
+                    Some(shown) => shown,
+                    None => return Ok(()),
+                }
+            }
             Subject::ClassProbs(rows) => match self.class_probs(&rows, &options)? {
                 Some(shown) => shown,
                 None => return Ok(()),
@@ -144,35 +149,32 @@ impl Assess {
         };
         value["warnings"] = json!(doubt.as_slice());
         if let Some((judged, _)) = &judged {
-            let (name, figures) = judged_json(judged);
-            value[name] = figures;
+            value["prediction_sets"] = judged_json(judged);
         }
         print_value(value, binning, &options)
     }
 
-    /// How the thresholds or sets of the artefact do, and whether there is nothing else in it.
-    fn judged(&self, sources: &[Source]) -> Result<Option<(Judged, bool)>, Error> {
+    /// How the sets of the artefact do, and whether there is nothing else in it.
+    fn judged(&self, sources: &[Source]) -> Result<Option<(SetFigures, bool)>, Error> {
         let Some(path) = &self.assessed.artifact else { return Ok(None) };
         let stored = read_artifact(path)?;
+        let Some(figures) = judged_sets(&self.assessed, &stored, sources, self.alpha)? else {
+            return Ok(None);
+        };
         let is_alone = stored.artifact().header().method.has_no_calibrator();
-        let judged = Judged::read(&self.assessed, &stored, sources, self.alpha)?;
         if is_alone {
             let same = stored.artifact().header().provenance.data_sha256
                 == input::sha256(&sources.iter().collect::<Vec<_>>());
             self.assessed.same_rows.allow(same, sources[0].path(), "the artefact was")?;
             warn(same.then_some(SAME_ROWS).as_slice())?;
         }
-        Ok(judged.map(|judged| (judged, is_alone)))
+        Ok(Some((figures, is_alone)))
     }
 
-    fn show_judged(&self, judged: &Judged) -> Result<(), Error> {
-        match (judged, self.json) {
-            (judged, true) => {
-                let (name, figures) = judged_json(judged);
-                print_json(&json!({name: figures}))
-            }
-            (Judged::Points(groups), false) => Ok(show::point_figures(groups, self.alpha, &mut stdout())?),
-            (Judged::Sets(figures), false) => Ok(show::set_figures(figures, &mut stdout())?),
+    fn show_judged(&self, figures: &SetFigures) -> Result<(), Error> {
+        match self.json {
+            true => print_json(&json!({"prediction_sets": judged_json(figures)})),
+            false => Ok(show::set_figures(figures, &mut stdout())?),
         }
     }
 
@@ -206,6 +208,21 @@ impl Assess {
         Ok(Some((value, assessment.bins.len())))
     }
 
+    /// Scores for an artefact that holds operating points alone.
+    fn operating(
+        &self,
+        rows: &OperatingRows,
+        stored: &StoredArtifact,
+        options: &AssessOptions<'_>,
+    ) -> Result<(), Error> {
+        let found = rows.accuracies(&stored.artifact(), options.alpha);
+        if !self.json {
+            return Ok(show::at_operating_points(&mut stdout(), &found, options.alpha)?);
+        }
+        let positives = rows.rows.iter().filter(|row| row.label).count();
+        print_json(&json!({"n": rows.rows.len(), "positives": positives, "operating_points": found}))
+    }
+
     /// The same by group.
     fn groups(
         &self,
@@ -223,7 +240,7 @@ impl Assess {
     fn before_after(
         &self,
         rows: &CalibratedRows,
-        stored: &StoredArtifact,
+        (stored, operating): (&StoredArtifact, Option<&OperatingRows>),
         options: &AssessOptions<'_>,
     ) -> Result<Option<(Value, usize)>, Error> {
         let CalibratedRows { before, after, kind, uncalibrated, margins, .. } = rows;
@@ -233,6 +250,8 @@ impl Assess {
         let rule = ReportedRule::of_artifact(&stored.artifact(), None).unwrap_or_default();
         let accuracies = rule.map(|rule| rule.accuracies(after, options)).unwrap_or_default();
         let clinical = self.clinical.of_rows(rows, &stored.artifact(), options);
+        let operating =
+            operating.map_or_else(Vec::new, |rows| rows.accuracies(&stored.artifact(), self.alpha));
         let groups = rows.groups.as_ref().map(|groups| self.groups(after, *kind, groups, options));
         if !self.json {
             match margins {
@@ -244,6 +263,7 @@ impl Assess {
                 show::clinical("the calibrated probabilities", after)?;
             }
             show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
+            show::at_operating_points(&mut stdout(), &operating, options.alpha)?;
             groups.iter().try_for_each(show::groups)?;
             return Ok(None);
         }
@@ -255,6 +275,9 @@ impl Assess {
         }
         if !accuracies.is_empty() {
             value["at_thresholds"] = json!(accuracies);
+        }
+        if !operating.is_empty() {
+            value["operating_points"] = json!(operating);
         }
         if let Some(groups) = groups {
             value["groups"] = json!(groups);
@@ -358,22 +381,10 @@ fn parse_norm(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Figures of thresholds or sets with their name in the JSON.
-fn judged_json(judged: &Judged) -> (&'static str, Value) {
-    match judged {
-        Judged::Points(groups) => {
-            let group = |(name, figures): &(Option<String>, PointFigures)| {
-                let mut value = json!(figures);
-                value["group"] = json!(name);
-                value
-            };
-            ("operating_points", groups.iter().map(group).collect())
-        }
-        Judged::Sets(figures) => {
-            let mut value = json!(figures);
-            value["alone"] = json!(figures.alone());
-            value["empty"] = json!(figures.empty());
-            ("prediction_sets", value)
-        }
-    }
+/// Figures of sets as JSON.
+fn judged_json(figures: &SetFigures) -> Value {
+    let mut value = json!(figures);
+    value["alone"] = json!(figures.alone());
+    value["empty"] = json!(figures.empty());
+    value
 }

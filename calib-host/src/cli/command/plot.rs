@@ -110,6 +110,7 @@ impl PlotCommand {
             class_probs: test.class_probs.as_ref(),
             doubts: &[],
             rule: rule.as_ref(),
+            operating: &[],
             extremes: self.data.clinical.extremes(),
             drawn_classes: usize::MAX,
         };

@@ -69,6 +69,9 @@ impl ReportCommand {
         };
         let options = self.data.assess_options(Some(resamples), test.rows.clusters.as_ref());
         let rule = self.rule(&artifact)?;
+        let operating = test.operating.as_ref();
+        let operating = operating
+            .map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), options.alpha));
         let doubts: Vec<String> =
             [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).collect();
         let data = ReportData {
@@ -77,6 +80,7 @@ impl ReportCommand {
             class_probs: test.class_probs.as_ref(),
             doubts: &doubts,
             rule: rule.as_ref(),
+            operating: &operating,
             extremes: self.data.clinical.extremes(),
             drawn_classes: self.drawn_classes,
         };

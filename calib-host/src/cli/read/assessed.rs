@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use calib_core::Calibrator;
 use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
 use calib_host::assess::{Prediction, PredictionKind, ProbMatrix, RowGroups};
@@ -15,9 +16,9 @@ use calib_host::{ScoreKind, StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
+use super::operating::OperatingRows;
 use super::rows::{
-    ColumnNames, NamedArtifact, ReadRows, ScoreColumns, matrix_labels, score_columns, split, table_labels,
-    wide,
+    ColumnNames, NamedArtifact, ScoreColumns, matrix_labels, score_columns, split, table_labels, wide,
 };
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -46,7 +47,9 @@ pub(crate) enum Subject {
         groups: Option<RowGroups>,
     },
     /// The same rows before and after an artefact.
-    BeforeAfter(CalibratedRows, StoredArtifact),
+    BeforeAfter(CalibratedRows, StoredArtifact, Option<OperatingRows>),
+    /// Scores for an artefact that holds operating points alone.
+    Operating(OperatingRows, StoredArtifact),
     /// Vectors of probabilities.
     Vectors(ProbMatrix, Option<Clusters>),
     /// The same vectors before and after an artefact that gives every class a probability.
@@ -67,7 +70,8 @@ impl Subject {
             Self::Predictions { clusters, .. }
             | Self::Vectors(_, clusters)
             | Self::Ranks { clusters, .. } => clusters.as_ref(),
-            Self::BeforeAfter(rows, _) => rows.clusters.as_ref(),
+            Self::BeforeAfter(rows, ..) => rows.clusters.as_ref(),
+            Self::Operating(rows, _) => rows.clusters.as_ref(),
             Self::ClassProbs(rows) => rows.clusters.as_ref(),
         }
     }
@@ -76,7 +80,8 @@ impl Subject {
     pub(crate) fn first_predictions(&self) -> Cow<'_, [Prediction]> {
         match self {
             Self::Predictions { rows, .. } => Cow::Borrowed(rows),
-            Self::BeforeAfter(rows, _) => Cow::Borrowed(&rows.before),
+            Self::BeforeAfter(rows, ..) => Cow::Borrowed(&rows.before),
+            Self::Operating(..) => Cow::Borrowed(&[]),
             Self::Vectors(matrix, _) => Cow::Owned(matrix.top_label()),
             Self::ClassProbs(rows) => Cow::Owned(rows.before.top_label()),
             Self::Ranks { before, .. } => Cow::Borrowed(&before[0]),
@@ -188,9 +193,16 @@ impl Assessed<'_> {
             } else {
                 ScoreKind::Probability
             };
-            let ReadRows { rows, hash, doubt } = artifact.scores(sources, self.columns(), kind)?;
-            self.check_rows(artifact, hash, sources)?;
-            return Ok((Subject::BeforeAfter(rows, artifact.stored.clone()), doubt));
+            if let Calibrator::None = artifact.stored.artifact().calibrator()
+                && let Some(rows) = artifact.operating_rows(sources, self.columns(), kind)?
+            {
+                self.check_rows(artifact, rows.hash, sources)?;
+                return Ok((Subject::Operating(rows, artifact.stored.clone()), None));
+            }
+            let read = artifact.scores(sources, self.columns(), kind)?;
+            self.check_rows(artifact, read.hash, sources)?;
+            let operating = artifact.operating_rows(sources, self.columns(), kind)?;
+            return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone(), operating), read.doubt));
         }
         let ScoreColumns { scores, labels, clusters, groups } = score_columns(sources, self.columns())?;
         // Checks the range, too.
@@ -217,7 +229,7 @@ impl Assessed<'_> {
             if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
                 let read = artifact.vectors(sources, Some(kind), self.columns())?;
                 self.check_rows(artifact, read.hash, sources)?;
-                return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone()), read.doubt));
+                return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone(), None), read.doubt));
             }
         }
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;

@@ -48,6 +48,12 @@ pub(crate) fn codes_of_classes(artifact: &Artifact<'_>) -> Option<(ScoreEncoding
 pub(crate) fn mismatch(path: &Path, artifact: &Artifact<'_>, got: &str) -> Error {
     let (classes, encoding) = (artifact.header().classes, artifact.header().encoding);
     let takes = match artifact.header().reduction {
+        Reduction::Binary if matches!(artifact.calibrator(), Calibrator::None) => {
+            "nothing to be calibrated: it holds thresholds alone".to_owned()
+        }
+        Reduction::Binary if matches!(artifact.calibrator(), Calibrator::Grouped(_)) => {
+            "binary scores with the group of each, which this command does not read".to_owned()
+        }
         Reduction::Binary if encoding.is_quantized() => {
             format!("codes of binary scores, {encoding}: use {}", binary_option(artifact))
         }

@@ -7,6 +7,7 @@ use calib_host::data::RowsHash;
 use calib_host::input::Source;
 use calib_host::report::{CalibratedRows, ClassProbRows};
 
+use super::operating::OperatingRows;
 use super::rows::{ColumnNames, NamedArtifact, ReadRows};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -24,6 +25,8 @@ pub(crate) struct Reported {
     pub(crate) class_probs: Option<ClassProbRows>,
     /// What is doubtful about the file of scores.
     pub(crate) doubt: Option<String>,
+    /// The rows as the artefact's operating points see them, if it has any.
+    pub(crate) operating: Option<OperatingRows>,
 }
 
 impl Reported {
@@ -48,6 +51,10 @@ impl Reported {
             _ => (artifact.vectors(&sources, options.kind(), columns)?, None),
         };
         let ReadRows { rows, hash, doubt } = read;
-        Ok(Self { sources, hash, rows, class_probs, doubt })
+        let operating = match artifact.stored.artifact().header().reduction {
+            Reduction::Binary => artifact.operating_rows(&sources, columns, artifact.score_kind())?,
+            _ => None,
+        };
+        Ok(Self { sources, hash, rows, class_probs, doubt, operating })
     }
 }

@@ -126,37 +126,6 @@ impl<'a> NamedArtifact<'a> {
         Ok(ReadRows { rows, hash, doubt })
     }
 
-    /// The codes of the groups of rows, as an artefact with tables for groups has them.
-    fn group_codes(&self, groups: Option<&RowGroups>) -> Result<Vec<u8>, Error> {
-        let artifact = self.stored.artifact();
-        let of = artifact.groups().expect("an artefact with tables for groups names them");
-        let known = || of.names().collect::<Vec<_>>().join(", ");
-        let path = self.path.display();
-        let Some(groups) = groups else {
-            return Err(Error::Usage(format!(
-                "{path} has tables for the groups {}: name the column of groups with --group-column",
-                known()
-            )));
-        };
-        let codes: Result<Vec<u8>, Error> = groups
-            .names()
-            .iter()
-            .map(|name| {
-                of.code(name).ok_or_else(|| {
-                    let row =
-                        groups.rows_of(groups.names().iter().position(|n| n == name).unwrap_or(0)).next();
-                    Error::Mismatch(format!(
-                        "row {} is of the group {name:?}, and {path} has tables for the groups {} alone",
-                        row.unwrap_or(0) + 1,
-                        known()
-                    ))
-                })
-            })
-            .collect();
-        let codes = codes?;
-        Ok((0..groups.rows()).map(|row| codes[groups.of(row)]).collect())
-    }
-
     /// Calibrates a column of scores of class 1 of this kind, or of their codes; `groups` are those of the rows, if there are some.
     pub(crate) fn apply_scores(
         &self,
@@ -180,6 +149,10 @@ impl<'a> NamedArtifact<'a> {
         let scores = table.numbers(column)?;
         if let Calibrator::Grouped(_) = artifact.calibrator() {
             let codes = self.group_codes(groups)?;
+            let of_row = groups.map_or(0, RowGroups::rows);
+            // A device tells at most 255 groups apart.
+            let code = |row| groups.map_or(0, |groups| codes[groups.of(row)] as u8);
+            let codes: Vec<u8> = (0..of_row).map(code).collect();
             let applied = match kind {
                 ScoreKind::Probability => {
                     apply_scores_of_groups(&artifact, &scores.scores()?, &codes, self.seed)
@@ -195,7 +168,7 @@ impl<'a> NamedArtifact<'a> {
             ScoreKind::Probability => apply_scores(&artifact, &scores.scores()?, self.seed),
             ScoreKind::Margin => apply_margins(&artifact, &scores.margins()?, self.seed),
         };
-        Ok(applied.expect("the artefact takes such scores"))
+        applied.ok_or_else(|| self.mismatch("scores to be calibrated, without groups"))
     }
 
     /// Whether it was fitted to rows with this hash, which the files hold.
@@ -410,7 +383,12 @@ pub(crate) fn score_columns(sources: &[Source], columns: ColumnNames<'_>) -> Res
 }
 
 /// The labels beside a table's rows, or in the second file, of two classes.
-fn binary_labels(sources: &[Source], table: &Table, column: &str, rows: usize) -> Result<Column<i64>, Error> {
+pub(super) fn binary_labels(
+    sources: &[Source],
+    table: &Table,
+    column: &str,
+    rows: usize,
+) -> Result<Column<i64>, Error> {
     let labels = table_labels(sources, table, column, rows)?;
     labels.check_classes(2)?;
     Ok(labels)

@@ -1,47 +1,69 @@
-//! How accurate a decision rule is at each of its thresholds, as text.
+//! How accurate decisions and operating points are at each of their thresholds, as text.
 
 use std::io::{self, Write};
 
-use calib_host::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure};
+use calib_host::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure, OperatingAccuracy};
 use calib_host::report::ThresholdAccuracy;
 use calib_host::stats::percent_of_success;
 
-/// Prints the accuracy at every threshold; `alpha` is one minus the coverage of the intervals.
+/// Prints the accuracy at every threshold of a decision rule; `alpha` is one minus the coverage of the intervals.
 pub(crate) fn at_thresholds(out: &mut dyn Write, found: &[ThresholdAccuracy], alpha: f64) -> io::Result<()> {
-    if found.is_empty() {
+    let title = |found: &ThresholdAccuracy| {
+        let alarm = if found.is_alarm { ", the alarm" } else { "" };
+        format!("above {}: {}{alarm}", found.threshold, found.actions.join(", "))
+    };
+    let each = found.iter().map(|found| (title(found), &found.accuracy));
+    all(out, "the thresholds of the decision rule", each, alpha)
+}
+
+/// Prints the accuracy of an artefact's operating points, likewise.
+pub(crate) fn at_operating_points(
+    out: &mut dyn Write,
+    found: &[OperatingAccuracy],
+    alpha: f64,
+) -> io::Result<()> {
+    let each = found.iter().map(|found| (found.to_string(), &found.accuracy));
+    all(out, "the thresholds of the score", each, alpha)
+}
+
+fn all<'a>(
+    out: &mut dyn Write,
+    what: &str,
+    each: impl Iterator<Item = (String, &'a DiagnosticAccuracy)>,
+    alpha: f64,
+) -> io::Result<()> {
+    let mut each = each.peekable();
+    if each.peek().is_none() {
         return Ok(());
     }
     let percent = percent_of_success(alpha);
-    writeln!(
-        out,
-        "at the thresholds of the decision rule, with exact {percent} % intervals (Clopper-Pearson):"
-    )?;
-    for ThresholdAccuracy { threshold, actions, is_alarm, accuracy } in found {
-        let alarm = if *is_alarm { ", the alarm" } else { "" };
-        let DiagnosticAccuracy { true_positives, false_positives, false_negatives, true_negatives, .. } =
-            accuracy;
-        writeln!(
-            out,
-            "  above {threshold}: {}{alarm}; {true_positives} true and {false_positives} false positives, {false_negatives} false and \
-             {true_negatives} true negatives",
-            actions.join(", ")
-        )?;
-        let shares = [
-            ("sensitivity", &accuracy.sensitivity),
-            ("specificity", &accuracy.specificity),
-            ("PPV", &accuracy.ppv),
-            ("NPV", &accuracy.npv),
-            ("LR+", &accuracy.lr_positive),
-            ("LR-", &accuracy.lr_negative),
-        ];
-        shares
-            .into_iter()
-            .try_for_each(|(name, figure)| writeln!(out, "    {name:<12} {}", shown(figure)))?;
+    writeln!(out, "at {what}, with exact {percent} % intervals (Clopper-Pearson):")?;
+    for (title, accuracy) in each {
+        one(out, &title, accuracy)?;
     }
     writeln!(
         out,
         "  PPV and NPV are at the prevalence of these rows; LR by the union of two Clopper-Pearson intervals"
     )
+}
+
+fn one(out: &mut dyn Write, title: &str, accuracy: &DiagnosticAccuracy) -> io::Result<()> {
+    let DiagnosticAccuracy { true_positives, false_positives, false_negatives, true_negatives, .. } =
+        accuracy;
+    writeln!(
+        out,
+        "  {title}; {true_positives} true and {false_positives} false positives, {false_negatives} false and {true_negatives} true \
+         negatives"
+    )?;
+    let shares = [
+        ("sensitivity", &accuracy.sensitivity),
+        ("specificity", &accuracy.specificity),
+        ("PPV", &accuracy.ppv),
+        ("NPV", &accuracy.npv),
+        ("LR+", &accuracy.lr_positive),
+        ("LR-", &accuracy.lr_negative),
+    ];
+    shares.into_iter().try_for_each(|(name, figure)| writeln!(out, "    {name:<12} {}", shown(figure)))
 }
 
 fn shown(figure: &Figure) -> String {

@@ -57,7 +57,7 @@ fn check(logits: &Logits) -> Result<(), Undefined> {
 
 fn in_the_large(
     logits: &Logits,
-    regression: &Logistic,
+    regression: &Logistic<2>,
     drop: f64,
 ) -> Result<EstimateWithInterval, Undefined> {
     check(logits)?;
@@ -69,7 +69,7 @@ fn in_the_large(
 /// The slope, and the intercept beside it.
 fn slope(
     logits: &Logits,
-    regression: &Logistic,
+    regression: &Logistic<2>,
     drop: f64,
 ) -> Result<(EstimateWithInterval, f64), Undefined> {
     check(logits)?;

@@ -18,55 +18,53 @@ const REACH: f64 = 1e-3;
 const MAX_STEPS: usize = 200;
 
 /// Starting values come from at most so many rows.
-const COARSE: usize = 1 << 12;
+const COARSE: usize = 1 << 15;
 
-/// Counted labels with predictors: row `i` has `counts[i].0` rows, `counts[i].1` of them with label 1, and `width` predictors.
-pub(super) struct Logistic {
-    width: usize,
-    predictors: Vec<f64>,
+/// Where the others are maximised well enough for a profile: its value is then off by half of this.
+const NUISANCE_DECREMENT: f64 = 1e-10;
+
+/// How close Newton's step makes the others' maximum known without another one.
+const NEAR: f64 = 1e-2;
+
+/// Counted labels with `W` predictors a row.
+pub(super) struct Logistic<const W: usize> {
+    predictors: Vec<[f64; W]>,
+    /// How many rows a row stands for, and how many of them have label 1.
     counts: Vec<(f64, f64)>,
     /// The largest size of each predictor.
-    sizes: Vec<f64>,
+    sizes: [f64; W],
 }
 
 /// The log-likelihood at some coefficients, with its derivatives.
-struct Likelihood {
+#[derive(Clone, Copy, Debug)]
+struct Likelihood<const W: usize> {
     value: f64,
-    gradient: DVector<f64>,
-    /// The negative of the matrix of second derivatives.
-    information: DMatrix<f64>,
+    gradient: [f64; W],
+    /// The negative of the matrix of second derivatives, of which the lower triangle is kept.
+    information: [[f64; W]; W],
 }
 
 /// Where the log-likelihood is largest.
-#[derive(Clone, Debug)]
-pub(super) struct Maximum {
-    pub(super) coefficients: Vec<f64>,
-    log_likelihood: f64,
-    gradient: DVector<f64>,
-    information: DMatrix<f64>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Maximum<const W: usize> {
+    pub(super) coefficients: [f64; W],
+    likelihood: Likelihood<W>,
 }
 
-impl Logistic {
+impl<const W: usize> Logistic<W> {
     /// Takes the predictors of every row, and how many rows and positives it stands for.
-    pub(super) fn new<const W: usize>(rows: impl Iterator<Item = ([f64; W], u64, u64)>) -> Self {
-        Self::of_slices(W, rows.map(|(predictors, n, positives)| (predictors.to_vec(), n, positives)))
+    pub(super) fn new(rows: impl Iterator<Item = ([f64; W], u64, u64)>) -> Self {
+        let (predictors, counts) =
+            rows.map(|(predictors, n, positives)| (predictors, (n as f64, positives as f64))).unzip();
+        Self::of_parts(predictors, counts)
     }
 
-    pub(super) fn of_slices(width: usize, rows: impl Iterator<Item = (Vec<f64>, u64, u64)>) -> Self {
-        let (mut predictors, mut counts) = (Vec::new(), Vec::new());
-        for (row, n, positives) in rows {
-            predictors.extend(row);
-            counts.push((n as f64, positives as f64));
-        }
-        Self::of_parts(width, predictors, counts)
-    }
-
-    fn of_parts(width: usize, predictors: Vec<f64>, counts: Vec<(f64, f64)>) -> Self {
-        let mut sizes = vec![0.0f64; width];
-        for row in predictors.chunks_exact(width) {
+    fn of_parts(predictors: Vec<[f64; W]>, counts: Vec<(f64, f64)>) -> Self {
+        let mut sizes = [0.0f64; W];
+        for row in &predictors {
             sizes.iter_mut().zip(row).for_each(|(size, value)| *size = size.max(value.abs()));
         }
-        Self { width, predictors, counts, sizes }
+        Self { predictors, counts, sizes }
     }
 
     /// Neighbouring rows pooled, with the means of their predictors; `None` if there are few rows anyway.
@@ -75,67 +73,50 @@ impl Logistic {
             return None;
         }
         let run = self.counts.len().div_ceil(COARSE);
-        let (mut predictors, mut counts) = (Vec::new(), Vec::new());
-        for (rows, run) in self.predictors.chunks(run * self.width).zip(self.counts.chunks(run)) {
-            let n: f64 = run.iter().map(|count| count.0).sum();
-            let mean = |j: usize| {
-                let values = rows.iter().skip(j).step_by(self.width);
-                values.zip(run).map(|(value, count)| value * count.0).sum::<f64>() / n
-            };
-            predictors.extend((0..self.width).map(mean));
-            counts.push((n, run.iter().map(|count| count.1).sum()));
-        }
-        Some(Self::of_parts(self.width, predictors, counts))
+        let pooled = |(rows, counts): (&[[f64; W]], &[(f64, f64)])| {
+            let n: f64 = counts.iter().map(|count| count.0).sum();
+            let mut mean = [0.0; W];
+            for (row, count) in rows.iter().zip(counts) {
+                mean.iter_mut().zip(row).for_each(|(mean, value)| *mean += value * count.0 / n);
+            }
+            (mean, (n, counts.iter().map(|count| count.1).sum()))
+        };
+        let (predictors, counts) =
+            self.predictors.chunks(run).zip(self.counts.chunks(run)).map(pooled).unzip();
+        Some(Self::of_parts(predictors, counts))
     }
 
-    fn at(&self, coefficients: &[f64]) -> Likelihood {
-        let width = self.width;
-        let chunks: Vec<Vec<f64>> = self
+    fn at(&self, coefficients: &[f64; W]) -> Likelihood<W> {
+        let chunks: Vec<Likelihood<W>> = self
             .predictors
-            .par_chunks(CHUNK * width)
+            .par_chunks(CHUNK)
             .zip(self.counts.par_chunks(CHUNK))
-            .map(|(rows, counts)| sums(coefficients, rows, counts))
+            .map(|(rows, counts)| Likelihood::sum(coefficients, rows, counts))
             .collect();
-        let mut all = vec![0.0; 1 + width + width * (width + 1) / 2];
-        chunks.iter().for_each(|chunk| all.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part));
-        let gradient = DVector::from_column_slice(&all[1..=width]);
-        let mut information = DMatrix::zeros(width, width);
-        let mut rest = all[1 + width..].iter();
-        for j in 0..width {
-            for k in 0..=j {
-                let entry = *rest.next().expect("one for every pair");
-                information[(j, k)] = entry;
-                information[(k, j)] = entry;
-            }
-        }
-        Likelihood { value: all[0], gradient, information }
+        chunks.iter().fold(Likelihood::ZERO, Likelihood::plus)
     }
 
     /// Finds where the log-likelihood is largest if only the coefficients in places `free` move from the start; `None` if
     /// that is at infinity, or more than one place. The largest value at infinity is not always noticed with one predictor
     /// besides a constant: who has such checks for separation first.
-    pub(super) fn maximise(&self, start: &[f64], free: &[usize]) -> Option<Maximum> {
-        let mut at = start.to_vec();
-        if let Some(coarse) = self.coarse().and_then(|coarse| coarse.maximise(start, free)) {
-            at = coarse.coefficients;
-        }
-        self.climb(at, free)
+    pub(super) fn maximise(&self, start: &[f64; W], free: &[usize]) -> Option<Maximum<W>> {
+        let coarse = self.coarse().and_then(|coarse| coarse.maximise(start, free));
+        self.climb(coarse.map_or(*start, |coarse| coarse.coefficients), free, DECREMENT)
     }
 
-    fn climb(&self, mut at: Vec<f64>, free: &[usize]) -> Option<Maximum> {
+    fn climb(&self, mut at: [f64; W], free: &[usize], until: f64) -> Option<Maximum<W>> {
         let mut here = self.at(&at);
         for _ in 0..MAX_STEPS {
-            let Some(step) = here.newton(free) else { return None };
-            let decrement: f64 = free.iter().zip(step.iter()).map(|(&j, step)| here.gradient[j] * step).sum();
-            if decrement <= DECREMENT {
-                let reach: f64 =
-                    free.iter().zip(step.iter()).map(|(&j, step)| step.abs() * self.sizes[j]).sum();
-                return (reach <= REACH).then(|| here.maximum(at));
+            let Newton { step, decrement, .. } = here.newton(free)?;
+            if decrement <= until {
+                let reach: f64 = step.iter().zip(&self.sizes).map(|(step, size)| step.abs() * size).sum();
+                let is_finite = reach <= REACH || until > DECREMENT;
+                return is_finite.then_some(Maximum { coefficients: at, likelihood: here });
             }
             let mut length = 1.0;
             loop {
-                let mut next = at.clone();
-                free.iter().zip(step.iter()).for_each(|(&j, step)| next[j] += length * step);
+                let mut next = at;
+                next.iter_mut().zip(&step).for_each(|(next, step)| *next += length * step);
                 let there = self.at(&next);
                 // Near the maximum the function is flat to its last bits, and the full step is the right one.
                 if there.value >= here.value - 1e-13 * (1.0 + here.value.abs()) {
@@ -157,51 +138,56 @@ impl Logistic {
     /// The profile is concave, so that Newton's method comes from outside without passing the end, whatever the start.
     pub(super) fn profile_interval(
         &self,
-        maximum: &Maximum,
+        maximum: &Maximum<W>,
         place: usize,
         others: &[usize],
         drop: f64,
     ) -> Option<Interval> {
         let free: Vec<usize> = std::iter::once(place).chain(others.iter().copied()).collect();
-        let tangent = part(&maximum.information, &free)?.inverse().column(0).into_owned();
+        let variance = maximum.likelihood.part(&free)?.inverse()[(0, 0)];
         let coarse = self.coarse().and_then(|coarse| {
             let maximum = coarse.maximise(&maximum.coefficients, &free)?;
             let interval = coarse.profile_interval(&maximum, place, others, drop)?;
             let centre = maximum.coefficients[place];
             Some((interval.lo - centre, interval.hi - centre))
         });
-        let deviation = (2.0 * drop * tangent[0]).sqrt();
+        let deviation = (2.0 * drop * variance).sqrt();
         let (below, above) = coarse.unwrap_or((-deviation, deviation));
-        let end = |distance: f64| self.profile_end(maximum, place, &free, drop, (distance, &tangent));
+        let end = |distance: f64| self.profile_end(maximum, (place, others), drop, distance);
         Some(Interval { lo: end(below)?, hi: end(above)? })
     }
 
-    /// Finds one end from a guess of its distance; `tangent` tells how the others move with the coefficient.
+    /// Finds one end from a guess of its distance.
     fn profile_end(
         &self,
-        maximum: &Maximum,
-        place: usize,
-        free: &[usize],
+        maximum: &Maximum<W>,
+        (place, others): (usize, &[usize]),
         drop: f64,
-        (mut distance, tangent): (f64, &DVector<f64>),
+        mut distance: f64,
     ) -> Option<f64> {
         let centre = maximum.coefficients[place];
-        let mut at = maximum.coefficients.clone();
-        free.iter().zip(tangent.iter()).for_each(|(&j, slope)| at[j] += distance * slope / tangent[0]);
+        let target = maximum.likelihood.value - drop;
+        let mut at = maximum.coefficients;
+        maximum.likelihood.follow(&mut at, place, others, distance)?;
         for _ in 0..MAX_STEPS {
-            at[place] = centre + distance;
-            let there = self.climb(at, &free[1..])?;
-            let excess = there.log_likelihood - (maximum.log_likelihood - drop);
-            let slope = there.gradient[place];
-            at = there.coefficients;
-            if slope * distance >= 0.0 {
-                distance *= 2.0;
-                continue;
+            let mut there = self.at(&at);
+            if there.newton(others)?.decrement > NEAR {
+                let climbed = self.climb(at, others, NUISANCE_DECREMENT)?;
+                (at, there) = (climbed.coefficients, climbed.likelihood);
             }
-            let step = excess / slope;
-            distance -= step;
+            // The others' maximum, to second order.
+            let Newton { step, decrement, .. } = there.newton(others)?;
+            let excess = there.value + decrement / 2.0 - target;
+            let coupled: f64 =
+                others.iter().map(|&other| there.information(place, other) * step[other]).sum();
+            let slope = there.gradient[place] - coupled;
+            at.iter_mut().zip(&step).for_each(|(at, step)| *at += step);
+            // Inside of the maximum's own neighbourhood the slope tells nothing.
+            let change = if slope * distance >= 0.0 { distance } else { -excess / slope };
+            there.follow(&mut at, place, others, change)?;
+            distance += change;
             // The next error is about the square of this one.
-            if step.abs() <= 1e-6 * distance.abs() {
+            if change.abs() <= 1e-6 * distance.abs() {
                 return Some(centre + distance);
             }
         }
@@ -209,47 +195,75 @@ impl Logistic {
     }
 }
 
-/// The log-likelihood of rows, its gradient and the lower triangle of the information, one after the other.
-fn sums(coefficients: &[f64], rows: &[f64], counts: &[(f64, f64)]) -> Vec<f64> {
-    let width = coefficients.len();
-    let mut sums = vec![0.0; 1 + width + width * (width + 1) / 2];
-    for (row, &(n, positives)) in rows.chunks_exact(width).zip(counts) {
-        let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
-        let e = (-logit.abs()).exp();
-        let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
-        sums[0] += positives * logit - n * (logit.max(0.0) + e.ln_1p());
-        let (residual, weight) = (positives - n * prob, n * e / ((1.0 + e) * (1.0 + e)));
-        let (gradient, information) = sums[1..].split_at_mut(width);
-        let mut information = information.iter_mut();
-        for (j, &value) in row.iter().enumerate() {
-            gradient[j] += residual * value;
-            for (&other, sum) in row[..=j].iter().zip(&mut information) {
-                *sum += weight * value * other;
+/// Newton's step of some coefficients, and twice by how much it raises the log-likelihood.
+struct Newton<const W: usize> {
+    step: [f64; W],
+    decrement: f64,
+}
+
+impl<const W: usize> Likelihood<W> {
+    const ZERO: Self = Self { value: 0.0, gradient: [0.0; W], information: [[0.0; W]; W] };
+
+    fn sum(coefficients: &[f64; W], rows: &[[f64; W]], counts: &[(f64, f64)]) -> Self {
+        let mut all = Self::ZERO;
+        for (row, &(n, positives)) in rows.iter().zip(counts) {
+            let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
+            let e = (-logit.abs()).exp();
+            let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+            all.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());
+            let (residual, weight) = (positives - n * prob, n * e / ((1.0 + e) * (1.0 + e)));
+            for j in 0..W {
+                all.gradient[j] += residual * row[j];
+                for k in 0..=j {
+                    all.information[j][k] += weight * row[j] * row[k];
+                }
             }
         }
+        all
     }
-    sums
-}
 
-/// The rows and columns in some places, decomposed; `None` if they have no inverse.
-fn part(information: &DMatrix<f64>, places: &[usize]) -> Option<Cholesky<f64, Dyn>> {
-    let len = places.len();
-    Cholesky::new(DMatrix::from_fn(len, len, |j, k| information[(places[j], places[k])]))
-}
+    fn plus(mut self, other: &Self) -> Self {
+        self.value += other.value;
+        for j in 0..W {
+            self.gradient[j] += other.gradient[j];
+            for k in 0..=j {
+                self.information[j][k] += other.information[j][k];
+            }
+        }
+        self
+    }
 
-impl Likelihood {
+    fn information(&self, j: usize, k: usize) -> f64 {
+        self.information[j.max(k)][j.min(k)]
+    }
+
+    /// The information of some coefficients, decomposed; `None` if it has no inverse.
+    fn part(&self, places: &[usize]) -> Option<Cholesky<f64, Dyn>> {
+        let len = places.len();
+        Cholesky::new(DMatrix::from_fn(len, len, |j, k| self.information(places[j], places[k])))
+    }
+
     /// Newton's step of the free coefficients; `None` if it is not determined.
-    fn newton(&self, free: &[usize]) -> Option<DVector<f64>> {
+    fn newton(&self, free: &[usize]) -> Option<Newton<W>> {
+        let mut newton = Newton { step: [0.0; W], decrement: 0.0 };
         if free.is_empty() {
-            return Some(DVector::zeros(0));
+            return Some(newton);
         }
         let gradient = DVector::from_iterator(free.len(), free.iter().map(|&j| self.gradient[j]));
-        let step = part(&self.information, free)?.solve(&gradient);
-        step.iter().all(|step| step.is_finite()).then_some(step)
+        let solved = self.part(free)?.solve(&gradient);
+        newton.decrement = gradient.dot(&solved);
+        free.iter().zip(solved.iter()).for_each(|(&j, &step)| newton.step[j] = step);
+        newton.decrement.is_finite().then_some(newton)
     }
 
-    fn maximum(self, coefficients: Vec<f64>) -> Maximum {
-        let Self { value, gradient, information } = self;
-        Maximum { coefficients, log_likelihood: value, gradient, information }
+    /// Moves a coefficient, and the others as their maximum moves with it.
+    fn follow(&self, at: &mut [f64; W], place: usize, others: &[usize], by: f64) -> Option<()> {
+        at[place] += by;
+        if !others.is_empty() {
+            let column = others.iter().map(|&other| self.information(place, other));
+            let moved = self.part(others)?.solve(&DVector::from_iterator(others.len(), column));
+            others.iter().zip(moved.iter()).for_each(|(&other, moved)| at[other] -= moved * by);
+        }
+        Some(())
     }
 }

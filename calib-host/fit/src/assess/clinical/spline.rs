@@ -47,26 +47,19 @@ impl SplineRecalibration {
             _ => {}
         }
         let spline = Spline::new(logits)?;
-        let rows = logits.rows.iter();
-        let regression = Logistic::of_slices(
-            spline.knots.len(),
-            rows.clone().map(|row| (spline.predictors(row.logit), row.n, row.positives)),
-        );
-        let mut start = vec![0.0; spline.knots.len()];
-        start[1] = spline.scale;
-        let free: Vec<usize> = (0..start.len()).collect();
-        let fit = regression.maximise(&start, &free).ok_or(Undefined::Separated)?;
-        let value = |row: &LogitRow| {
-            let predictors = spline.predictors(row.logit);
-            let logit: f64 = predictors.iter().zip(&fit.coefficients).map(|(x, by)| x * by).sum();
-            crate::stats::sigmoid(logit)
+        let values = match spline.knots.len() {
+            3 => spline.fitted::<3>(&logits.rows),
+            4 => spline.fitted::<4>(&logits.rows),
+            _ => spline.fitted::<5>(&logits.rows),
         };
+        let values = values.ok_or(Undefined::Separated)?;
+        let rows = || logits.rows.iter().zip(&values);
         let wanted = logits.rows.len().min(PLACES);
         let places = (0..wanted).map(|i| i * (logits.rows.len() - 1) / (wanted - 1).max(1));
-        let point = |row: &LogitRow| CurvePoint { prob: row.prob, value: value(row) };
+        let point = |place: usize| CurvePoint { prob: logits.rows[place].prob, value: values[place] };
         Ok(Self {
-            curve: places.map(|place| point(&logits.rows[place])).collect(),
-            deviation: CurveDeviation::new(rows.map(|row| (value(row) - row.prob, row.n))),
+            curve: places.map(point).collect(),
+            deviation: CurveDeviation::new(rows().map(|(row, value)| (value - row.prob, row.n))),
             knots: spline.knots,
         })
     }
@@ -93,15 +86,33 @@ impl Spline {
         Ok(Self { centre: first.midpoint(last), scale: last - first, knots })
     }
 
+    /// What the regression makes of every row, with as many coefficients as knots; `None` if the estimate is infinite.
+    fn fitted<const W: usize>(&self, rows: &[LogitRow]) -> Option<Vec<f64>> {
+        let predictors = |row: &LogitRow| (self.predictors::<W>(row.logit), row.n, row.positives);
+        let mut start = [0.0; W];
+        start[1] = self.scale;
+        let free: [usize; W] = std::array::from_fn(|place| place);
+        let fit = Logistic::new(rows.iter().map(predictors)).maximise(&start, &free)?;
+        let value = |row: &LogitRow| {
+            let predictors = self.predictors::<W>(row.logit);
+            crate::stats::sigmoid(predictors.iter().zip(&fit.coefficients).map(|(x, by)| x * by).sum())
+        };
+        Some(rows.iter().map(value).collect())
+    }
+
     /// One, the logit, and a truncated cubic for every knot but the last two.
-    fn predictors(&self, logit: f64) -> Vec<f64> {
+    fn predictors<const W: usize>(&self, logit: f64) -> [f64; W] {
         let cube = |from: f64| (logit - from).max(0.0).powi(3);
         let &[.., before, last] = &self.knots[..] else { unreachable!("there are three knots or more") };
-        let term = |&knot: &f64| {
+        let term = |knot: f64| {
             let (left, right) = ((last - knot) / (last - before), (before - knot) / (last - before));
             (cube(knot) - cube(before) * left + cube(last) * right) / self.scale.powi(3)
         };
         let linear = (logit - self.centre) / self.scale;
-        [1.0, linear].into_iter().chain(self.knots[..self.knots.len() - 2].iter().map(term)).collect()
+        std::array::from_fn(|place| match place {
+            0 => 1.0,
+            1 => linear,
+            _ => term(self.knots[place - 2]),
+        })
     }
 }
