@@ -17,7 +17,7 @@ use crate::cli::options::{SCORE_COLUMN, ScoreSource};
 use crate::cli::out::{stderr, warn};
 use crate::cli::read::{
     NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes, question_kind,
-    question_margins, read_code_vectors, read_vectors,
+    question_margins, read_code_vectors, read_groups, read_vectors,
 };
 use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 
@@ -45,7 +45,7 @@ pub(crate) struct Apply {
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
     #[arg(long)]
     evidence: bool,
-    /// The column of groups, for an artefact with thresholds for each group.
+    /// The column of groups, for an artefact with tables or thresholds for each group.
     #[arg(long, value_name = "NAME")]
     group_column: Option<String>,
     /// Replace an existing output.
@@ -126,7 +126,11 @@ impl Apply {
                 Ok(())
             });
         }
-        let applied = artifact.apply_scores(&table, &self.score_column, kind)?;
+        let groups = match group_column {
+            Some(column) => Some(read_groups(source, column, table.numbers(&self.score_column)?.len())?),
+            None => None,
+        };
+        let applied = artifact.apply_scores(&table, &self.score_column, kind, groups.as_ref())?;
         warn(question_margins(source, kind, applied.iter().map(|row| &row.score)).as_slice())?;
         let shown = table.shown(applied.len());
         if !quiet {

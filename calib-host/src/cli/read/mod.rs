@@ -18,8 +18,8 @@ pub(crate) use judged::Judged;
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,
-    table_labels,
+    ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, read_groups, row_labels,
+    score_columns, table_labels,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
 pub(crate) use sets::{SetInput, SetRows, SetSource};
