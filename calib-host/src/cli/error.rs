@@ -147,7 +147,7 @@ impl Error {
         match self {
             Self::Mismatch(_) | Self::Flash(FlashError::Refused(_)) => 1,
             Self::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => 1,
-            Self::Adjust(AdjustError::Reduction(_) | AdjustError::Interpolated) => 1,
+            Self::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => 1,
             Self::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => 2,
             Self::Usage(_) | Self::Data(_) | Self::Export(_) | Self::Page(_) => 2,
             #[cfg(feature = "png")]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use calib_core::Artifact;
-use calib_fit::artifact::{StoredArtifact, device_costs, promise};
+use calib_fit::artifact::{StoredArtifact, device_costs, promise, rule_sentences};
 use calib_fit::assess::{
     AssessOptions, Cell, ClinicalOptions, Evidence, Flaw, GroupComparison, GroupOptions, assess_before_after,
     compare_groups, flaws_under,
@@ -116,7 +116,7 @@ pub fn report(
         calibrator: summary(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
-        guarantee: promise.statement,
+        guarantee: with_rule(promise.statement, &rule_sentences(artifact)),
         guaranteed: artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0),
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
         doubtful: !evidence.is_empty() || !data.doubts.is_empty() || flaws.iter().any(Flaw::is_grave),
@@ -303,4 +303,13 @@ fn occupancy(artifact: &Artifact<'_>, calibration: &CalibratedRows, test: &Calib
         Occupancy { class, bin, prob: both.mean_prob(), calibration: calibration.n, test: test.n }
     };
     bins.into_iter().map(bin).collect()
+}
+
+/// What is guaranteed of the probabilities, and what thresholds or sets beside them promise.
+fn with_rule(statement: String, sentences: &[String]) -> String {
+    let upper = |sentence: &String| {
+        let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));
+        format!(" {}{rest}.", first.to_uppercase())
+    };
+    statement + &sentences.iter().map(upper).collect::<String>()
 }

@@ -141,6 +141,21 @@ fn what_has_no_other_prevalence_is_refused() {
         2,
         "add up to",
     );
+    place.ok("calib threshold --scores rows.csv --sensitivity 0.9 -o t.bin");
+    refused("calib adjust t.bin --prevalence 0.1 --counter 1 -o out", 1, "no probabilities");
+    let sexes = csv(800, 0.5).replace("score,margin,label", "score,margin,sex,label");
+    let sexes: String = sexes
+        .lines()
+        .enumerate()
+        .map(|(row, line)| match (row, line.rsplit_once(',')) {
+            (0, _) | (_, None) => format!("{line}\n"),
+            (row, Some((rest, label))) => format!("{rest},{},{label}\n", ["f", "m"][row % 2]),
+        })
+        .collect();
+    let place = place.with("sexes.csv", sexes);
+    place.ok("calib fit --method umd --bins 4 --scores sexes.csv --group-column sex -o g.bin");
+    let run = place.run("calib adjust g.bin --prevalence 0.1 --counter 1 -o out");
+    assert!(run.code == 1 && run.stderr.contains("a prevalence of its own"), "{}", run.stderr);
     // All of one class: no share of the calibration points to start from.
     let one = crate::refusal::good();
     let run =

@@ -34,8 +34,8 @@ fn place() -> Workplace {
         .map(|row| format!("{},{}\n", (row as f64 + 0.5) / 200.0, u8::from(row % 200 > 80 + row % 40)))
         .collect();
     Workplace::new()
-        .with("logits.npy", f32s(&[200, 3], values.into_iter()).bytes())
-        .with("labels.npy", i64s(labels.into_iter()).bytes())
+        .with("logits.npy", f32s(&[200, 3], values).bytes())
+        .with("labels.npy", i64s(labels).bytes())
         .with("codes.csv", format!("a,b,c,label\n{codes}"))
         .with("binary.csv", format!("score,label\n{binary}"))
 }
@@ -93,9 +93,7 @@ fn what_cannot_be_left_out_is_in_the_set() {
     );
     let (values, labels) = logits(200);
     let two: Vec<i64> = labels.into_iter().map(|label| label.min(1)).collect();
-    let place = place
-        .with("two.npy", i64s(two.into_iter()).bytes())
-        .with("three.npy", f32s(&[200, 3], values.into_iter()).bytes());
+    let place = place.with("two.npy", i64s(two).bytes()).with("three.npy", f32s(&[200, 3], values).bytes());
     let line = "calib sets --logits three.npy --labels two.npy --by-class -o s.bin --force";
     let found = place.json(&format!("{line} --json"));
     assert_eq!(found["unseen_classes"], serde_json::json!([2]));

@@ -352,3 +352,32 @@ fn groups_are_told_by_their_column() {
     let run = place.run("calib apply t.bin --margins rows.csv --group-column sex -o new.csv");
     assert_eq!(run.code, 1, "{}", run.stderr);
 }
+
+/// A device decides in one way: a rule of costs takes the place of the thresholds, and says so.
+#[test]
+fn a_rule_takes_the_place_of_thresholds_and_a_report_says_them() {
+    let place = place().with("costs.toml", crate::decide::COSTS).with("test.csv", csv(200));
+    place.ok("calib fit --method umd --bins 4 --scores rows.csv -o cal.bin");
+    place.ok(&format!(
+        "calib threshold --scores rows.csv {SENSITIVITY} --calibrator cal.bin --counter 1 -o t.bin"
+    ));
+    let run = place.run("calib decide t.bin --actions costs.toml -o d.bin");
+    assert!(
+        run.code == 0
+            && run.stderr.contains("takes the place of what the artefact promises: the device raises"),
+        "{}",
+        run.stderr
+    );
+    let inspected = place.json("calib inspect d.bin --json");
+    assert!(inspected["operating_points"].is_null() && !inspected["decision"].is_null());
+    place.ok("calib report t.bin --calibration rows.csv --test test.csv -o page.html");
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(
+        page.contains("The device raises at a score of") && page.contains("at least 95 % of class 1"),
+        "no sentence"
+    );
+
+    place.ok(&format!("calib threshold --scores rows.csv {SENSITIVITY} -o alone.bin"));
+    let run = place.run("calib decide alone.bin --actions costs.toml -o e.bin");
+    assert!(run.code == 1 && run.stderr.contains("no probabilities to decide by"), "{}", run.stderr);
+}

@@ -54,12 +54,15 @@ const PARAMETERS: [&str; 5] =
 ///
 /// # Errors
 ///
-/// An artefact of several classes, a table of lines between knots, or failure probabilities that add up to 1.
+/// An artefact of several classes or with other than one table, a table of lines between knots, or failure probabilities that add up to 1.
 pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<u8>, AdjustError> {
     let artifact = before.artifact();
     let old = artifact.header();
     if old.reduction != Reduction::Binary {
         return Err(AdjustError::Reduction(old.reduction));
+    }
+    if artifact.tables().count() != 1 {
+        return Err(AdjustError::Tables(artifact.tables().count()));
     }
     let shift = &adjustment.shift;
     let changed = Adjusted::of(&artifact, shift, !adjustment.is_estimated)?;

@@ -17,6 +17,9 @@ pub enum AdjustError {
     /// The artefact is not about one score.
     #[error("prevalence is about two classes, and the artefact is {0}")]
     Reduction(Reduction),
+    /// The artefact has no table, or one for each group.
+    #[error("{}", if *.0 == 0 { "the artefact has thresholds or sets alone, and no probabilities" } else { "each group has a prevalence of its own: the artefact has a table for each" })]
+    Tables(usize),
     /// A straight line between knots does not stay one.
     #[error(
         "a line between knots is no line at another prevalence: fit steps instead (isotonic without interpolation)"

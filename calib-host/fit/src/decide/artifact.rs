@@ -1,12 +1,13 @@
 //! Putting a rule into an artefact.
 
-use calib_core::artifact::{SectionKind, WriteError};
+use calib_core::artifact::{HeaderFlags, SectionKind, WriteError};
 
 use super::actions::Actions;
 use super::rule::Rule;
 use crate::artifact::{StoredArtifact, written};
 
-/// The artefact with this decision rule, in place of its own if it has one. The calibrator is the same; the identity, which
+/// The artefact with this decision rule, in place of its own if it has one, and of thresholds of the score and prediction sets: a device
+/// decides in one way. The calibrator is the same; the identity, which
 /// is a hash of everything, is another. The signature is not kept: whoever made it has not seen the rule.
 ///
 /// ```
@@ -45,9 +46,18 @@ pub fn with_decision(
     actions: &Actions,
     rule: &Rule,
 ) -> Result<Vec<u8>, WriteError> {
+    const REPLACED: [u16; 4] = [
+        SectionKind::Decision as u16,
+        SectionKind::OperatingPoints as u16,
+        SectionKind::PredictionSets as u16,
+        SectionKind::Signature as u16,
+    ];
+    // Without groups' own tables or thresholds nobody needs their names.
+    let grouped = artifact.artifact().header().flags.contains(HeaderFlags::GROUPED);
+    let keeps = |kind| !REPLACED.contains(&kind) && (grouped || kind != SectionKind::Groups as u16);
     written(|writer| {
         for (kind, mandatory, payload) in artifact.sections() {
-            if kind != SectionKind::Decision as u16 && kind != SectionKind::Signature as u16 {
+            if keeps(kind) {
                 writer.section(kind, mandatory, payload)?;
             }
         }

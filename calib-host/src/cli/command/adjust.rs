@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::Outcome;
+use calib_core::artifact::Reduction;
 use calib_host::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, PrevalenceBootstrap, Shift,
     adjusted, adjusted_prevalence,
@@ -71,6 +72,11 @@ const ESTIMATE_ALPHA: f64 = 0.05;
 impl Adjust {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
+        let reduction = named.stored.artifact().header().reduction;
+        let tables = named.stored.artifact().tables().count();
+        if reduction == Reduction::Binary && tables != 1 {
+            return Err(AdjustError::Tables(tables).into());
+        }
         let from = self.from(&named.stored)?;
         let estimate =
             self.estimate_from.as_deref().map(|path| self.estimate(&named, path, from, quiet)).transpose()?;

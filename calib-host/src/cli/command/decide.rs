@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use calib_core::artifact::Reduction;
 use calib_core::{Outcome, Score};
 use calib_host::apply::Applied;
-use calib_host::artifact::CompileError;
+use calib_host::artifact::{CompileError, rule_sentences};
 use calib_host::assess::{AssessOptions, Flaw, Prediction, RuleInterval, flaws, unreached};
 use calib_host::data::RowsHash;
 use calib_host::decide::{
@@ -133,7 +133,14 @@ impl Decide {
         }
         let was_signed = stored.is_some_and(|stored| stored.artifact().signature().is_some());
         let warnings = Warnings {
-            doubts: Vec::from_iter((was_signed && self.output.is_some()).then(|| UNSIGNED.to_owned())),
+            doubts: match self.output {
+                Some(_) => was_signed
+                    .then(|| UNSIGNED.to_owned())
+                    .into_iter()
+                    .chain(stored.and_then(replaced))
+                    .collect(),
+                None => Vec::new(),
+            },
             flaws: match &with_rule {
                 Some(with_rule) => flaws(&with_rule.artifact()),
                 None => unreached_of(&decided, rows.as_ref()),
@@ -304,8 +311,22 @@ fn unreached_of(decided: &Decided<'_>, rows: Option<&DecidedRows>) -> Vec<Flaw> 
 /// What is said where a rule is put into a signed artefact.
 const UNSIGNED: &str = "the artefact was signed, and the one with the rule is not: sign it with `calib sign`";
 
+/// What is said where a rule takes the place of thresholds or sets.
+fn replaced(stored: &StoredArtifact) -> Option<String> {
+    let sentence = rule_sentences(&stored.artifact()).into_iter().next()?;
+    Some(format!(
+        "a device decides in one way, and the rule takes the place of what the artefact promises: {sentence}"
+    ))
+}
+
 /// The artefact with the rule in it.
 fn with_rule(stored: &StoredArtifact, decided: &Decided<'_>) -> Result<StoredArtifact, Error> {
+    let artifact = stored.artifact();
+    if artifact.header().method.has_no_calibrator() {
+        return Err(Error::Mismatch(
+            "the artefact has thresholds or sets alone, and no probabilities to decide by".into(),
+        ));
+    }
     let bytes = with_decision(stored, decided.actions, &decided.rule);
     let bytes = bytes.map_err(|cause| Error::from(CompileError::from(cause)))?;
     Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact"))

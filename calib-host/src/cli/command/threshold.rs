@@ -106,6 +106,9 @@ struct Rows {
     clustered: Option<u64>,
 }
 
+/// A group's name, which the only group has none of, and its rows.
+type NamedRows = (Option<String>, Vec<usize>);
+
 impl ThresholdCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
@@ -232,7 +235,7 @@ impl ThresholdCommand {
         rows: usize,
         kept: &[usize],
         parent: Option<&StoredArtifact>,
-    ) -> Result<Vec<(Option<String>, Vec<usize>)>, Error> {
+    ) -> Result<Vec<NamedRows>, Error> {
         let Some(column) = &self.group_column else { return Ok(vec![(None, kept.to_vec())]) };
         let names = table.names(column)?;
         input::check_rows(&names, rows, self.path().0)?;
