@@ -148,7 +148,7 @@ pub enum OperatingPointError {
     Length,
     /// A flag is unknown.
     Flags,
-    /// A threshold of this group is above the greatest, or the lower one is not below the upper one.
+    /// A threshold of this group is above the greatest, or the lower one is above the upper one.
     Threshold(u8),
     /// The counts of this group contradict each other.
     Counts(u8),
@@ -217,7 +217,8 @@ impl<'a> OperatingPoints<'a> {
     fn check(&self) -> Result<(), OperatingPointError> {
         let never = never(&self.encoding);
         for (group, Thresholds { lower, upper }) in (0..=u8::MAX).zip(self.all()) {
-            let ascends = if self.refers { lower.key < upper.key } else { lower == upper };
+            // Of several groups one may need a single threshold where another refers.
+            let ascends = lower == upper || self.refers && lower.key < upper.key;
             if !ascends || upper.key > never {
                 return Err(OperatingPointError::Threshold(group));
             }
@@ -525,7 +526,16 @@ mod tests {
         assert_eq!(refused(&[]), E::Length);
         assert_eq!(refused(&[pair(at(9, 60, 9), at(8, 60, 9))]), E::Threshold(0));
         // One group refers, so both have two thresholds.
-        assert_eq!(refused(&[pair(at(7, 60, 9), at(8, 60, 9)), single(5)]), E::Threshold(1));
+        assert_eq!(
+            refused(&[pair(at(7, 60, 9), at(8, 60, 9)), pair(at(5, 60, 9), at(5, 60, 8))]),
+            E::Threshold(1)
+        );
+        let mixed = OperatingParts {
+            groups: &[pair(at(7, 60, 9), at(8, 60, 9)), single(5)],
+            refer_raises: true,
+            promises: PROMISES,
+        };
+        assert!(OperatingPoints::parse(bytemuck::cast_slice(&payload(&mixed)), F32).is_ok());
         assert_eq!(refused(&[pair(at(7, 59, 9), at(8, 60, 9))]), E::Counts(0));
         assert_eq!(refused(&[pair(at(7, 60, 8), at(8, 60, 9))]), E::Counts(0));
         assert_eq!(refused(&[pair(at(7, 61, 9), at(8, 60, 9))]), E::Counts(0));

@@ -125,6 +125,30 @@ const BY_CLASS: u8 = 2;
 /// What is added to a difference of codes, so that its key is above 0.
 const CODE_OFFSET: i32 = 1 << 16;
 
+/// The key of a margin of 0.
+const ZERO_KEY: u32 = Margin::ZERO.key();
+/// The bits of a float but for its sign.
+const MAGNITUDE: u32 = !(1 << 31);
+
+/// Returns the greatest magnitude, as bits, of a margin of at most 0 that is at or above a threshold of at most 0. At or below the lowest
+/// margin it is everything: differences beyond the lowest float count as that.
+#[inline]
+const fn farthest(threshold: u32) -> u32 {
+    if threshold == ZERO_KEY {
+        0
+    } else if threshold <= Margin::MIN.key() {
+        MAGNITUDE
+    } else {
+        !threshold & MAGNITUDE
+    }
+}
+
+/// Tells whether a logit is at most so far below the largest.
+#[inline]
+fn is_near(logit: f32, largest: f32, farthest: u32) -> bool {
+    (logit - largest).to_bits() & MAGNITUDE <= farthest
+}
+
 impl ClassSet {
     /// The most classes that there can be.
     pub const MAX_CLASSES: usize = 128;
@@ -135,6 +159,29 @@ impl ClassSet {
         if let Some(word) = self.0.get_mut(usize::from(class / 32)) {
             *word |= 1 << (class % 32);
         }
+    }
+
+    fn remove(&mut self, class: u16) {
+        if let Some(word) = self.0.get_mut(usize::from(class / 32)) {
+            *word &= !(1 << (class % 32));
+        }
+    }
+
+    /// Returns the places of a slice at which a condition holds, up to [`ClassSet::MAX_CLASSES`].
+    // Word by word, so that a class takes a shift and no index.
+    #[inline]
+    fn of_slice<T>(values: &[T], is_in: impl Fn(&T) -> bool) -> Self {
+        let mut set = Self::default();
+        for (word, values) in set.0.iter_mut().zip(values.chunks(32)) {
+            let mut bit = 1;
+            for value in values {
+                if is_in(value) {
+                    *word |= bit;
+                }
+                bit <<= 1;
+            }
+        }
+        set
     }
 
     /// Tells whether a class is in the set.
@@ -323,21 +370,39 @@ impl<'a> PredictionSets<'a> {
                 let top = || logits.top_label_margin().class;
                 self.collect(logits.scores().map(|score| score.to_bits()), top)
             }
-            Conformity::Margin => self.of_differences(logits),
+            Conformity::Margin if self.is_by_class() => self.of_differences(logits),
+            Conformity::Margin => self.of_near(logits),
         })
     }
 
+    /// Returns the set where all classes have the same threshold. If that is not above 0, the predicted class is in, and every other
+    /// class whose logit is near enough to the largest: its lead is not asked for.
+    fn of_near(&self, logits: Logits<'_>) -> ClassSet {
+        let threshold = self.threshold();
+        if threshold > ZERO_KEY {
+            let top = logits.top_label_margin();
+            let is_in = top.margin.key() >= threshold || self.never_empty();
+            return is_in.then_some(top.class).into_iter().collect();
+        }
+        // Keys are compared as integers, because a comparison of floats is a call on cores without an FPU.
+        let keys = logits.as_slice().iter().map(|&logit| Margin::key_of_finite(logit));
+        let largest = Margin::from_key(keys.max().unwrap_or_default()).unwrap_or_default().get();
+        let farthest = farthest(threshold);
+        ClassSet::of_slice(logits.as_slice(), |&logit| is_near(logit, largest, farthest))
+    }
+
+    /// Returns the set where each class has a threshold of its own.
     fn of_differences(&self, logits: Logits<'_>) -> ClassSet {
         let top = logits.top_label_margin();
         let largest = logits.as_slice().get(usize::from(top.class)).copied().unwrap_or_default();
-        let keys = (0..).zip(logits.as_slice()).map(|(class, logit)| {
+        let pairs = (0..).zip(logits.as_slice()).zip(self.thresholds);
+        let is_in = |&((class, &logit), &[_, threshold]): &((u16, &f32), &[u32; 2])| {
             if class == top.class {
-                return top.margin.key();
+                return self.never_empty() || top.margin.key() >= threshold;
             }
-            // A difference below the lowest `f32` becomes the lowest `f32`.
-            Margin::new(logit - largest).unwrap_or(Margin::MIN).key()
-        });
-        self.collect(keys, || top.class)
+            threshold <= ZERO_KEY && is_near(logit, largest, farthest(threshold))
+        };
+        pairs.filter(is_in).map(|((class, _), _)| class).collect()
     }
 
     /// Returns the set of a vector of probabilities; `None` if the sets are of other scores, or of another number of classes.
@@ -357,22 +422,53 @@ impl<'a> PredictionSets<'a> {
         if self.is_binary {
             return Err(CodeVectorError::Code(0, CodeError::Encoding));
         }
-        let top = TopLabelCodeMargin::from_keys(self.encoding, keys)?;
-        if keys.len() != usize::from(self.classes) {
+        let largest = keys.iter().copied().max().unwrap_or_default();
+        if keys.len() != usize::from(self.classes)
+            || self.encoding.max_key().is_none_or(|most| largest > most)
+        {
+            TopLabelCodeMargin::from_keys(self.encoding, keys)?;
             return Err(CodeVectorError::ClassCount(keys.len()));
         }
-        let class = top.class();
-        Ok(match self.conformity {
-            Conformity::Score => self.collect(keys.iter().map(|&key| key.into()), || class),
-            Conformity::Margin => {
-                let largest = keys.get(usize::from(class)).copied().map_or(0, i32::from);
-                let differences = (0..).zip(keys).map(|(y, &key)| match y == class {
-                    true => i32::from(top.lead()),
-                    false => i32::from(key).wrapping_sub(largest),
-                });
-                self.collect(differences.map(Conformity::code_key), || class)
-            }
-        })
+        // What is compared with a key: the threshold itself, or the threshold of the difference plus the largest key.
+        let least = |threshold: u32| match self.conformity {
+            Conformity::Score => threshold as i32,
+            Conformity::Margin => (threshold as i32).wrapping_sub(CODE_OFFSET).wrapping_add(largest.into()),
+        };
+        let mut set = if self.is_by_class() {
+            let pairs = (0..).zip(keys).zip(self.thresholds);
+            let is_in =
+                |&((_, &key), &[_, threshold]): &((u16, &u16), &[u32; 2])| i32::from(key) >= least(threshold);
+            pairs.filter(is_in).map(|((class, _), _)| class).collect()
+        } else {
+            let least = least(self.threshold());
+            ClassSet::of_slice(keys, |&key| i32::from(key) >= least)
+        };
+        self.correct(&mut set, keys);
+        Ok(set)
+    }
+
+    /// Puts the predicted class of codes in or out: of margins it is by its lead, which the others' difference from the largest code
+    /// is not.
+    fn correct(&self, set: &mut ClassSet, keys: &[u16]) {
+        let is_margin = self.conformity == Conformity::Margin;
+        // A lead is not below 0, so only a threshold above 0 leaves the predicted class out.
+        let is_asked = self.never_empty()
+            || is_margin && (self.is_by_class() || self.threshold() > Conformity::code_key(0));
+        if !is_asked {
+            return;
+        }
+        let Ok(top) = TopLabelCodeMargin::from_keys(self.encoding, keys) else { return };
+        let threshold = self.quantile(top.class()).map_or(0, |quantile| quantile.key);
+        if self.never_empty() || is_margin && Conformity::code_key(top.lead().into()) >= threshold {
+            set.insert(top.class());
+        } else if is_margin {
+            set.remove(top.class());
+        }
+    }
+
+    /// Returns the threshold of all classes. There is one: without it every class would be in the set, which misses none.
+    fn threshold(&self) -> u32 {
+        self.thresholds.first().map_or(0, |&[_, threshold]| threshold)
     }
 
     /// Tells whether the sets are of a binary classifier's floats of this kind.
@@ -395,8 +491,7 @@ impl<'a> PredictionSets<'a> {
                 }
             }
         } else {
-            // There is a threshold. Without one every class would be in the set, which misses none.
-            let threshold = self.thresholds.first().map_or(0, |&[_, threshold]| threshold);
+            let threshold = self.threshold();
             (0..).zip(keys).filter(|&(_, key)| key >= threshold).for_each(|(class, _)| set.insert(class));
         }
         if self.never_empty() {

@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use calib_host::FitError;
-use calib_host::artifact::CompileError;
+use calib_host::adjust::AdjustError;
+use calib_host::artifact::{CompileError, RuleError};
 use calib_host::data::DataError;
 use calib_host::device::probe::{AccessError, FlashError};
 use calib_host::device::serial::DeviceError;
@@ -12,7 +13,9 @@ use calib_host::device::serial::DeviceError;
 use calib_host::draw::PngError;
 use calib_host::export::ExportError;
 use calib_host::files::{FileError, OutputError, Place, Problem, RandomError};
+use calib_host::operating::OperatingError;
 use calib_host::report::PageError;
+use calib_host::sets::SetError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +48,20 @@ pub(crate) enum Error {
         /// Why not.
         cause: FitError,
     },
+    /// There are no thresholds or sets that keep what is asked, by these data.
+    #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
+    Promise {
+        /// The data.
+        place: Box<Place>,
+        /// Why not.
+        cause: PromiseError,
+    },
+    /// Thresholds or sets do not go into an artefact.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// A calibrator is not adjusted to another prevalence.
+    #[error(transparent)]
+    Adjust(#[from] AdjustError),
     /// The fit has no form that a device can run.
     #[error(transparent)]
     Compile(#[from] CompileError),
@@ -79,6 +96,27 @@ pub(crate) enum Error {
     Stdout(#[from] io::Error),
 }
 
+/// Why there are no thresholds or sets that keep what is asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PromiseError {
+    /// No thresholds.
+    #[error(transparent)]
+    Operating(#[from] OperatingError),
+    /// No sets.
+    #[error(transparent)]
+    Sets(#[from] SetError),
+}
+
+impl PromiseError {
+    /// Whether an option alone is wrong, whatever the data.
+    fn is_about_options(&self) -> bool {
+        match self {
+            Self::Operating(cause) => !matches!(cause, OperatingError::TooFew { .. } | OperatingError::Empty),
+            Self::Sets(cause) => matches!(cause, SetError::Share { .. }),
+        }
+    }
+}
+
 impl From<AccessError> for Error {
     fn from(cause: AccessError) -> Self {
         FlashError::from(cause).into()
@@ -99,10 +137,18 @@ impl Error {
         }
     }
 
+    /// Says that data at a place do not give what is asked.
+    pub(crate) fn promise(place: Place, cause: impl Into<PromiseError>) -> Self {
+        Self::Promise { place: Box::new(place), cause: cause.into() }
+    }
+
     /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Mismatch(_) | Self::Flash(FlashError::Refused(_)) => 1,
+            Self::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => 1,
+            Self::Adjust(AdjustError::Reduction(_) | AdjustError::Interpolated) => 1,
+            Self::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => 2,
             Self::Usage(_) | Self::Data(_) | Self::Export(_) | Self::Page(_) => 2,
             #[cfg(feature = "png")]
             Self::Png(_) => 2,
@@ -110,10 +156,12 @@ impl Error {
             Self::Interrupt(_) => 2,
             Self::Flash(FlashError::Slots(_)) => 2,
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
+            Self::Promise { cause, .. } if cause.is_about_options() => 2,
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
+            Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,
         }
     }

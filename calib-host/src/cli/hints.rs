@@ -13,8 +13,9 @@ use calib_host::device::serial::DeviceError;
 use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_host::export::ExportError;
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
+use calib_host::operating::OperatingError;
 
-use crate::cli::error::Error;
+use crate::cli::error::{Error, PromiseError};
 
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
@@ -25,10 +26,28 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::File(error) => of_file(error),
         Error::Fit { cause, .. } => of_fit(cause),
         Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
+        Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
         Error::Export(cause) => of_export(cause),
         Error::Output(error) => of_output(error),
         Error::Device(error) => of_device(error),
         Error::Flash(error) => of_flash(error),
+        _ => None,
+    }
+}
+
+/// What to do where points are too few.
+fn of_operating(error: &OperatingError) -> Option<String> {
+    match error {
+        OperatingError::NoAim => Some("give --sensitivity, --specificity or both".into()),
+        OperatingError::TooFew { group: None, .. } => Some(
+            "a lower level or confidence takes fewer; `calib plan --sensitivity` or `--specificity` tells how many, with --prevalence \
+             also the rows"
+                .into(),
+        ),
+        OperatingError::TooFew { .. } => Some(
+            "leave out the group's rows, or the groups; --common-threshold has one threshold for all, which takes fewer in each"
+                .into(),
+        ),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The `calib` command as its users meet it: the binary, real files, exit codes and words.
 
+mod adjust;
 mod assess;
 mod bad_arrays;
 mod bad_files;
@@ -38,9 +39,11 @@ mod report_bad;
 mod report_parts;
 mod report_warnings;
 mod same_rows;
+mod sets;
 mod signing;
 #[cfg(feature = "serial")]
 mod status;
+mod threshold;
 mod weights;
 mod wide;
 mod workplace;

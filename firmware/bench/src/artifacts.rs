@@ -3,6 +3,10 @@
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
+use calib_core::decision::{
+    Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
+    Thresholds,
+};
 use calib_core::table::CodeTable;
 use calib_core::{Artifact, Identity, MarginTable, ScoreEncoding, StepTable};
 
@@ -71,6 +75,45 @@ pub(crate) fn lead_of_codes(room: &mut Room) -> Artifact<'_> {
     by_lead(room, margins::LOGITS, TableForm::Codes(checked(table)))
 }
 
+/// Thresholds of a binary score alone.
+pub(crate) fn points(room: &mut Room, encoding: ScoreEncoding, ends: [u32; 2]) -> Artifact<'_> {
+    let [lower, upper] = ends.map(|key| Threshold {
+        key,
+        positives: 60,
+        positives_above: 60,
+        negatives: 60,
+        negatives_above: 60,
+    });
+    let promises = [AccuracyPromise {
+        accuracy: Accuracy::Sensitivity,
+        level: 0.95,
+        confidence: 0.95,
+        prevalence: None,
+    }];
+    let groups = [Thresholds { lower, upper }];
+    let header = Header { method: Method::OperatingPoint, encoding, ..header(Reduction::Binary, 2, 0) };
+    parse_by(room, &header, |writer| {
+        checked(writer.operating_points(&OperatingParts {
+            groups: &groups,
+            refer_raises: true,
+            promises: &promises,
+        }));
+    })
+}
+
+/// Prediction sets of ten classes alone.
+pub(crate) fn sets(
+    room: &mut Room,
+    encoding: ScoreEncoding,
+    conformity: Conformity,
+    key: u32,
+) -> Artifact<'_> {
+    let header = Header { method: Method::PredictionSet, encoding, ..header(Reduction::Joint, 10, 0) };
+    let quantiles = Quantiles::All(Quantile { rows: 60, key });
+    let parts = SetParts { conformity, never_empty: false, alpha: 0.1, confidence: None, quantiles };
+    parse_by(room, &header, |writer| checked(writer.prediction_sets(&parts)))
+}
+
 fn by_lead<'a>(room: &'a mut Room, encoding: ScoreEncoding, form: TableForm<'_>) -> Artifact<'a> {
     let header = header(Reduction::TopLabel, 10, 150);
     let flags = header.flags.with(HeaderFlags::CLASS_MARGIN);
@@ -79,10 +122,18 @@ fn by_lead<'a>(room: &'a mut Room, encoding: ScoreEncoding, form: TableForm<'_>)
 }
 
 fn parse<'a>(room: &'a mut Room, header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Artifact<'a> {
+    parse_by(room, header, |writer| checked(writer.tables(tables)))
+}
+
+fn parse_by<'a>(
+    room: &'a mut Room,
+    header: &Header<'_>,
+    fill: impl FnOnce(&mut ArtifactWriter<'_>),
+) -> Artifact<'a> {
     let bytes = bytes_of(room);
     let mut writer = ArtifactWriter::new(bytes);
     checked(writer.header(header));
-    checked(writer.tables(tables));
+    fill(&mut writer);
     let len_bytes = checked(writer.finish(|_| Identity([0; 8]))).len();
     match room.as_slice().get(..len_bytes / 4) {
         Some(words) => checked(Artifact::parse(words_as_bytes(words))),

@@ -12,6 +12,7 @@ mod measure;
 mod ours;
 #[cfg(peers)]
 mod peers;
+mod rules;
 mod scores;
 mod ticks;
 
@@ -25,6 +26,7 @@ fn main() -> ! {
     let mut bench = Bench::new();
     ours::run(&mut bench);
     margins::run(&mut bench);
+    rules::run(&mut bench);
     #[cfg(peers)]
     peers::run(&mut bench);
     host::exit(true)

@@ -48,6 +48,17 @@ pub(crate) const fn margin_edges<const E: usize>() -> [f32; E] {
     edges
 }
 
+/// Rows of ten keys of int8 codes in no order.
+pub(crate) static KEYS: [[u16; 10]; 8] = {
+    let mut rows = [[0; 10]; 8];
+    let mut i = 0;
+    while i < 80 {
+        rows[i / 10][i % 10] = (UNIFORM[i] * 240.0) as u16 + 8;
+        i += 1;
+    }
+    rows
+};
+
 /// Codes of int8 in no order.
 pub(crate) static CODES: [i8; 1136] = {
     let mut codes = [0; 1136];

@@ -1,5 +1,9 @@
 //! `cargo xtask demo`: the main job on real data: train, calibrate, deploy to an emulated device, compare, assess.
 
+mod operating;
+mod screening;
+mod sets;
+mod share;
 mod side_by_side;
 
 use std::fs;
@@ -43,7 +47,7 @@ struct Plan {
     beside: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// Trains, calibrates, deploys and judges both cases.
+/// Trains, calibrates, deploys and judges all cases.
 fn main() -> Result<()> {
     let start = Instant::now();
     const CANCER: Plan = Plan { options: &["--method", "umd", "--bins", "5"], top_label: false, beside: &[] };
@@ -70,13 +74,15 @@ fn main() -> Result<()> {
         ],
     };
     show(&Case::digits()?, &DIGITS)?;
-    eprintln!("both cases took {:.0} s", start.elapsed().as_secs_f64());
+    const SCREENING: Plan =
+        Plan { options: &["--method", "umd", "--bins", "10", "--intervals"], top_label: false, beside: &[] };
+    screening::show(&SCREENING)?;
+    eprintln!("all three cases took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
 fn show(case: &Case, plan: &Plan) -> Result<()> {
-    let folder = root().join("target/demo").join(case.name);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let folder = folder_of(case)?;
     let Case { name, model, training_rows, calibration, test } = case;
     println!("\n{name}");
     println!(
@@ -109,9 +115,10 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     print_assessment(plan, &rows.predictions, test);
     print_guarantee(&artifact);
     print_cost(&artifact, size, measurement, &status);
-    if plan.beside.is_empty() {
-        return Ok(());
+    if !plan.top_label {
+        return operating::show(case, &data[0].1, &elf, ["cancers", "healthy ones"], usize::MAX);
     }
+    sets::show(case, &folder, &elf)?;
     let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
     for (name, options) in plan.beside {
         let slot = fit(case, options, &data, &folder.join(format!("{}.bin", name.replace(' ', "-"))))?;
@@ -125,6 +132,13 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     side_by_side::print(case, &columns)
 }
 
+/// Where the files of a case go.
+fn folder_of(case: &Case) -> Result<PathBuf> {
+    let folder = root().join("target/demo").join(case.name);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder)
+}
+
 /// Runs `calib fit` on the calibration data.
 fn fit(case: &Case, options: &[&str], data: &[(&str, PathBuf)], slot: &Path) -> Result<PathBuf> {
     let mut arguments: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
@@ -133,13 +147,18 @@ fn fit(case: &Case, options: &[&str], data: &[(&str, PathBuf)], slot: &Path) -> 
     }
     let id = case.model.id().to_string();
     arguments.extend(["--classifier-id".into(), id, "--force".into(), "-o".into(), relative(slot)]);
-    println!("  command      calib fit {}", arguments.join(" "));
+    calib("fit", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Ok(slot.to_owned())
+}
+
+/// Runs the command, and says how to run it again.
+fn calib(command: &str, arguments: &[&str]) -> Result<()> {
+    println!("  command      calib {command} {}", arguments.join(" "));
     run(std::process::Command::new(built("calib")?)
         .current_dir(root())
         .arg("--quiet")
-        .arg("fit")
-        .args(&arguments))?;
-    Ok(slot.to_owned())
+        .arg(command)
+        .args(arguments))
 }
 
 /// The scores are those that the device computes: the host runs the same code, and the parity below proves it.

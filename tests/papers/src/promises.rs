@@ -73,7 +73,8 @@ impl Scores {
     fn specificity(self, key: u32) -> f64 {
         // Below a threshold is at most the number before it.
         let below = key.checked_sub(1).map(f32::from_bits);
-        below.map_or(0.0, |score| self.from(0, f64::from(1.0 - score)))
+        // In f32 the difference could be that of the threshold itself.
+        below.map_or(0.0, |score| self.from(0, 1.0 - f64::from(score)))
     }
 }
 

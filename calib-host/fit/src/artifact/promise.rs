@@ -195,15 +195,7 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
              a random one of a random cluster.",
         ),
     };
-    let mut all = vec![
-        independent,
-        Condition::new(fixed, in_full),
-        Condition::new(
-            "new data come from the same distribution, at the same prevalence",
-            "New data come from the same distribution as these, at the prevalence of the calibration sample: other patients, \
-             sensors or classifiers, and a sample with as many cases as controls, are another distribution.",
-        ),
-    ];
+    let mut all = vec![independent, Condition::new(fixed, in_full), same_distribution(artifact)];
     match guarantee.theorem {
         Theorem::Gr21Theorem4 => all.push(Condition::new(
             "the device is handed a fresh random word each time",
@@ -213,6 +205,29 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
         _ => all.push(repeated_scores(sample)),
     }
     all
+}
+
+/// The assumption about where new data come from: at the prevalence of the calibration points, or the one that the artefact was
+/// adjusted to.
+fn same_distribution(artifact: &Artifact<'_>) -> Condition {
+    match parameter(artifact, "prevalence") {
+        None => Condition::new(
+            "new data come from the same distribution, at the same prevalence",
+            "New data come from the same distribution as these, at the prevalence of the calibration sample: other patients, \
+             sensors or classifiers, and a sample with as many cases as controls, are another distribution.",
+        ),
+        Some(prevalence) => Condition::new(
+            format!(
+                "new data have a prevalence of {prevalence}, and nothing else is new: scores are distributed among the positives as \
+                 before, and among the negatives, too"
+            ),
+            format!(
+                "New data have a prevalence of {prevalence}, and scores are distributed among the positives as in the calibration \
+                 sample, and among the negatives, too (label shift): other patients, sensors or classifiers, or a disease at another \
+                 stage, are another distribution."
+            ),
+        ),
+    }
 }
 
 /// The assumption that scores have a continuous distribution, with what was seen of it.
@@ -403,6 +418,13 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     }
     if header.flags.contains(HeaderFlags::WEIGHTED) {
         return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
+    }
+    if parameter(artifact, "estimated-prevalence").is_some() {
+        return "Nothing is guaranteed: the prevalence was estimated from rows without labels, which is certain for no number of rows."
+            .into();
+    }
+    if header.method.has_no_calibrator() {
+        return "Nothing is guaranteed of probabilities: there are none, and what is promised of thresholds or sets is said there.".into();
     }
     if header.reduction == Reduction::Normalized {
         return "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."

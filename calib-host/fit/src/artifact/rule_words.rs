@@ -54,7 +54,7 @@ fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
         };
         let does = does(points, thresholds);
         sentences.push(format!("{whose}the device {does}: {}{together}", promised.join("; ")));
-        sentences.push(format!("{whose}{}", counts(points, thresholds)));
+        sentences.push(format!("{whose}{}", counts(thresholds)));
     }
     sentences
 }
@@ -66,7 +66,7 @@ fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -
         Some(score) => format!("raises at {score} or more"),
         None => "never raises".to_owned(),
     };
-    if !points.refers() {
+    if lower == upper {
         return raises;
     }
     let alarm = if points.refer_raises() { ", which raises the alarm, too," } else { "" };
@@ -93,13 +93,13 @@ fn promised(promise: &AccuracyPromise) -> String {
 }
 
 /// How the calibration points lie.
-fn counts(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -> String {
+fn counts(Thresholds { lower, upper }: Thresholds) -> String {
     let Threshold { positives, negatives, .. } = upper;
     let raised = format!(
         "of the calibration points it raises {} of {positives} of class 1 and {} of {negatives} of class 0",
         upper.positives_above, upper.negatives_above
     );
-    if !points.refers() {
+    if lower == upper {
         return raised;
     }
     let between = |lower: u32, upper: u32| lower.saturating_sub(upper);

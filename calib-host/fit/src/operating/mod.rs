@@ -5,12 +5,14 @@
 //! Imports `stats`, `error`, `points` and `data`.
 
 mod error;
+mod figures;
 mod point;
 mod predictive;
 mod rank;
 mod scores;
 
 pub use error::OperatingError;
+pub use figures::PointFigures;
 pub use point::{Aims, GroupScores, OperatingPoint, OperatingPoints, PointCounts, Sharing};
 pub use predictive::{PredictiveValues, threshold_of_npv, threshold_of_ppv};
 pub use rank::{Aim, rows_needed};

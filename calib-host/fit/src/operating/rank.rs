@@ -65,7 +65,7 @@ impl Aim {
 ///
 /// ```
 /// // On average it takes 590.
-/// assert_eq!(calib_fit::operating::rows_needed(59, 0.1, 0.95), Some(717));
+/// assert_eq!(calib_fit::operating::rows_needed(59, 0.1, 0.95), Some(715));
 /// ```
 ///
 /// # Panics

@@ -1,7 +1,7 @@
 //! How well each class conforms to a row of scores.
 
 use calib_core::decision::Conformity;
-use calib_core::{Margin, Score};
+use calib_core::{Margin, QuantizedScore, Score};
 
 use crate::data::{BinaryData, CodeVectors, DataError, Form, VectorKind, Vectors};
 use crate::points::packed;
@@ -19,7 +19,7 @@ pub enum ConformityScore {
 
 /// The conformity of every class to every row, as order keys that a device computes, too; at least one row.
 ///
-/// A key is the bits of a probability, the [key of a margin](Margin::key) of floats, or the
+/// A key is the bits of a probability, the key of a code, the [key of a margin](Margin::key) of floats, or the
 /// [key of a difference](Conformity::code_key) of two codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conformities {
@@ -71,6 +71,45 @@ impl Conformities {
             keys: codes.rows().flat_map(|row| margins(row, key)).collect(),
             predicted: codes.rows().map(|row| codes.top_label_margin(row).class()).collect(),
         }
+    }
+
+    /// Takes the codes themselves for conformities: those of probabilities are in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::SoftmaxOfCodes`] for codes of logits.
+    pub fn of_code_probs(codes: &CodeVectors) -> Result<Self, DataError> {
+        if codes.kind() == VectorKind::Logits {
+            return Err(DataError::SoftmaxOfCodes);
+        }
+        Ok(Self {
+            score: ConformityScore::Softmax,
+            classes: codes.classes(),
+            keys: codes.rows().flatten().map(|&key| key.into()).collect(),
+            predicted: codes.rows().map(|row| codes.top_label(row).class()).collect(),
+        })
+    }
+
+    /// Computes the conformities of the classes 0 and 1 to one code a row: the key is the conformity of class 1, and the largest key
+    /// less it the conformity of class 0.
+    ///
+    /// ```
+    /// use calib_core::{QuantizedScore, ScoreEncoding};
+    /// use calib_fit::sets::Conformities;
+    ///
+    /// let code = QuantizedScore::new(ScoreEncoding::I8 { scale: 1.0, zero_point: 0 }, -28)?;
+    /// assert_eq!(Conformities::of_binary_codes(&[code]).rows().next(), Some(&[155, 100][..]));
+    /// # Ok::<(), calib_core::score::CodeError>(())
+    /// ```
+    pub fn of_binary_codes(codes: &[QuantizedScore]) -> Self {
+        let keys = |code: &QuantizedScore| {
+            let greatest = code.encoding().code_range().map_or(0, |(lowest, highest)| highest - lowest);
+            let key = u32::from(code.key());
+            [greatest.cast_unsigned() - key, key]
+        };
+        let keys: Vec<[u32; 2]> = codes.iter().map(keys).collect();
+        let predicted = keys.iter().map(|[zero, one]| u16::from(one > zero)).collect();
+        Self { score: ConformityScore::Softmax, classes: 2, keys: keys.concat(), predicted }
     }
 
     /// Computes the conformities of the classes 0 and 1 to one score a row, in the order of the data: a probability `p` is that

@@ -3,7 +3,7 @@
 use super::conformity::Conformities;
 use super::fit::{PredictionSets, SetError};
 use crate::data::check_labels;
-use crate::stats::{Interval, clopper_pearson};
+use crate::stats::{Interval, Share, clopper_pearson};
 
 /// How prediction sets do on test rows. Every interval is exact, at the same alpha, and holds by itself.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -20,23 +20,6 @@ pub struct SetFigures {
     pub mean_size: f64,
     /// An interval of the true mean size.
     pub mean_size_interval: Interval,
-}
-
-/// A count of rows, and the interval of the true share.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Share {
-    /// How many of the rows are meant.
-    pub count: u64,
-    /// The number of rows.
-    pub n: u64,
-    /// The Clopper-Pearson interval of the share.
-    pub interval: Interval,
-}
-
-impl Share {
-    fn of((count, n): (u64, u64), alpha: f64) -> Self {
-        Self { count, n, interval: clopper_pearson(count, n, alpha) }
-    }
 }
 
 impl SetFigures {
@@ -95,7 +78,8 @@ impl SetFigures {
 
     /// From (covered, all) by class and by size.
     fn of_counts(by_class: &[(u64, u64)], by_size: &[(u64, u64)], alpha: f64) -> Self {
-        let shares = |counts: &[(u64, u64)]| counts.iter().map(|&counts| Share::of(counts, alpha)).collect();
+        let shares =
+            |counts: &[(u64, u64)]| counts.iter().map(|&(count, n)| Share::new(count, n, alpha)).collect();
         let covered = by_size.iter().fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
         let larger = |size: usize| by_size[size + 1..].iter().map(|size| size.1).sum::<u64>();
         let sizes = by_size.len() - 1;
@@ -107,7 +91,7 @@ impl SetFigures {
         }
         Self {
             alpha,
-            covered: Share::of(covered, alpha),
+            covered: Share::new(covered.0, covered.1, alpha),
             by_class: shares(by_class),
             by_size: shares(by_size),
             mean_size: total as f64 / covered.1 as f64,

@@ -1,5 +1,7 @@
 //! Thresholds on conformity, so that sets of classes have a stated coverage.
 
+use calib_core::decision::{Conformity, PredictionSets as StoredSets};
+
 use super::conformity::{Conformities, ConformityScore};
 use crate::data::{DataError, check_labels};
 use crate::operating::Aim;
@@ -111,6 +113,31 @@ impl PredictionSets {
         };
         let thresholds = of_parts.into_iter().map(threshold).collect();
         Ok(Self { aim, score: rows.score(), classes, n: rows.len() as u64, thresholds })
+    }
+
+    /// Reads the sets of an artefact; alpha and the confidence are the decimals that it states.
+    pub fn stored(sets: &StoredSets<'_>) -> Self {
+        let decimal = |value: f32| value.to_string().parse().expect("a printed number is a number");
+        let threshold = |class| {
+            sets.quantile(class)
+                .map(|of| SetThreshold { key: (of.key > 0).then_some(of.key), n: of.rows.into() })
+        };
+        let own = if sets.is_by_class() { sets.classes() } else { 1 };
+        let thresholds: Vec<SetThreshold> = (0..own).filter_map(threshold).collect();
+        Self {
+            aim: SetAim {
+                alpha: decimal(sets.alpha()),
+                by_class: sets.is_by_class(),
+                confidence: sets.confidence().map(decimal),
+            },
+            score: match sets.conformity() {
+                Conformity::Score => ConformityScore::Softmax,
+                Conformity::Margin => ConformityScore::Margin,
+            },
+            classes: sets.classes().into(),
+            n: thresholds.iter().map(|threshold| threshold.n).sum(),
+            thresholds,
+        }
     }
 
     /// Returns the threshold of a class.

@@ -7,5 +7,5 @@ mod figures;
 mod fit;
 
 pub use conformity::{Conformities, ConformityScore};
-pub use figures::{SetFigures, Share};
+pub use figures::SetFigures;
 pub use fit::{PredictionSets, SetAim, SetError, SetThreshold};

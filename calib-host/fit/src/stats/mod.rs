@@ -16,6 +16,7 @@ mod newton;
 mod percent;
 mod score_kind;
 mod seed;
+mod share;
 
 pub(crate) use binomial::at_most_is_rare;
 pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
@@ -34,3 +35,4 @@ pub(crate) use newton::{Convex, End, minimise};
 pub use percent::{decimals, percent, percent_of_success};
 pub use score_kind::ScoreKind;
 pub use seed::Seed;
+pub use share::Share;

@@ -27,7 +27,7 @@ use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{
     ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
-    ScoreSource,
+    ScoreSource, parse_classifier,
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{
@@ -561,10 +561,4 @@ fn parse_spent(text: &str) -> Result<f64, String> {
 
 fn usage(text: &str) -> Error {
     Error::Usage(text.into())
-}
-
-fn parse_classifier(text: &str) -> Result<ClassifierId, String> {
-    let mut id = [0; 8];
-    hex::decode_to_slice(text, &mut id).map_err(|_| "a classifier id has 16 hex digits".to_owned())?;
-    Ok(ClassifierId(id))
 }

@@ -1,5 +1,6 @@
 //! The commands, one a file: what each is asked, and how it is done.
 
+mod adjust;
 mod apply;
 mod assess;
 mod bins;
@@ -19,8 +20,10 @@ mod plot;
 #[cfg(feature = "serial")]
 mod push;
 mod report;
+mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod status;
+mod threshold;
 
 use clap::Subcommand;
 
@@ -32,6 +35,9 @@ pub(crate) enum Command {
     Apply(apply::Apply),
     Assess(assess::Assess),
     Decide(Box<decide::Decide>),
+    Threshold(Box<threshold::ThresholdCommand>),
+    Sets(Box<sets::Sets>),
+    Adjust(adjust::Adjust),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     #[cfg(feature = "serial")]
@@ -69,6 +75,9 @@ impl Command {
             Self::Apply(apply) => apply.run(quiet),
             Self::Assess(assess) => assess.run(quiet),
             Self::Decide(decide) => decide.run(quiet),
+            Self::Threshold(threshold) => threshold.run(quiet),
+            Self::Sets(sets) => sets.run(quiet),
+            Self::Adjust(adjust) => adjust.run(quiet),
             Self::Inspect(inspect) => inspect.run(),
             Self::Plan(plan) => plan.run(),
             #[cfg(feature = "serial")]

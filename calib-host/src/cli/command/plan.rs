@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::options::{ValidationArgs, parse_alpha, parse_prevalence};
+use crate::cli::options::{PlannedThresholds, ValidationArgs, parse_alpha, parse_prevalence};
 use crate::cli::out::{print_json, stdout};
 
 /// What a table on the device holds.
@@ -21,6 +21,8 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 ///
 /// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
 /// bins with that many points each. --n alone gives a table over bins.
+///
+/// --sensitivity and --specificity give the points that a threshold takes (`calib threshold`).
 ///
 /// With --reduction the points are those of all classes, and --points-per-bin is what `calib fit` takes: two of --n,
 /// --points-per-bin and --epsilon answer the third.
@@ -49,8 +51,10 @@ pub(crate) struct PlanCommand {
     classes: Option<u64>,
     #[command(flatten)]
     validation: ValidationArgs,
-    /// The share of label 1 in the population, in (0, 1).
-    #[arg(long, value_name = "P", requires = "validation", value_parser = parse_prevalence)]
+    #[command(flatten)]
+    thresholds: PlannedThresholds,
+    /// The share of label 1 in the population, in (0, 1): for --validation, and for the rows of --sensitivity and --specificity.
+    #[arg(long, value_name = "P", value_parser = parse_prevalence)]
     prevalence: Option<f64>,
     /// Draw epsilon against the number of bins into this SVG file.
     #[arg(long, value_name = "FILE")]
@@ -80,6 +84,12 @@ impl PlanCommand {
     pub(crate) fn run(self) -> Result<(), Error> {
         if self.validation.validation {
             return self.validation.answer(self.prevalence, self.json);
+        }
+        if self.thresholds.is_asked() {
+            return self.thresholds.answer(self.prevalence, self.json);
+        }
+        if self.prevalence.is_some() {
+            return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity".into()));
         }
         if let Some(reduction) = self.reduction {
             return self.of_classes(reduction);

@@ -8,9 +8,20 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
 
-/// What kind of number a score is on the device.
+/// Scores that are integer codes, and how the device looks them up.
 #[derive(Args)]
 pub(crate) struct CodeOptions {
+    #[command(flatten)]
+    encoding: EncodingOptions,
+    /// Store the bin of each of the 256 codes of an 8-bit encoding: the device then looks up instead of searching, at 256
+    /// bytes a table and 8 more.
+    #[arg(long, requires = "score_encoding")]
+    pub(crate) direct_table: bool,
+}
+
+/// What kind of number a score is on the device.
+#[derive(Args)]
+pub(crate) struct EncodingOptions {
     /// What kind of number a score is on the device, if not a float: the column of scores or margins, or the matrix of
     /// probabilities, then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
     /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
@@ -22,10 +33,6 @@ pub(crate) struct CodeOptions {
     /// The code that stands for the score 0. For TFLite's int8 softmax: -128.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, requires = "score_encoding")]
     zero_point: Option<i32>,
-    /// Store the bin of each of the 256 codes of an 8-bit encoding: the device then looks up instead of searching, at 256
-    /// bytes a table and 8 more.
-    #[arg(long, requires = "score_encoding")]
-    pub(crate) direct_table: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -40,7 +47,7 @@ enum EncodingName {
     I16,
 }
 
-impl CodeOptions {
+impl EncodingOptions {
     /// The encoding; `None` for floats.
     pub(crate) fn encoding(&self) -> Result<Option<ScoreEncoding>, Error> {
         let (Some(name), Some(scale), Some(zero_point)) = (self.score_encoding, self.scale, self.zero_point)
@@ -58,6 +65,13 @@ impl CodeOptions {
             Err(_) => Err(Error::Compile(CodesError::Encoding.into())),
         }
     }
+}
+
+impl CodeOptions {
+    /// The encoding; `None` for floats.
+    pub(crate) fn encoding(&self) -> Result<Option<ScoreEncoding>, Error> {
+        self.encoding.encoding()
+    }
 
     /// Refuses codes of several classes that there are no calibrators of.
     pub(crate) fn check_matrix(
@@ -66,7 +80,7 @@ impl CodeOptions {
         reduction: Option<Reduction>,
         by_margin: bool,
     ) -> Result<(), Error> {
-        if self.score_encoding.is_none() {
+        if self.encoding.score_encoding.is_none() {
             return Ok(());
         }
         if kind == VectorKind::Logits && !by_margin && reduction.is_none_or(Reduction::takes_codes) {

@@ -1,6 +1,7 @@
 //! What several commands are asked: groups of options, and how their values are read.
 
 mod assessed;
+mod child;
 mod clinical;
 mod clusters;
 mod codes;
@@ -12,6 +13,7 @@ mod line;
 mod method;
 mod method_name;
 mod parse;
+mod planned_thresholds;
 mod points;
 #[cfg(feature = "probe")]
 mod probe;
@@ -22,14 +24,16 @@ mod source;
 mod validation;
 
 pub(crate) use assessed::AssessedOptions;
+pub(crate) use child::ChildOptions;
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
-pub(crate) use codes::CodeOptions;
+pub(crate) use codes::{CodeOptions, EncodingOptions};
 pub(crate) use contenders::{Contenders, MethodChoice};
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine};
 pub(crate) use method::MethodOptions;
-pub(crate) use parse::parse_alpha;
+pub(crate) use parse::{parse_alpha, parse_classifier, parse_share};
+pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;

@@ -8,6 +8,7 @@ mod mismatch;
 mod operating;
 mod reported;
 mod rows;
+mod sets;
 
 pub(crate) use assessed::{Assessed, Subject};
 pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
@@ -17,4 +18,6 @@ pub(crate) use operating::OperatingRows;
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, row_labels, score_columns,
+    table_labels,
 };
+pub(crate) use sets::{SetInput, SetRows, SetSource};

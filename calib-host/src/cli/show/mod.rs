@@ -12,7 +12,9 @@ mod fit;
 mod form;
 mod groups;
 mod joint;
+mod operating;
 mod rule;
+mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
 mod threshold;
@@ -31,6 +33,8 @@ pub(crate) use device::{device_json, print_device, print_protocol, slots_json, s
 pub(crate) use fit::ShownFit;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
+pub(crate) use operating::ShownThresholds;
+pub(crate) use sets::{ShownSets, set_figures};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::{at_operating_points, at_thresholds};

@@ -8,7 +8,7 @@ use calib_tests::{Board, function_assembly};
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 36] = [
+const ROWS: [(&str, &str, Option<&str>); 41] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -43,6 +43,11 @@ const ROWS: [(&str, &str, Option<&str>); 36] = [
     ("lead of 100 / 1000 int8 logits", "lead_i8_100", Some("lead_i8_1000")),
     ("the same of 10, of an artefact", "calibrate_lead_i8_10", None),
     ("top-label of 10 by lead, logits", "top_label_margin", None),
+    ("threshold, probability", "threshold_score", None),
+    ("threshold, margin", "threshold_margin", None),
+    ("threshold, int8 code", "threshold_i8", None),
+    ("set of 10, int8 logits", "set_i8_10", None),
+    ("set of 10, logits", "set_logits_10", None),
     ("FixedTable of 128 / 256", "fixed_128", Some("fixed_256")),
     ("FixedTable of 512 / 1024", "fixed_512", Some("fixed_1024")),
 ];

@@ -1,0 +1,189 @@
+//! Calibrators for another prevalence.
+
+use std::fmt::Write;
+
+use crate::workplace::Workplace;
+
+/// A number in [0, 1) for each place, as if drawn at random (splitmix64).
+fn draw(place: usize) -> f64 {
+    let mut word = (place as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((word ^ word >> 31) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Rows with the share of class 1 as stated, whose scores lie alike within each class.
+fn csv(rows: usize, prevalence: f64) -> String {
+    let mut text = "score,margin,label\n".to_owned();
+    for row in 0..rows {
+        let label = draw(2 * row) < prevalence;
+        let side = draw(2 * row + 1).sqrt();
+        let score = if label { side } else { 1.0 - side };
+        writeln!(text, "{score},{},{}", 8.0 * score - 4.0, u8::from(label)).unwrap();
+    }
+    text
+}
+
+fn place() -> Workplace {
+    let place = Workplace::new().with("rows.csv", csv(2000, 0.5)).with("new.csv", csv(4000, 0.1));
+    place.ok("calib fit --method umd --bins 8 --scores rows.csv --intervals --counter 1 -o cal.bin");
+    place
+}
+
+#[test]
+fn probabilities_are_those_at_the_new_prevalence() {
+    let place = place();
+    let run = place.run("calib adjust cal.bin --prevalence 0.1 -o new.bin --counter 2 --json");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let before = place.json("calib inspect cal.bin --json");
+    assert_eq!(
+        (&json["prevalence"], &json["parent"], &json["estimate"]),
+        (&0.1.into(), &before["identity"], &serde_json::Value::Null)
+    );
+    // The share among the points was counted, so the promise fails with that probability, too.
+    assert_eq!(
+        (json["prevalence_alpha"].as_f64(), json["guarantee"]["alpha"].as_f64().map(|a| a as f32)),
+        (Some(0.05), Some(0.15))
+    );
+    let from = json["calibration_prevalence"].as_f64().unwrap();
+    assert_eq!(from, before["sample"]["positives"].as_f64().unwrap() / 2000.0);
+
+    // Calibrated at the new place, as it was not before.
+    let error = |artifact: &str| {
+        let assessed = place.json(&format!("calib assess {artifact} --scores new.csv --json"));
+        assessed["after"]["conf_ece"]["value"].as_f64().unwrap()
+    };
+    let (before, after) = (error("cal.bin"), error("new.bin"));
+    assert!(before > 0.15 && after < 0.03, "{before} {after}");
+    let inspected = place.ok("calib inspect new.bin").stdout;
+    for words in
+        ["prevalence=0.1 calibration-prevalence=", "have a prevalence of 0.1", "label shift", "counter     2"]
+    {
+        assert!(inspected.contains(words), "{words} in\n{inspected}");
+    }
+}
+
+/// What is stated is certain, and from one change to the next nothing is counted again.
+#[test]
+fn a_stated_prevalence_takes_no_alpha() {
+    let place = place();
+    let line =
+        "calib adjust cal.bin --calibration-prevalence 0.5 --prevalence 0.1 --counter 2 -o new.bin --json";
+    let json = place.json(line);
+    assert_eq!(json["guarantee"]["alpha"].as_f64().map(|alpha| alpha as f32), Some(0.1));
+    assert!(json["prevalence_alpha"].is_null());
+    let again = place.json("calib adjust new.bin --prevalence 0.5 --counter 3 -o back.bin --json");
+    assert_eq!(
+        (again["calibration_prevalence"].as_f64(), &again["prevalence_alpha"]),
+        (Some(0.1), &serde_json::Value::Null)
+    );
+    // Back where it was, up to rounding.
+    let probs = |artifact: &str| {
+        place.ok(&format!("calib apply {artifact} --scores rows.csv -o out.csv --force"));
+        let (header, rows) = place.table("out.csv");
+        let prob = header.iter().position(|name| name == "prob").unwrap();
+        rows.into_iter().map(|row| row[prob].parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    for (old, new) in probs("cal.bin").into_iter().zip(probs("back.bin")) {
+        assert!((old - new).abs() < 1e-6, "{old} {new}");
+    }
+}
+
+#[test]
+fn the_prevalence_is_estimated_without_labels() {
+    let place = place();
+    let line = "calib adjust cal.bin --estimate-from new.csv --counter 2 -o new.bin";
+    let json = place.json(&format!("{line} --json"));
+    let (found, ends) = (json["prevalence"].as_f64().unwrap(), &json["estimate"]["interval"]);
+    assert!((found - 0.1).abs() < 0.02, "{found}");
+    assert!(ends["lo"].as_f64().unwrap() < 0.1 && ends["hi"].as_f64().unwrap() > 0.1, "{ends}");
+    assert!(json["guarantee"].is_null());
+    let text = place.ok(&format!("{line} --force")).stderr;
+    assert!(
+        text.contains("no promise is left for an estimate") && text.contains("Nothing is guaranteed"),
+        "{text}"
+    );
+
+    place.ok("calib fit --method platt --margins rows.csv --score-column margin -o m.bin");
+    let json = place
+        .json("calib adjust m.bin --estimate-from new.csv --score-column margin --counter 1 -o n.bin --json");
+    assert!((json["prevalence"].as_f64().unwrap() - 0.1).abs() < 0.02);
+}
+
+#[test]
+fn what_has_no_other_prevalence_is_refused() {
+    let place = place().with("logits.csv", "");
+    let refused = |line: &str, code: i32, words: &str| {
+        let before = place.everything();
+        let run = place.run(line);
+        assert_eq!(run.code, code, "{line}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{line}: {}", run.stderr);
+        assert!(place.everything() == before);
+    };
+    for prevalence in ["0", "1", "-0.1", "nan"] {
+        refused(
+            &format!("calib adjust cal.bin --prevalence={prevalence} --counter 2 -o out"),
+            2,
+            "between 0 and 1",
+        );
+        let line = format!(
+            "calib adjust cal.bin --prevalence 0.1 --calibration-prevalence={prevalence} --counter 2 -o out"
+        );
+        refused(&line, 2, "between 0 and 1");
+    }
+    refused("calib adjust cal.bin --prevalence 0.1 -o out", 2, "--counter is needed");
+    refused("calib adjust cal.bin --counter 2 -o out", 2, "--prevalence");
+    place.ok("calib fit --method isotonic --interpolate --scores rows.csv -o line.bin");
+    refused("calib adjust line.bin --prevalence 0.1 --counter 1 -o out", 1, "fit steps instead");
+    refused(
+        "calib adjust cal.bin --prevalence 0.1 --prevalence-alpha 0.95 --counter 2 -o out",
+        2,
+        "add up to",
+    );
+    // All of one class: no share of the calibration points to start from.
+    let one = crate::refusal::good();
+    let run =
+        one.run("calib adjust top.bin --prevalence 0.1 --calibration-prevalence 0.5 --counter 1 -o out");
+    assert!(run.code == 1 && run.stderr.contains("two classes"), "{}", run.stderr);
+    let run = one.run("calib adjust top.bin --prevalence 0.1 --counter 1 -o out");
+    assert!(run.code == 2 && run.stderr.contains("give --calibration-prevalence"), "{}", run.stderr);
+}
+
+#[test]
+fn a_signature_is_told_and_dropped() {
+    let place = place();
+    place.ok("calib keygen -o key.pem");
+    place.ok("calib sign cal.bin --key key.pem -o signed.bin");
+    let run = place.run("calib adjust signed.bin --prevalence 0.1 --counter 2 -o new.bin");
+    assert!(run.code == 0 && run.stderr.contains("what is made from it is not"), "{}", run.stderr);
+    assert!(!place.ok("calib inspect new.bin").stdout.contains("signature"));
+}
+
+/// A plan answers what a threshold takes.
+#[test]
+fn a_plan_inverts_thresholds() {
+    let place = Workplace::new();
+    let json = place.json("calib plan --sensitivity 0.95 --confidence 0.95 --prevalence 0.1 --json");
+    let lines = json["thresholds"][0]["points"].as_array().unwrap();
+    let points: Vec<_> = lines.iter().map(|line| line["points"].as_u64().unwrap()).collect();
+    assert_eq!(points, [59, 93, 124, 153]);
+    assert_eq!((&lines[0]["rows"], &lines[0]["mean_rows"]), (&715.into(), &590.0.into()));
+    let text = place.ok("calib plan --sensitivity 0.9 --specificity 0.95 --prevalence 0.2 --groups 2").stdout;
+    for words in
+        ["takes 36 positives", "takes 72 negatives", "rows with 95 % confidence", "in each of 2 groups"]
+    {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    for line in [
+        "--sensitivity 1",
+        "--sensitivity 0",
+        "--sensitivity 0.9 --n 50",
+        "--prevalence 0.1 --n 50",
+        "--sensitivity 0.9 --prevalence 1",
+    ] {
+        assert_eq!(place.run(&format!("calib plan {line}")).code, 2, "{line}");
+    }
+    let run = place.run("calib plan --sensitivity 0.9999999999999999");
+    assert!(run.code == 2 && run.stderr.contains("more than 2^53"), "{}", run.stderr);
+}

@@ -1,0 +1,164 @@
+//! Prediction sets: from the rows to the device's answer.
+
+use crate::npy::{f32s, i64s};
+use crate::refusal::good;
+use crate::workplace::Workplace;
+
+/// Logits of three classes: the true class leads by 0 to 9.9 tenths, and class 2 is rare.
+fn logits(rows: usize) -> (Vec<f32>, Vec<i64>) {
+    let row = |row: usize| {
+        let label = if row % 10 == 9 { 2 } else { row % 2 };
+        let mut logits = [0.0f32; 3];
+        logits[label] = (row * 37 % 100) as f32 / 10.0 - 2.0;
+        (logits, label as i64)
+    };
+    let (logits, labels): (Vec<[f32; 3]>, Vec<i64>) = (0..rows).map(row).unzip();
+    (logits.concat(), labels)
+}
+
+fn place() -> Workplace {
+    let (values, labels) = logits(200);
+    let codes: String = values
+        .chunks(3)
+        .zip(&labels)
+        .map(|(row, label)| {
+            format!(
+                "{},{},{},{label}\n",
+                (row[0] * 10.0).round(),
+                (row[1] * 10.0).round(),
+                (row[2] * 10.0).round()
+            )
+        })
+        .collect();
+    let binary: String = (0..200)
+        .map(|row| format!("{},{}\n", (row as f64 + 0.5) / 200.0, u8::from(row % 200 > 80 + row % 40)))
+        .collect();
+    Workplace::new()
+        .with("logits.npy", f32s(&[200, 3], values.into_iter()).bytes())
+        .with("labels.npy", i64s(labels.into_iter()).bytes())
+        .with("codes.csv", format!("a,b,c,label\n{codes}"))
+        .with("binary.csv", format!("score,label\n{binary}"))
+}
+
+const LOGITS: &str = "--logits logits.npy --labels labels.npy";
+
+#[test]
+fn sets_have_the_stated_coverage() {
+    let place = place();
+    for (options, conformity) in [("", "softmax"), ("--class-score margin", "margin")] {
+        let line = format!("calib sets {LOGITS} {options} --alpha 0.1 -o s.bin --force");
+        let found = place.json(&format!("{line} --json"));
+        let sets = &found["prediction_sets"];
+        assert_eq!(
+            (&sets["conformity"], &sets["by_class"], &found["n"]),
+            (&conformity.into(), &false.into(), &200.into())
+        );
+        assert_eq!(found["rows_needed"], 9);
+        let sentence = "the set of classes contains the true one with a probability of at least 90 %, on average over the draw of the \
+                        calibration points";
+        assert_eq!(found["sentences"][0], sentence);
+        assert!(place.ok(&line).stderr.contains(sentence));
+        assert!(place.ok("calib inspect s.bin").stdout.contains(sentence));
+    }
+    // The 20th smallest margin of 200: two rows have each of -2, -1.9, ...
+    let found =
+        place.json(&format!("calib sets {LOGITS} --class-score margin --alpha 0.1 -o s.bin --force --json"));
+    let key = calib_core::Margin::new(9.0 / 10.0 - 2.0).unwrap().key();
+    assert_eq!(found["prediction_sets"]["quantiles"][0]["key"], key);
+}
+
+#[test]
+fn coverage_is_of_every_class_or_with_confidence() {
+    let place = place();
+    let found =
+        place.json(&format!("calib sets {LOGITS} --by-class --alpha 0.1 --confidence 0.95 -o s.bin --json"));
+    let quantiles = found["prediction_sets"]["quantiles"].as_array().unwrap();
+    let rows: Vec<_> = quantiles.iter().map(|quantile| quantile["rows"].as_u64().unwrap()).collect();
+    assert_eq!(rows, [100, 80, 20]);
+    // Of 20 rows no class can be left out with a failure probability of .05 / 3.
+    assert_eq!((&quantiles[2]["key"], quantiles[0]["key"].as_u64().unwrap() > 0), (&0.into(), true));
+    assert_eq!(found["rows_needed"], 39);
+    let text = place.ok("calib inspect s.bin").stdout;
+    assert!(text.contains("of every class, with 95 % confidence") && text.contains("class 2"), "{text}");
+}
+
+/// Too few rows for a tiny alpha, and classes that nobody has seen, are answers.
+#[test]
+fn what_cannot_be_left_out_is_in_the_set() {
+    let place = place();
+    let text = place.ok(&format!("calib sets {LOGITS} --alpha 0.001 -o s.bin")).stderr;
+    assert!(
+        text.contains("every class is in every set") && text.contains("from 999 calibration rows"),
+        "{text}"
+    );
+    let (values, labels) = logits(200);
+    let two: Vec<i64> = labels.into_iter().map(|label| label.min(1)).collect();
+    let place = place
+        .with("two.npy", i64s(two.into_iter()).bytes())
+        .with("three.npy", f32s(&[200, 3], values.into_iter()).bytes());
+    let line = "calib sets --logits three.npy --labels two.npy --by-class -o s.bin --force";
+    let found = place.json(&format!("{line} --json"));
+    assert_eq!(found["unseen_classes"], serde_json::json!([2]));
+    let text = place.ok(line).stderr;
+    assert!(text.contains("no calibration row is of class 2"), "{text}");
+}
+
+#[test]
+fn codes_and_binary_scores_have_sets_too() {
+    let place = place();
+    let codes = "--score-encoding i8 --scale 0.1 --zero-point 0 --score-column a,b,c";
+    let found = place.json(&format!("calib sets --logits codes.csv {codes} -o s.bin --json"));
+    assert_eq!(found["prediction_sets"]["conformity"], "margin");
+    // -1.1 in tenths, of which the key is 65 536 higher.
+    assert_eq!(found["prediction_sets"]["quantiles"][0]["key"], 65_536 - 11);
+    for line in ["--scores binary.csv", "--margins binary.csv"] {
+        let found = place.json(&format!("calib sets {line} --never-empty -o s.bin --force --json"));
+        assert_eq!(found["prediction_sets"]["never_empty"], true);
+        let inspected = place.json("calib inspect s.bin --json");
+        assert_eq!(
+            (&inspected["method"], &inspected["reduction"]),
+            (&"prediction-set".into(), &"binary".into())
+        );
+    }
+    let whole = "--score-encoding u8 --scale 1/255 --zero-point 0";
+    let rows: String = (0..100).map(|row| format!("{},{}\n", 2 * row, u8::from(row > 40))).collect();
+    let place = place.with("u8.csv", format!("score,label\n{rows}"));
+    let found = place.json(&format!("calib sets --scores u8.csv {whole} -o s.bin --force --json"));
+    assert!(found["prediction_sets"]["quantiles"][0]["key"].as_u64().unwrap() < 256);
+}
+
+#[test]
+fn sets_stand_beside_a_calibrator() {
+    let place = good();
+    let line = "calib sets --logits logits.npy --labels labels.npy --calibrator top.bin -o s.bin --force";
+    let run = place.run(line);
+    assert!(run.code == 2 && run.stderr.contains("--counter is needed"), "{}", run.stderr);
+    let found = place.json(&format!("{line} --counter 1 --json"));
+    assert_eq!(found["parent"], place.json("calib inspect top.bin --json")["identity"]);
+    let inspected = place.json("calib inspect s.bin --json");
+    assert_eq!(inspected["method"], "umd");
+    assert!(!inspected["prediction_sets"].is_null());
+    let run = place.run("calib sets --scores cal.csv --calibrator top.bin --counter 1 -o t.bin");
+    assert!(run.code == 1, "{}", run.stderr);
+}
+
+#[test]
+fn what_is_no_question_is_refused() {
+    let place = place();
+    let refused = |options: &str, code: i32, words: &str| {
+        let run = place.run(&format!("calib sets {options} -o out"));
+        assert!(run.code == code && run.stderr.contains(words), "{options}: {} {}", run.code, run.stderr);
+        assert!(!place.path().join("out").exists());
+    };
+    for alpha in ["0", "1", "nan"] {
+        refused(&format!("{LOGITS} --alpha {alpha}"), 2, "between 0 and 1");
+        refused(&format!("{LOGITS} --confidence {alpha}"), 2, "between 0 and 1");
+    }
+    refused("--scores binary.csv --class-score margin", 2, "a binary score is compared as it is");
+    let codes = "--score-encoding i8 --scale 0.1 --zero-point 0 --score-column a,b,c";
+    refused(&format!("--logits codes.csv {codes} --class-score softmax"), 2, "no softmax");
+    refused("--logits logits.npy", 2, "--labels");
+    let place = place.with("bad.npy", i64s((0..200).map(|row| row % 4)).bytes());
+    let run = place.run("calib sets --logits logits.npy --labels bad.npy -o out");
+    assert_eq!(run.code, 3, "{}", run.stderr);
+}

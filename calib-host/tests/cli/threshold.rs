@@ -1,0 +1,269 @@
+//! Thresholds that promise a sensitivity or a specificity, from the rows to the device's answer.
+
+use std::fmt::Write;
+
+use crate::data::noise;
+use crate::refusal::{File, refused};
+use crate::workplace::Workplace;
+
+const ROWS: usize = 400;
+
+/// 200 rows of class 1 with scores from 0.25 up and 200 of class 0 with scores up to 0.75, of men and women by turns: by 200ths,
+/// the margins eight times as large and around 0, and codes.
+fn csv(rows: usize) -> String {
+    let mut text = "score,margin,code,label,sex\n".to_owned();
+    for row in 0..rows {
+        let (label, place) = (row % 2, (row / 2) as f64 / ROWS as f64);
+        let score = if label == 1 { 0.25 + 1.5 * place } else { 1.5 * place };
+        let sex = if noise(row) < 0.5 { "m" } else { "f" };
+        let (margin, code) = (8.0 * score - 4.0, (255.0 * score) as i32 - 128);
+        writeln!(text, "{score},{margin},{code},{label},{sex}").unwrap();
+    }
+    text
+}
+
+fn place() -> Workplace {
+    Workplace::new().with("rows.csv", csv(ROWS))
+}
+
+const SENSITIVITY: &str = "--sensitivity 0.95 --confidence 0.95";
+
+/// The 200 positives allow 4 below the threshold, which is the fifth of them from below.
+#[test]
+fn a_sensitivity_is_kept_for_every_kind_of_score() {
+    let place = place();
+    let fifth = 0.25 + 1.5 * 4.0 / 400.0;
+    let codes = "--score-encoding i8 --scale 1/255 --zero-point -128 --score-column code";
+    let cases = [
+        ("--scores", String::new(), (fifth as f32).to_bits(), format!("a score of {}", fifth as f32)),
+        (
+            "--margins",
+            "--score-column margin".into(),
+            calib_core::Margin::new((8.0 * fifth - 4.0) as f32).unwrap().key(),
+            format!("a margin of {}", (8.0 * fifth - 4.0) as f32),
+        ),
+        (
+            "--scores",
+            codes.into(),
+            (255.0 * fifth) as u32,
+            format!("a code of {}", (255.0 * fifth) as i32 - 128),
+        ),
+    ];
+    for (source, options, key, words) in cases {
+        let line = format!("calib threshold {source} rows.csv {options} {SENSITIVITY}");
+        let found = place.json(&format!("{line} -o t.bin --force --json"));
+        let group = &found["operating_points"]["groups"][0];
+        assert_eq!((&group["lower"]["key"], &group["upper"]["key"]), (&key.into(), &key.into()), "{source}");
+        assert_eq!(found["groups"][0]["positives_allowed"], 4);
+        assert_eq!((&found["parent"], &found["sharing"]), (&serde_json::Value::Null, &"own".into()));
+        let sentence =
+            format!("the device raises at {words} or more: at least 95 % of class 1, with 95 % confidence");
+        assert_eq!(found["sentences"][0], sentence);
+        let shown = place.ok(&format!("{line} -o t.bin --force")).stderr;
+        assert!(shown.contains(&sentence) && shown.contains("it spares"), "{shown}");
+        // Said again by whoever reads the artefact.
+        let inspected = place.ok("calib inspect t.bin").stdout;
+        assert!(inspected.contains(&sentence), "{inspected}");
+    }
+}
+
+#[test]
+fn both_at_once_refer_what_lies_between() {
+    let place = place();
+    let both = "--sensitivity 0.9 --specificity 0.9 --confidence 0.9";
+    let found =
+        place.json(&format!("calib threshold --scores rows.csv {both} --refer-raises -o t.bin --json"));
+    let points = &found["operating_points"];
+    assert_eq!((&points["refers"], &points["refer_raises"]), (&true.into(), &true.into()));
+    let key = |which: &str| points["groups"][0][which]["key"].as_u64().unwrap();
+    assert!(key("lower") < key("upper"));
+    let text = place.ok(&format!("calib threshold --scores rows.csv {both} -o t.bin --force")).stderr;
+    for words in ["refers in between", "both hold together with 0.8100 confidence", "it clears", "it raises"]
+    {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    // So far apart that one threshold has both.
+    let apart: String =
+        (0..200).map(|row| format!("{},{}\n", row as f64 / 200.0, u8::from(row >= 100))).collect();
+    let place = place.with("apart.csv", format!("score,label\n{apart}"));
+    let found = place.json(&format!("calib threshold --scores apart.csv {both} -o t.bin --force --json"));
+    assert_eq!(found["operating_points"]["refers"], false);
+    assert_eq!(found["groups"][0]["specificity_bounds"], serde_json::Value::Null);
+}
+
+#[test]
+fn groups_have_thresholds_of_their_own_or_one() {
+    let place = place();
+    let line =
+        format!("calib threshold --scores rows.csv {SENSITIVITY} --group-column sex -o t.bin --force --json");
+    let own = place.json(&line);
+    let keys = |found: &serde_json::Value| {
+        [0, 1]
+            .map(|group: usize| found["operating_points"]["groups"][group]["upper"]["key"].as_u64().unwrap())
+    };
+    assert_eq!([&own["groups"][0]["group"], &own["groups"][1]["group"]], ["f", "m"]);
+    assert_ne!(keys(&own)[0], keys(&own)[1]);
+    let inspected = place.ok("calib inspect t.bin").stdout;
+    assert!(
+        inspected.contains("for f the device raises") && inspected.contains("groups      f, m"),
+        "{inspected}"
+    );
+    let common = place.json(&format!("{line} --common-threshold"));
+    assert_eq!((keys(&common)[0], &common["sharing"]), (keys(&common)[1], &"common".into()));
+    // At the whole failure probability the thresholds are no lower, and the lowest is taken.
+    assert!(keys(&common)[0] >= keys(&own)[0].min(keys(&own)[1]));
+
+    // One group refers, and the other needs one threshold only.
+    let mut mixed = "score,label,site\n".to_owned();
+    for row in 0..400 {
+        let (label, place) = (row % 2, (row / 4) as f64 / 100.0);
+        let (site, apart) = if row % 4 < 2 { ("near", 0.1) } else { ("far", 0.5) };
+        let score = 0.5 * place * (1.0 - apart) + if label == 1 { apart } else { 0.0 };
+        writeln!(mixed, "{score},{label},{site}").unwrap();
+    }
+    let place = place.with("mixed.csv", mixed);
+    let found = place.json(
+        "calib threshold --scores mixed.csv --sensitivity 0.8 --specificity 0.8 --group-column site -o t.bin --force --json",
+    );
+    let group = |at: usize| &found["operating_points"]["groups"][at];
+    assert_eq!(group(0)["lower"], group(0)["upper"]);
+    assert!(group(1)["lower"]["key"].as_u64() < group(1)["upper"]["key"].as_u64());
+    assert!(found["sentences"][0].as_str().unwrap().starts_with("for far the device raises at a score of"));
+}
+
+#[test]
+fn a_prevalence_gives_predictive_values() {
+    let place = place();
+    let found = place
+        .json(&format!("calib threshold --scores rows.csv {SENSITIVITY} --prevalence 0.1 -o t.bin --json"));
+    let values = &found["groups"][0]["predictive_values"];
+    assert!(values["npv"].as_f64().unwrap() > 0.98 && values["ppv"].as_f64().unwrap() > 0.1);
+    assert!((values["confidence"].as_f64().unwrap() - 0.9).abs() < 1e-12);
+    let promises = found["operating_points"]["promises"].as_array().unwrap();
+    let prevalence = promises[1]["prevalence"].as_f64().unwrap();
+    assert_eq!(
+        (promises.len(), prevalence as f32, &promises[0]["prevalence"]),
+        (3, 0.1, &serde_json::Value::Null)
+    );
+    // Never rounded up to more than what is promised.
+    assert!(promises[1]["level"].as_f64().unwrap() <= values["ppv"].as_f64().unwrap());
+}
+
+/// Beside a calibrator the device has both; the artefact before is named, and a signature is not kept.
+#[test]
+fn a_threshold_stands_beside_a_calibrator() {
+    let place = place();
+    place.ok("calib fit --method umd --bins 4 --scores rows.csv --counter 3 -o cal.bin");
+    let identity = place.json("calib inspect cal.bin --json")["identity"].clone();
+    let line =
+        format!("calib threshold --scores rows.csv {SENSITIVITY} --calibrator cal.bin -o t.bin --force");
+    let run = place.run(&line);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("--counter is needed") && run.stderr.contains("is 3"), "{}", run.stderr);
+    let found = place.json(&format!("{line} --counter 4 --json"));
+    assert_eq!(found["parent"], identity);
+    let inspected = place.json("calib inspect t.bin --json");
+    assert_eq!((&inspected["method"], &inspected["counter"]), (&"umd".into(), &4.into()));
+    assert!(!inspected["operating_points"].is_null());
+
+    let run = place.run(&format!("{line} --counter 2"));
+    assert!(run.code == 0 && run.stderr.contains("refuses 2"), "{}", run.stderr);
+    place.ok("calib keygen -o key.pem");
+    place.ok("calib sign cal.bin --key key.pem -o signed.bin");
+    let signed = line.replace("cal.bin", "signed.bin");
+    let run = place.run(&format!("{signed} --counter 4"));
+    assert!(
+        run.code == 0 && run.stderr.contains("is signed, and what is made from it is not"),
+        "{}",
+        run.stderr
+    );
+    assert!(!place.ok("calib inspect t.bin").stdout.contains("signature"));
+
+    // Of other scores than the calibrator's.
+    let run = place.run(&format!(
+        "calib threshold --margins rows.csv --score-column margin {SENSITIVITY} --calibrator cal.bin --counter 4 -o m.bin"
+    ));
+    assert!(run.code == 1 && run.stderr.contains("margin"), "{} {}", run.code, run.stderr);
+}
+
+/// Of a patient's rows one counts.
+#[test]
+fn one_row_of_each_cluster_counts() {
+    let rows: String = (0..600)
+        .map(|row| format!("{},{},p{}\n", (row % 120) as f64 / 120.0 + row as f64 * 1e-7, row % 2, row % 120))
+        .collect();
+    let place = Workplace::new().with("rows.csv", format!("score,label,patient\n{rows}"));
+    let line =
+        format!("calib threshold --scores rows.csv {SENSITIVITY} --cluster-column patient -o t.bin --json");
+    let found = place.json(&line);
+    assert_eq!(found["operating_points"]["groups"][0]["upper"]["positives"], 60);
+    let inspected = place.ok("calib inspect t.bin").stdout;
+    assert!(inspected.contains("cluster-rows=600 cluster-seed=0"), "{inspected}");
+}
+
+const FEWER: &str = "  hint: a lower level or confidence takes fewer; `calib plan --sensitivity` or `--specificity` tells how many, with \
+     --prevalence also the rows\n";
+const GROUP: &str = "  hint: leave out the group's rows, or the groups; --common-threshold has one threshold for all, which takes fewer \
+     in each\n";
+
+#[test]
+fn what_cannot_be_promised_is_refused() {
+    let rows = |labels: &dyn Fn(usize) -> u8, n: usize| -> Vec<u8> {
+        let rows: String = (0..n)
+            .map(|row| {
+                format!(
+                    "{},{},{}\n",
+                    (row as f64 + 0.5) / n as f64,
+                    labels(row),
+                    if row < 6 { "rare" } else { "m" }
+                )
+            })
+            .collect();
+        format!("score,label,sex\n{rows}").into_bytes()
+    };
+    let files: [File; 4] = [
+        ("none.csv", rows(&|_| 0, 200)),
+        ("all.csv", rows(&|_| 1, 200)),
+        ("few.csv", rows(&|row| u8::from(row % 4 == 0), 200)),
+        ("sexes.csv", rows(&|row| (row % 2) as u8, 400)),
+    ];
+    let line = |options: &str| format!("calib threshold {options} -o out");
+    let sensitivity = |file: &str| line(&format!("--scores {file} --sensitivity 0.95"));
+    let cases = [
+        (sensitivity("none.csv"), 3, format!("error: none.csv: it takes 59 positives, there are none\n{FEWER}")),
+        (sensitivity("few.csv"), 3, format!("error: few.csv: it takes 59 positives, there are 50\n{FEWER}")),
+        (
+            line("--scores all.csv --sensitivity 0.95 --specificity 0.95"),
+            3,
+            format!("error: all.csv: it takes 59 negatives, there are none\n{FEWER}"),
+        ),
+        (
+            line("--scores sexes.csv --sensitivity 0.95 --group-column sex"),
+            3,
+            format!("error: sexes.csv: it takes 72 positives in group rare, there are 3\n{GROUP}"),
+        ),
+        (
+            line("--scores few.csv"),
+            2,
+            "error: neither a sensitivity nor a specificity is asked for\n  hint: give --sensitivity, --specificity or both\n".into(),
+        ),
+    ];
+    for (line, code, stderr) in cases {
+        refused(&files, &line, code, &stderr);
+    }
+    let place = files.iter().fold(Workplace::new(), |place, (name, content)| place.with(name, content));
+    for options in [
+        "--sensitivity 0",
+        "--sensitivity 1",
+        "--sensitivity 0.9 --prevalence 0",
+        "--sensitivity 0.9 --prevalence 1",
+        "--sensitivity 0.9 --confidence 1",
+    ] {
+        let run = place.run(&line(&format!("--scores few.csv {options}")));
+        assert!(run.code == 2 && run.stderr.contains("a share between 0 and 1"), "{options}: {}", run.stderr);
+    }
+    let run = place.run(&line("--scores few.csv --sensitivity 0.9 --group-column age"));
+    assert!(run.code == 3 && run.stderr.contains("age"), "{}", run.stderr);
+    let run = place.run(&line("--scores few.csv --sensitivity 0.9 --common-threshold"));
+    assert!(run.code == 2 && run.stderr.contains("--group-column"), "{}", run.stderr);
+}
