@@ -72,7 +72,7 @@ fn unequally_calibrated_groups_are_found() {
 #[test]
 fn one_bin_is_a_table() {
     let rows: Vec<Prediction> =
-        (0..40).map(|row| Prediction { class: 1, prob: 0.3, bin: 0, hit: row < 9 || row >= 37 }).collect();
+        (0..40).map(|row| Prediction { class: 1, prob: 0.3, bin: 0, hit: !(9..37).contains(&row) }).collect();
     let groups = RowGroups::new((0..40).map(|row| if row < 20 { "a" } else { "b" }));
     let test = test_equal_calibration(&rows, &groups, None, 5).unwrap();
     // 9 and 3 of 20: the probability of 9 or more, or 3 or fewer, of 12 drawn from 40.

@@ -220,7 +220,7 @@ fn with_groups() -> Workplace {
         let score = (f64::from(row) + 0.25) / 600.0;
         let group = if row % 200 == 7 {
             "few"
-        } else if row % 2 == 0 {
+        } else if row.is_multiple_of(2) {
             "even"
         } else {
             "odd"
@@ -328,7 +328,7 @@ fn thresholds_alone(by_group: bool) -> Workplace {
     }
     let bytes = writer.finish(calib_host::artifact::identity).unwrap().to_vec();
     let line = |row: u32| {
-        let group = if row % 2 == 0 { "even" } else { "odd" };
+        let group = if row.is_multiple_of(2) { "even" } else { "odd" };
         format!("{},{},{group}\n", f64::from(row) / 200.0, u8::from(row % 10 < row / 20))
     };
     let rows: String = (0..200).map(line).collect();
