@@ -118,7 +118,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     if !plan.top_label {
         return operating::show(case, &data[0].1, &elf, ["cancers", "healthy ones"], usize::MAX);
     }
-    sets::show(case, &folder, &elf)?;
+    sets::show(case, &data, &elf)?;
     let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
     for (name, options) in plan.beside {
         let slot = fit(case, options, &data, &folder.join(format!("{}.bin", name.replace(' ', "-"))))?;

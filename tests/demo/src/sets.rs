@@ -1,42 +1,40 @@
 //! Prediction sets of a classifier of several classes: what they promise, and what they hold on the test rows.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use calib_classifier::{Case, Rows};
-use calib_core::ScoreEncoding;
 use calib_firmware::Classifier;
-use calib_host::artifact::{SetsOnDevice, rule_sentences};
-use calib_host::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
-use calib_host::{ArtifactOptions, StoredArtifact, VectorKind, Vectors};
+use calib_host::artifact::rule_sentences;
+use calib_host::files::read_artifact;
+use calib_host::sets::{Conformities, ConformityScore, PredictionSets};
+use calib_host::{VectorKind, Vectors};
 use calib_tests::Emulator;
 
 use crate::operating::answers;
 use crate::share::Share;
-use crate::{BOARD, print_agreement, relative};
+use crate::{BOARD, calib, print_agreement, relative};
 
-/// The probability that the true class is missed.
-const ALPHA: f64 = 0.05;
-
-/// Finds the sets on the calibration rows, deploys them alone, and judges them on the test rows.
+/// Finds sets that miss the true class with a probability of 5 %, deploys them alone, and judges them on the test rows.
 ///
 /// The class's logit less the largest other one is compared, so the device needs no exponential.
-pub(crate) fn show(case: &Case, folder: &Path, elf: &Path) -> Result<()> {
-    let labels: Vec<i64> = case.calibration.labels.iter().map(|&label| label.into()).collect();
-    let aim = SetAim { alpha: ALPHA, by_class: false, confidence: None };
-    let sets = PredictionSets::fit(&conformities(case, &case.calibration)?, &labels, aim)?;
-    let device =
-        SetsOnDevice { sets: &sets, encoding: ScoreEncoding::F32, binary: false, never_empty: false };
-    let options = ArtifactOptions { classifier: Some(case.model.id()), ..ArtifactOptions::default() };
-    let bytes = device.alone(&format!("alpha={ALPHA}"), &options)?;
-    let output = folder.join("sets.bin");
-    fs::write(&output, &bytes)?;
-    let stored = StoredArtifact::from_bytes(&bytes)?;
-    println!("  sets         {} bytes in {}", bytes.len(), relative(&output));
-    for sentence in rule_sentences(&stored.artifact()) {
-        println!("               {sentence}");
+pub(crate) fn show(case: &Case, data: &[(&str, PathBuf)], elf: &Path) -> Result<()> {
+    let output = data[0].1.with_file_name("sets.bin");
+    let id = case.model.id().to_string();
+    let files: Vec<String> =
+        data.iter().flat_map(|(option, path)| [(*option).to_owned(), relative(path)]).collect();
+    let options = ["--class-score", "margin", "--alpha", "0.05", "--classifier-id", &id, "--force", "-o"];
+    let output_name = relative(&output);
+    let arguments: Vec<&str> =
+        files.iter().map(String::as_str).chain(options).chain([output_name.as_str()]).collect();
+    calib("sets", &arguments)?;
+    let stored = read_artifact(&output)?;
+    let artifact = stored.artifact();
+    for (at, sentence) in rule_sentences(&artifact).iter().enumerate() {
+        println!("  {:<12} {sentence}", if at == 0 { "sets" } else { "" });
     }
+    let Some(sets) = artifact.prediction_sets() else { bail!("the artefact has no sets") };
+    let sets = PredictionSets::stored(sets);
     judge(case, &sets, &mut Emulator::start_fast(BOARD, elf, Some(&output))?)
 }
 
@@ -69,7 +67,7 @@ fn judge(case: &Case, sets: &PredictionSets, device: &mut Emulator) -> Result<()
     println!(
         "               the device decides alone in {alone}, and is right in {alone_right} of them; of the others somebody else decides"
     );
-    let verdict = match covered.interval().hi < 1.0 - ALPHA {
+    let verdict = match covered.interval().hi < 1.0 - sets.aim.alpha {
         true => "the test rows contradict the promise",
         false => "the test rows agree with the promise",
     };
