@@ -118,11 +118,10 @@ impl PointsOnDevice<'_> {
         }
         let names = self.names()?;
         let grouped = header.flags.contains(HeaderFlags::GROUPED);
-        if let (true, Some(groups)) = (grouped && !names.is_empty(), artifact.groups()) {
-            if !groups.names().eq(names.iter().copied()) {
-                let of = groups.names().collect::<Vec<_>>().join(", ");
-                return Err(RuleError::Groups { of, got: names.join(", ") });
-            }
+        let tables_of = artifact.groups().filter(|_| grouped && !names.is_empty());
+        if let Some(groups) = tables_of.filter(|groups| !groups.names().eq(names.iter().copied())) {
+            let of = groups.names().collect::<Vec<_>>().join(", ");
+            return Err(RuleError::Groups { of, got: names.join(", ") });
         }
         let (thresholds, promises) = (self.thresholds()?, self.promises());
         let keep =
