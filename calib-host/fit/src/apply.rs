@@ -119,6 +119,49 @@ pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Opt
     Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
 }
 
+/// Calibrates scores of class 1 with an artefact that has tables for groups, each score by the table of its group's code; `None` if the
+/// artefact is of another kind. Otherwise as [`apply_scores`].
+///
+/// # Errors
+///
+/// The row of the first code that is none of the artefact's.
+pub fn apply_scores_of_groups(
+    artifact: &Artifact<'_>,
+    scores: &[Score],
+    groups: &[u8],
+    seed: u64,
+) -> Option<Result<Vec<Applied>, usize>> {
+    let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
+    let Some(Calibrator::Binary(_)) = calibrators.of_group(0) else { return None };
+    let apply = |(row, ((&score, &group), word)): (usize, ((&Score, &u8), Option<u32>))| {
+        let Some(Calibrator::Binary(calibrator)) = calibrators.of_group(group) else { return Err(row) };
+        let outcome = calibrator.calibrate_with(score, word);
+        Ok(Applied { class: 1, score: score.get(), outcome, word })
+    };
+    Some(scores.iter().zip(groups).zip(words(artifact, seed)).enumerate().map(apply).collect())
+}
+
+/// Calibrates margins of class 1 as [`apply_scores_of_groups`] does scores.
+///
+/// # Errors
+///
+/// As [`apply_scores_of_groups`].
+pub fn apply_margins_of_groups(
+    artifact: &Artifact<'_>,
+    margins: &[Margin],
+    groups: &[u8],
+    seed: u64,
+) -> Option<Result<Vec<Applied>, usize>> {
+    let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
+    let Some(Calibrator::BinaryMargin(_)) = calibrators.of_group(0) else { return None };
+    let apply = |(row, ((&margin, &group), word)): (usize, ((&Margin, &u8), Option<u32>))| {
+        let Some(Calibrator::BinaryMargin(calibrator)) = calibrators.of_group(group) else { return Err(row) };
+        let outcome = calibrator.calibrate_with(margin, word);
+        Ok(Applied { class: 1, score: margin.get(), outcome, word })
+    };
+    Some(margins.iter().zip(groups).zip(words(artifact, seed)).enumerate().map(apply).collect())
+}
+
 /// Calibrates the margins of class 1 with a binary artefact over margins; `None` if the artefact is not of that kind. Otherwise as
 /// [`apply_scores`].
 ///

@@ -23,6 +23,7 @@ mod flaws;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
+mod grouped;
 mod joint;
 mod margins;
 mod methods;

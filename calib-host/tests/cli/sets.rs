@@ -162,3 +162,55 @@ fn what_is_no_question_is_refused() {
     let run = place.run("calib sets --logits logits.npy --labels bad.npy -o out");
     assert_eq!(run.code, 3, "{}", run.stderr);
 }
+
+/// What the device would say of each row, and how often that is right.
+#[test]
+fn sets_are_applied_and_judged() {
+    let place = place();
+    let codes = "--score-encoding i8 --scale 0.1 --zero-point 0";
+    let cases = [
+        (LOGITS, "", LOGITS),
+        (LOGITS, "--class-score margin --by-class", LOGITS),
+        ("--scores binary.csv", "", "--scores binary.csv"),
+        ("--margins binary.csv", "--never-empty", "--margins binary.csv"),
+        ("--logits codes.csv --score-column a,b,c", codes, "--logits codes.csv --score-column a,b,c"),
+    ];
+    for (source, options, test) in cases {
+        place.ok(&format!("calib sets {source} {options} -o s.bin --force"));
+        let apply = test.replace(" --labels labels.npy", "");
+        place.ok(&format!("calib apply s.bin {apply} -o out.csv --force"));
+        let (header, rows) = place.table("out.csv");
+        let at = |name: &str| header.iter().position(|there| there == name).unwrap();
+        let sizes: usize = rows.iter().map(|row| row[at("set_size")].parse::<usize>().unwrap()).sum();
+        for row in &rows {
+            assert_eq!(row[at("set")].split_whitespace().count().to_string(), row[at("set_size")]);
+        }
+        let line = format!("calib assess s.bin {test} --same-rows");
+        let judged = &place.json(&format!("{line} --json"))["prediction_sets"];
+        assert_eq!(judged["mean_size"].as_f64().unwrap(), sizes as f64 / 200.0, "{source} {options}");
+        let covered = judged["covered"]["count"].as_u64().unwrap();
+        assert!(covered >= 180 && judged["covered"]["n"] == 200, "{source} {options}: {covered}");
+        let alone = rows.iter().filter(|row| row[at("set_size")] == "1").count();
+        assert_eq!(judged["alone"]["n"], alone);
+        let text = place.ok(&line).stdout;
+        assert!(
+            text.contains("the true class is in the set")
+                && text.contains("not promised for these sets alone"),
+            "{text}"
+        );
+        let run = place.run(&format!("calib assess s.bin {test}"));
+        assert!(run.code == 3 && run.stderr.contains("--same-rows"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn beside_a_calibrator_both_are_said() {
+    let place = good();
+    place.ok("calib sets --logits logits.npy --labels labels.npy --calibrator top.bin --counter 1 -o s.bin");
+    place.ok("calib apply s.bin --logits logits.npy -o out.csv");
+    let (header, rows) = place.table("out.csv");
+    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags", "set", "set_size"]);
+    assert_eq!(rows.len(), 40);
+    let both = place.json("calib assess s.bin --logits logits.npy --labels labels.npy --same-rows --json");
+    assert!(both["after"].is_object() && both["prediction_sets"]["covered"]["n"] == 40, "{both}");
+}

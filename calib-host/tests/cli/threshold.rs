@@ -267,3 +267,88 @@ fn what_cannot_be_promised_is_refused() {
     let run = place.run(&line("--scores few.csv --sensitivity 0.9 --common-threshold"));
     assert!(run.code == 2 && run.stderr.contains("--group-column"), "{}", run.stderr);
 }
+
+/// What the device would say of each row, and how often that is right, for every kind of score and beside a calibrator.
+#[test]
+fn thresholds_are_applied_and_judged() {
+    let place = place();
+    place.ok("calib fit --method umd --bins 4 --scores rows.csv -o cal.bin");
+    let both = "--sensitivity 0.9 --specificity 0.9 --confidence 0.9";
+    let codes = "--score-column code --score-encoding i8 --scale 1/255 --zero-point -128";
+    for (source, column, fit) in [
+        ("--scores", "score", String::new()),
+        ("--scores", "score", "--calibrator cal.bin --counter 1".into()),
+        ("--margins", "margin", "--score-column margin".into()),
+        ("--scores", "code", codes.into()),
+    ] {
+        place.ok(&format!("calib threshold {source} rows.csv {both} {fit} -o t.bin --force"));
+        let columns = format!("--score-column {column}");
+        place.ok(&format!("calib apply t.bin {source} rows.csv {columns} -o out.csv --force"));
+        let (header, rows) = place.table("out.csv");
+        let at = |name: &str| header.iter().position(|there| there == name).unwrap();
+        assert_eq!(header.iter().any(|name| name == "prob"), fit.contains("calibrator"), "{header:?}");
+        let count = |verdict: &str, label: &str| {
+            let is_one = |row: &&Vec<String>| row[at("verdict")] == verdict && row[at("label")] == label;
+            rows.iter().filter(is_one).count() as u64
+        };
+        let raised = [count("positive", "0"), count("positive", "1")];
+        let referred = [count("refer", "0"), count("refer", "1")];
+        assert!(raised[1] > 0 && referred[0] > 0 && rows.len() == ROWS);
+
+        let line = format!("calib assess t.bin {source} rows.csv {columns} --same-rows");
+        let judged = &place.json(&format!("{line} --json"))["operating_points"][0];
+        let counts =
+            |name: &str| [judged[name]["count"].as_u64().unwrap(), judged[name]["n"].as_u64().unwrap()];
+        assert_eq!(counts("sensitivity"), [raised[1] + referred[1], 200], "{fit}");
+        assert_eq!(counts("specificity"), [200 - raised[0], 200]);
+        assert_eq!(counts("ppv"), [raised[1], raised[0] + raised[1]]);
+        assert_eq!(judged["group"], serde_json::Value::Null);
+        let text = place.ok(&line).stdout;
+        assert!(
+            text.contains("of class 1 it raises or refers") && text.contains("with 95 % confidence"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn groups_are_told_by_their_column() {
+    let place = place();
+    place.ok(&format!("calib threshold --scores rows.csv {SENSITIVITY} --group-column sex -o t.bin"));
+    let run = place.run("calib apply t.bin --scores rows.csv -o out.csv");
+    assert!(run.code == 2 && run.stderr.contains("--group-column"), "{}", run.stderr);
+    place.ok("calib apply t.bin --scores rows.csv --group-column sex -o out.csv");
+    let inspected = place.json("calib inspect t.bin --json");
+    let (header, rows) = place.table("out.csv");
+    let at = |name: &str| header.iter().position(|there| there == name).unwrap();
+    for (group, sex) in ["f", "m"].into_iter().enumerate() {
+        let key = inspected["operating_points"]["groups"][group]["upper"]["key"].as_u64().unwrap();
+        for row in rows.iter().filter(|row| row[at("sex")] == sex) {
+            let is_raised = u64::from(row[at("score")].parse::<f32>().unwrap().to_bits()) >= key;
+            assert_eq!(row[at("verdict")], if is_raised { "positive" } else { "negative" });
+        }
+    }
+    let judged = place.json("calib assess t.bin --scores rows.csv --group-column sex --same-rows --json");
+    assert_eq!(
+        (&judged["operating_points"][0]["group"], &judged["operating_points"][1]["group"]),
+        (&"f".into(), &"m".into())
+    );
+    let place = place.with("other.csv", "score,label,sex\n0.5,1,x\n0.25,0,f\n");
+    for command in [
+        "apply t.bin --scores other.csv --group-column sex -o new.csv",
+        "assess t.bin --scores other.csv --group-column sex",
+    ] {
+        let run = place.run(&format!("calib {command}"));
+        assert!(
+            run.code == 1 && run.stderr.contains("no group \"x\", but f, m"),
+            "{command}: {} {}",
+            run.code,
+            run.stderr
+        );
+    }
+    // The rows that the thresholds are from.
+    let run = place.run("calib assess t.bin --scores rows.csv --group-column sex");
+    assert!(run.code == 3 && run.stderr.contains("--same-rows"), "{}", run.stderr);
+    let run = place.run("calib apply t.bin --margins rows.csv --group-column sex -o new.csv");
+    assert_eq!(run.code, 1, "{}", run.stderr);
+}

@@ -30,7 +30,7 @@ pub use options::{ArtifactOptions, identity};
 pub use points::{cluster_rows, points};
 pub(crate) use promise::names as table_names;
 pub use promise::{
-    ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise,
+    ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise, table_label,
 };
 pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;

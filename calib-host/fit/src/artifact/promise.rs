@@ -8,7 +8,7 @@ use calib_core::{Artifact, BinFlags, Margin};
 use super::points::{cluster_rows, points};
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
-use crate::fit::{parameter_of, table_name};
+use crate::fit::{grouped_table_name, parameter_of, table_name};
 use crate::guarantee::gr21_theorem3_smallest_n;
 use crate::stats::{decimals, percent_of_success};
 
@@ -476,12 +476,24 @@ fn has_empty_bins(artifact: &Artifact<'_>) -> bool {
     (0..tables.count()).any(|table| (0..bins(table)).any(|bin| is_empty(table, bin)))
 }
 
+/// Returns what a table of an artefact is for, with its group if each group has tables of its own.
+pub fn table_label(artifact: &Artifact<'_>, table: usize) -> String {
+    let header = artifact.header();
+    let grouped = header.flags.contains(HeaderFlags::GROUPED);
+    let groups: Vec<&str> =
+        artifact.groups().filter(|_| grouped).map_or(Vec::new(), |groups| groups.names().collect());
+    grouped_table_name(header.reduction, header.classes.into(), &groups, artifact.tables().count(), table)
+}
+
 /// The names of tables, the first few of them.
 pub(crate) fn names(artifact: &Artifact<'_>, tables: &[usize]) -> String {
     const SHOWN: usize = 8;
     let header = artifact.header();
     let shown = tables.iter().take(SHOWN);
     let mut names = match header.reduction {
+        _ if header.flags.contains(HeaderFlags::GROUPED) => {
+            shown.map(|&table| table_label(artifact, table)).collect::<Vec<_>>().join("; ")
+        }
         Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized => {
             let classes = shown.map(usize::to_string).collect::<Vec<_>>().join(", ");
             format!("{} {classes}", if tables.len() == 1 { "class" } else { "classes" })

@@ -91,6 +91,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if options.direct_table {
             writer.direct_table(&tables)?;
         }
+        if !fit.groups.is_empty() {
+            writer.groups(&fit.groups.iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
         if let Some(rows) = options.rows {
             writer.section(SAMPLE_SECTION, false, &SampleFacts::of(fit, rows).to_bytes())?;
         }
@@ -123,6 +126,7 @@ fn header<'f>(
         (!fit.unfitted.is_empty(), HeaderFlags::CLASS_UNCALIBRATED),
         (fit.compact, HeaderFlags::COMPACT),
         (fit.is_by_lead(), HeaderFlags::CLASS_MARGIN),
+        (!fit.groups.is_empty(), HeaderFlags::GROUPED),
     ];
     let set = flags.into_iter().filter(|(is_set, _)| *is_set);
     let bins: usize = tables.iter().flatten().map(|table| table.form.bins()).sum();

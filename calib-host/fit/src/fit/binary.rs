@@ -104,6 +104,7 @@ fn fit_points(
         scores: kind,
         compact: false,
         weighted: false,
+        groups: Vec::new(),
     })
 }
 

@@ -38,6 +38,8 @@ pub struct Fit {
     /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
     /// points, and nothing is guaranteed.
     pub weighted: bool,
+    /// The names of the groups, each of which has as many tables as the reduction, group by group; none without groups.
+    pub groups: Vec<String>,
 }
 
 /// A binary model and what is guaranteed for it.
@@ -178,9 +180,10 @@ impl Fit {
         }
     }
 
-    /// What a table is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on.
+    /// What a table is for: `class 3`, `rank 1` or `rank 1, class 3`, ranks from 1 on; with groups `group f` or `group f, class 3`.
     pub fn table_name(&self, table: usize) -> String {
-        table_name(self.reduction, self.classes, table)
+        let names: Vec<&str> = self.groups.iter().map(String::as_str).collect();
+        grouped_table_name(self.reduction, self.classes, &names, self.tables.len(), table)
     }
 
     /// The tables in which equal scores straddled a boundary.
@@ -239,5 +242,22 @@ pub fn table_name(reduction: Reduction, classes: usize, table: usize) -> String 
         Reduction::TopKLabel { .. } => format!("rank {}, class {}", table / classes + 1, table % classes),
         Reduction::TopKConfidence { .. } => format!("rank {}", table + 1),
         _ => "the table".into(),
+    }
+}
+
+/// Returns what one of `tables` tables is for where each of these groups has as many: as [`table_name`], with the group; without groups
+/// the same.
+pub fn grouped_table_name(
+    reduction: Reduction,
+    classes: usize,
+    groups: &[&str],
+    tables: usize,
+    table: usize,
+) -> String {
+    let per_group = tables.checked_div(groups.len()).unwrap_or(0);
+    match groups.get(table.checked_div(per_group).unwrap_or(usize::MAX)) {
+        Some(name) if per_group == 1 => format!("group {name}"),
+        Some(name) => format!("group {name}, {}", table_name(reduction, classes, table % per_group)),
+        None => table_name(reduction, classes, table),
     }
 }

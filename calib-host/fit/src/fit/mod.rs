@@ -8,6 +8,6 @@ mod weighted;
 
 pub(crate) use binary::check_alpha;
 pub use binary::{fit_binary, fit_device_scores};
-pub use fitted::{Fit, FittedTable, Unfitted, divided, parameter_of, table_name};
+pub use fitted::{Fit, FittedTable, Unfitted, divided, grouped_table_name, parameter_of, table_name};
 pub(crate) use fitted::{of_clusters, stated_alpha};
 pub use weighted::fit_weighted;

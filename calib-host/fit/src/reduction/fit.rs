@@ -108,6 +108,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         scores: problems.scores(),
         compact: false,
         weighted: false,
+        groups: problems.names().to_vec(),
     })
 }
 

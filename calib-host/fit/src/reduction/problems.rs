@@ -20,6 +20,8 @@ pub struct Problems {
     n: usize,
     scores: ScoreKind,
     points: Points,
+    /// The names of the groups, whose problems follow each other; none without groups.
+    names: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +196,66 @@ impl Problems {
                 Points::Listed(listed)
             }
         };
-        Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, points })
+        Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, points, names: Vec::new() })
+    }
+
+    /// The problem of labelled scores of class 1 of two, each for one point.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many labels as scores.
+    pub fn of_scores(scores: &[f64], labels: &[bool], kind: ScoreKind) -> Self {
+        assert_eq!(scores.len(), labels.len(), "a label for each score");
+        let points = scores.iter().copied().zip(labels.iter().copied()).collect();
+        Self {
+            reduction: Reduction::Binary,
+            classes: 2,
+            n: scores.len(),
+            scores: kind,
+            points: Points::Listed(vec![points]),
+            names: Vec::new(),
+        }
+    }
+
+    /// The problems of groups, each of which has problems of its own: the probability of a group's table is that in the group.
+    ///
+    /// ```
+    /// use calib_fit::{BinaryMethod, Problems, ReductionOptions, ScoreKind, Umd, fit_reduction};
+    ///
+    /// let scores: Vec<f64> = (0..100).map(|row| f64::from(row) / 128.0).collect();
+    /// let labels: Vec<bool> = (0..100).map(|row| row % 2 == 0).collect();
+    /// let of = |rows: std::ops::Range<usize>| {
+    ///     Problems::of_scores(&scores[rows.clone()], &labels[rows], ScoreKind::Probability)
+    /// };
+    /// let problems = Problems::by_group(vec![("f".into(), of(0..60)), ("m".into(), of(60..100))]).unwrap();
+    /// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(4)), points_per_bin: None };
+    /// let fit = fit_reduction(&problems, &options, 0.1)?;
+    /// assert_eq!((fit.groups.len(), fit.table_name(1)), (2, "group m".to_owned()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// `None` if there are fewer than two groups, or they have other reductions, classes or scores, or ones for which a device has no
+    /// groups.
+    pub fn by_group(groups: Vec<(String, Self)>) -> Option<Self> {
+        let (names, parts): (Vec<String>, Vec<Self>) = groups.into_iter().unzip();
+        let (first, rest) = parts.split_first().filter(|(_, rest)| !rest.is_empty())?;
+        let (reduction, classes, scores) = (first.reduction, first.classes, first.scores);
+        let alike = |part: &Self| (part.reduction, part.classes, part.scores) == (reduction, classes, scores);
+        if !reduction.takes_codes() || !rest.iter().all(alike) {
+            return None;
+        }
+        let n = parts.iter().map(|part| part.n).sum();
+        let listed = parts.into_iter().flat_map(|part| match part.points {
+            Points::Listed(listed) => listed,
+            Points::Columns { .. } => unreachable!("only what is about all classes has columns"),
+        });
+        let points = Points::Listed(listed.collect());
+        Some(Self { reduction, classes, n, scores, points, names })
+    }
+
+    /// The names of the groups, whose problems follow each other; none without groups.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// The same problems as a device with a table of 16-bit numbers sees them: every score rounded to the nearest
@@ -283,6 +344,7 @@ impl From<&TopLabelData> for Problems {
             n: data.len(),
             scores: ScoreKind::Probability,
             points: Points::Listed(listed),
+            names: Vec::new(),
         }
     }
 }

@@ -122,7 +122,7 @@ impl Adjust {
         let source = &Source::read_all(&[path], &reading(quiet))?[0];
         let table = Table::read_only(source, &[&self.score_column])?;
         let kind: ScoreKind = named.score_kind();
-        let applied = named.apply_scores(&table, &self.score_column, kind)?;
+        let applied = named.apply_scores(&table, &self.score_column, kind, None)?;
         let prob = |outcome: &Outcome| outcome.calibrated().map(|found| f64::from(found.prob));
         let probs: Vec<f64> = applied.iter().filter_map(|row| prob(&row.outcome)).collect();
         let bootstrap = PrevalenceBootstrap {

@@ -3,10 +3,13 @@
 use calib_host::StoredArtifact;
 use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, ClinicalOptions, GroupComparison, GroupOptions, IntervalKind,
-    Prediction, PredictionKind, ProbMatrix, RowGroups, assess, assess_before_after, assess_top_k,
-    assess_vectors, compare_groups, roc_surface, validate,
+    OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, RowGroups, assess, assess_before_after,
+    assess_top_k, assess_vectors, compare_groups, roc_surface, validate,
 };
-use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule};
+use calib_host::files::read_artifact;
+use calib_host::input::{self, Source};
+use calib_host::operating::PointFigures;
+use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule, SAME_ROWS};
 use calib_host::stats::Clusters;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -14,7 +17,7 @@ use serde_json::{Value, json};
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{Assessed, OperatingRows, Subject, question_predictions};
+use crate::cli::read::{Assessed, Judged, Subject, question_predictions};
 use crate::cli::show;
 
 /// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
@@ -89,7 +92,13 @@ impl Assess {
             by_bin,
             seed: self.seed,
         };
-        let (subject, doubt) = asked.read(quiet)?;
+        let sources = asked.sources(quiet)?;
+        let judged = self.judged(&sources)?;
+        let at_points = asked.at_operating_points(&sources, self.alpha)?;
+        if let Some((judged, true)) = &judged {
+            return self.show_judged(judged, &at_points);
+        }
+        let (subject, doubt) = asked.read(&sources)?;
         if self.top_k.is_some() && !matches!(subject, Subject::Vectors(..)) {
             return Err(Error::Usage(
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
@@ -103,6 +112,9 @@ impl Assess {
         if let (Some(clusters), false) = (clusters, self.json) {
             show::clusters(clusters.rows(), clusters.count())?;
         }
+        if let (Some((judged, _)), false) = (&judged, self.json) {
+            self.show_judged(judged, &at_points)?;
+        }
         let (mut value, binning) = match subject {
             Subject::Predictions { rows, kind, uncalibrated, groups, .. } => {
                 match self.predictions(&rows, kind, (uncalibrated, groups.as_ref()), &options)? {
@@ -110,15 +122,10 @@ impl Assess {
                     None => return Ok(()),
                 }
             }
-            Subject::Operating(rows, stored) => {
-                return self.operating(&rows, &stored, &options);
-            }
-            Subject::BeforeAfter(rows, stored, operating) => {
-                match self.before_after(&rows, (&stored, operating.as_ref()), &options)? {
-                    Some(shown) => shown,
-                    None => return Ok(()),
-                }
-            }
+            Subject::BeforeAfter(rows, stored) => match self.before_after(&rows, &stored, &options)? {
+                Some(shown) => shown,
+                None => return Ok(()),
+            },
             Subject::ClassProbs(rows) => match self.class_probs(&rows, &options)? {
                 Some(shown) => shown,
                 None => return Ok(()),
@@ -137,7 +144,47 @@ impl Assess {
             },
         };
         value["warnings"] = json!(doubt.as_slice());
+        if let Some((judged, _)) = &judged {
+            let (name, figures) = judged_json(judged);
+            value[name] = figures;
+        }
+        if !at_points.is_empty() {
+            value["at_operating_points"] = json!(at_points);
+        }
         print_value(value, binning, &options)
+    }
+
+    /// How the thresholds or sets of the artefact do, and whether there is nothing else in it.
+    fn judged(&self, sources: &[Source]) -> Result<Option<(Judged, bool)>, Error> {
+        let Some(path) = &self.assessed.artifact else { return Ok(None) };
+        let stored = read_artifact(path)?;
+        let is_alone = stored.artifact().header().method.has_no_calibrator();
+        let judged = Judged::read(&self.assessed, &stored, sources, self.alpha)?;
+        if is_alone {
+            let same = stored.artifact().header().provenance.data_sha256
+                == input::sha256(&sources.iter().collect::<Vec<_>>());
+            self.assessed.same_rows.allow(same, sources[0].path(), "the artefact was")?;
+            warn(same.then_some(SAME_ROWS).as_slice())?;
+        }
+        Ok(judged.map(|judged| (judged, is_alone)))
+    }
+
+    fn show_judged(&self, judged: &Judged, at_points: &[OperatingAccuracy]) -> Result<(), Error> {
+        match (judged, self.json) {
+            (judged, true) => {
+                let (name, figures) = judged_json(judged);
+                let mut value = json!({name: figures});
+                if !at_points.is_empty() {
+                    value["at_operating_points"] = json!(at_points);
+                }
+                print_json(&value)
+            }
+            (Judged::Points(groups), false) => {
+                show::point_figures(groups, self.alpha, &mut stdout())?;
+                Ok(show::at_operating_points(&mut stdout(), at_points, self.alpha)?)
+            }
+            (Judged::Sets(figures), false) => Ok(show::set_figures(figures, &mut stdout())?),
+        }
     }
 
     /// Predictions: as JSON with the number of bins, or printed.
@@ -170,21 +217,6 @@ impl Assess {
         Ok(Some((value, assessment.bins.len())))
     }
 
-    /// Scores for an artefact that holds operating points alone.
-    fn operating(
-        &self,
-        rows: &OperatingRows,
-        stored: &StoredArtifact,
-        options: &AssessOptions<'_>,
-    ) -> Result<(), Error> {
-        let found = rows.accuracies(&stored.artifact(), options.alpha);
-        if !self.json {
-            return Ok(show::at_operating_points(&mut stdout(), &found, options.alpha)?);
-        }
-        let positives = rows.rows.iter().filter(|row| row.label).count();
-        print_json(&json!({"n": rows.rows.len(), "positives": positives, "operating_points": found}))
-    }
-
     /// The same by group.
     fn groups(
         &self,
@@ -202,7 +234,7 @@ impl Assess {
     fn before_after(
         &self,
         rows: &CalibratedRows,
-        (stored, operating): (&StoredArtifact, Option<&OperatingRows>),
+        stored: &StoredArtifact,
         options: &AssessOptions<'_>,
     ) -> Result<Option<(Value, usize)>, Error> {
         let CalibratedRows { before, after, kind, uncalibrated, margins, .. } = rows;
@@ -212,8 +244,6 @@ impl Assess {
         let rule = ReportedRule::of_artifact(&stored.artifact(), None).unwrap_or_default();
         let accuracies = rule.map(|rule| rule.accuracies(after, options)).unwrap_or_default();
         let clinical = self.clinical.of_rows(rows, &stored.artifact(), options);
-        let operating =
-            operating.map_or_else(Vec::new, |rows| rows.accuracies(&stored.artifact(), self.alpha));
         let groups = rows.groups.as_ref().map(|groups| self.groups(after, *kind, groups, options));
         if !self.json {
             match margins {
@@ -225,7 +255,6 @@ impl Assess {
                 show::clinical("the calibrated probabilities", after)?;
             }
             show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
-            show::at_operating_points(&mut stdout(), &operating, options.alpha)?;
             groups.iter().try_for_each(show::groups)?;
             return Ok(None);
         }
@@ -237,9 +266,6 @@ impl Assess {
         }
         if !accuracies.is_empty() {
             value["at_thresholds"] = json!(accuracies);
-        }
-        if !operating.is_empty() {
-            value["operating_points"] = json!(operating);
         }
         if let Some(groups) = groups {
             value["groups"] = json!(groups);
@@ -340,5 +366,25 @@ fn parse_norm(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(p) if p >= 1.0 && p.is_finite() => Ok(p),
         _ => Err("the norm is a number from 1 on, such as 2".into()),
+    }
+}
+
+/// Figures of thresholds or sets with their name in the JSON.
+fn judged_json(judged: &Judged) -> (&'static str, Value) {
+    match judged {
+        Judged::Points(groups) => {
+            let group = |(name, figures): &(Option<String>, PointFigures)| {
+                let mut value = json!(figures);
+                value["group"] = json!(name);
+                value
+            };
+            ("operating_points", groups.iter().map(group).collect())
+        }
+        Judged::Sets(figures) => {
+            let mut value = json!(figures);
+            value["alone"] = json!(figures.alone());
+            value["empty"] = json!(figures.empty());
+            ("prediction_sets", value)
+        }
     }
 }

@@ -283,7 +283,7 @@ fn applied(
             "the artefact does not take binary scores: calibrate with `calib apply`, and use --probs".into(),
         ));
     }
-    named.apply_scores(table, column, kind)
+    named.apply_scores(table, column, kind, None)
 }
 
 fn prob(outcome: &Outcome) -> Option<Score> {

@@ -32,7 +32,7 @@ use crate::cli::options::{
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{
     labels_of, predictions, question_independence, question_kind, question_margins, question_predictions,
-    read_code_vectors, read_vectors, row_labels,
+    read_code_vectors, read_groups, read_vectors, row_labels,
 };
 use crate::cli::show::{ShownFit, Warnings, joint_json, joint_summary};
 
@@ -60,6 +60,10 @@ pub(crate) struct FitCommand {
     /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
     #[arg(long, value_name = "FILE")]
     clusters: Option<PathBuf>,
+    /// A column of groups, such as the sex or the site, of a table of scores: each has a table of its own, and the guarantee holds for
+    /// the bins of all of them together. The device is then told the group with every score.
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
     #[command(flatten)]
     points: PointOptions,
     #[command(flatten)]
@@ -156,6 +160,9 @@ impl FitCommand {
         let decision = decision.as_ref();
         let Fitted { fit, origin, warnings } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
+            (Some(_), _) if self.group_column.is_some() => {
+                return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
+            }
             (Some((path, kind)), Some(reduction)) => {
                 self.reduced(path, (kind, by_margin), reduction, quiet)?
             }
@@ -347,6 +354,9 @@ impl FitCommand {
         // Weights, counts, codes, clusters and rounded scores are aggregated or drawn from: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
         let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
+        if let Some(column) = &self.group_column {
+            return self.grouped((path, kind), column, quiet);
+        }
         let as_a_whole = self.points.are_aggregated() || self.clusters().is_some();
         if encoding.is_some() || kind == ScoreKind::Margin || as_a_whole || self.table == TableWidth::U16 {
             return self.aggregated((path, kind), encoding, quiet);
@@ -371,6 +381,49 @@ impl FitCommand {
         let warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
         let origin = DataOrigin { sha256: input.sha256, rows };
         Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings })
+    }
+
+    /// Fits scores of groups, each of which has a table of its own.
+    fn grouped(&self, (path, kind): (&Path, ScoreKind), column: &str, quiet: bool) -> Result<Fitted, Error> {
+        let other =
+            self.points.are_aggregated() || self.clusters().is_some() || self.codes.encoding()?.is_some();
+        if other {
+            return Err(usage(
+                "--group-column goes with a row for every point, and with floats: leave out counts, weights, clusters and codes",
+            ));
+        }
+        let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
+        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let names = [&*self.score_column, &*self.label_column, column];
+        let table = Table::read_only(&sources[0], &names)?;
+        let labels = labels_of(&sources, &table, &self.label_column)?;
+        let scores = table.numbers(&self.score_column)?;
+        let place = Place::file(sources[0].path());
+        let all = input::binary_data(&scores, &labels, kind)?;
+        let fit_error = |cause| Error::fit(place.clone(), cause);
+        let rows = all.rows_hash().map_err(fit_error)?;
+        question_independence(&all, None)?;
+        let mut warnings = warnings_of(&all).map_err(fit_error)?;
+        warnings.doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
+
+        let groups = read_groups(&sources[0], column, scores.len())?;
+        let device = scores.device_scores(kind)?;
+        let of_group = |(group, name): (usize, &String)| {
+            let rows = || groups.rows_of(group);
+            let scores: Vec<f64> = rows().map(|row| f64::from(device[row])).collect();
+            let labels: Vec<bool> = rows().map(|row| labels.values[row] == 1).collect();
+            (name.clone(), Problems::of_scores(&scores, &labels, kind))
+        };
+        let problems = Problems::by_group(groups.names().iter().enumerate().map(of_group).collect());
+        let problems = problems.ok_or_else(|| {
+            Error::Usage(format!("the column {column:?} names one group only: leave --group-column out"))
+        })?;
+        let problems = if self.table == TableWidth::U16 { problems.rounded() } else { problems };
+        let fit =
+            fit_reduction(&problems, &self.method.reduction()?, self.divided_alpha()).map_err(fit_error)?;
+        let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
+        let fit = fit.with_spreads(problems.spreads());
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
     }
 
     /// Fits margins, weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.

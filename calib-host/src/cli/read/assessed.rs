@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use calib_core::Calibrator;
 use calib_core::artifact::Reduction;
 use calib_host::apply::AppliedVector;
-use calib_host::assess::{Prediction, PredictionKind, ProbMatrix, RowGroups};
+use calib_host::assess::{OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, RowGroups};
 use calib_host::data::RowsHash;
 use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Source, Table};
@@ -16,7 +15,6 @@ use calib_host::{ScoreKind, StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
-use super::operating::OperatingRows;
 use super::rows::{
     ColumnNames, NamedArtifact, ScoreColumns, matrix_labels, score_columns, split, table_labels, wide,
 };
@@ -47,9 +45,7 @@ pub(crate) enum Subject {
         groups: Option<RowGroups>,
     },
     /// The same rows before and after an artefact.
-    BeforeAfter(CalibratedRows, StoredArtifact, Option<OperatingRows>),
-    /// Scores for an artefact that holds operating points alone.
-    Operating(OperatingRows, StoredArtifact),
+    BeforeAfter(CalibratedRows, StoredArtifact),
     /// Vectors of probabilities.
     Vectors(ProbMatrix, Option<Clusters>),
     /// The same vectors before and after an artefact that gives every class a probability.
@@ -71,7 +67,6 @@ impl Subject {
             | Self::Vectors(_, clusters)
             | Self::Ranks { clusters, .. } => clusters.as_ref(),
             Self::BeforeAfter(rows, ..) => rows.clusters.as_ref(),
-            Self::Operating(rows, _) => rows.clusters.as_ref(),
             Self::ClassProbs(rows) => rows.clusters.as_ref(),
         }
     }
@@ -81,7 +76,6 @@ impl Subject {
         match self {
             Self::Predictions { rows, .. } => Cow::Borrowed(rows),
             Self::BeforeAfter(rows, ..) => Cow::Borrowed(&rows.before),
-            Self::Operating(..) => Cow::Borrowed(&[]),
             Self::Vectors(matrix, _) => Cow::Owned(matrix.top_label()),
             Self::ClassProbs(rows) => Cow::Owned(rows.before.top_label()),
             Self::Ranks { before, .. } => Cow::Borrowed(&before[0]),
@@ -93,7 +87,8 @@ impl Subject {
 type Read = (Subject, Option<String>);
 
 impl Assessed<'_> {
-    pub(crate) fn read(&self, quiet: bool) -> Result<Read, Error> {
+    /// Reads the files.
+    pub(crate) fn sources(&self, quiet: bool) -> Result<Vec<Source>, Error> {
         let source = &self.options.source;
         if source.margins.is_some() && self.options.artifact.is_none() {
             return Err(Error::Usage(
@@ -106,18 +101,22 @@ impl Assessed<'_> {
         let path = path.or(source.margins.as_deref());
         let path = path.expect("clap asks for one of the sources");
         let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        Ok(Source::read_all(&paths, &reading(quiet))?)
+    }
+
+    pub(crate) fn read(&self, sources: &[Source]) -> Result<Read, Error> {
+        let source = &self.options.source;
         let artifact =
             self.options.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
         let artifact = artifact.as_ref();
         let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
         if source.logits.is_some() {
-            return self.read_vectors(&sources, VectorKind::Logits, artifact);
+            return self.read_vectors(sources, VectorKind::Logits, artifact);
         }
         if source.probs.is_some()
             && (of_classes.is_some() || input::is_matrix(&sources[0], &self.options.prob_column)?)
         {
-            return self.read_vectors(&sources, VectorKind::Probs, artifact);
+            return self.read_vectors(sources, VectorKind::Probs, artifact);
         }
         if source.probs.is_some() {
             if artifact.is_some() {
@@ -127,9 +126,9 @@ impl Assessed<'_> {
                         .into(),
                 ));
             }
-            return Ok((self.read_table(&sources)?, None));
+            return Ok((self.read_table(sources)?, None));
         }
-        self.read_scores(&sources, artifact)
+        self.read_scores(sources, artifact)
     }
 
     /// A table of probabilities of predictions.
@@ -188,16 +187,9 @@ impl Assessed<'_> {
             } else {
                 ScoreKind::Probability
             };
-            if let Calibrator::None = artifact.stored.artifact().calibrator()
-                && let Some(rows) = artifact.operating_rows(sources, self.columns(), kind)?
-            {
-                self.check_rows(artifact, rows.hash, sources)?;
-                return Ok((Subject::Operating(rows, artifact.stored.clone()), None));
-            }
             let read = artifact.scores(sources, self.columns(), kind)?;
             self.check_rows(artifact, read.hash, sources)?;
-            let operating = artifact.operating_rows(sources, self.columns(), kind)?;
-            return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone(), operating), read.doubt));
+            return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone()), read.doubt));
         }
         let ScoreColumns { scores, labels, clusters, groups } = score_columns(sources, self.columns())?;
         // Checks the range, too.
@@ -224,7 +216,7 @@ impl Assessed<'_> {
             if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
                 let read = artifact.vectors(sources, Some(kind), self.columns())?;
                 self.check_rows(artifact, read.hash, sources)?;
-                return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone(), None), read.doubt));
+                return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone()), read.doubt));
             }
         }
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
@@ -265,6 +257,22 @@ impl Assessed<'_> {
         let clusters = options.cluster_column.source(options.clusters.as_ref());
         let groups = options.group_column.name();
         ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups }
+    }
+
+    /// How accurate the thresholds of an artefact's operating points are; nothing if it has none.
+    pub(crate) fn at_operating_points(
+        &self,
+        sources: &[Source],
+        alpha: f64,
+    ) -> Result<Vec<OperatingAccuracy>, Error> {
+        let Some(path) = &self.options.artifact else { return Ok(Vec::new()) };
+        let artifact = NamedArtifact::read(path, self.seed)?;
+        let kind = match self.options.source.margins {
+            Some(_) => ScoreKind::Margin,
+            None => ScoreKind::Probability,
+        };
+        let rows = artifact.operating_rows(sources, self.columns(), kind)?;
+        Ok(rows.map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), alpha)))
     }
 
     /// Which of so many rows belong together.

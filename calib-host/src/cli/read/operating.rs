@@ -1,10 +1,9 @@
 //! Labelled scores as an artefact's operating points see them.
 
-use calib_core::{Artifact, Margin, Score, ScoreEncoding};
+use calib_core::{Artifact, ScoreEncoding};
 use calib_host::ScoreKind;
 use calib_host::artifact::score_kind;
 use calib_host::assess::{KeyedRow, OperatingAccuracy, RowGroups, operating_accuracies};
-use calib_host::data::RowsHash;
 use calib_host::input::{self, Source, Table};
 use calib_host::stats::Clusters;
 
@@ -15,8 +14,6 @@ use crate::cli::error::Error;
 pub(crate) struct OperatingRows {
     pub(crate) rows: Vec<KeyedRow>,
     pub(crate) clusters: Option<Clusters>,
-    /// The hash of the scores with their labels.
-    pub(crate) hash: RowsHash,
 }
 
 impl OperatingRows {
@@ -46,20 +43,18 @@ impl NamedArtifact<'_> {
         let scores = keyed(&table, columns.score, points.encoding(), kind)?;
         let labels = binary_labels(sources, &table, columns.label, scores.len())?;
         let groups = columns.groups(sources, scores.len())?;
-        let codes = (points.groups() > 1).then(|| self.group_codes(groups.as_ref())).transpose()?;
-        let hash = scores.iter().zip(&labels.values);
-        let hash = hash.map(|((_, score), &label)| RowsHash::of_score(*score, label == 1)).sum();
-        let row = |(row, ((key, _), &label)): (usize, (&(u32, f32), &i64))| {
+        let codes = (points.groups() > 1).then(|| self.threshold_codes(groups.as_ref())).transpose()?;
+        let row = |(row, (&key, &label)): (usize, (&u32, &i64))| {
             let group =
                 codes.as_ref().zip(groups.as_ref()).map_or(0, |(codes, groups)| codes[groups.of(row)]);
-            KeyedRow { key: *key, group, label: label == 1 }
+            KeyedRow { key, group, label: label == 1 }
         };
         let rows = scores.iter().zip(&labels.values).enumerate().map(row).collect();
-        Ok(Some(OperatingRows { rows, clusters: columns.clusters(sources, scores.len())?, hash }))
+        Ok(Some(OperatingRows { rows, clusters: columns.clusters(sources, scores.len())? }))
     }
 
     /// The artefact's codes of the groups that occur.
-    fn group_codes(&self, groups: Option<&RowGroups>) -> Result<Vec<usize>, Error> {
+    fn threshold_codes(&self, groups: Option<&RowGroups>) -> Result<Vec<usize>, Error> {
         let artifact = self.stored.artifact();
         let known: Vec<&str> = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
         let Some(groups) = groups else {
@@ -81,24 +76,15 @@ impl NamedArtifact<'_> {
     }
 }
 
-/// The keys of scores, with the scores as the device has them.
-fn keyed(
-    table: &Table,
-    column: &str,
-    encoding: ScoreEncoding,
-    kind: ScoreKind,
-) -> Result<Vec<(u32, f32)>, Error> {
+/// The keys of scores.
+fn keyed(table: &Table, column: &str, encoding: ScoreEncoding, kind: ScoreKind) -> Result<Vec<u32>, Error> {
     if encoding.is_quantized() {
         let codes = input::codes(&table.codes(column)?, encoding)?;
-        return Ok(codes.iter().map(|code| (code.key().into(), code.dequantized())).collect());
+        return Ok(codes.iter().map(|code| code.key().into()).collect());
     }
     let scores = table.numbers(column)?;
     Ok(match kind {
-        ScoreKind::Probability => {
-            scores.scores()?.iter().map(|score: &Score| (score.get().to_bits(), score.get())).collect()
-        }
-        ScoreKind::Margin => {
-            scores.margins()?.iter().map(|margin: &Margin| (margin.key(), margin.get())).collect()
-        }
+        ScoreKind::Probability => scores.scores()?.iter().map(|score| score.get().to_bits()).collect(),
+        ScoreKind::Margin => scores.margins()?.iter().map(|margin| margin.key()).collect(),
     })
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use calib_core::artifact::Reduction;
 use calib_core::{Calibrator, TopLabel};
-use calib_host::apply::{Applied, AppliedVector, apply_codes};
+use calib_host::apply::{
+    Applied, AppliedVector, apply_codes, apply_margins_of_groups, apply_scores_of_groups,
+};
 use calib_host::artifact::score_kind;
 use calib_host::assess::{Prediction, PredictionKind, RowGroups};
 use calib_host::data::RowsHash;
@@ -100,13 +102,16 @@ impl<'a> NamedArtifact<'a> {
         kind: ScoreKind,
     ) -> Result<ReadRows, Error> {
         let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
-        let applied = self.apply_scores(&table, columns.score, kind)?;
+        let groups = match columns.groups {
+            Some(column) => Some(read_groups(&sources[0], column, table.numbers(columns.score)?.len())?),
+            None => None,
+        };
+        let applied = self.apply_scores(&table, columns.score, kind, groups.as_ref())?;
         let labels = binary_labels(sources, &table, columns.label, applied.len())?;
         let each = applied.iter().zip(&labels.values);
         let hash = each.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
         let hits = labels.values.iter().map(|&label| label == 1);
         let clusters = columns.clusters(sources, applied.len())?;
-        let groups = columns.groups(sources, applied.len())?;
         let mut rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
         let is_kept = |row: &usize| applied[*row].outcome.calibrated().is_some();
         rows.groups = groups.map(|groups| groups.part((0..applied.len()).filter(is_kept)));
@@ -121,12 +126,44 @@ impl<'a> NamedArtifact<'a> {
         Ok(ReadRows { rows, hash, doubt })
     }
 
-    /// Calibrates a column of scores of class 1 of this kind, or of their codes.
+    /// The codes of the groups of rows, as an artefact with tables for groups has them.
+    fn group_codes(&self, groups: Option<&RowGroups>) -> Result<Vec<u8>, Error> {
+        let artifact = self.stored.artifact();
+        let of = artifact.groups().expect("an artefact with tables for groups names them");
+        let known = || of.names().collect::<Vec<_>>().join(", ");
+        let path = self.path.display();
+        let Some(groups) = groups else {
+            return Err(Error::Usage(format!(
+                "{path} has tables for the groups {}: name the column of groups with --group-column",
+                known()
+            )));
+        };
+        let codes: Result<Vec<u8>, Error> = groups
+            .names()
+            .iter()
+            .map(|name| {
+                of.code(name).ok_or_else(|| {
+                    let row =
+                        groups.rows_of(groups.names().iter().position(|n| n == name).unwrap_or(0)).next();
+                    Error::Mismatch(format!(
+                        "row {} is of the group {name:?}, and {path} has tables for the groups {} alone",
+                        row.unwrap_or(0) + 1,
+                        known()
+                    ))
+                })
+            })
+            .collect();
+        let codes = codes?;
+        Ok((0..groups.rows()).map(|row| codes[groups.of(row)]).collect())
+    }
+
+    /// Calibrates a column of scores of class 1 of this kind, or of their codes; `groups` are those of the rows, if there are some.
     pub(crate) fn apply_scores(
         &self,
         table: &Table,
         column: &str,
         kind: ScoreKind,
+        groups: Option<&RowGroups>,
     ) -> Result<Vec<Applied>, Error> {
         let artifact = self.stored.artifact();
         if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
@@ -141,6 +178,19 @@ impl<'a> NamedArtifact<'a> {
             return Ok(applied.expect("the codes are in the artefact's encoding"));
         }
         let scores = table.numbers(column)?;
+        if let Calibrator::Grouped(_) = artifact.calibrator() {
+            let codes = self.group_codes(groups)?;
+            let applied = match kind {
+                ScoreKind::Probability => {
+                    apply_scores_of_groups(&artifact, &scores.scores()?, &codes, self.seed)
+                }
+                ScoreKind::Margin => {
+                    apply_margins_of_groups(&artifact, &scores.margins()?, &codes, self.seed)
+                }
+            };
+            let applied = applied.ok_or_else(|| self.mismatch("binary scores that are no codes"))?;
+            return Ok(applied.expect("every code is one of the artefact's"));
+        }
         let applied = match kind {
             ScoreKind::Probability => apply_scores(&artifact, &scores.scores()?, self.seed),
             ScoreKind::Margin => apply_margins(&artifact, &scores.margins()?, self.seed),
@@ -258,7 +308,7 @@ impl<'a> NamedArtifact<'a> {
 const MOST_GROUPS: usize = 255;
 
 /// Reads a column of groups.
-pub(super) fn read_groups(source: &Source, column: &str, rows: usize) -> Result<RowGroups, Error> {
+pub(crate) fn read_groups(source: &Source, column: &str, rows: usize) -> Result<RowGroups, Error> {
     if matches!(source.format(), Format::Npy) {
         return Err(Error::Usage("--group-column needs a table: an array has no columns".into()));
     }

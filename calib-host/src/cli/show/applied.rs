@@ -89,22 +89,24 @@ impl<'a> AppliedColumns<'a> {
         writer.write_field(row.flags())
     }
 
-    /// The names of what every row ends with.
-    pub(crate) fn write_end_header(self, writer: &mut Writer<'_>) -> csv::Result<()> {
+    /// The names of what every row ends with: those of thresholds or sets come last.
+    pub(crate) fn write_end_header(self, rule: &[&str], writer: &mut Writer<'_>) -> csv::Result<()> {
         if self.words {
             writer.write_field(WORD)?;
         }
         if self.decision.is_some() {
             writer.write_field(ACTION)?;
         }
+        rule.iter().try_for_each(|name| writer.write_field(name))?;
         writer.write_record(None::<&[u8]>)
     }
 
-    /// The row's random word, the action for its first probability, and its end.
+    /// The row's random word, the action for its first probability, what thresholds or sets say, and its end.
     pub(crate) fn write_end(
         self,
         word: Option<u32>,
         first: &Outcome,
+        rule: &[String],
         writer: &mut Writer<'_>,
     ) -> csv::Result<()> {
         if self.words {
@@ -114,6 +116,7 @@ impl<'a> AppliedColumns<'a> {
             let action = rule.action(rule.decide(first));
             writer.write_field(action.map_or("", |action| action.name))?;
         }
+        rule.iter().try_for_each(|cell| writer.write_field(cell))?;
         writer.write_record(None::<&[u8]>)
     }
 }

@@ -6,8 +6,7 @@ use std::path::Path;
 use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
 use calib_host::StoredArtifact;
-use calib_host::artifact::{points, promise, rule_sentences};
-use calib_host::fit::table_name;
+use calib_host::artifact::{points, promise, rule_sentences, table_label};
 use calib_host::stats::decimals;
 use serde_json::{Value, json};
 
@@ -133,10 +132,9 @@ fn score_range(artifact: &Artifact<'_>, table: usize) -> Option<[f64; 2]> {
 
 /// A table, a line for each bin.
 fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    let header = artifact.header();
-    let name = match header.reduction {
-        Reduction::Binary | Reduction::Confidence => String::new(),
-        reduction => format!(" ({})", table_name(reduction, header.classes.into(), index)),
+    let name = match artifact.tables().count() {
+        1 => String::new(),
+        _ => format!(" ({})", table_label(artifact, index)),
     };
     let Some(table) = artifact.tables().get(index) else {
         return writeln!(out, "table {index}{name}: uncalibrated");

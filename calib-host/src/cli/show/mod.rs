@@ -33,7 +33,7 @@ pub(crate) use device::{device_json, print_device, print_protocol, slots_json, s
 pub(crate) use fit::ShownFit;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
-pub(crate) use operating::ShownThresholds;
+pub(crate) use operating::{ShownThresholds, point_figures};
 pub(crate) use sets::{ShownSets, set_figures};
 #[cfg(any(feature = "serial", feature = "probe"))]
 pub(crate) use slots::slot_json;

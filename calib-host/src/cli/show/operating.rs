@@ -6,8 +6,8 @@ use std::path::Path;
 use calib_host::StoredArtifact;
 use calib_host::artifact::rule_sentences;
 use calib_host::fit::parameter_of;
-use calib_host::operating::{OperatingPoint, OperatingPoints, PredictiveValues, Sharing};
-use calib_host::stats::{Interval, percent};
+use calib_host::operating::{OperatingPoint, OperatingPoints, PointFigures, PredictiveValues, Sharing};
+use calib_host::stats::{Interval, Share, percent, percent_of_success};
 use serde_json::{Value, json};
 
 use super::rule::points_json;
@@ -105,4 +105,46 @@ impl ShownThresholds<'_> {
             "sentences": rule_sentences(&artifact),
         })
     }
+}
+
+/// Prints how the thresholds of groups do on test rows.
+pub(crate) fn point_figures(
+    groups: &[(Option<String>, PointFigures)],
+    alpha: f64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "thresholds on these rows, each interval with {} % confidence:",
+        percent_of_success(alpha)
+    )?;
+    for (group, figures) in groups {
+        if let Some(name) = group {
+            writeln!(out, "  {name}")?;
+        }
+        let PointFigures { sensitivity, specificity, raised_positives, cleared_negatives, ppv, npv } =
+            *figures;
+        let mut line = |what: &str, share: Share| writeln!(out, "  {what:<34} {}", counted(share));
+        line("of class 1 it raises", raised_positives)?;
+        if sensitivity != raised_positives {
+            line("of class 1 it raises or refers", sensitivity)?;
+        }
+        line("of class 0 it clears", cleared_negatives)?;
+        if specificity != cleared_negatives {
+            line("of class 0 it clears or refers", specificity)?;
+        }
+        line("of those raised are of class 1", ppv)?;
+        line("of those cleared are of class 0", npv)?;
+    }
+    Ok(())
+}
+
+/// A count of rows, in percent with its exact interval.
+pub(super) fn counted(Share { count, n, interval }: Share) -> String {
+    if n == 0 {
+        return "0 of 0".to_owned();
+    }
+    let percent = 100.0 * count as f64 / n as f64;
+    let (lo, hi) = (100.0 * interval.lo, 100.0 * interval.hi);
+    format!("{count} of {n} ({percent:.1} %, exact {lo:.1} to {hi:.1} %)")
 }

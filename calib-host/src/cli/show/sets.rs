@@ -7,9 +7,10 @@ use calib_host::StoredArtifact;
 use calib_host::artifact::rule_sentences;
 use calib_host::fit::parameter_of;
 use calib_host::sets::{PredictionSets, SetFigures};
-use calib_host::stats::Share;
+use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
+use super::operating::counted;
 use super::rule::sets_json;
 
 /// Prediction sets with the artefact that has them.
@@ -67,21 +68,12 @@ impl ShownSets<'_> {
 
 /// Prints how prediction sets do on test rows.
 pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Result<()> {
-    let share = |Share { count, n, interval }: Share| {
-        let percent =
-            if n > 0 { format!("{:.1} %", 100.0 * count as f64 / n as f64) } else { "-".to_owned() };
-        format!(
-            "{count} of {n} ({percent}, exact {:.1} to {:.1} %)",
-            100.0 * interval.lo,
-            100.0 * interval.hi
-        )
-    };
     writeln!(
         out,
         "prediction sets on these rows, each interval with {} % confidence:",
-        100.0 * (1.0 - figures.alpha)
+        percent_of_success(figures.alpha)
     )?;
-    writeln!(out, "  the true class is in the set   {}", share(figures.covered))?;
+    writeln!(out, "  the true class is in the set   {}", counted(figures.covered))?;
     let interval = figures.mean_size_interval;
     writeln!(
         out,
@@ -91,13 +83,13 @@ pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Resu
     writeln!(
         out,
         "  alone, and it is the true one  {}: not promised for these sets alone",
-        share(figures.alone())
+        counted(figures.alone())
     )?;
     for (class, covered) in figures.by_class.iter().enumerate() {
-        writeln!(out, "  class {class:<3} is in the set         {}", share(*covered))?;
+        writeln!(out, "  class {class:<3} is in the set         {}", counted(*covered))?;
     }
     for (size, covered) in figures.by_size.iter().enumerate().filter(|(_, covered)| covered.n > 0) {
-        writeln!(out, "  sets of {size:<3} classes contain it   {}", share(*covered))?;
+        writeln!(out, "  sets of {size:<3} classes contain it   {}", counted(*covered))?;
     }
     Ok(())
 }
