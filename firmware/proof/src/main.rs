@@ -13,6 +13,7 @@ mod device;
 mod entries;
 mod functions;
 mod line;
+mod rules;
 mod slots;
 mod writing;
 
@@ -35,6 +36,7 @@ extern "C" fn prove() {
     device::prove();
     writing::prove();
     line::prove();
+    rules::prove();
     slots::prove();
     #[cfg(feature = "control")]
     control();

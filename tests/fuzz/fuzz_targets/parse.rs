@@ -4,6 +4,7 @@
 use std::iter::repeat;
 
 use calib_core::artifact::{PREFIX_LEN, Reduction, Table, TableForm};
+use calib_core::decision::{Thresholds, Verdict};
 use calib_core::{
     Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, Probs,
     QuantizedScore, Score, TopLabel, TopLabelCodeMargin, TopLabelMargin, Uncalibrated, VectorCalibrator,
@@ -70,16 +71,89 @@ fn check_decision(artifact: &Artifact<'_>, data: &[u8]) {
     }
 }
 
-/// Calibrates with every table and one too many, and compares with a scan of the table.
+/// Calibrates with the tables of every group, and of one that is none.
 fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
+    let count = artifact.tables().count();
+    match artifact.calibrator() {
+        Calibrator::None => assert_eq!(count, 0),
+        Calibrator::Grouped(groups) => {
+            let header = artifact.header();
+            let per_group = header.reduction.tables(header.classes).unwrap();
+            let of = artifact.groups().unwrap();
+            assert_eq!((of.count() * per_group, of.names().count()), (count, of.count()));
+            for group in 0..of.count() {
+                let calibrator = groups.of_group(group as u8).unwrap();
+                use_tables(artifact, &calibrator, (group * per_group, per_group), score, word);
+            }
+            assert!(of.count() > u8::MAX.into() || groups.of_group(of.count() as u8).is_none());
+        }
+        calibrator => use_tables(artifact, &calibrator, (0, count), score, word),
+    }
+    check_points(artifact, score, word);
+    check_sets(artifact, score, word);
+}
+
+/// Compares verdicts with comparisons of keys.
+fn check_points(artifact: &Artifact<'_>, score: Score, word: u32) {
+    let Some(points) = artifact.operating_points() else { return };
+    assert!(points.promises().count() > 0);
+    let expected =
+        |thresholds: Thresholds, key: u32| match (key >= thresholds.lower.key, key >= thresholds.upper.key) {
+            (_, true) => Verdict::Positive,
+            (true, false) => Verdict::Refer,
+            (false, false) => Verdict::Negative,
+        };
+    for (group, thresholds) in points.all().enumerate() {
+        if let Some(point) = points.point::<Score>(group) {
+            assert_eq!(point.verdict(score), expected(thresholds, score.to_bits()));
+        } else if let (Some(point), Ok(margin)) =
+            (points.point::<Margin>(group), Margin::new(f32::from_bits(word)))
+        {
+            assert_eq!(point.verdict(margin), expected(thresholds, margin.key()));
+        } else if let (Some(point), Ok(code)) =
+            (points.code_point(group), QuantizedScore::from_key(points.encoding(), word as u16))
+        {
+            assert_eq!(point.verdict(code).unwrap(), expected(thresholds, code.key().into()));
+        }
+    }
+    assert!(points.thresholds(points.groups()).is_none());
+}
+
+/// Sets hold classes alone, and the predicted one where that is stated.
+fn check_sets(artifact: &Artifact<'_>, score: Score, word: u32) {
+    let Some(sets) = artifact.prediction_sets() else { return };
+    let classes = usize::from(sets.classes());
+    let any = Margin::new(f32::from_bits(word)).unwrap_or_default().get();
+    let row: Vec<f32> = (0..classes).map(|class| if class % 2 == 0 { any } else { score.get() }).collect();
+    let keys: Vec<u16> = (0..classes).map(|class| if class % 2 == 0 { word as u16 } else { 7 }).collect();
+    let found = [
+        sets.of_score(score),
+        Margin::new(any).ok().and_then(|margin| sets.of_margin(margin)),
+        Logits::new(&row).ok().and_then(|logits| sets.of_logits(logits)),
+        sets.of_keys(&keys).ok(),
+    ];
+    for set in found.into_iter().flatten() {
+        assert!(set.classes().all(|class| usize::from(class) < classes));
+        assert!(!sets.never_empty() || !set.is_empty());
+    }
+}
+
+/// Calibrates with every table of a part and one too many, and compares with a scan of the table.
+fn use_tables(
+    artifact: &Artifact<'_>,
+    calibrator: &Calibrator<'_>,
+    (first, count): (usize, usize),
+    score: Score,
+    word: u32,
+) {
     let tables = artifact.tables();
-    for class in 0..=u16::try_from(tables.count()).unwrap() {
-        let table = tables.get(class.into());
+    for class in 0..=u16::try_from(count).unwrap() {
+        let table = if usize::from(class) < count { tables.get(first + usize::from(class)) } else { None };
         let top = TopLabel { class, score };
         let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
-        match artifact.calibrator() {
+        match *calibrator {
             Calibrator::TopLabel(calibrator) => {
-                let table = table_of(artifact, class, calibrator.classes());
+                let table = table_of(artifact, (first, count), class, calibrator.classes());
                 check_outcome(calibrator.calibrate(top), table, Key::Score(score, u32::MAX));
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Score(score, word));
             }
@@ -89,7 +163,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
             }
             Calibrator::TopLabelCode(calibrator) => {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
-                let table = table_of(artifact, class, calibrator.classes());
+                let table = table_of(artifact, (first, count), class, calibrator.classes());
                 check_outcome(calibrator.calibrate(class, code).unwrap(), table, Key::Code(code));
             }
             Calibrator::BinaryCode(calibrator) if class == 0 => {
@@ -101,7 +175,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
                 check_outcome(calibrator.calibrate_with(margin, word), table, Key::Margin(margin, word));
             }
             Calibrator::TopLabelMargin(calibrator) => {
-                let table = table_of(artifact, class, calibrator.classes());
+                let table = table_of(artifact, (first, count), class, calibrator.classes());
                 let top = TopLabelMargin { class, margin };
                 check_outcome(calibrator.calibrate(top), table, Key::Margin(margin, u32::MAX));
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Margin(margin, word));
@@ -111,7 +185,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
                 keys.iter_mut().skip(class.into()).take(1).for_each(|key| *key = word as u16);
                 let Ok(top) = TopLabelCodeMargin::from_keys(calibrator.encoding(), &keys) else { continue };
                 let lead = QuantizedScore::from_key(calibrator.encoding(), top.lead()).unwrap();
-                let table = table_of(artifact, top.class(), calibrator.classes());
+                let table = table_of(artifact, (first, count), top.class(), calibrator.classes());
                 check_outcome(calibrator.calibrate(top).unwrap(), table, Key::Code(lead));
             }
             Calibrator::TopK(calibrator) => {
@@ -141,11 +215,15 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
     }
 }
 
-/// The table of a predicted class: one may serve all classes, of which there may be more or fewer than tables.
-fn table_of<'a>(artifact: &Artifact<'a>, class: u16, classes: usize) -> Option<Table<'a>> {
-    let tables = artifact.tables();
-    let index = if tables.count() == 1 { 0 } else { class.into() };
-    if usize::from(class) < classes { tables.get(index) } else { None }
+/// The table of a predicted class in a part: one may serve all classes, of which there may be more or fewer than tables.
+fn table_of<'a>(
+    artifact: &Artifact<'a>,
+    (first, count): (usize, usize),
+    class: u16,
+    classes: usize,
+) -> Option<Table<'a>> {
+    let index = if count == 1 { 0 } else { usize::from(class) };
+    if usize::from(class) < classes && index < count { artifact.tables().get(first + index) } else { None }
 }
 
 /// A calibrator of whole vectors gives every class a probability, or none if the vector's cell is empty.

@@ -9,7 +9,10 @@ use calib_core::artifact::{
     Artifact, ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind,
     Table, TableForm, Theorem,
 };
-use calib_core::decision::{Action, DecisionParts};
+use calib_core::decision::{
+    Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles,
+    SetParts, Threshold, Thresholds,
+};
 use calib_core::slot::{PassedOver, Receipt, SlotContent, SlotFault};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
@@ -21,8 +24,9 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, CalibratorStatus, ClassesPrediction, Held, Measurement, Missing, Prediction, Questions, Ranked,
-    RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Slots, Standing, TopKPrediction, UpdateStatus,
+    self, CalibratorStatus, ClassesPrediction, Held, Measurement, Missing, Prediction, Question, Questions,
+    Ranked, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots, Standing,
+    TopKPrediction, UpdateStatus,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -39,8 +43,13 @@ fn main() {
         ("compact", compact()),
         ("decision", decision()),
     ];
-    for (name, bytes) in
-        artefacts.into_iter().chain(forms()).chain(margins()).chain(reductions()).chain(joint())
+    for (name, bytes) in artefacts
+        .into_iter()
+        .chain(forms())
+        .chain(margins())
+        .chain(reductions())
+        .chain(rules())
+        .chain(joint())
     {
         write("parse", name, &bytes);
     }
@@ -135,10 +144,77 @@ fn decision() -> Vec<u8> {
     let mut writer = ArtifactWriter::new(&mut buf);
     writer.header(&header).unwrap();
     writer.tables(&[Some(Table { form: TableForm::Steps(steps), epsilon: None })]).unwrap();
-    let parts =
-        DecisionParts { thresholds: &[0.1, 0.5], intervals: &[0, 1, 2], uncalibrated: 1, unsure: None, actions: &actions };
+    let parts = DecisionParts {
+        thresholds: &[0.1, 0.5],
+        intervals: &[0, 1, 2],
+        uncalibrated: 1,
+        unsure: None,
+        actions: &actions,
+    };
     writer.decision(&parts).unwrap();
     finish(writer)
+}
+
+/// Thresholds, sets and groups, alone and beside tables.
+fn rules() -> Vec<(&'static str, Vec<u8>)> {
+    let at = |key, above| Threshold {
+        key,
+        positives: 60,
+        positives_above: above,
+        negatives: 60,
+        negatives_above: above,
+    };
+    let pair = |lower, upper| Thresholds { lower: at(lower, 59), upper: at(upper, 9) };
+    let promises =
+        [AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None }];
+    let quantiles = Quantiles::ByClass(&[Quantile { rows: 9, key: 65_530 }; 3]);
+    let sets = SetParts {
+        conformity: Conformity::Margin,
+        never_empty: true,
+        alpha: 0.1,
+        confidence: None,
+        quantiles,
+    };
+    let codes = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+    let steps = StepTable::new(&[0.5], &[0.4, 0.8]).unwrap();
+    let table = Some(Table { form: TableForm::Steps(steps), epsilon: None });
+    let write = |header: &Header<'_>, fill: &dyn Fn(&mut ArtifactWriter<'_>)| {
+        let mut buf = [0; 1024];
+        let mut writer = ArtifactWriter::new(&mut buf);
+        writer.header(header).unwrap();
+        fill(&mut writer);
+        finish(writer)
+    };
+    let alone = |method, reduction, encoding| Header { encoding, bins: 0, ..header(method, reduction) };
+    let of_groups = |writer: &mut ArtifactWriter<'_>| {
+        let groups = [pair(0x3E80_0000, 0x3F00_0000), pair(1, 0x3F80_0001)];
+        writer
+            .operating_points(&OperatingParts { groups: &groups, refer_raises: true, promises: &promises })
+            .unwrap();
+        writer.groups(&["f", "m"]).unwrap();
+    };
+    let grouped =
+        Header { flags: HeaderFlags::GROUPED, bins: 4, ..header(Method::Isotonic, Reduction::Binary) };
+    let of_codes = Header { classes: 3, ..alone(Method::PredictionSet, Reduction::Joint, codes) };
+    vec![
+        ("points", write(&alone(Method::OperatingPoint, Reduction::Binary, ScoreEncoding::F32), &of_groups)),
+        (
+            "points_of_codes",
+            write(&alone(Method::OperatingPoint, Reduction::Binary, codes), &|writer| {
+                let groups = [pair(100, 256)];
+                let parts = OperatingParts { groups: &groups, refer_raises: false, promises: &promises };
+                writer.operating_points(&parts).unwrap();
+            }),
+        ),
+        ("sets", write(&of_codes, &|writer| writer.prediction_sets(&sets).unwrap())),
+        (
+            "groups",
+            write(&grouped, &|writer| {
+                writer.tables(&[table, table]).unwrap();
+                of_groups(writer);
+            }),
+        ),
+    ]
 }
 
 /// Three classes, the second uncalibrated, with an empty bin and a section of the future.
@@ -373,7 +449,13 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
         ("request_codes", RequestBody::Codes([200, 56, 0].into_iter().collect())),
         ("request_margin", RequestBody::Margin(-2.5)),
         ("request_margin_with_word", RequestBody::MarginWithWord { margin: -2.5, word: 1 << 31 }),
+        ("request_ask", ask(None, Scores::Logits(values()))),
+        ("request_ask_group", ask(Some(1), Scores::Codes([200, 56, 0].into_iter().collect()))),
     ]
+}
+
+fn ask(group: Option<u8>, scores: Scores) -> RequestBody {
+    RequestBody::Ask(Question { group, word: Some(1 << 31), scores })
 }
 
 fn replies() -> Vec<(&'static str, ReplyBody)> {
