@@ -161,7 +161,8 @@ mod tests {
         let perfect = DiagnosticAccuracy::new(&rows([5, 0, 0, 5]), 0.05, None);
         let ratio = perfect.lr_positive.get().unwrap();
         assert!(ratio.value.is_infinite() && ratio.interval.unwrap().hi.is_infinite());
-        assert!(ratio.interval.unwrap().lo > 0.9);
+        let (above, below) = (clopper_pearson(5, 5, 0.025), clopper_pearson(0, 5, 0.025));
+        assert_eq!(ratio.interval.unwrap().lo, above.lo / below.hi);
         let never = DiagnosticAccuracy::new(&rows([0, 0, 5, 5]), 0.05, None);
         assert_eq!(never.ppv.get(), Err(Undefined::NoDenominator));
         assert_eq!(never.lr_positive.get(), Err(Undefined::NothingOverNothing));
