@@ -20,7 +20,7 @@ pub enum Verdict {
     Positive,
 }
 
-/// The thresholds of one group, over probabilities ([`Score`]) or [margins](Margin).
+/// The thresholds of one group, over probabilities ([`Score`](crate::score::Score)) or [margins](Margin).
 ///
 /// A verdict takes two comparisons of integers. Where the lower threshold equals the upper one, no score is referred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,7 +73,9 @@ pub enum Conformity {
 pub struct Quantile {
     /// The number of calibration rows: of all classes, or of the class.
     pub rows: u32,
-    /// A class is in the set if the key of its conformity is at or above this one; with 0 it always is. See [`Conformity::key_of`].
+    /// A class is in the set if the key of its conformity is at or above this one; with 0 it always is. The key is the bits
+    /// of a probability, a [margin's key](Margin::key), a [code's key](QuantizedScore::key) or the
+    /// [key of a difference](Conformity::code_key) of codes.
     pub key: u32,
 }
 
