@@ -3,10 +3,11 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "files",
     "draw",
     "input",
+    "output",
     "export",
     "device/serial",
     "device/probe",

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Fields, TimeUnit};
 
 use super::cell::TableCell;
 use super::limit::{MAX_UNPACKED_BYTES, check_cells};
-use super::table::{Table, Wanted};
+use super::table::{ColumnKind, Table, Wanted};
 use crate::files::Problem;
 
 /// Adds a schema's columns; gives the numbers of those to be filled.
@@ -24,7 +24,8 @@ pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>
             table.add_unusable(field.name(), Problem::NotScalar(field.data_type().to_string()));
             continue;
         }
-        table.add_column(field.name(), is_wanted);
+        let column = table.add_column(field.name(), is_wanted);
+        table.set_kind(column, kind(field.data_type()));
         if is_wanted {
             filled.push(index);
         }
@@ -54,6 +55,19 @@ pub(super) fn columns<'b>(
     numbers: &'b [usize],
 ) -> impl Iterator<Item = (usize, &'b dyn Array)> {
     numbers.iter().copied().zip(batch.columns().iter().map(|array| &**array))
+}
+
+/// What the cells of a scalar type are.
+fn kind(data_type: &DataType) -> ColumnKind {
+    match data_type {
+        DataType::Dictionary(_, values) => kind(values),
+        DataType::Boolean => ColumnKind::Bool,
+        DataType::Float16 | DataType::Float32 => ColumnKind::F32,
+        DataType::Float64 => ColumnKind::F64,
+        DataType::UInt64 => ColumnKind::Unsigned,
+        other if other.is_integer() => ColumnKind::Integer,
+        _ => ColumnKind::Text,
+    }
 }
 
 /// Whether the values of a type are single numbers, booleans, texts or times.

@@ -10,7 +10,7 @@ use calib_fit::data::{BinaryCollector, BinaryData};
 use super::chunks::{Chunks, sha256_chunks};
 use super::column::{Column, check_same_len};
 use super::source::Source;
-use super::table::Table;
+use super::table::{Table, Wanted};
 use crate::files::{FileError, Place, Watch};
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
@@ -71,9 +71,9 @@ impl BinaryFiles<'_> {
             None => &[self.score_column, self.label_column],
         };
         Source::check_paths(&paths)?;
-        let mut scores = Chunks::open(self.scores, names, watch)?;
+        let mut scores = Chunks::open(self.scores, Wanted::Only(names), watch)?;
         let mut labels = match self.labels {
-            Some(path) => Some(Chunks::open(path, &[self.label_column], &|_| ())?),
+            Some(path) => Some(Chunks::open(path, Wanted::Only(&[self.label_column]), &|_| ())?),
             None => None,
         };
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.

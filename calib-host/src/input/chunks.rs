@@ -14,7 +14,7 @@ use super::npy_chunks::NpyChunks;
 #[cfg(feature = "arrow")]
 use super::parquet::ParquetChunks;
 use super::source::Source;
-use super::table::Table;
+use super::table::{Table, Wanted};
 use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
 
 /// The tables that a file consists of: a NumPy array or a Parquet file in pieces, anything else as a whole.
@@ -41,19 +41,19 @@ enum Tables {
 }
 
 impl<'w> Chunks<'w> {
-    /// Opens a file, of which columns of these names are wanted.
-    pub(super) fn open(path: &Path, names: &[&str], watch: Watch<'w>) -> Result<Self, FileError> {
+    /// Opens a file, of which these columns are wanted.
+    pub(super) fn open(path: &Path, wanted: Wanted<'_>, watch: Watch<'w>) -> Result<Self, FileError> {
         let read_error = |source| FileError::Read { path: path.into(), source };
         let mut in_pieces = None;
         if path != Path::new("-") {
             let file = File::open(path).map_err(read_error)?;
             if file.metadata().map_err(read_error)?.is_file() {
-                in_pieces = Tables::in_pieces(path, file, names)?;
+                in_pieces = Tables::in_pieces(path, file, wanted)?;
             }
         }
         let Some((tables, rows)) = in_pieces else {
             let source = Source::read(path, watch)?;
-            let tables = Tables::Whole(Some(Table::read_only(&source, names)?));
+            let tables = Tables::Whole(Some(Table::read_wanted(&source, wanted)?));
             return Ok(Self { content: Content::Memory(source.into()), tables, rows: None, watch });
         };
         Ok(Self { content: Content::File(path.into()), tables, rows: Some((0, rows)), watch })
@@ -95,7 +95,7 @@ impl<'w> Chunks<'w> {
 impl Tables {
     /// The tables and the number of rows of a file that can be read in pieces.
     #[cfg_attr(not(feature = "arrow"), expect(unused_variables, reason = "an array has no named columns"))]
-    fn in_pieces(path: &Path, mut file: File, names: &[&str]) -> Result<Option<(Self, u64)>, FileError> {
+    fn in_pieces(path: &Path, mut file: File, wanted: Wanted<'_>) -> Result<Option<(Self, u64)>, FileError> {
         let read_error = |source| FileError::Read { path: path.into(), source };
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(Format::MAGIC_LEN).read_to_end(&mut start).map_err(read_error)?;
@@ -107,7 +107,7 @@ impl Tables {
             }
             #[cfg(feature = "arrow")]
             Some(Format::Parquet) => {
-                let chunks = ParquetChunks::open(path, file, names)?;
+                let chunks = ParquetChunks::open(path, file, wanted)?;
                 let rows = chunks.rows();
                 Some((Self::Parquet(chunks), rows))
             }

@@ -47,6 +47,7 @@ mod npy_chunks;
 mod npz;
 #[cfg(feature = "arrow")]
 mod parquet;
+mod pieces;
 mod read;
 mod source;
 mod table;
@@ -59,6 +60,7 @@ pub use column::{Column, binary_data, check_rows};
 pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
+pub use pieces::{MatrixPieces, TablePieces};
 pub use source::{Source, sha256};
-pub use table::{Shown, Table};
+pub use table::{ColumnKind, Shown, ShownCell, Table};
 pub use weights::{Sample, counted_data, weighted_data};

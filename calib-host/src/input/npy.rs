@@ -5,7 +5,7 @@ use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
 
 use super::cell::{TableCell, saturated};
 use super::source::Source;
-use super::table::Table;
+use super::table::{ColumnKind, Table};
 use crate::files::{FileError, Format, Place, Problem};
 
 /// The longest header of version 1, with what is before it.
@@ -111,6 +111,11 @@ impl Layout {
         Ok(Self { place, dtype, element, element_len, shape, order, header_len })
     }
 
+    /// Whether the rows of a matrix follow each other.
+    pub(super) fn is_by_rows(&self) -> bool {
+        self.order == Order::C
+    }
+
     /// Refuses elements that are no numbers.
     pub(super) fn check_type(&self) -> Result<(), FileError> {
         self.numbers(&[]).map(drop)
@@ -171,6 +176,16 @@ fn values<T: Deserialize, U>(element: &DType, mut data: &[u8], map: fn(T) -> U) 
 }
 
 impl NpyNumbers {
+    fn kind(&self) -> ColumnKind {
+        match self {
+            Self::F32(_) => ColumnKind::F32,
+            Self::F64(_) => ColumnKind::F64,
+            Self::Integers(_) => ColumnKind::Integer,
+            Self::Unsigned(_) => ColumnKind::Unsigned,
+            Self::Bools(_) => ColumnKind::Bool,
+        }
+    }
+
     /// Makes the elements of a matrix that is stored column by column row-major.
     fn transpose(&mut self, rows: usize, columns: usize) {
         match self {
@@ -238,6 +253,7 @@ impl NpyArray {
             return Err(self.wrong_shape("(rows,)"));
         };
         let column = table.add_column(name, true);
+        table.set_kind(column, self.numbers.kind());
         let mut push = |cell| table.push(column, cell);
         match self.numbers {
             NpyNumbers::F32(values) => values.into_iter().map(TableCell::F32).for_each(&mut push),

@@ -52,7 +52,8 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
 /// A file as tables of some rows each, with the wanted columns.
 pub(super) struct ParquetChunks {
     place: Place,
-    names: Vec<String>,
+    /// The names of the columns that are wanted; `None` for all.
+    names: Option<Vec<String>>,
     batches: Option<ParquetRecordBatchReader>,
     schema: SchemaRef,
     rows: u64,
@@ -65,13 +66,13 @@ impl ParquetChunks {
     /// # Errors
     ///
     /// If it is damaged, unpacked a row group is larger than [`MAX_UNPACKED_BYTES`], or all of it has more rows than are kept.
-    pub(super) fn open(path: &Path, file: File, names: &[&str]) -> Result<Self, FileError> {
+    pub(super) fn open(path: &Path, file: File, wanted: Wanted<'_>) -> Result<Self, FileError> {
         let place = Place::file(path);
         in_place(&place, || {
             let file = Opened::new(place.clone(), file)?;
             let mut columns = Table::at(place.clone(), 0);
             let schema = file.builder.schema().clone();
-            let filled = add_columns(&mut columns, schema.fields(), Wanted::Only(names));
+            let filled = add_columns(&mut columns, schema.fields(), wanted);
             let largest = file.unpacked_len_bytes(&filled)?.into_iter().max().unwrap_or(0);
             if largest > MAX_UNPACKED_BYTES {
                 return Err(file.error(Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
@@ -85,7 +86,10 @@ impl ParquetChunks {
             }
             // Without any of the columns there is one table, which can say so.
             let batches = if filled.is_empty() { None } else { Some(file.batches(&filled)?) };
-            let names = names.iter().map(|&name| name.to_owned()).collect();
+            let names = match wanted {
+                Wanted::All => None,
+                Wanted::Only(names) => Some(names.iter().map(|&name| name.to_owned()).collect()),
+            };
             Ok(Self { place: place.clone(), names, batches, schema, rows, first_row: 0 })
         })
     }
@@ -99,9 +103,10 @@ impl ParquetChunks {
     pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
         let place = self.place.clone();
         in_place(&place, || {
-            let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+            let names: Vec<&str> = self.names.iter().flatten().map(String::as_str).collect();
+            let wanted = if self.names.is_some() { Wanted::Only(&names) } else { Wanted::All };
             let mut table = Table::at(place.clone(), self.first_row);
-            let filled = add_columns(&mut table, self.schema.fields(), Wanted::Only(&names));
+            let filled = add_columns(&mut table, self.schema.fields(), wanted);
             let Some(batches) = &mut self.batches else {
                 let rows = std::mem::replace(&mut self.first_row, 1);
                 return Ok((rows == 0).then_some(table));

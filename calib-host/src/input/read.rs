@@ -28,7 +28,7 @@ impl Table {
         Self::read_wanted(source, Wanted::Only(names))
     }
 
-    fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, FileError> {
+    pub(super) fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, FileError> {
         let file = Place::file(source.path());
         if source.bytes().is_empty() {
             return Err(FileError::input(file, Problem::EmptyFile));

@@ -29,7 +29,46 @@ pub struct Table {
 #[derive(Clone, Debug)]
 struct NamedColumn {
     name: String,
+    kind: ColumnKind,
     content: ColumnContent,
+}
+
+/// What the cells of a column are, whatever rows are read: where the file says so, numbers or booleans; otherwise text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Text, or cells of several kinds.
+    Text,
+    /// Booleans.
+    Bool,
+    /// Floats of 32 bits, or of 16, which are among them.
+    F32,
+    /// Floats of 64 bits.
+    F64,
+    /// Integers with a sign, or of up to 32 bits without.
+    Integer,
+    /// Integers of 64 bits without a sign.
+    Unsigned,
+}
+
+/// A cell as it is in a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ShownCell<'t> {
+    /// A null, or a field that a JSON object does not have.
+    Missing,
+    /// Text.
+    Text(&'t str),
+    /// A number, by the digits that the file has.
+    Number(&'t str),
+    /// A boolean.
+    Bool(bool),
+    /// A float of 32 bits.
+    F32(f32),
+    /// A float of 64 bits.
+    F64(f64),
+    /// An integer with a sign.
+    Integer(i64),
+    /// An integer without a sign.
+    Unsigned(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -229,6 +268,43 @@ impl<'t> Shown<'t> {
         self.left_out.iter().map(|column| column.name.as_str())
     }
 
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The place of the column that [`Table::numbers`] finds under this name.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let is_only = self.table.is_lone_array();
+        self.columns.iter().position(|column| is_only || column.name.trim() == name)
+    }
+
+    /// What the cells of a column are.
+    pub fn kind(&self, column: usize) -> ColumnKind {
+        self.columns[column].kind
+    }
+
+    /// A cell as it is in the file.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many columns or rows.
+    pub fn cell(&self, column: usize, row: usize) -> ShownCell<'t> {
+        let ColumnContent::Cells(cells) = &self.columns[column].content else {
+            unreachable!("only columns with cells are shown")
+        };
+        match self.table.resolve(cells[row]) {
+            TableCell::Missing => ShownCell::Missing,
+            TableCell::Raw(text) | TableCell::Text(text) => ShownCell::Text(text),
+            TableCell::Number(text) => ShownCell::Number(text),
+            TableCell::Bool(value) => ShownCell::Bool(value),
+            TableCell::F32(value) => ShownCell::F32(value),
+            TableCell::F64(value) => ShownCell::F64(value),
+            TableCell::Integer(value) => ShownCell::Integer(value),
+            TableCell::Unsigned(value) => ShownCell::Unsigned(value),
+        }
+    }
+
     /// The text of their cells in a row. Text is as it is in the file; a float has the digits that give it back.
     ///
     /// # Panics
@@ -265,12 +341,18 @@ impl Table {
     /// Adds a column to be filled; `wanted` or not.
     pub(super) fn add_column(&mut self, name: &str, wanted: bool) -> usize {
         let content = if wanted { ColumnContent::Cells(Vec::new()) } else { ColumnContent::NotRead };
-        self.columns.push(NamedColumn { name: name.into(), content });
+        self.columns.push(NamedColumn { name: name.into(), kind: ColumnKind::Text, content });
         self.columns.len() - 1
     }
 
     pub(super) fn add_unusable(&mut self, name: &str, problem: Problem) {
-        self.columns.push(NamedColumn { name: name.into(), content: ColumnContent::Unusable(problem) });
+        let content = ColumnContent::Unusable(problem);
+        self.columns.push(NamedColumn { name: name.into(), kind: ColumnKind::Text, content });
+    }
+
+    /// Says what the cells of a column are.
+    pub(super) fn set_kind(&mut self, column: usize, kind: ColumnKind) {
+        self.columns[column].kind = kind;
     }
 
     /// Turns a column, once and for all, into one that cannot be used.

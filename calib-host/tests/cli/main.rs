@@ -44,6 +44,8 @@ mod sets;
 mod signing;
 #[cfg(feature = "serial")]
 mod status;
+#[cfg(feature = "arrow")]
+mod streams;
 mod threshold;
 mod weights;
 mod wide;
