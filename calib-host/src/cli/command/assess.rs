@@ -103,11 +103,12 @@ impl Assess {
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
             ));
         }
-        warn(doubt.as_slice())?;
         let clusters = subject.clusters().cloned();
         let clusters = clusters.as_ref();
         let options = self.options(clusters);
-        question_predictions(&subject.first_predictions(), clusters)?;
+        let dependence = question_predictions(&subject.first_predictions(), clusters);
+        let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
+        warn(&doubts)?;
         if let (Some(clusters), false) = (clusters, self.json) {
             show::clusters(clusters.rows(), clusters.count())?;
         }
@@ -147,7 +148,7 @@ impl Assess {
                 None => return Ok(()),
             },
         };
-        value["warnings"] = json!(doubt.as_slice());
+        value["warnings"] = json!(doubts);
         if let Some((judged, _)) = &judged {
             value["prediction_sets"] = judged_json(judged);
         }

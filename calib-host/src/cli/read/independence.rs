@@ -1,23 +1,19 @@
 //! Asking whether rows are independent.
 
-use std::io;
-
 use calib_core::TopLabel;
 use calib_host::Vectors;
 use calib_host::assess::Prediction;
 use calib_host::data::{BinaryData, Repeats};
 use calib_host::stats::Clusters;
 
-use crate::cli::out::warn;
-
-/// Warns if rows do not look independent, unless somebody said which belong together.
-pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> io::Result<()> {
+/// What to warn of if rows do not look independent, unless somebody said which belong together.
+pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
     if clusters.is_some() {
-        return Ok(());
+        return None;
     }
     // Only points on a disk could fail to be read, and these are not looked at.
     let noticed = Repeats::noticed_in(data).ok().flatten();
-    warn(noticed.map(|repeats| format!("{repeats} Then name the patient with --cluster-column.")).as_slice())
+    noticed.map(|repeats| format!("{repeats} Then name the patient with --cluster-column."))
 }
 
 /// What vectors predict, with what came of it.
@@ -33,11 +29,12 @@ pub(crate) fn predictions(vectors: &Vectors, labels: &[i64]) -> Vec<Prediction> 
 }
 
 /// As [`question_independence`], of predictions.
-pub(crate) fn question_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> io::Result<()> {
-    let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
-    match BinaryData::new(scores, labels) {
-        Ok(data) => question_independence(&data.on_device(), clusters),
-        // There are none.
-        Err(_) => Ok(()),
+pub(crate) fn question_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<String> {
+    if clusters.is_some() {
+        return None;
     }
+    let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
+    // Without rows there is nothing to ask.
+    let data = BinaryData::new(scores, labels).ok()?;
+    question_independence(&data.on_device(), None)
 }
