@@ -9,7 +9,7 @@ use crate::binary::{BinaryMethod, Umd};
 use crate::data::{BinaryData, DataError};
 use crate::error::FitError;
 use crate::fit::fit_binary;
-use crate::points::{group, split};
+use crate::points::{group, split_groups};
 use crate::stats::{Clusters, Seed, Units, deal};
 
 /// A number of bins that was tried.
@@ -158,7 +158,7 @@ pub fn halves(
         return halves_of_clusters(&points.into_iter().collect::<Vec<_>>(), clusters, seed);
     }
     let groups = group(points.into_iter().map(|(score, label)| (score, 1, label.into())).collect());
-    let parts = split(&groups, 2, seed);
+    let parts = split_groups(&groups, 2, seed);
     let calibration = parts[0].iter().map(|group| (group.score, group.n, group.positives)).collect();
     let test: Vec<(f64, bool)> =
         parts[1].iter().flat_map(|group| (0..group.n).map(|i| (group.score, i < group.positives))).collect();

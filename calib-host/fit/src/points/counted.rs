@@ -12,10 +12,13 @@ use crate::stats::{Sums, mean};
 /// A run is cut when it has so many points: few enough to be sorted in a cache.
 const RUN_POINTS: u64 = 1 << 18;
 
+/// A walk gathers so much at once, even of points in memory.
+const WALK_LEN_BYTES: u64 = 256 << 20;
+
 /// Packed points with their counts by bucket: the first pass. Whatever a fit wants to know more exactly it learns from the
 /// points of some buckets, gathered by another pass.
-pub(crate) struct Counted<'p, P: ?Sized> {
-    passes: &'p P,
+pub(crate) struct Counted<P> {
+    passes: P,
     /// Points and positives below each bucket; one entry more than there are buckets.
     below: Vec<(u64, u64)>,
 }
@@ -36,9 +39,9 @@ enum Gathered {
     Counts(Vec<u64>),
 }
 
-impl<'p, P: Passes + ?Sized> Counted<'p, P> {
+impl<P: Passes> Counted<P> {
     /// Counts at least one point by bucket.
-    pub(crate) fn new(passes: &'p P) -> Result<Self, FitError> {
+    pub(crate) fn new(passes: P) -> Result<Self, FitError> {
         let counts = passes.fold(
             &|| vec![[0u64; 2]; packed::BUCKET_NUMBERS].try_into().expect("of that length"),
             &|counts: &mut Box<[[u64; 2]; packed::BUCKET_NUMBERS]>, points| {
@@ -93,17 +96,9 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
         map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
-        let mut rest = runs;
-        while !rest.is_empty() {
-            let mut len_bytes = 0u64;
-            let fits = |run: &&Run| {
-                len_bytes = len_bytes.saturating_add(run.len_bytes());
-                len_bytes <= P::BUDGET_LEN_BYTES
-            };
-            let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        for batch in batches(runs, P::BUDGET_LEN_BYTES) {
             let first = results.len();
             map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
-            rest = after;
         }
         Ok(results)
     }
@@ -133,6 +128,21 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
     }
 }
 
+/// Divides runs into batches that take up to so many bytes, of one run at least.
+fn batches(runs: &[Run], budget_len_bytes: u64) -> impl Iterator<Item = &[Run]> {
+    let mut rest = runs;
+    std::iter::from_fn(move || {
+        let mut len_bytes = 0u64;
+        let fits = |run: &&Run| {
+            len_bytes = len_bytes.saturating_add(run.len_bytes());
+            len_bytes <= budget_len_bytes
+        };
+        let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1).min(rest.len()));
+        rest = after;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
 /// Maps the groups of gathered runs on all cores, the first of which has the number `first`.
 fn map_gathered<T: Send>(
     gathered: Vec<Gathered>,
@@ -142,14 +152,9 @@ fn map_gathered<T: Send>(
     results: &mut Vec<T>,
 ) {
     let mapped = gathered.into_par_iter().zip(runs).enumerate();
-    results.par_extend(mapped.map(|(index, (gathered, run))| match gathered {
-        Gathered::Points(mut points) => {
-            points.sort_unstable();
-            map(first + index, &mut packed::sorted_groups(&points))
-        }
-        Gathered::Counts(counts) => {
-            map(first + index, &mut packed::counted_groups(packed::bucket_start(run.start), &counts))
-        }
+    results.par_extend(mapped.map(|(index, (mut gathered, run))| {
+        gathered.sort();
+        map(first + index, &mut gathered.groups(run))
     }));
 }
 
@@ -180,6 +185,21 @@ impl Run {
 }
 
 impl Gathered {
+    /// Puts points in order, as they must be for their groups.
+    fn sort(&mut self) {
+        if let Self::Points(points) = self {
+            points.sort_unstable();
+        }
+    }
+
+    /// The groups of a run, in ascending order of score.
+    fn groups(&self, run: &Run) -> Box<dyn Iterator<Item = Group> + '_> {
+        match self {
+            Self::Points(points) => Box::new(packed::sorted_groups(points)),
+            Self::Counts(counts) => Box::new(packed::counted_groups(packed::bucket_start(run.start), counts)),
+        }
+    }
+
     fn merge(&mut self, other: Self) {
         match (self, other) {
             (Self::Points(points), Self::Points(others)) => points.extend(others),
@@ -191,7 +211,7 @@ impl Gathered {
     }
 }
 
-impl<P: Passes + ?Sized> Points for Counted<'_, P> {
+impl<P: Passes> Points for Counted<P> {
     fn totals(&self) -> (u64, u64) {
         self.below[BUCKETS]
     }
@@ -291,11 +311,26 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
         Ok(mean(sums, self.totals().0))
     }
 
-    fn map_runs<T: Send>(
+    fn map_numbered_runs<T: Send>(
         &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        self.map(&self.runs(), |_, groups| map(groups))
+        self.map(&self.runs(), map)
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
+        for batch in batches(&self.runs(), P::BUDGET_LEN_BYTES.min(WALK_LEN_BYTES)) {
+            let mut gathered = self.gather(batch)?;
+            gathered.par_iter_mut().for_each(Gathered::sort);
+            for (gathered, run) in gathered.iter().zip(batch) {
+                gathered.groups(run).try_for_each(&mut *visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn packed_in_memory(&self) -> Option<usize> {
+        Some(P::IN_MEMORY)
     }
 }
 
@@ -334,6 +369,7 @@ mod tests {
 
     impl Passes for Scarce {
         const BUDGET_LEN_BYTES: u64 = 64;
+        const IN_MEMORY: usize = 0;
 
         fn fold<T: Send>(
             &self,
@@ -362,6 +398,9 @@ mod tests {
         prop_assert_eq!(points.below(edges), Points::below(groups, edges));
         prop_assert_eq!(points.ranges(), groups.ranges());
         prop_assert_eq!(points.groups().unwrap(), groups);
+        let mut walked = Vec::new();
+        points.walk(&mut |group| Ok(walked.push(group))).unwrap();
+        prop_assert_eq!(walked, groups);
         let terms = |score: f64, label: bool| [score.sqrt(), f64::from(u8::from(label)) * score - 0.3];
         prop_assert_eq!(points.means(terms), groups.means(terms));
         Ok(())
@@ -383,7 +422,7 @@ mod tests {
             edges.push(packed::score(points[0]) + 1e-12);
             edges.sort_unstable_by(f64::total_cmp);
             answers_as_groups_do(&Counted::new(&points[..]).unwrap(), &groups, &ranks, &edges)?;
-            answers_as_groups_do(&Counted::new(&Scarce(points)).unwrap(), &groups, &ranks, &edges)?;
+            answers_as_groups_do(&Counted::new(Scarce(points)).unwrap(), &groups, &ranks, &edges)?;
         }
     }
 

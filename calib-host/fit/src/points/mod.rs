@@ -7,6 +7,7 @@ mod blocks;
 mod concordance;
 mod counted;
 mod group;
+mod kept;
 pub(crate) mod packed;
 mod passes;
 mod spill;
@@ -25,7 +26,7 @@ pub(crate) use group::{group, totals};
 pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Passes};
 pub(crate) use spill::{Collected, Collector, Spill};
-pub(crate) use split::split;
+pub(crate) use split::{split, split_groups};
 pub use spread::Spread;
 
 /// Calibration points, at least one.
@@ -56,7 +57,21 @@ pub(crate) trait Points: Sync {
     fn map_runs<T: Send>(
         &self,
         map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError> {
+        self.map_numbered_runs(|_, groups| map(groups))
+    }
+
+    /// As [`Points::map_runs`], with the number of each run. Runs are cut in the same places each time.
+    fn map_numbered_runs<T: Send>(
+        &self,
+        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError>;
+
+    /// Visits all groups in ascending order of score.
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError>;
+
+    /// How many of the points a part of them may keep in memory, if a part is kept packed as these are; `None` if as groups.
+    fn packed_in_memory(&self) -> Option<usize>;
 
     /// An area under the ROC curve that the scores' own is not below, as far as what is counted already tells.
     fn auc_at_least(&self) -> f64 {
@@ -137,11 +152,19 @@ impl Points for [Group] {
         Ok(mean(sums, self.totals().0))
     }
 
-    fn map_runs<T: Send>(
+    fn map_numbered_runs<T: Send>(
         &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        Ok(vec![map(&mut self.iter().copied())])
+        Ok(vec![map(0, &mut self.iter().copied())])
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
+        self.iter().copied().try_for_each(visit)
+    }
+
+    fn packed_in_memory(&self) -> Option<usize> {
+        None
     }
 }
 
