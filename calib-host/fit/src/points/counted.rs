@@ -93,19 +93,46 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
         map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
+        self.map_in_order(runs, P::BUDGET_LEN_BYTES, map, |result| {
+            results.push(result);
+            Ok(())
+        })?;
+        Ok(results)
+    }
+
+    /// Maps the groups of runs, and takes the results in order; at most so many bytes of points are gathered in a pass.
+    fn map_in_order<T: Send>(
+        &self,
+        runs: &[Run],
+        budget_len_bytes: u64,
+        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
         let mut rest = runs;
+        let mut first = 0;
         while !rest.is_empty() {
             let mut len_bytes = 0u64;
             let fits = |run: &&Run| {
                 len_bytes = len_bytes.saturating_add(run.len_bytes());
-                len_bytes <= P::BUDGET_LEN_BYTES
+                len_bytes <= budget_len_bytes
             };
             let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-            let first = results.len();
+            let mut results = Vec::with_capacity(batch.len());
             map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
-            rest = after;
+            results.into_iter().try_for_each(&mut take)?;
+            (rest, first) = (after, first + batch.len());
         }
-        Ok(results)
+        Ok(())
+    }
+
+    /// Maps runs of groups as [`Points::map_runs`], and takes the results in order, before many of them are there.
+    pub(crate) fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        const BUDGET_LEN_BYTES: u64 = 16 << 20;
+        self.map_in_order(&self.runs(), BUDGET_LEN_BYTES, |_, groups| map(groups), take)
     }
 
     fn gather(&self, runs: &[Run]) -> Result<Vec<Gathered>, FitError> {
