@@ -17,6 +17,7 @@ mod percent;
 mod score_kind;
 mod seed;
 mod share;
+mod single;
 
 pub(crate) use binomial::at_most_is_rare;
 pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
@@ -36,3 +37,4 @@ pub use percent::{decimals, percent, percent_of_success};
 pub use score_kind::ScoreKind;
 pub use seed::Seed;
 pub use share::Share;
+pub use single::{single_at_least, single_at_most};

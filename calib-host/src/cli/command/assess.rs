@@ -111,11 +111,12 @@ impl Assess {
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
             ));
         }
-        warn(doubt.as_slice())?;
         let clusters = subject.clusters().cloned();
         let clusters = clusters.as_ref();
         let options = self.options(clusters);
-        question_predictions(&subject.first_predictions(), clusters)?;
+        let dependence = question_predictions(&subject.first_predictions(), clusters);
+        let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
+        warn(&doubts)?;
         if let (Some(clusters), false) = (clusters, self.json) {
             show::clusters(clusters.rows(), clusters.count())?;
         }
@@ -155,7 +156,7 @@ impl Assess {
                 None => return Ok(()),
             },
         };
-        value["warnings"] = json!(doubt.as_slice());
+        value["warnings"] = json!(doubts);
         if let Some((judged, _)) = &judged {
             value["prediction_sets"] = judged_json(judged);
         }
@@ -174,7 +175,8 @@ impl Assess {
     /// Assesses it.
     fn survey(&self, surveyed: &Surveyed) -> Result<(), Error> {
         let options = self.options(None);
-        question_points(&surveyed.before)?;
+        let doubt = question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?;
+        warn(doubt.as_slice())?;
         let clinical = ClinicalOptions { extremes: self.clinical.extremes(), thresholds: &[] };
         let (mut value, binning) = match &surveyed.after {
             None => {
@@ -196,7 +198,7 @@ impl Assess {
                 }
             }
         };
-        value["warnings"] = json!([]);
+        value["warnings"] = json!(doubt.as_slice());
         print_value(value, binning, &options)
     }
 

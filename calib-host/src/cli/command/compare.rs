@@ -210,7 +210,7 @@ impl Compare {
             ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
         let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
         // Checks the range, too.
-        question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref())?;
+        doubts.extend(question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref()));
         doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
         let labels = labels.values.iter().map(|&label| label == 1);
         Ok(CompareData::binary_of(kind, scores.values.iter().copied().zip(labels), clusters.as_ref()))
@@ -235,7 +235,7 @@ impl Compare {
             let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
             let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
             let clusters = clusters.map(|clusters| clusters.read(&sources[0], vectors.len())).transpose()?;
-            question_predictions(&predictions(&vectors, &labels), clusters.as_ref())?;
+            doubts.extend(question_predictions(&predictions(&vectors, &labels), clusters.as_ref()));
             let data = CompareData::vectors(&vectors, &labels, claim, clusters.as_ref());
             let data = data.expect("the rows were checked");
             Ok::<_, Error>((vectors.classes(), data))

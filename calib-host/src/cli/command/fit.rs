@@ -211,9 +211,9 @@ impl FitCommand {
                 (problems, rows, drawn)
             }
             None => {
-                let LabelledVectors { vectors, labels, rows, drawn } =
+                let LabelledVectors { vectors, labels, rows, drawn, dependence } =
                     self.labelled_vectors(&sources, kind)?;
-                warnings.doubts.extend(question_kind(&sources[0], &vectors));
+                warnings.doubts.extend(question_kind(&sources[0], &vectors).into_iter().chain(dependence));
                 let problems = match by_margin {
                     true => Problems::of_class_margins(&vectors, &labels, reduction),
                     false => Problems::new(&vectors, &labels, reduction),
@@ -252,8 +252,9 @@ impl FitCommand {
             ));
         }
         let sources = self.matrix_sources(path, quiet)?;
-        let LabelledVectors { vectors, labels, rows, drawn } = self.labelled_vectors(&sources, kind)?;
-        let doubts = question_kind(&sources[0], &vectors).into_iter().collect();
+        let LabelledVectors { vectors, labels, rows, drawn, dependence } =
+            self.labelled_vectors(&sources, kind)?;
+        let doubts = question_kind(&sources[0], &vectors).into_iter().chain(dependence).collect();
         let warnings = Warnings { doubts, ..Warnings::default() };
         warnings.print()?;
         let data = VectorData::new(&vectors, &labels).expect("the rows were checked");
@@ -298,11 +299,11 @@ impl FitCommand {
         Ok(match self.draw(&sources[0], &labels, |a, b| vectors.compare(a, b))? {
             Some(drawn) => {
                 let (vectors, labels) = (vectors.part(&drawn.rows), drawn.of(&labels));
-                LabelledVectors { vectors, labels, rows, drawn: Some(drawn) }
+                LabelledVectors { vectors, labels, rows, drawn: Some(drawn), dependence: None }
             }
             None => {
-                question_predictions(&predictions(&vectors, &labels), None)?;
-                LabelledVectors { vectors, labels, rows, drawn: None }
+                let dependence = question_predictions(&predictions(&vectors, &labels), None);
+                LabelledVectors { vectors, labels, rows, drawn: None, dependence }
             }
         })
     }
@@ -368,7 +369,6 @@ impl FitCommand {
             label_column: &self.label_column,
         };
         let input = files.read(&reading(quiet))?;
-        question_independence(&input.data, None)?;
         let method = self.method.binary((input.data.len(), &input.scores), kind, None)?;
         let fit = fit_binary(&input.data, &method, self.divided_alpha());
         let input_place = input.scores.clone();
@@ -378,7 +378,8 @@ impl FitCommand {
             Error::fit(if one_class { input.labels.clone() } else { input.scores.clone() }, cause)
         })?;
         let spread = input.data.spread().map_err(|cause| Error::fit(input_place, cause))?;
-        let warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
+        let mut warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
+        warnings.doubts.extend(question_independence(&input.data, None));
         let origin = DataOrigin { sha256: input.sha256, rows };
         Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings })
     }
@@ -402,8 +403,8 @@ impl FitCommand {
         let all = input::binary_data(&scores, &labels, kind)?;
         let fit_error = |cause| Error::fit(place.clone(), cause);
         let rows = all.rows_hash().map_err(fit_error)?;
-        question_independence(&all, None)?;
         let mut warnings = warnings_of(&all).map_err(fit_error)?;
+        warnings.doubts.extend(question_independence(&all, None));
         warnings.doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
 
         let groups = read_groups(&sources[0], column, scores.len())?;
@@ -461,9 +462,12 @@ impl FitCommand {
             (scores, *labels) = (scores.part(some), labels.part(some));
             sample = self.points.sample(&table, (&scores, kind), Some(labels))?;
         }
-        if let (Sample::Points(data), false, None) = (&sample, self.points.are_aggregated(), &drawn) {
-            question_independence(data, None)?;
-        }
+        let dependence = match (&sample, &drawn) {
+            (Sample::Points(data), None) if !self.points.are_aggregated() => {
+                question_independence(data, None)
+            }
+            _ => None,
+        };
         let sample =
             if encoding.is_none() && self.table == TableWidth::U16 { sample.rounded() } else { sample };
         let fit_error = |cause| {
@@ -479,7 +483,7 @@ impl FitCommand {
         }
         .map_err(fit_error)?;
         let mut warnings = warnings_of_sample(&sample).map_err(fit_error)?;
-        warnings.doubts.extend(doubt);
+        warnings.doubts.extend(doubt.into_iter().chain(dependence));
         let spread = sample.spread().map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = self.drawn(over_codes(fit.with_spreads([Some(spread)]), encoding)?, drawn);
@@ -555,6 +559,8 @@ struct LabelledVectors {
     /// The hash of all rows, those that were not drawn among them.
     rows: RowsHash,
     drawn: Option<Drawn>,
+    /// What to warn of if rows do not look independent.
+    dependence: Option<String>,
 }
 
 /// The rows that were drawn, one of each cluster.

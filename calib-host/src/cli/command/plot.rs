@@ -123,7 +123,7 @@ impl PlotCommand {
         let clusters = data.test.clusters.as_ref();
         let options = AssessOptions { clusters, ..AssessOptions::default() };
         let both = assess_before_after(before, after, *kind, &options, &options);
-        question_predictions(before, clusters)?;
+        warn(question_predictions(before, clusters).as_slice())?;
         warn(&data.test.evidence(&artifact.stored.artifact(), &both, clusters))?;
         let resamples = self.is_banded().then_some(RESAMPLES);
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));

@@ -9,6 +9,7 @@ use calib_host::input::{self, Source};
 use calib_host::sets::{ConformityScore, PredictionSets, SetAim};
 use calib_host::{ArtifactOptions, StoredArtifact, VectorKind};
 use clap::Args;
+use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -123,7 +124,11 @@ impl Sets {
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
         match (self.json, quiet) {
-            (true, _) => print_json(&shown.json()),
+            (true, _) => {
+                let mut value = shown.json();
+                value["warnings"] = json!(doubt.as_slice());
+                print_json(&value)
+            }
             (false, true) => Ok(()),
             (false, false) => Ok(shown.print(&mut stderr())?),
         }
