@@ -40,6 +40,7 @@ mod guard;
 #[cfg(feature = "arrow")]
 mod ipc;
 mod json_lines;
+mod labelled;
 mod limit;
 mod matrix;
 mod npy;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float32Type;
-use arrow_array::{Array, Float32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::reader::FileReader;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

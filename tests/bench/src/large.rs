@@ -21,7 +21,15 @@ const METHODS: [&[&str]; 4] =
 const WRITER: &str = "large_files";
 
 /// A folder that goes when this does.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Result<Self> {
+        let folder = Self(std::env::temp_dir().join(format!("calib-bench-{}", std::process::id())));
+        fs::create_dir_all(&folder.0)?;
+        Ok(folder)
+    }
+}
 
 impl Drop for Folder {
     fn drop(&mut self) {
@@ -34,20 +42,29 @@ impl Drop for Folder {
 /// The most rows that are assessed and reported on: these commands read whole files.
 const MOST_READ_WHOLE: u64 = 10_000_000;
 
-/// Measures files of `rows`, a tenth and a hundredth of them.
-pub(crate) fn large(rows: u64) -> Result<()> {
+/// Builds the program and the writer of files.
+pub(crate) fn build() -> Result<()> {
     eprintln!("building for release");
     let build =
         ["build", "--quiet", "--release", "--package", "calib-host", "--bin", "calib", "--example", WRITER];
-    run(cargo(&root()).args(build))?;
+    run(cargo(&root()).args(build))
+}
+
+/// Writes files of so many rows.
+pub(crate) fn write_rows(folder: &Path, rows: u64) -> Result<()> {
+    eprintln!("writing {rows} rows to {}", folder.display());
+    let writer = root().join("target/release/examples").join(WRITER);
+    run(Command::new(writer).arg(folder).arg(rows.to_string()))
+}
+
+/// Measures files of `rows`, a tenth and a hundredth of them.
+pub(crate) fn large(rows: u64) -> Result<()> {
+    build()?;
     println!("{}", machine());
     println!("{:<12} {:<8} {:>14} {:>10} {:>16}", "", "format", "rows", "time (s)", "peak memory (MiB)");
     for rows in [rows / 100, rows / 10, rows] {
-        let folder = Folder(std::env::temp_dir().join(format!("calib-bench-{}", std::process::id())));
-        fs::create_dir_all(&folder.0)?;
-        eprintln!("writing {rows} rows to {}", folder.0.display());
-        let writer = root().join("target/release/examples").join(WRITER);
-        run(Command::new(writer).arg(&folder.0).arg(rows.to_string()))?;
+        let folder = Folder::new()?;
+        write_rows(&folder.0, rows)?;
         for method in METHODS {
             for format in ["npy", "parquet"] {
                 let scores: &[&str] = match format {
@@ -69,7 +86,7 @@ pub(crate) fn large(rows: u64) -> Result<()> {
 fn read_whole(folder: &Path, rows: u64) -> Result<()> {
     let arrays = ["--scores", "scores.npy", "--labels", "labels.npy"];
     let fit = ["fit", "--force", "-o", "cal.bin", "--method", "umd", "--bins", "15"];
-    measured(folder, &[&fit[..], &arrays].concat())?;
+    measured(&mut calib(folder, &[&fit[..], &arrays].concat()))?;
     line(folder, "assess", "npy", rows, &[&["assess", "cal.bin", "--same-rows"], &arrays[..]].concat())?;
     let calibration = ["--calibration", "scores.npy", "--calibration-labels", "labels.npy"];
     let test = ["--test", "scores.npy", "--test-labels", "labels.npy"];
@@ -85,23 +102,28 @@ fn read_whole(folder: &Path, rows: u64) -> Result<()> {
 /// Runs a command and prints a line about it.
 fn line(folder: &Path, name: &str, format: &str, rows: u64, arguments: &[&str]) -> Result<()> {
     eprintln!("{name}, {format}");
-    let (seconds, peak) = measured(folder, arguments)?;
+    let (seconds, peak) = measured(&mut calib(folder, arguments))?;
     let peak = peak.map_or("-".into(), |kib| (kib / 1024).to_string());
     println!("{name:<12} {format:<8} {rows:>14} {seconds:>10.2} {peak:>16}");
     Ok(())
 }
 
-/// Runs `calib` in a folder; gives its seconds and its peak memory in KiB, where the system says it.
-fn measured(folder: &Path, arguments: &[&str]) -> Result<(f64, Option<u64>)> {
+/// `calib` in a folder.
+pub(crate) fn calib(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(root().join("target/release/calib"));
     command.current_dir(folder).args(arguments);
+    command
+}
+
+/// Runs a command; gives its seconds and its peak memory in KiB, where the system says it.
+pub(crate) fn measured(command: &mut Command) -> Result<(f64, Option<u64>)> {
     let start = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .context("cannot run calib")?;
+        .with_context(|| format!("cannot run {command:?}"))?;
     let mut peak = None;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -110,7 +132,7 @@ fn measured(folder: &Path, arguments: &[&str]) -> Result<(f64, Option<u64>)> {
         peak = peak_kib(&child).max(peak);
         thread::sleep(PERIOD);
     };
-    ensure!(status.success(), "calib {} failed ({status})", arguments.join(" "));
+    ensure!(status.success(), "{command:?} failed ({status})");
     Ok((start.elapsed().as_secs_f64(), peak))
 }
 

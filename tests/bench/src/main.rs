@@ -3,6 +3,7 @@
 mod large;
 mod memory;
 mod peer;
+mod streams;
 
 use std::env;
 
@@ -14,6 +15,8 @@ fn main() -> Result<()> {
         optional --rows n: u64
         /// Instead, run `calib fit`, `assess` and `report` on files of N, N / 10 and N / 100 rows, and measure time and peak memory.
         optional --large n: u64
+        /// Instead, run `calib apply` and `assess` on files of N, N / 10 and N / 100 rows, each beside its peer.
+        optional --streams n: u64
         /// Compare with netcal, too, which brings PyTorch: a download of several GB.
         optional --netcal
         /// Compare with the packages of Python that are installed already, if they are.
@@ -21,6 +24,9 @@ fn main() -> Result<()> {
     };
     if let Some(rows) = flags.large {
         return large::large(rows);
+    }
+    if let Some(rows) = flags.streams {
+        return streams::streams(rows, !flags.no_install);
     }
     ensure!(!cfg!(debug_assertions), "built without optimisation, this would measure nothing of use");
     memory::memory(flags.rows.unwrap_or(10_000_000), flags.netcal, !flags.no_install)

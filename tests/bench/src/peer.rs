@@ -9,7 +9,7 @@ use calib_run::{output, root, run};
 use serde_json::Value;
 
 const SCRIPT: &str = include_str!("peer.py");
-const PACKAGES: [&str; 2] = ["numpy==2.4.6", "scikit-learn==1.9.1"];
+const PACKAGES: [&str; 4] = ["numpy==2.4.6", "scikit-learn==1.9.1", "pandas==3.1.1", "pyarrow==26.0.1"];
 /// Brings PyTorch, several GB.
 const NETCAL: &str = "netcal==1.4.0";
 
@@ -58,7 +58,7 @@ pub(crate) fn measure(
 }
 
 /// The interpreter of a virtual environment with the packages, which is made if it is not there.
-fn environment(with_netcal: bool, may_install: bool) -> Result<PathBuf> {
+pub(crate) fn environment(with_netcal: bool, may_install: bool) -> Result<PathBuf> {
     let folder = root().join("target/bench-python");
     let python = folder.join("bin/python");
     // Written last, so that half an environment is made anew.

@@ -7,13 +7,13 @@ use crate::flags;
 use crate::setup::Setup;
 
 /// Measures this machine with a release build of `calib-bench-host`.
-pub(crate) fn host(setup: Setup, flags::Host { rows, large, netcal }: &flags::Host) -> Result<()> {
+pub(crate) fn host(setup: Setup, flags::Host { rows, large, streams, netcal }: &flags::Host) -> Result<()> {
     ensure!(
-        rows.is_none() || large.is_none(),
-        "--rows is of fits in memory, --large of files: give one of them"
+        [rows, large, streams].into_iter().flatten().count() <= 1,
+        "--rows is of fits in memory, --large and --streams of files: give one of them"
     );
     let mut arguments = Vec::new();
-    for (flag, number) in [("--rows", rows), ("--large", large)] {
+    for (flag, number) in [("--rows", rows), ("--large", large), ("--streams", streams)] {
         arguments.extend(number.iter().flat_map(|number| [flag.to_owned(), number.to_string()]));
     }
     arguments.extend(netcal.then(|| "--netcal".to_owned()));

@@ -53,6 +53,8 @@ xflags::xflags! {
                 /// Instead, run `calib fit`, `assess` and `report` on files of N, N / 10 and N / 100 rows, and measure time
                 /// and peak memory.
                 optional --large n: u64
+                /// Instead, run `calib apply` and `assess` on files of N, N / 10 and N / 100 rows, each beside its peer.
+                optional --streams n: u64
                 /// Compare with netcal, too, which brings PyTorch: a download of several GB.
                 optional --netcal
             }

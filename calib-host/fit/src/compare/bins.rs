@@ -114,7 +114,7 @@ pub fn choose_bins(
         let units = Units::new(clusters.as_ref(), &mut order, |a, b| rows[a].key() == rows[b].key());
         let rows = order.into_iter().map(|row| rows[row]).zip(0..).collect();
         let column = Column::with_sources(rows, PredictionKind::Binary, Binning::ByBin, norm);
-        let figures = column.figures(&column.tally());
+        let figures = column.frame.figures(&column.tally());
         let deviations = bootstrap.standard_deviations(&units, |counts| {
             let figures = column.resampled(counts);
             vec![figures.l2_squared, figures.l2_squared_debiased]

@@ -71,14 +71,30 @@ impl Repeats {
     ///
     /// None for points in memory.
     pub fn noticed_in(data: &BinaryData) -> Result<Option<Self>, FitError> {
+        match data.form() {
+            Form::Spilled(_) => Ok(None),
+            _ => Self::noticed_anywhere(data),
+        }
+    }
+
+    /// As [`Repeats::noticed_in`], also in points that are more than fit into memory.
+    ///
+    /// # Errors
+    ///
+    /// If these cannot be read back.
+    pub fn noticed_anywhere(data: &BinaryData) -> Result<Option<Self>, FitError> {
         let block = (data.len() / BLOCKS).max(FEWEST_ROWS);
         let of_run = |groups: &mut dyn Iterator<Item = Group>| Self::of_run(groups, block);
-        let runs = match data.form() {
-            Form::Packed(points) => Counted::new(&points[..])?.map_runs(of_run)?,
-            Form::Rows(rows) => group(rows.clone()).map_runs(of_run)?,
-            Form::Spilled(_) => return Ok(None),
+        let mut all = Self::default();
+        let add = |run| {
+            all = all.plus(run);
+            Ok(())
         };
-        let all = runs.into_iter().fold(Self::default(), Self::plus);
+        match data.form() {
+            Form::Packed(points) => Counted::new(&points[..])?.map_runs_in_order(of_run, add)?,
+            Form::Spilled(points) => Counted::new(&**points)?.map_runs_in_order(of_run, add)?,
+            Form::Rows(rows) => group(rows.clone()).map_runs(of_run)?.into_iter().try_for_each(add)?,
+        }
         Ok(all.is_noticed().then_some(all))
     }
 

@@ -96,11 +96,39 @@ impl<P: Passes> Counted<P> {
         map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
-        for batch in batches(runs, P::BUDGET_LEN_BYTES) {
-            let first = results.len();
-            map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
-        }
+        self.map_in_order(runs, P::BUDGET_LEN_BYTES, map, |result| {
+            results.push(result);
+            Ok(())
+        })?;
         Ok(results)
+    }
+
+    /// Maps the groups of runs, and takes the results in order; at most so many bytes of points are gathered in a pass.
+    fn map_in_order<T: Send>(
+        &self,
+        runs: &[Run],
+        budget_len_bytes: u64,
+        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        let mut first = 0;
+        for batch in batches(runs, budget_len_bytes) {
+            let mut results = Vec::with_capacity(batch.len());
+            map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
+            results.into_iter().try_for_each(&mut take)?;
+            first += batch.len();
+        }
+        Ok(())
+    }
+
+    /// Maps runs of groups as [`Points::map_runs`], and takes the results in order, before many of them are there.
+    pub(crate) fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        const BUDGET_LEN_BYTES: u64 = 16 << 20;
+        self.map_in_order(&self.runs(), BUDGET_LEN_BYTES, |_, groups| map(groups), take)
     }
 
     fn gather(&self, runs: &[Run]) -> Result<Vec<Gathered>, FitError> {

@@ -13,12 +13,13 @@ mod passes;
 mod spill;
 mod split;
 mod spread;
+mod tape;
 
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
 
 pub use blocks::{Block, isotonic_blocks};
-pub(crate) use blocks::{mean_is_below, pool, pool_groups};
+pub(crate) use blocks::{mean_is_below, pool, pool_groups, pool_onto};
 pub(crate) use concordance::Concordance;
 pub(crate) use counted::Counted;
 pub use group::Group;
@@ -28,6 +29,7 @@ pub(crate) use passes::{Arrays, Passes};
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::{split, split_groups};
 pub use spread::Spread;
+pub(crate) use tape::{IN_MEMORY, Tape};
 
 /// Calibration points, at least one.
 ///

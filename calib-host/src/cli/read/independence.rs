@@ -1,10 +1,10 @@
 //! Asking whether rows are independent.
 
 use calib_core::TopLabel;
-use calib_host::Vectors;
 use calib_host::assess::Prediction;
 use calib_host::data::{BinaryData, Repeats};
 use calib_host::stats::Clusters;
+use calib_host::{FitError, Vectors};
 
 /// What to warn of if rows do not look independent, unless somebody said which belong together.
 pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
@@ -12,8 +12,17 @@ pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Cluster
         return None;
     }
     // Only points on a disk could fail to be read, and these are not looked at.
-    let noticed = Repeats::noticed_in(data).ok().flatten();
-    noticed.map(|repeats| format!("{repeats} Then name the patient with --cluster-column."))
+    Repeats::noticed_in(data).ok().flatten().map(with_hint)
+}
+
+/// As [`question_independence`], of points that may be more than fit into memory, and of any floats.
+pub(crate) fn question_points(data: &BinaryData) -> Result<Option<String>, FitError> {
+    let rounded = (!data.is_packed()).then(|| data.clone().on_device());
+    Ok(Repeats::noticed_anywhere(rounded.as_ref().unwrap_or(data))?.map(with_hint))
+}
+
+fn with_hint(noticed: Repeats) -> String {
+    format!("{noticed} Then name the patient with --cluster-column.")
 }
 
 /// What vectors predict, with what came of it.

@@ -12,13 +12,14 @@ mod reported;
 mod rows;
 mod ruled;
 mod sets;
+mod surveyed;
 
 pub(crate) use assessed::{Assessed, Subject};
 pub(crate) use binary_rows::BinaryRows;
 pub(crate) use columns::{
     Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
 };
-pub(crate) use independence::{predictions, question_independence, question_predictions};
+pub(crate) use independence::{predictions, question_independence, question_points, question_predictions};
 pub(crate) use judged::judged_sets;
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use operating::OperatingRows;
@@ -29,3 +30,4 @@ pub(crate) use rows::{
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
 pub(crate) use sets::{SetInput, SetRows, SetSource};
+pub(crate) use surveyed::{After, Surveyed};
