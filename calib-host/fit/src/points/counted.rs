@@ -117,10 +117,15 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
                 len_bytes <= budget_len_bytes
             };
             let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-            let mut results = Vec::with_capacity(batch.len());
-            map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
-            results.into_iter().try_for_each(&mut take)?;
-            (rest, first) = (after, first + batch.len());
+            let mut gathered = self.gather(batch)?;
+            // The results of a few runs may be larger than all that is gathered.
+            for some in batch.chunks(rayon::current_num_threads()) {
+                let mut results = Vec::with_capacity(some.len());
+                map_gathered(gathered.drain(..some.len()).collect(), some, first, &map, &mut results);
+                results.into_iter().try_for_each(&mut take)?;
+                first += some.len();
+            }
+            rest = after;
         }
         Ok(())
     }
