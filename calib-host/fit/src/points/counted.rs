@@ -113,10 +113,14 @@ impl<P: Passes> Counted<P> {
     ) -> Result<(), FitError> {
         let mut first = 0;
         for batch in batches(runs, budget_len_bytes) {
-            let mut results = Vec::with_capacity(batch.len());
-            map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
-            results.into_iter().try_for_each(&mut take)?;
-            first += batch.len();
+            let mut gathered = self.gather(batch)?;
+            // The results of a few runs may be larger than all that is gathered.
+            for some in batch.chunks(rayon::current_num_threads()) {
+                let mut results = Vec::with_capacity(some.len());
+                map_gathered(gathered.drain(..some.len()).collect(), some, first, &map, &mut results);
+                results.into_iter().try_for_each(&mut take)?;
+                first += some.len();
+            }
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub(crate) use passes::{Arrays, Passes};
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::{split, split_groups};
 pub use spread::Spread;
-pub(crate) use tape::{IN_MEMORY, Tape};
+pub(crate) use tape::{IN_MEMORY, Sorted, Tape};
 
 /// Calibration points, at least one.
 ///

@@ -1,5 +1,8 @@
 //! Records in order, more of them than memory may hold.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
@@ -139,55 +142,75 @@ impl<const W: usize> Tape<W> {
         buffer
     }
 
-    /// Takes every record in ascending order, as `key` has it.
-    ///
-    /// # Errors
-    ///
-    /// If a temporary file cannot be made or written.
-    ///
-    /// # Panics
-    ///
-    /// If a temporary file cannot be read back.
-    pub(crate) fn for_each_sorted<K: Ord + Send>(
-        &self,
-        key: impl Fn(&[u64; W]) -> K + Sync,
-        mut take: impl FnMut(&[u64; W]),
-    ) -> io::Result<()> {
-        let run_len = self.in_memory.clamp(1 << 10, 1 << 20);
-        if self.file.is_none() {
-            let mut all = self.memory.clone();
-            all.par_sort_unstable_by_key(&key);
-            all.iter().for_each(take);
-            return Ok(());
-        }
-        let mut runs = Self::like(self);
-        let mut buffer = Vec::new();
-        for start in (0..self.len()).step_by(run_len) {
-            let mut run = self.read(start, run_len.min(self.len() - start), &mut buffer).to_vec();
-            run.par_sort_unstable_by_key(&key);
-            runs.extend(run)?;
-        }
-        runs.merge(run_len, key, &mut take);
-        Ok(())
-    }
-
-    /// Takes the records of sorted runs in ascending order.
-    fn merge<K: Ord>(&self, run_len: usize, key: impl Fn(&[u64; W]) -> K, take: &mut impl FnMut(&[u64; W])) {
-        let mut runs: Vec<Run<W>> = (0..self.len())
-            .step_by(run_len)
-            .map(|start| Run { next: start, end: self.len().min(start + run_len), head: Vec::new() })
-            .collect();
-        let mut heads: std::collections::BinaryHeap<_> = (0..runs.len())
-            .filter_map(|run| Some(std::cmp::Reverse((key(&runs[run].peek(self)?), run))))
-            .collect();
+    /// Takes the records of sorted runs, which end at these places, in ascending order.
+    fn merge(&self, ends: &[usize], mut take: impl FnMut(&[u64; W])) {
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let run = |(next, &end)| Run { next, end, head: Vec::new() };
+        let mut runs: Vec<Run<W>> = starts.zip(ends).map(run).collect();
+        let mut heads: BinaryHeap<_> =
+            (0..runs.len()).filter_map(|run| Some(Reverse((runs[run].peek(self)?, run)))).collect();
         while let Some(mut least) = heads.peek_mut() {
             let run = least.0.1;
             take(&runs[run].head.pop().expect("it was looked at"));
             match runs[run].peek(self) {
-                Some(next) => least.0.0 = key(&next),
-                None => drop(std::collections::binary_heap::PeekMut::pop(least)),
+                Some(next) => least.0.0 = next,
+                None => drop(PeekMut::pop(least)),
             }
         }
+    }
+}
+
+/// Records that come in any order and are read in ascending order.
+pub(crate) struct Sorted<const W: usize> {
+    run: Vec<[u64; W]>,
+    run_len: usize,
+    /// Sorted runs, and where they end; none if one holds all.
+    runs: Tape<W>,
+    ends: Vec<usize>,
+}
+
+impl<const W: usize> Sorted<W> {
+    /// None yet; as many are kept in memory as of another tape.
+    pub(crate) fn like<const V: usize>(other: &Tape<V>) -> Self {
+        let run_len = other.in_memory.max(1);
+        Self { run: Vec::new(), run_len, runs: Tape::new(0), ends: Vec::new() }
+    }
+
+    /// Adds records.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be made or written.
+    pub(crate) fn extend(&mut self, records: impl IntoIterator<Item = [u64; W]>) -> io::Result<()> {
+        self.run.extend(records);
+        if self.run.len() > self.run_len { self.end_run() } else { Ok(()) }
+    }
+
+    fn end_run(&mut self) -> io::Result<()> {
+        self.run.par_sort_unstable();
+        self.runs.extend(self.run.drain(..))?;
+        self.ends.push(self.runs.len());
+        Ok(())
+    }
+
+    /// Takes every record in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be written.
+    ///
+    /// # Panics
+    ///
+    /// If the temporary file cannot be read back.
+    pub(crate) fn for_each(mut self, take: impl FnMut(&[u64; W])) -> io::Result<()> {
+        if self.ends.is_empty() {
+            self.run.par_sort_unstable();
+            self.run.iter().for_each(take);
+            return Ok(());
+        }
+        self.end_run()?;
+        self.runs.merge(&self.ends, take);
+        Ok(())
     }
 }
 
@@ -238,7 +261,11 @@ mod tests {
             tape.map_in_order(part, <[_]>::to_vec, |some| { got.extend(some); Ok(()) }).unwrap();
             prop_assert_eq!(&got, &records);
             got.clear();
-            tape.for_each_sorted(|record| *record, |record| got.push(*record)).unwrap();
+            let mut unsorted = Sorted::like(&tape);
+            for some in records.chunks(7) {
+                unsorted.extend(some.iter().copied()).unwrap();
+            }
+            unsorted.for_each(|record| got.push(*record)).unwrap();
             let mut sorted = records;
             sorted.sort_unstable();
             prop_assert_eq!(got, sorted);

@@ -8,7 +8,7 @@ use super::consistency::{BandPoint, consistency_band};
 use super::deviation::CurveDeviation;
 use super::distinct::Distinct;
 use crate::assess::{Bootstrap, ProperScore};
-use crate::points::{Block, Group, mean_is_below, pool, pool_groups};
+use crate::points::{Block, Group, Sorted, mean_is_below, pool, pool_groups};
 use crate::stats::ExactSum;
 
 /// A stretch of probabilities at which the fit has one value.
@@ -64,7 +64,8 @@ impl Corp {
         // Pooled once more, the blocks of parts are those of the whole.
         let parts = distinct.map(|groups| pool_groups(groups));
         let blocks = pool(parts.into_iter().flatten(), mean_is_below);
-        let differences = distinct.tape(|groups| {
+        let mut differences = Sorted::like(distinct.groups());
+        let of_part = |groups: &mut dyn Iterator<Item = Group>| {
             let mut rest = &blocks[..];
             let record = |group: Group| {
                 if rest[0].hi < group.score {
@@ -72,14 +73,15 @@ impl Corp {
                 }
                 CurveDeviation::record(value(&rest[0]) - group.score, group.n)
             };
-            groups.map(record).collect()
-        })?;
+            groups.map(record).collect::<Vec<_>>()
+        };
+        distinct.map_in_order(of_part, |records| differences.extend(records))?;
         Ok(Self {
             curve: blocks.iter().map(CorpStep::new).collect(),
             band: resampling.map_or_else(Vec::new, |resampling| consistency_band(distinct, resampling)),
             brier: CorpSplit::new(distinct, &blocks, ProperScore::Brier),
             log_loss: CorpSplit::new(distinct, &blocks, ProperScore::LogLoss),
-            deviation: CurveDeviation::new(&differences, distinct.n)?,
+            deviation: CurveDeviation::new(differences, distinct.n)?,
         })
     }
 }

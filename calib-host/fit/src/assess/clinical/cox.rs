@@ -34,7 +34,8 @@ impl CoxCalibration {
     pub(super) fn new(logits: &Logits, alpha: f64, (effective, of): (u64, u64)) -> Self {
         let quantile = Normal::standard().inverse_cdf(1.0 - alpha / 2.0);
         let drop = quantile * quantile / 2.0 * of as f64 / effective as f64;
-        let regression = Logistic::new(logits, &|logit| [1.0, logit]);
+        let predictors = |logit| [1.0, logit];
+        let regression = Logistic::new(logits, &predictors);
         let slope = slope(logits, &regression, drop);
         Self {
             n: logits.n,
@@ -56,7 +57,7 @@ fn check(logits: &Logits) -> Result<(), Undefined> {
 
 fn in_the_large(
     logits: &Logits,
-    regression: &Logistic<'_, 2>,
+    regression: &Logistic<'_, 2, impl Fn(f64) -> [f64; 2] + Sync>,
     drop: f64,
 ) -> Result<EstimateWithInterval, Undefined> {
     check(logits)?;
@@ -68,7 +69,7 @@ fn in_the_large(
 /// The slope, and the intercept beside it.
 fn slope(
     logits: &Logits,
-    regression: &Logistic<'_, 2>,
+    regression: &Logistic<'_, 2, impl Fn(f64) -> [f64; 2] + Sync>,
     drop: f64,
 ) -> Result<(EstimateWithInterval, f64), Undefined> {
     check(logits)?;

@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::points::Tape;
+use crate::points::Sorted;
 
 /// The absolute difference of a calibration curve and the probability, over the rows (Austin and Steyerberg 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,19 +26,16 @@ impl CurveDeviation {
     /// # Errors
     ///
     /// If a temporary file cannot be written.
-    pub(super) fn new(sizes: &Tape<2>, n: u64) -> io::Result<Self> {
+    pub(super) fn new(sizes: Sorted<2>, n: u64) -> io::Result<Self> {
         let (mut sum, mut emax) = (0.0, 0.0);
         let mut quantiles = [Quantile::new(n, 0.5), Quantile::new(n, 0.9)];
         // The bits of floats from 0 on ascend with their values.
-        sizes.for_each_sorted(
-            |record| *record,
-            |&[size, times]| {
-                let size = f64::from_bits(size);
-                sum += size * times as f64;
-                emax = size;
-                quantiles.iter_mut().for_each(|quantile| quantile.pass(size, times));
-            },
-        )?;
+        sizes.for_each(|&[size, times]| {
+            let size = f64::from_bits(size);
+            sum += size * times as f64;
+            emax = size;
+            quantiles.iter_mut().for_each(|quantile| quantile.pass(size, times));
+        })?;
         let [e50, e90] = quantiles.map(|quantile| quantile.value());
         Ok(Self { ici: sum / n as f64, e50, e90, emax })
     }

@@ -81,19 +81,22 @@ impl Distinct {
         self.groups.map(PART, |records| map(&mut records.iter().map(group)))
     }
 
-    /// Records made of parts of them, in order.
+    /// Maps parts of them on all cores, and takes the results in order.
     ///
     /// # Errors
     ///
-    /// If a temporary file cannot be written.
-    pub(super) fn tape<const W: usize>(
+    /// What `take` returns.
+    pub(super) fn map_in_order<T: Send>(
         &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> Vec<[u64; W]> + Sync,
-    ) -> io::Result<Tape<W>> {
-        let mut tape = Tape::like(&self.groups);
-        let map = |records: &[[u64; 2]]| map(&mut records.iter().map(group));
-        self.groups.map_in_order(PART, map, |records| tape.extend(records))?;
-        Ok(tape)
+        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
+        take: impl FnMut(T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.groups.map_in_order(PART, |records| map(&mut records.iter().map(group)), take)
+    }
+
+    /// The probabilities with their counts.
+    pub(super) fn groups(&self) -> &Tape<2> {
+        &self.groups
     }
 
     /// The sum of the probabilities: how many positives are expected.

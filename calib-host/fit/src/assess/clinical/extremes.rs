@@ -98,7 +98,11 @@ impl Extremes {
                 positives: group.positives,
             })
         };
-        let rows = distinct.tape(|groups| groups.filter_map(row).map(LogitRow::record).collect())?;
+        let mut rows = Tape::like(distinct.groups());
+        let records = |groups: &mut dyn Iterator<Item = Group>| {
+            groups.filter_map(row).map(LogitRow::record).collect::<Vec<_>>()
+        };
+        distinct.map_in_order(records, |records| rows.extend(records))?;
         let of_part = |records: &[[u64; 3]]| {
             let rows = records.iter().map(LogitRow::of);
             rows.fold((0, 0), |(n, positives), row| (n + row.n, positives + row.positives))

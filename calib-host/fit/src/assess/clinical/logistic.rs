@@ -28,19 +28,17 @@ const NUISANCE_DECREMENT: f64 = 1e-10;
 const NEAR: f64 = 1e-2;
 
 /// Counted labels with `W` predictors a row.
-pub(super) struct Logistic<'r, const W: usize> {
-    rows: Rows<'r, W>,
+pub(super) struct Logistic<'r, const W: usize, F> {
+    rows: Rows<'r, W, F>,
     /// The largest size of each predictor.
     sizes: [f64; W],
     /// Neighbouring rows pooled, with the means of their predictors; `None` if there are few rows anyway.
     coarse: Option<Box<Self>>,
 }
 
-/// Makes the predictors of a row of its logit.
-type Predictors<'r, const W: usize> = &'r (dyn Fn(f64) -> [f64; W] + Sync);
-
-enum Rows<'r, const W: usize> {
-    Logits(&'r Logits, Predictors<'r, W>),
+enum Rows<'r, const W: usize, F> {
+    /// With what makes the predictors of a row of its logit.
+    Logits(&'r Logits, &'r F),
     /// Predictors with how many rows these stand for, and how many of them have label 1.
     Pooled(Vec<Row<W>>),
 }
@@ -63,9 +61,9 @@ pub(super) struct Maximum<const W: usize> {
     likelihood: Likelihood<W>,
 }
 
-impl<'r, const W: usize> Logistic<'r, W> {
+impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
     /// Takes the predictors of every row, made of its logit.
-    pub(super) fn new(logits: &'r Logits, predictors: Predictors<'r, W>) -> Self {
+    pub(super) fn new(logits: &'r Logits, predictors: &'r F) -> Self {
         let mut all = Self::of(Rows::Logits(logits, predictors));
         if logits.rows.len() > COARSE {
             let run = logits.rows.len().div_ceil(COARSE);
@@ -78,16 +76,16 @@ impl<'r, const W: usize> Logistic<'r, W> {
         all
     }
 
-    fn of(rows: Rows<'r, W>) -> Self {
+    fn of(rows: Rows<'r, W, F>) -> Self {
         let largest = |a: [f64; W], b: [f64; W]| std::array::from_fn(|place| a[place].max(b[place]));
-        let sizes = rows.map(|rows| {
-            rows.fold([0.0; W], |sizes, (predictors, ..)| largest(sizes, predictors.map(f64::abs)))
-        });
+        let add = |sizes, (predictors, ..): Row<W>| largest(sizes, predictors.map(f64::abs));
+        let sizes = rows.fold([0.0; W], add);
         Self { rows, sizes: sizes.into_iter().fold([0.0; W], largest), coarse: None }
     }
 
     fn at(&self, coefficients: &[f64; W]) -> Likelihood<W> {
-        let chunks = self.rows.map(|rows| Likelihood::sum(coefficients, rows));
+        let add = |likelihood: Likelihood<W>, row| likelihood.with(coefficients, row);
+        let chunks = self.rows.fold(Likelihood::ZERO, add);
         chunks.iter().fold(Likelihood::ZERO, Likelihood::plus)
     }
 
@@ -190,20 +188,21 @@ impl<'r, const W: usize> Logistic<'r, W> {
     }
 }
 
-impl<const W: usize> Rows<'_, W> {
-    /// Maps chunks of rows, which follow each other.
-    fn map<T: Send>(&self, map: impl Fn(&mut dyn Iterator<Item = Row<W>>) -> T + Sync) -> Vec<T> {
+impl<const W: usize, F: Fn(f64) -> [f64; W] + Sync> Rows<'_, W, F> {
+    /// Adds up the rows of every chunk, which follow each other.
+    fn fold<T: Copy + Send + Sync>(&self, zero: T, add: impl Fn(T, Row<W>) -> T + Sync) -> Vec<T> {
         match self {
-            Self::Logits(logits, predictors) => {
-                let row = |record: &[u64; 3]| row(*predictors, record);
-                logits.rows.map(CHUNK, |records| map(&mut records.iter().map(row)))
+            Self::Logits(logits, predictors) => logits
+                .rows
+                .map(CHUNK, |records| records.iter().map(|record| row(*predictors, record)).fold(zero, &add)),
+            Self::Pooled(rows) => {
+                rows.par_chunks(CHUNK).map(|rows| rows.iter().copied().fold(zero, &add)).collect()
             }
-            Self::Pooled(rows) => rows.par_chunks(CHUNK).map(|rows| map(&mut rows.iter().copied())).collect(),
         }
     }
 }
 
-fn row<const W: usize>(predictors: Predictors<'_, W>, record: &[u64; 3]) -> Row<W> {
+fn row<const W: usize>(predictors: impl Fn(f64) -> [f64; W], record: &[u64; 3]) -> Row<W> {
     let LogitRow { logit, n, positives, .. } = LogitRow::of(record);
     (predictors(logit), n as f64, positives as f64)
 }
@@ -227,22 +226,21 @@ struct Newton<const W: usize> {
 impl<const W: usize> Likelihood<W> {
     const ZERO: Self = Self { value: 0.0, gradient: [0.0; W], information: [[0.0; W]; W] };
 
-    fn sum(coefficients: &[f64; W], rows: &mut dyn Iterator<Item = Row<W>>) -> Self {
-        let mut all = Self::ZERO;
-        for (row, n, positives) in rows {
-            let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
-            let e = (-logit.abs()).exp();
-            let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
-            all.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());
-            let (residual, weight) = (positives - n * prob, n * e / ((1.0 + e) * (1.0 + e)));
-            for j in 0..W {
-                all.gradient[j] += residual * row[j];
-                for k in 0..=j {
-                    all.information[j][k] += weight * row[j] * row[k];
-                }
+    /// With a row's part of it.
+    #[inline]
+    fn with(mut self, coefficients: &[f64; W], (row, n, positives): Row<W>) -> Self {
+        let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
+        let e = (-logit.abs()).exp();
+        let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+        self.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());
+        let (residual, weight) = (positives - n * prob, n * e / ((1.0 + e) * (1.0 + e)));
+        for j in 0..W {
+            self.gradient[j] += residual * row[j];
+            for k in 0..=j {
+                self.information[j][k] += weight * row[j] * row[k];
             }
         }
-        all
+        self
     }
 
     fn plus(mut self, other: &Self) -> Self {
