@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "files",
     "draw",
     "input",
@@ -16,6 +16,7 @@ const ROOMS: [&str; 18] = [
     "cli/error",
     "cli/hints",
     "cli/out",
+    "cli/help",
     "cli/bar",
     "cli/options",
     "cli/read",

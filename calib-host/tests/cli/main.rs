@@ -19,15 +19,18 @@ mod doctor;
 mod empty_bins;
 mod evidence;
 mod export;
+mod first_fit;
 mod flaws;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod grouped;
+mod help;
 mod joint;
 mod margins;
 mod methods;
 mod mistaken_kind;
+mod next;
 mod npy;
 mod outputs;
 #[cfg(feature = "arrow")]

@@ -21,7 +21,9 @@ use crate::cli::read::{
 };
 use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
 
-/// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
+/// Calibrate scores as the device does, and write a table.
+///
+/// Bit by bit what the device answers, as CSV.
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The artefact.
