@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
     "files",
     "draw",
     "input",
@@ -17,6 +17,7 @@ const ROOMS: [&str; 19] = [
     "cli/error",
     "cli/hints",
     "cli/out",
+    "cli/help",
     "cli/bar",
     "cli/options",
     "cli/read",

@@ -23,7 +23,9 @@ use crate::cli::read::{
 };
 use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 
-/// Calibrate scores with an artefact, exactly as the device does, and write a table.
+/// Calibrate scores as the device does, and write a table.
+///
+/// Bit by bit what the device answers, as a table of the format that the output's name says.
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The artefact.

@@ -25,8 +25,10 @@ use crate::cli::read::{
 };
 use crate::cli::show;
 
-/// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
-/// as it is, or of a model before and after an artefact.
+/// Measure how good probabilities are, before and after.
+///
+/// On data that nothing was fitted to: of a table that `calib apply` wrote, of a model as it is, or of a model before and after an
+/// artefact.
 #[derive(Args)]
 pub(crate) struct Assess {
     #[command(flatten)]

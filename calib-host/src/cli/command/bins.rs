@@ -22,8 +22,9 @@ use crate::cli::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, 
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{ColumnNames, ScoreColumns, question_independence, score_columns};
 
-/// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
-/// figure 17).
+/// Choose the number of bins by the data.
+///
+/// Squared error against what can be said about the calibration error (Kumar et al. 2019, figure 17).
 ///
 /// Fits uniform-mass binning with each number of bins and judges it on test data: the Brier score, and the upper end of the
 /// one-sided interval of the calibration error (the root of the mean squared deviation), from the plugin estimate and from the

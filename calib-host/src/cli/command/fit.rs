@@ -9,16 +9,17 @@ use calib_core::artifact::Reduction;
 use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
 use calib_host::artifact::CompileError;
 use calib_host::assess::evidence_of_fit;
+use calib_host::binary::Ums;
 use calib_host::data::{DataError, RowsHash};
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
-use calib_host::files::{Place, write_file};
+use calib_host::files::{Place, check_output, write_file};
 use calib_host::fit::{Unfitted, divided, fit_weighted};
 use calib_host::input::{self, BinaryFiles, Costs, Sample, Source, Table, read_costs};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, BinaryData, FitError, ScoreKind, StoredArtifact, VectorData, VectorKind, Vectors,
-    artifact_bytes, fit_binary, fit_joint, joint_artifact_bytes,
+    ArtifactOptions, BinaryData, BinaryMethod, FitError, ScoreKind, StoredArtifact, VectorData, VectorKind,
+    Vectors, artifact_bytes, fit_binary, fit_joint, joint_artifact_bytes,
 };
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -27,7 +28,7 @@ use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{
     ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
-    ScoreSource, parse_classifier,
+    ScoreSource, artifact_of, bins_of_umd, bins_of_ums, parse_classifier, points_for,
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{
@@ -36,31 +37,42 @@ use crate::cli::read::{
 };
 use crate::cli::show::{ShownFit, Warnings, joint_json, joint_summary};
 
-/// Fit a calibrator to held-out scores and labels, and write it as an artefact.
+/// Fit a calibrator to held-out scores and labels, and write it.
 #[derive(Args)]
 pub(crate) struct FitCommand {
-    #[command(flatten)]
-    method: MethodOptions,
-    #[command(flatten)]
-    reduction: ReductionOption,
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
+    /// Labels, if not in the table of scores.
+    ///
+    /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column of scores or margins in a table; in an NPZ archive the array of scores, logits or probabilities. For codes of several
-    /// classes in a table the columns of all, in their order, separated by commas.
+    /// The column of scores in a table.
+    ///
+    /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. For codes of several classes in a table the columns
+    /// of all, in their order, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// The column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
     #[command(flatten)]
+    method: MethodOptions,
+    #[command(flatten)]
+    reduction: ReductionOption,
+    #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
     #[arg(long, value_name = "FILE")]
     clusters: Option<PathBuf>,
-    /// A column of groups, such as the sex or the site, of a table of scores: each has a table of its own, and the guarantee holds for
+    /// A column of groups: a table of numbers for each.
+    ///
+    /// Such as the sex or the site, of a table of scores: each has a table of its own, and the guarantee holds for
     /// the bins of all of them together. The device is then told the group with every score.
     #[arg(long, value_name = "NAME")]
     group_column: Option<String>,
@@ -68,7 +80,9 @@ pub(crate) struct FitCommand {
     points: PointOptions,
     #[command(flatten)]
     codes: CodeOptions,
-    /// The probability with which the guarantee may fail.
+    /// May fail with this probability.
+    ///
+    /// The probability, over the draw of the points, with which the guarantee may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
     alpha: f64,
     /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
@@ -96,9 +110,9 @@ pub(crate) struct FitCommand {
     /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
     #[arg(long, value_name = "FILE")]
     actions: Option<PathBuf>,
-    /// Where to write the artefact.
+    /// Where to write; of data.csv to data.cal if not said.
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// Replace an existing output.
     #[arg(long)]
     force: bool,
@@ -120,6 +134,15 @@ struct Fitted {
     fit: calib_host::Fit,
     origin: DataOrigin,
     warnings: Warnings,
+    chosen: Option<Chosen>,
+}
+
+/// What was chosen because nobody named it.
+struct Chosen {
+    /// What, and why.
+    why: String,
+    /// Among how many candidates by the scores.
+    candidates: u32,
 }
 
 /// The numbers in a table.
@@ -131,6 +154,9 @@ enum TableWidth {
 
 impl FitCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        if self.output.is_none() {
+            check_output(&self.output(), self.inputs())?;
+        }
         let compact = self.table == TableWidth::U16;
         if compact && self.codes.direct_table {
             return Err(usage("--direct-table goes with --table f32: leave one of them out"));
@@ -158,7 +184,7 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
-        let Fitted { fit, origin, warnings } = match (self.source.vectors(), reduction) {
+        let Fitted { fit, origin, warnings, chosen } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
             (Some(_), _) if self.group_column.is_some() => {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
@@ -172,11 +198,33 @@ impl FitCommand {
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let fit = fit.chosen_among(self.candidates, self.alpha).after_spending(self.alpha_spent);
+        let candidates =
+            self.candidates.saturating_mul(chosen.as_ref().map_or(1, |chosen| chosen.candidates));
+        let fit = fit.chosen_among(candidates, self.alpha).after_spending(self.alpha_spent);
         let bytes = decided(artifact_bytes(&fit, &self.options(origin))?, decision)?;
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        write_file(&self.output(), self.force, |out| out.write_all(&bytes))?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        self.report(&fit, &stored, warnings.and_of(&stored.artifact()), quiet)
+        let chosen = chosen.map(|chosen| chosen.why);
+        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, quiet)
+    }
+
+    /// Binary scores, and what they are.
+    fn binary_source(&self) -> Option<(&Path, ScoreKind)> {
+        let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
+        data.or(self.source.binary())
+    }
+
+    /// Where the artefact goes.
+    fn output(&self) -> PathBuf {
+        let scores = self.inputs().next().map(artifact_of);
+        self.output.clone().or(scores).expect("clap asks for one of the sources")
+    }
+
+    /// The files of scores and labels.
+    fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let scores =
+            self.binary_source().map(|(path, _)| path).or(self.source.vectors().map(|(path, _)| path));
+        scores.into_iter().chain(self.labels.as_deref())
     }
 
     /// Fits a matrix under a reduction.
@@ -231,7 +279,12 @@ impl FitCommand {
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
         let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        Ok(Fitted { fit: self.drawn(fit, drawn), origin: DataOrigin { sha256, rows }, warnings })
+        Ok(Fitted {
+            fit: self.drawn(fit, drawn),
+            origin: DataOrigin { sha256, rows },
+            warnings,
+            chosen: None,
+        })
     }
 
     /// Fits one calibrator of whole vectors.
@@ -272,15 +325,15 @@ impl FitCommand {
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let bytes =
             decided(joint_artifact_bytes(&fit, &self.options(DataOrigin { sha256, rows }))?, decision)?;
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        let output = self.output();
+        write_file(&output, self.force, |out| out.write_all(&bytes))?;
         if self.json {
-            let mut value = joint_json(&fit, &self.output, bytes.len());
+            let mut value = joint_json(&fit, &output, bytes.len());
             warnings.add_to(&mut value);
             return print_json(&value);
         }
         if !quiet {
-            let output = self.output.display();
-            writeln!(stderr(), "{}", joint_summary(&fit, &output.to_string(), bytes.len()))?;
+            writeln!(stderr(), "{}", joint_summary(&fit, &output.display().to_string(), bytes.len()))?;
         }
         Ok(())
     }
@@ -354,7 +407,7 @@ impl FitCommand {
     fn binary(&self, quiet: bool) -> Result<Fitted, Error> {
         // Weights, counts, codes, clusters and rounded scores are aggregated or drawn from: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
-        let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
+        let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
         if let Some(column) = &self.group_column {
             return self.grouped((path, kind), column, quiet);
         }
@@ -369,11 +422,16 @@ impl FitCommand {
             label_column: &self.label_column,
         };
         let input = files.read(&reading(quiet))?;
-        let method = self.method.binary((input.data.len(), &input.scores), kind, None)?;
-        let fit = fit_binary(&input.data, &method, self.divided_alpha());
+        let fit = match self.method.is_left_open() {
+            true => self.chosen(&input.data, &input.scores, (kind, None))?,
+            false => {
+                let method = self.method.binary((input.data.len(), &input.scores), kind, None)?;
+                fit_binary(&input.data, &method, self.divided_alpha()).map(|fit| (fit, None))
+            }
+        };
         let input_place = input.scores.clone();
         let rows = input.data.rows_hash().map_err(|cause| Error::fit(input_place.clone(), cause))?;
-        let fit = fit.map_err(|cause| {
+        let (fit, chosen) = fit.map_err(|cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
             Error::fit(if one_class { input.labels.clone() } else { input.scores.clone() }, cause)
         })?;
@@ -381,7 +439,7 @@ impl FitCommand {
         let mut warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
         warnings.doubts.extend(question_independence(&input.data, None));
         let origin = DataOrigin { sha256: input.sha256, rows };
-        Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings })
+        Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings, chosen })
     }
 
     /// Fits scores of groups, each of which has a table of its own.
@@ -424,7 +482,61 @@ impl FitCommand {
             fit_reduction(&problems, &self.method.reduction()?, self.divided_alpha()).map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = fit.with_spreads(problems.spreads());
-        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen: None })
+    }
+
+    /// Fits the bins that suit so many points. Where scores tie at an edge, so that `umd` has no guarantee, it is `ums`, and alpha is
+    /// divided between both: which of them it is depends on the scores.
+    fn chosen(
+        &self,
+        data: &BinaryData,
+        place: &Place,
+        (kind, codes): (ScoreKind, Option<(f32, f32)>),
+    ) -> Result<Result<(calib_host::Fit, Option<Chosen>), FitError>, Error> {
+        let (n, alpha) = (data.len(), self.divided_alpha());
+        // The fit refuses any other alpha, and says why.
+        let epsilon = self.method.epsilon().filter(|_| alpha > 0.0 && alpha < 1.0);
+        let Some(chosen) = bins_of_umd(n, alpha, epsilon) else {
+            let epsilon = epsilon.unwrap_or_default();
+            let needed = points_for(epsilon, alpha).map_or(String::new(), |n| format!(": two bins take {n}"));
+            return Err(Error::Usage(format!(
+                "{place}: no bins of {n} points keep a guarantee within {epsilon}{needed}; leave --epsilon out, or take a larger one"
+            )));
+        };
+        let umd = self.method.umd(chosen.bins, (kind, codes.is_some()))?;
+        let fit = match fit_binary(data, &umd, alpha) {
+            Ok(fit) => fit,
+            Err(cause) => return Ok(Err(cause)),
+        };
+        let only = |why| Ok(Ok((fit.clone(), Some(Chosen { why, candidates: 1 }))));
+        if fit.tied_tables().next().is_none() {
+            return only(chosen.why);
+        }
+        let halved = divided(alpha, 2);
+        let split =
+            bins_of_ums(n, halved, epsilon).map(|split| Ums { bins: split.bins, seed: self.method.seed() });
+        let split = split.and_then(|ums| fit_binary(data, &BinaryMethod::Ums(ums), halved).ok());
+        let keeps = |fit: &calib_host::Fit| {
+            fit.guarantee.is_some_and(|guarantee| epsilon.is_none_or(|epsilon| guarantee.epsilon <= epsilon))
+        };
+        match (split.filter(keeps), epsilon) {
+            (Some(split), _) => {
+                let why = format!(
+                    "chosen: ums with {} bins, because scores tie at an edge, so that umd has no guarantee; --method umd --ties \
+                     randomize has a narrower one, with random numbers on the device",
+                    split.bins()
+                );
+                Ok(Ok((split, Some(Chosen { why, candidates: 2 }))))
+            }
+            (None, Some(epsilon)) => Err(Error::Usage(format!(
+                "{place}: scores tie at the edges of bins, and neither umd nor ums keeps a guarantee within {epsilon}; leave --epsilon \
+                 out, or take --method umd --ties randomize with --bins"
+            ))),
+            (None, None) => only(format!(
+                "chosen: umd with {} bins; scores tie at an edge, so that it has no guarantee",
+                fit.bins()
+            )),
+        }
     }
 
     /// Fits margins, weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.
@@ -477,9 +589,14 @@ impl FitCommand {
         };
         let codes = encoding.and_then(range_of_codes);
         let method = |n| self.method.binary((n, &place), kind, codes);
-        let fit = match &sample {
-            Sample::Points(data) => fit_binary(data, &method(data.len())?, self.divided_alpha()),
-            Sample::Weighted(data) => fit_weighted(data, &method(data.len())?, self.divided_alpha()),
+        let (fit, chosen) = match &sample {
+            Sample::Points(data) if self.method.is_left_open() => self.chosen(data, &place, (kind, codes))?,
+            Sample::Points(data) => {
+                fit_binary(data, &method(data.len())?, self.divided_alpha()).map(|fit| (fit, None))
+            }
+            Sample::Weighted(data) => {
+                fit_weighted(data, &method(data.len())?, self.divided_alpha()).map(|fit| (fit, None))
+            }
         }
         .map_err(fit_error)?;
         let mut warnings = warnings_of_sample(&sample).map_err(fit_error)?;
@@ -487,20 +604,22 @@ impl FitCommand {
         let spread = sample.spread().map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = self.drawn(over_codes(fit.with_spreads([Some(spread)]), encoding)?, drawn);
-        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings })
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen })
     }
 
     fn report(
         &self,
-        fit: &calib_host::Fit,
-        stored: &StoredArtifact,
+        (fit, stored): (&calib_host::Fit, &StoredArtifact),
         warnings: Warnings,
+        chosen: Option<String>,
         quiet: bool,
     ) -> Result<(), Error> {
         warnings.print()?;
-        let shown = ShownFit::new(fit, stored, &self.output);
+        let output = self.output();
+        let shown = ShownFit::new(fit, stored, &output);
         if self.json {
             let mut value = shown.json();
+            value["chosen"] = chosen.into();
             warnings.add_to(&mut value);
             return print_json(&value);
         }
@@ -510,6 +629,18 @@ impl FitCommand {
         let mut err = stderr();
         for line in shown.lines() {
             writeln!(err, "{line}")?;
+        }
+        if let Some(why) = chosen {
+            writeln!(err, "{why}.")?;
+        }
+        if let Some(asked) =
+            self.method.bins().filter(|&asked| fit.tied_tables().next() == Some(0) && fit.bins() < asked)
+        {
+            let left = fit.bins();
+            writeln!(
+                err,
+                "Scores tie: of the {asked} bins {left} are left. --ties randomize keeps all of them."
+            )?;
         }
         let is_separated =
             |unfitted: &Unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated);

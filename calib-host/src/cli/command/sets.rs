@@ -20,7 +20,9 @@ use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{SetInput, SetRows, SetSource};
 use crate::cli::show::ShownSets;
 
-/// Find prediction sets: all classes that conform well enough, with a stated probability that the true one is among them.
+/// Find sets of classes that hold the true one.
+///
+/// Prediction sets: all classes that conform well enough, with a stated probability that the true one is among them.
 ///
 /// The rows must be others than those that anything inside the scores was fitted to: a temperature, a calibrator, the choice of a
 /// method. On average over their draw the set of a new row then contains the true class with a probability of at least 1 - alpha, and

@@ -25,7 +25,9 @@ use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{question_independence, question_margins, table_labels};
 use crate::cli::show::ShownThresholds;
 
-/// Find the threshold of the score that promises a sensitivity or a specificity, and write it as an artefact.
+/// Find a threshold that promises a sensitivity or specificity.
+///
+/// A threshold of the score, which is written as an artefact.
 ///
 /// The promise needs no calibrated probability and few rows: 59 of class 1 are enough for 95 % of class 1 with 95 % confidence. It
 /// holds for new rows that are drawn as these were, one per patient, whatever the distribution of the scores. With both a sensitivity
