@@ -9,25 +9,62 @@ use super::kept::{Keeper, Kept};
 use crate::error::FitError;
 use crate::stats::draw_marked;
 
-/// Splits points into parts of equal size, the first ones one larger where `n` does not divide: a uniformly random split
-/// of the points without replacement.
+/// The draws of a part: of how many points that are left how many are still wanted.
+#[derive(Clone)]
+struct Draws {
+    rng: Xoshiro256PlusPlus,
+    left: u64,
+    wanted: u64,
+}
+
+/// Splits points into two parts or more of equal size, the first ones one larger where `n` does not divide: a uniformly random
+/// split of the points without replacement.
 ///
 /// How many points of each score and label go where is drawn, not which: the result depends on the seed and not on the
 /// order of the rows, and a row that stands for several points is the same as those points.
 pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) -> Result<Vec<Kept>, FitError> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (mut left, _) = points.totals();
+    let mut all_draws: Vec<Draws> = Vec::new();
     let mut split = Vec::with_capacity(parts);
-    let mut rest: Option<Kept> = None;
-    for left in (2..=parts as u64).rev() {
-        let (part, others) = match &rest {
-            None => divide(points, left, &mut rng)?,
-            Some(rest) => divide(rest, left, &mut rng)?,
-        };
-        split.push(part);
-        rest = Some(others);
+    for others in (1..parts as u64).rev() {
+        let wanted = left.div_ceil(others + 1);
+        all_draws.push(Draws { rng, left, wanted });
+        left -= wanted;
+        // What the parts before have left of a group is drawn again: a group that they have used up takes draws, too.
+        let mut draws = all_draws.clone();
+        let (mut part, mut rest) = (Keeper::of(points), (others == 1).then(|| Keeper::of(points)));
+        points.walk(&mut |mut group| {
+            let mut taken = Group { n: 0, positives: 0, ..group };
+            draws.iter_mut().for_each(|draws| taken = draws.take(&mut group));
+            part.add(taken)?;
+            rest.as_mut().map_or(Ok(()), |rest| rest.add(group))
+        })?;
+        split.push(part.finish()?);
+        if let Some(rest) = rest {
+            split.push(rest.finish()?);
+        }
+        rng = draws.pop().expect("one for every part").rng;
     }
-    split.extend(rest);
     Ok(split)
+}
+
+impl Draws {
+    /// Takes points from a group.
+    fn take(&mut self, group: &mut Group) -> Group {
+        let positives = self.draw(group.positives);
+        let n = positives + self.draw(group.n - group.positives);
+        group.n -= n;
+        group.positives -= positives;
+        Group { n, positives, ..*group }
+    }
+
+    fn draw(&mut self, here: u64) -> u64 {
+        let drawn = draw_marked(&mut self.rng, self.left, here, self.wanted);
+        self.left -= here;
+        self.wanted -= drawn;
+        drawn
+    }
 }
 
 /// [`split`] of groups, into two parts or more.
@@ -40,37 +77,40 @@ pub(crate) fn split_groups(groups: &[Group], parts: usize, seed: u64) -> Vec<Vec
     split.into_iter().map(groups).collect()
 }
 
-/// Takes one of so many parts of equal size at random; returns it and the others.
-fn divide(
-    points: &(impl Points + ?Sized),
-    parts: u64,
-    rng: &mut Xoshiro256PlusPlus,
-) -> Result<(Kept, Kept), FitError> {
-    let (mut left, _) = points.totals();
-    let mut wanted = left.div_ceil(parts);
-    let mut draw = |here: u64| {
-        let drawn = draw_marked(rng, left, here, wanted);
-        left -= here;
-        wanted -= drawn;
-        drawn
-    };
-    let (mut taken, mut others) = (Keeper::of(points), Keeper::of(points));
-    points.walk(&mut |group| {
-        let positives = draw(group.positives);
-        let n = positives + draw(group.n - group.positives);
-        taken.add(Group { n, positives, ..group })?;
-        others.add(Group { n: group.n - n, positives: group.positives - positives, ..group })
-    })?;
-    Ok((taken.finish()?, others.finish()?))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rand_distr::{Distribution, Hypergeometric};
 
     use super::*;
     use crate::points::group::{group, totals};
     use crate::points::{Collected, Collector, Counted, packed};
+
+    /// One part after the other, from groups that stay when nothing is left of them.
+    fn by_definition(groups: &[Group], parts: usize, seed: u64) -> Vec<Vec<Group>> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut rest = groups.to_vec();
+        let part = |part: usize| {
+            let (mut left, _) = totals(&rest);
+            let mut wanted = left.div_ceil((parts - part) as u64);
+            let mut draw = |here: u64| {
+                let drawn = Hypergeometric::new(left, here, wanted).unwrap().sample(&mut rng);
+                left -= here;
+                wanted -= drawn;
+                drawn
+            };
+            let mut taken = Vec::new();
+            for group in &mut rest {
+                let positives = draw(group.positives);
+                let n = positives + draw(group.n - group.positives);
+                (group.n, group.positives) = (group.n - n, group.positives - positives);
+                taken.push(Group { n, positives, ..*group });
+            }
+            taken.retain(|group| group.n > 0);
+            taken
+        };
+        (0..parts).map(part).collect()
+    }
 
     proptest! {
         #[test]
@@ -93,6 +133,7 @@ mod tests {
             let points: Vec<_> = raw.iter().map(|&(s, label)| packed::pack(score(s), label)).collect();
             let groups = group(raw.iter().map(|&(s, y)| (f64::from(score(s).get()), 1, y.into())).collect());
             let expected = split_groups(&groups, parts, seed);
+            prop_assert_eq!(&expected, &by_definition(&groups, parts, seed));
             let mut collector = Collector::new(0);
             collector.extend(points.iter().copied()).unwrap();
             let Collected::Spill(spill) = collector.finish().unwrap() else { panic!("there is no room") };
