@@ -430,8 +430,8 @@ mod tests {
     #[test]
     fn the_order_of_rows_and_their_parts_do_not_matter() {
         let row = |i: u32, prob: f64| Prediction { class: 1, prob, bin: i % 3, hit: i % 10 < 3 };
-        let before: Vec<_> = (0..1000).map(|i| row(i, 0.25 + f64::from(i % 97) / 970.0)).collect();
-        let after: Vec<_> = (0..1000).map(|i| row(i, f64::from(i % 3) / 3.0)).collect();
+        let before: Vec<_> = (0..1000).map(|i| row(i, f64::from(i % 97) / 97.0)).collect();
+        let after: Vec<_> = (0..1000).map(|i| row(i, 0.5 + f64::from(i % 3) / 5.0)).collect();
         let whole = format!("{:?}", changed(&before, &after));
         let parts = changed(&before[300..], &after[300..]).and(changed(&before[..300], &after[..300]));
         assert_eq!(format!("{parts:?}"), whole);
