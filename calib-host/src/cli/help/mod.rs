@@ -21,6 +21,8 @@ const COLUMNS: usize = 80;
 
 /// The command line with its help laid out.
 pub(crate) fn laid_out(mut program: Command) -> Command {
+    // Before the rest: whether `--help` says more than `-h` is found out when the command line is built.
+    program = program.mut_subcommands(with_examples);
     // Adds `--help`, and what is global, to every command.
     program.build();
     let program = program.mut_args(|arg| in_group("", arg)).mut_subcommands(command);
@@ -35,7 +37,20 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
         .after_help(format!("{}\n{}", topics::FIRST_STEPS, topics::EXIT_CODES))
 }
 
-/// A command with its options in groups, its usage in short lines, and its examples.
+/// A command with its examples, and the exit codes.
+fn with_examples(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    if topics::is_one(&name) {
+        return command;
+    }
+    command.after_help(examples::short(&name)).after_long_help(format!(
+        "{}\n{}",
+        examples::long(&name),
+        topics::EXIT_CODES
+    ))
+}
+
+/// A command with its options in groups, and its usage in short lines.
 fn command(command: Command) -> Command {
     let name = command.get_name().to_owned();
     if topics::is_one(&name) || name == "help" {
@@ -50,11 +65,7 @@ fn command(command: Command) -> Command {
             COLUMNS - "Usage: ".len(),
         ),
     };
-    command.override_usage(usage).after_help(examples::short(&name)).after_long_help(format!(
-        "{}\n{}",
-        examples::long(&name),
-        topics::EXIT_CODES
-    ))
+    command.override_usage(usage)
 }
 
 /// An option in its group; `-h` leaves out what is seldom needed.

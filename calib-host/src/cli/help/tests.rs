@@ -39,16 +39,13 @@ fn no_line_of_help_is_wider_than_a_terminal() {
 }
 
 #[test]
-fn the_short_help_of_fit_and_of_calib_fit_on_a_screen() {
+fn the_short_help_of_fit_fits_on_a_screen() {
     let fit = program().find_subcommand("fit").unwrap().clone();
     let [short, _] = help(&fit);
     assert!(short.trim_end().lines().count() <= LINES, "{short}");
     for option in ["[FILE]", "--method", "--bins", "--alpha", "--output"] {
         assert!(short.contains(option), "{option}: {short}");
     }
-    let [short, _] = help(&program());
-    // The list of commands is longer than a screen; first steps and exit codes come with it.
-    assert!(short.trim_end().lines().count() <= 2 * LINES, "{short}");
 }
 
 #[test]
