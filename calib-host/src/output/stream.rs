@@ -197,8 +197,11 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
+    /// A row's name, score, probability and bin.
+    type ReadRow = (String, f64, Option<f64>, Option<f64>);
+
     /// What a table of our own formats holds, by our own readers.
-    fn read_back(path: &Path) -> Result<Vec<(String, f64, Option<f64>, Option<f64>)>, FileError> {
+    fn read_back(path: &Path) -> Result<Vec<ReadRow>, FileError> {
         let table = Table::read(&Source::read(path, &|_| ())?)?;
         let names = table.shown(table.numbers("score")?.len());
         let columns = ["prob", "bin"].map(|name| table.optional_numbers(name).unwrap().values);

@@ -230,7 +230,7 @@ mod tests {
     fn how_many_points_are_kept_does_not_matter() {
         let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_769) >> 8) / f64::from(1 << 24);
         let point = |i: u32| {
-            let score = if i % 3 == 0 { 0.25 } else { noise(i) as f32 };
+            let score = if i.is_multiple_of(3) { 0.25 } else { noise(i) as f32 };
             (score, noise(i.wrapping_mul(7919) + 1) < f64::from(score * score))
         };
         let points: Vec<(f32, bool)> = (0..400_000).map(point).collect();

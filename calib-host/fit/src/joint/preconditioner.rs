@@ -85,17 +85,14 @@ impl Preconditioner {
                 let (to_weights, to_intercepts) = divided.split_at_mut(classes * classes);
                 let places = to_weights.par_chunks_exact_mut(classes).zip(to_intercepts);
                 let entries = weights.par_chunks_exact(classes).zip(intercepts);
-                let divide = |(((to_row, to_intercept), (row, intercept)), block): (
-                    ((&mut [f64], &mut f64), (&[f64], &f64)),
-                    &Cholesky<f64, Dyn>,
-                )| {
+                let all = places.zip(entries).zip(blocks).with_min_len(16);
+                all.for_each(|(((to_row, to_intercept), (row, intercept)), block)| {
                     let entries = row.iter().chain([intercept]).copied();
                     let mut solved = DVector::from_iterator(classes + 1, entries);
                     block.solve_mut(&mut solved);
                     to_row.copy_from_slice(&solved.as_slice()[..classes]);
                     *to_intercept = solved[classes];
-                };
-                places.zip(entries).zip(blocks).with_min_len(16).for_each(divide);
+                });
             }
         }
     }

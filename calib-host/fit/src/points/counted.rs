@@ -431,7 +431,12 @@ mod tests {
         prop_assert_eq!(points.ranges(), groups.ranges());
         prop_assert_eq!(points.groups().unwrap(), groups);
         let mut walked = Vec::new();
-        points.walk(&mut |group| Ok(walked.push(group))).unwrap();
+        points
+            .walk(&mut |group| {
+                walked.push(group);
+                Ok(())
+            })
+            .unwrap();
         prop_assert_eq!(walked, groups);
         let terms = |score: f64, label: bool| [score.sqrt(), f64::from(u8::from(label)) * score - 0.3];
         prop_assert_eq!(points.means(terms), groups.means(terms));

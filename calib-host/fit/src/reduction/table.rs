@@ -110,7 +110,7 @@ mod tests {
         ) {
             // One in a thousandth is no f32, and what is beyond 1 is a margin.
             let score = |s: u32| if s == 1000 { 0.001 } else { f64::from(s) / 60.0 };
-            let score = |s: u32| if s % 3 == 0 { f64::from(score(s) as f32) } else { score(s) };
+            let score = |s: u32| if s.is_multiple_of(3) { f64::from(score(s) as f32) } else { score(s) };
             let points: Vec<(f64, bool)> = rows.iter().map(|&(s, hit)| (score(s), hit)).collect();
             let table = |points: &[(f64, bool)]| {
                 let mut table = Table::new();

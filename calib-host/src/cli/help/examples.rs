@@ -42,6 +42,7 @@ const EXAMPLES: [(&str, &[Example]); 24] = [
         "apply",
         &[
             ("a probability for every row", "calib apply cal.bin --scores new.csv -o out.csv"),
+            ("the same of rows with labels", "calib apply cal.bin --scores test.csv -o judged.csv"),
             ("several classes", "calib apply top.bin --logits test_logits.npy -o classes.csv"),
         ],
     ),
@@ -53,7 +54,7 @@ const EXAMPLES: [(&str, &[Example]); 24] = [
                 "with intervals, for a program",
                 "calib assess cal.bin --scores test.csv --bootstrap 100 --json",
             ),
-            ("probabilities as they are", "calib assess --probs out.csv"),
+            ("probabilities as they are", "calib assess --probs judged.csv"),
             ("several classes", "calib assess --logits test_logits.npy --labels test_labels.npy"),
         ],
     ),
