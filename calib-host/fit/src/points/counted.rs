@@ -96,10 +96,10 @@ impl<P: Passes> Counted<P> {
         map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
-        self.map_in_order(runs, P::BUDGET_LEN_BYTES, map, |result| {
-            results.push(result);
-            Ok(())
-        })?;
+        for batch in batches(runs, P::BUDGET_LEN_BYTES) {
+            let first = results.len();
+            map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
+        }
         Ok(results)
     }
 
