@@ -27,6 +27,7 @@
 //! | [`table`] | calibrators of one score |
 //! | [`vector`] | calibrators of a whole vector of scores |
 //! | [`decision`] | from a probability to what is done about it |
+//! | [`monitor`] | noticing that what was calibrated is no longer so |
 //! | [`artifact`] | what the host writes and the device reads |
 //! | [`calibrator`] | calibrators, ready for use |
 //! | [`slot`] | two slots in flash, replaced without a gap |
@@ -56,6 +57,7 @@ compile_error!(
 pub mod artifact;
 pub mod calibrator;
 pub mod decision;
+pub mod monitor;
 pub mod outcome;
 pub mod score;
 pub mod slot;
