@@ -3,8 +3,6 @@
 use super::counts::{count, is_full, total};
 use super::{LogEvidence, Reference};
 
-/// How much the bet begins with in every bin: evidence grows soonest for a moderate shift.
-const PRIOR: u32 = 5;
 /// By how much a sum over `bins + 1` terms may be too large, in units of 2^-24: 200 for each, twice.
 const SLACK: i64 = 512;
 
@@ -87,10 +85,8 @@ impl<const B: usize> ShiftMonitor<B> {
         if reference.bins() > B {
             return LogEvidence::NONE;
         }
-        let now = reference.ln_bet_to_urn(PRIOR, self.counts.iter().copied(), self.total());
-        let before = reference.ln_bet_to_urn(PRIOR, self.counts.iter().map(|_| 0), 0);
-        let slack = SLACK * (reference.bins() as i64 + 1);
-        LogEvidence::from_units(now - before - slack)
+        let log = reference.ln_bet_to_urn(self.counts.iter().copied(), self.total());
+        LogEvidence::from_units(log - SLACK * (reference.bins() as i64 + 1))
     }
 
     /// Works the evidence out, and raises the alarm if it is as much as this. Once raised, an alarm stays.
@@ -123,6 +119,8 @@ mod tests {
     use super::*;
 
     extern crate std;
+
+    const PRIOR: u32 = 5;
 
     /// The evidence step by step, in doubles.
     fn exact(gaps: &[u32], stream: &[usize]) -> f64 {

@@ -9,6 +9,7 @@ mod artifacts;
 mod host;
 mod margins;
 mod measure;
+mod monitor;
 mod ours;
 #[cfg(peers)]
 mod peers;
@@ -27,6 +28,7 @@ fn main() -> ! {
     ours::run(&mut bench);
     margins::run(&mut bench);
     rules::run(&mut bench);
+    monitor::run(&mut bench);
     #[cfg(peers)]
     peers::run(&mut bench);
     host::exit(true)

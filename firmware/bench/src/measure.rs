@@ -122,7 +122,7 @@ impl Bench {
         host::print(format_args!("stack {name} {bytes}\n"));
     }
 
-    /// Measures a function that does `items` pieces of work in a call.
+    /// Measures a function that does `items` pieces of work in a call, and its stack: what one piece takes.
     pub(crate) fn batch<T>(&mut self, name: &str, items: u32, function: OfInteger, context: &T) {
         let context = (&raw const *context).cast();
         let start = ticks::now();
@@ -132,6 +132,11 @@ impl Bench {
         }
         let ticks = ticks::between(start, ticks::now());
         self.print(name, CALLS, ticks, 0);
+        let bytes = stack_bytes(|| {
+            // SAFETY: as above.
+            unsafe { function(0, context) };
+        });
+        host::print(format_args!("stack {name} {bytes}\n"));
     }
 
     fn print(&self, name: &str, calls: u32, ticks: u32, empty: u32) {

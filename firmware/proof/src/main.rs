@@ -13,6 +13,7 @@ mod device;
 mod entries;
 mod functions;
 mod line;
+mod monitor;
 mod rules;
 mod slots;
 mod writing;
@@ -36,6 +37,7 @@ extern "C" fn prove() {
     device::prove();
     writing::prove();
     line::prove();
+    monitor::prove();
     rules::prove();
     slots::prove();
     #[cfg(feature = "control")]

@@ -8,7 +8,7 @@ use calib_tests::{Board, function_assembly};
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 41] = [
+const ROWS: [(&str, &str, Option<&str>); 45] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -48,6 +48,10 @@ const ROWS: [(&str, &str, Option<&str>); 41] = [
     ("threshold, int8 code", "threshold_i8", None),
     ("set of 10, int8 logits", "set_i8_10", None),
     ("set of 10, logits", "set_logits_10", None),
+    ("monitor: to count a prediction", "monitor_count", None),
+    ("a shift, looked for every 256th", "monitor_shift", None),
+    ("a change, with every prediction", "monitor_change", None),
+    ("a promise, every 256th outcome", "monitor_promise", None),
     ("FixedTable of 128 / 256", "fixed_128", Some("fixed_256")),
     ("FixedTable of 512 / 1024", "fixed_512", Some("fixed_1024")),
 ];

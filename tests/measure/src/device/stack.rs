@@ -9,7 +9,7 @@ use super::report::code_symbol;
 use crate::stack::{Bounds, Program};
 
 /// What applying a calibrator may use, in bytes, measured by paint in the emulator.
-const BUDGETS: [(&str, u64); 20] = [
+const BUDGETS: [(&str, u64); 24] = [
     ("fixed_15", 256),
     ("fixed_64", 256),
     ("u16_15", 256),
@@ -30,6 +30,10 @@ const BUDGETS: [(&str, u64); 20] = [
     ("lead_i8_1000", 256),
     ("calibrate_lead_i8_10", 512),
     ("top_label_margin", 512),
+    ("monitor_count", 256),
+    ("monitor_shift", 512),
+    ("monitor_change", 512),
+    ("monitor_promise", 512),
 ];
 
 /// Fails if a function uses more than its budget, on any core.
