@@ -130,6 +130,7 @@ pub fn evidence(
 pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> {
     match data.form() {
         Form::Packed(points) => reversed(&Counted::new(&points[..])?),
+        Form::Sorted(points) => reversed(points),
         Form::Spilled(points) => reversed(&Counted::new(&**points)?),
         Form::Rows(rows) => reversed(&group(rows.clone())[..]),
     }

@@ -38,13 +38,29 @@ impl BinaryCollector {
         self.points.extend(points.into_iter().map(|(score, label)| packed::pack(score, label)))
     }
 
-    /// Returns the points; `None` if there were none.
+    /// Adds points: scores of class 1 as the device sees them, each in `[0, 1]`, with their labels.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be made or written.
+    ///
+    /// # Panics
+    ///
+    /// If a score is not in `[0, 1]`, or there are not as many labels.
+    pub fn extend_device_scores(&mut self, scores: &[f32], labels: &[bool]) -> io::Result<()> {
+        assert_eq!(scores.len(), labels.len(), "every score has a label");
+        let are_scores = scores.iter().fold(true, |are, score| are & (0.0..=1.0).contains(score));
+        assert!(are_scores, "the scores are in [0, 1]");
+        let packed = |(&score, &label): (&f32, &bool)| packed::pack_bits(score + 0.0, label);
+        self.points.extend(scores.iter().zip(labels).map(packed))
+    }
+
+    /// Returns the points, in ascending order if they are in memory; `None` if there were none.
     ///
     /// # Errors
     ///
     /// If the temporary file cannot be written.
     pub fn finish(self) -> io::Result<Option<BinaryData>> {
-        let data = BinaryData::from_collected(self.points.finish()?);
-        Ok((data.len() > 0).then_some(data))
+        Ok(self.points.finish()?.map(BinaryData::from_collected))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::binary::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Counted, Group, Points, group};
+use crate::points::{Counted, Group, Groups, Points, group};
 
 /// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
 /// likely, and many enough to be of several patients.
@@ -72,9 +72,10 @@ impl Repeats {
     /// None for points in memory.
     pub fn noticed_in(data: &BinaryData) -> Result<Option<Self>, FitError> {
         let block = (data.len() / BLOCKS).max(FEWEST_ROWS);
-        let of_run = |groups: &mut dyn Iterator<Item = Group>| Self::of_run(groups, block);
+        let of_run = |groups: &mut Groups<'_>| Self::of_run(groups, block);
         let runs = match data.form() {
             Form::Packed(points) => Counted::new(&points[..])?.map_runs(of_run)?,
+            Form::Sorted(points) => points.map_runs(of_run)?,
             Form::Rows(rows) => group(rows.clone()).map_runs(of_run)?,
             Form::Spilled(_) => return Ok(None),
         };
@@ -100,7 +101,7 @@ impl Repeats {
     }
 
     /// Counts in a run of groups, in blocks of so many rows.
-    fn of_run(groups: &mut dyn Iterator<Item = Group>, block_rows: u64) -> Self {
+    fn of_run(groups: &mut Groups<'_>, block_rows: u64) -> Self {
         let mut all = Self::default();
         let mut block: Vec<Group> = Vec::new();
         let mut rows = 0;

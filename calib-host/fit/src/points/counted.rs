@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use super::group::Group;
 use super::packed::{self, BUCKET_LEN, BUCKETS, Packed};
 use super::passes::Passes;
-use super::{Points, Ranked, Walk};
+use super::sorted::sort_run;
+use super::{Groups, Points, Ranked, Walk};
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
 
@@ -30,8 +31,8 @@ struct Run {
 
 /// The points of a run.
 enum Gathered {
-    /// One by one.
-    Points(Vec<Packed>),
+    /// One by one, in parts.
+    Points(Vec<Packed>, Vec<Vec<Packed>>),
     /// As counts of each possible point, where these take less memory.
     Counts(Vec<u64>),
 }
@@ -90,7 +91,7 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
     fn map<T: Send>(
         &self,
         runs: &[Run],
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
         let mut rest = runs;
@@ -121,7 +122,7 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
                     let slot = usize::from(slots[packed::bucket(point)]);
                     let Some(slot) = slot.checked_sub(1) else { continue };
                     match &mut gathered[slot] {
-                        Gathered::Points(points) => points.push(point),
+                        Gathered::Points(points, _) => points.push(point),
                         Gathered::Counts(counts) => {
                             counts[(point - packed::bucket_start(runs[slot].start)) as usize] += 1;
                         }
@@ -131,6 +132,21 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
             &|gathered, others| gathered.iter_mut().zip(others).for_each(|(sum, other)| sum.merge(other)),
         )
     }
+
+    /// All points in ascending order, by run.
+    pub(super) fn sorted_runs(&self) -> Result<Vec<Vec<Packed>>, FitError> {
+        let runs = self.runs();
+        let sorted = |(gathered, run): (Gathered, &Run)| match gathered {
+            Gathered::Points(points, others) => sort_run(points, others),
+            Gathered::Counts(counts) => {
+                let repeated = |(point, &count)| std::iter::repeat_n(point, count as usize);
+                (packed::bucket_start(run.start)..).zip(&counts).flat_map(repeated).collect()
+            }
+        };
+        let gathered = self.gather(&runs)?;
+        let sorted = gathered.into_par_iter().zip(&runs).map(sorted);
+        Ok(sorted.collect::<Vec<_>>().into_iter().filter(|run| !run.is_empty()).collect())
+    }
 }
 
 /// Maps the groups of gathered runs on all cores, the first of which has the number `first`.
@@ -138,17 +154,18 @@ fn map_gathered<T: Send>(
     gathered: Vec<Gathered>,
     runs: &[Run],
     first: usize,
-    map: &(dyn Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync),
+    map: &(dyn Fn(usize, &mut Groups<'_>) -> T + Sync),
     results: &mut Vec<T>,
 ) {
     let mapped = gathered.into_par_iter().zip(runs).enumerate();
     results.par_extend(mapped.map(|(index, (gathered, run))| match gathered {
-        Gathered::Points(mut points) => {
-            points.sort_unstable();
-            map(first + index, &mut packed::sorted_groups(&points))
+        Gathered::Points(points, others) => {
+            let sorted = sort_run(points, others);
+            map(first + index, &mut Groups::Sorted(packed::sorted_groups(&sorted)))
         }
         Gathered::Counts(counts) => {
-            map(first + index, &mut packed::counted_groups(packed::bucket_start(run.start), &counts))
+            let groups = packed::counted_groups(packed::bucket_start(run.start), &counts);
+            map(first + index, &mut Groups::Counted(groups))
         }
     }));
 }
@@ -166,7 +183,9 @@ impl Run {
         if self.is_counted() {
             Gathered::Counts(vec![0; self.counts_len()])
         } else {
-            Gathered::Points(Vec::new())
+            // A part for each thread.
+            let part_len = self.points as usize / rayon::current_num_threads();
+            Gathered::Points(Vec::with_capacity(part_len + part_len / 16), Vec::new())
         }
     }
 
@@ -182,7 +201,10 @@ impl Run {
 impl Gathered {
     fn merge(&mut self, other: Self) {
         match (self, other) {
-            (Self::Points(points), Self::Points(others)) => points.extend(others),
+            (Self::Points(_, parts), Self::Points(part, others)) => {
+                parts.push(part);
+                parts.extend(others);
+            }
             (Self::Counts(counts), Self::Counts(others)) => {
                 counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
             }
@@ -198,13 +220,7 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
 
     /// Pairs within a bucket count as if all were in the wrong order.
     fn auc_at_least(&self) -> f64 {
-        let (n, positives) = self.totals();
-        let pairs = positives as f64 * (n - positives) as f64;
-        let in_order = |ends: &[(u64, u64)]| {
-            let [(below, positives_below), (_, positives_through)] = *ends else { return 0.0 };
-            (positives_through - positives_below) as f64 * (below - positives_below) as f64
-        };
-        self.below.windows(2).map(in_order).sum::<f64>() / pairs
+        auc_at_least(&self.below)
     }
 
     fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
@@ -291,12 +307,20 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
         Ok(mean(sums, self.totals().0))
     }
 
-    fn map_runs<T: Send>(
-        &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
-    ) -> Result<Vec<T>, FitError> {
+    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError> {
         self.map(&self.runs(), |_, groups| map(groups))
     }
+}
+
+/// An area under the ROC curve that the true one is not below, from the points and positives below neighbouring ranges of scores.
+pub(super) fn auc_at_least(below: &[(u64, u64)]) -> f64 {
+    let (n, positives) = below.last().copied().unwrap_or_default();
+    let pairs = positives as f64 * (n - positives) as f64;
+    let in_order = |ends: &[(u64, u64)]| {
+        let [(below, positives_below), (_, positives_through)] = *ends else { return 0.0 };
+        (positives_through - positives_below) as f64 * (below - positives_below) as f64
+    };
+    below.windows(2).map(in_order).sum::<f64>() / pairs
 }
 
 #[cfg(test)]
@@ -305,6 +329,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::points::Sorted;
     use crate::points::group::group;
     use crate::points::packed::{pack, sorted_groups};
 
@@ -383,6 +408,7 @@ mod tests {
             edges.push(packed::score(points[0]) + 1e-12);
             edges.sort_unstable_by(f64::total_cmp);
             answers_as_groups_do(&Counted::new(&points[..]).unwrap(), &groups, &ranks, &edges)?;
+            answers_as_groups_do(&Sorted::new(points.clone()), &groups, &ranks, &edges)?;
             answers_as_groups_do(&Counted::new(&Scarce(points)).unwrap(), &groups, &ranks, &edges)?;
         }
     }
@@ -411,6 +437,9 @@ mod tests {
             pool.install(|| {
                 let counted = Counted::new(&points[..]).unwrap();
                 assert!(counted.runs().len() > 2 && counted.runs().iter().any(Run::is_counted));
+                let sorted = Sorted::new(points.clone());
+                assert!(sorted.iter().is_sorted());
+                answers_as_groups_do(&sorted, &groups, &ranks, &edges)?;
                 answers_as_groups_do(&counted, &groups, &ranks, &edges)
             })
             .unwrap();

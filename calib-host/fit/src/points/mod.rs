@@ -9,6 +9,7 @@ mod counted;
 mod group;
 pub(crate) mod packed;
 mod passes;
+mod sorted;
 mod spill;
 mod split;
 mod spread;
@@ -24,6 +25,7 @@ pub use group::Group;
 pub(crate) use group::{group, totals};
 pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Passes};
+pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::split;
 pub use spread::Spread;
@@ -53,10 +55,7 @@ pub(crate) trait Points: Sync {
 
     /// Maps runs of groups, which follow each other in ascending order of score. Where runs are cut is left open, and
     /// must not matter for what is done with the results.
-    fn map_runs<T: Send>(
-        &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
-    ) -> Result<Vec<T>, FitError>;
+    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError>;
 
     /// An area under the ROC curve that the scores' own is not below, as far as what is counted already tells.
     fn auc_at_least(&self) -> f64 {
@@ -66,6 +65,26 @@ pub(crate) trait Points: Sync {
     /// All groups in ascending order of score.
     fn groups(&self) -> Result<Vec<Group>, FitError> {
         Ok(self.map_runs(|groups| groups.collect::<Vec<_>>())?.concat())
+    }
+}
+
+/// Groups in ascending order of score, from whatever points are kept as.
+pub(crate) enum Groups<'p> {
+    Slice(std::iter::Copied<std::slice::Iter<'p, Group>>),
+    Sorted(packed::SortedGroups<'p>),
+    Counted(packed::CountedGroups<'p>),
+}
+
+impl Iterator for Groups<'_> {
+    type Item = Group;
+
+    #[inline]
+    fn next(&mut self) -> Option<Group> {
+        match self {
+            Self::Slice(groups) => groups.next(),
+            Self::Sorted(groups) => groups.next(),
+            Self::Counted(groups) => groups.next(),
+        }
     }
 }
 
@@ -137,11 +156,8 @@ impl Points for [Group] {
         Ok(mean(sums, self.totals().0))
     }
 
-    fn map_runs<T: Send>(
-        &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
-    ) -> Result<Vec<T>, FitError> {
-        Ok(vec![map(&mut self.iter().copied())])
+    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError> {
+        Ok(vec![map(&mut Groups::Slice(self.iter().copied()))])
     }
 }
 
