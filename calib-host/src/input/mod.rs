@@ -17,8 +17,11 @@
 //! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
-//! [`BinaryFiles`] reads the scores and labels of a binary problem, NumPy arrays and Parquet piece by piece; they may be
-//! larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//! [`Pieces`] gives the columns of a NumPy array, of Parquet or of CSV piece by piece, and [`BinaryFiles`] the scores and labels
+//! of a binary problem; they may be larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//!
+//! A column of numbers is kept in the type that its file has, and checked and converted by block. Cells one by one are left
+//! for text, for columns with gaps, and for finding the place of a fault.
 //!
 //! Nothing that a file says is believed before it is checked: what is unpacked is limited to
 //! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
@@ -28,9 +31,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod binary;
 mod cell;
-mod chunks;
 mod clusters;
 mod codes;
 mod column;
@@ -43,22 +44,24 @@ mod json_lines;
 mod limit;
 mod matrix;
 mod npy;
-mod npy_chunks;
 mod npz;
 #[cfg(feature = "arrow")]
 mod parquet;
+mod pieces;
 mod read;
+mod rows;
 mod source;
 mod table;
+mod values;
 mod weights;
 
-pub use binary::{BinaryFiles, BinaryInput};
 pub use clusters::clusters;
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
+pub use pieces::{BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, Pieces};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};
 pub use weights::{Sample, counted_data, weighted_data};

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use super::arrow::{add_columns, append, columns};
 use super::guard::guarded;
 use super::limit::{CHUNK_ROWS, MAX_UNPACKED_BYTES, check_cells};
+use super::rows::Rows;
 use super::source::Source;
 use super::table::{Table, Wanted};
 use crate::files::{FileError, Format, Place, Problem};
@@ -50,7 +51,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
 }
 
 /// A file as tables of some rows each, with the wanted columns.
-pub(super) struct ParquetChunks {
+pub(super) struct ParquetPieces {
     place: Place,
     names: Vec<String>,
     batches: Option<ParquetRecordBatchReader>,
@@ -59,7 +60,7 @@ pub(super) struct ParquetChunks {
     first_row: usize,
 }
 
-impl ParquetChunks {
+impl ParquetPieces {
     /// Checks a file's metadata.
     ///
     /// # Errors
@@ -69,7 +70,7 @@ impl ParquetChunks {
         let place = Place::file(path);
         in_place(&place, || {
             let file = Opened::new(place.clone(), file)?;
-            let mut columns = Table::at(place.clone(), 0);
+            let mut columns = Table::at(place.clone(), Rows::From(0));
             let schema = file.builder.schema().clone();
             let filled = add_columns(&mut columns, schema.fields(), Wanted::Only(names));
             let largest = file.unpacked_len_bytes(&filled)?.into_iter().max().unwrap_or(0);
@@ -100,7 +101,7 @@ impl ParquetChunks {
         let place = self.place.clone();
         in_place(&place, || {
             let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-            let mut table = Table::at(place.clone(), self.first_row);
+            let mut table = Table::at(place.clone(), Rows::From(self.first_row));
             let filled = add_columns(&mut table, self.schema.fields(), Wanted::Only(&names));
             let Some(batches) = &mut self.batches else {
                 let rows = std::mem::replace(&mut self.first_row, 1);
