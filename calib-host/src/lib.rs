@@ -21,7 +21,7 @@
 //! [`reduction`] for several classes as binary problems, [`joint`] for whole vectors), becomes an [`artifact`], is
 //! [applied](apply), [assessed](assess), [compared](compare) and [decided](decide) upon.
 //!
-//! This package is the world around: [`files`] < [`draw`] < [`input`] < [`export`] < [`device`] < [`report`], where a room
+//! This package is the world around: [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`device`] < [`report`], where a room
 //! imports rooms to its left only; and, with the feature `cli`, the command `calib`.
 #![forbid(unsafe_code)]
 
@@ -30,6 +30,7 @@ pub mod draw;
 pub mod export;
 pub mod files;
 pub mod input;
+pub mod output;
 pub mod report;
 
 /// The README's examples, compiled and run.

@@ -3,10 +3,11 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 20] = [
     "files",
     "draw",
     "input",
+    "output",
     "export",
     "device/serial",
     "device/probe",
@@ -16,6 +17,7 @@ const ROOMS: [&str; 18] = [
     "cli/error",
     "cli/hints",
     "cli/out",
+    "cli/help",
     "cli/bar",
     "cli/options",
     "cli/read",

@@ -36,7 +36,10 @@ for (const file of pages) {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       if (wide > 0) fail(`the page is ${wide} px wider than the window`);
       const bare = await page.$$eval("figure", (all) =>
-        all.filter((f) => !f.querySelector("details table") || !f.querySelector("svg[role=img] title")).length,
+        all.filter((f) => {
+          const table = document.getElementById(`${f.id}-data`)?.nextElementSibling?.querySelector("tbody tr");
+          return !table || !f.querySelector("svg[role=img] title");
+        }).length,
       );
       if (bare > 0) fail(`${bare} plots have no table or no name`);
       await page.evaluate(axe);
@@ -52,7 +55,10 @@ for (const file of pages) {
   }
   const page = await browser.newPage();
   await page.goto(url);
-  await page.pdf({ path: join(folder, `${name}.pdf`), format: "A4" });
+  for (const format of ["A4", "Letter"]) {
+    const path = join(folder, `${name}-${format}.pdf`);
+    await page.pdf({ path, format, preferCSSPageSize: false });
+  }
   await page.close();
 }
 await browser.close();

@@ -4,6 +4,8 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decision::{NameError, Names, behind_name};
+
 /// The groups of an artefact: a group's code is its place among the names.
 ///
 /// ```
@@ -49,13 +51,10 @@ impl<'a> Groups<'a> {
         }
         let mut rest = names;
         for code in 0..count {
-            let (name, behind) = split_name(rest).ok_or(GroupsError::Length)?;
-            rest = behind;
-            let is_plain = name.is_some_and(|name| !name.is_empty() && !name.chars().any(char::is_control));
-            let is_taken = Names(names).take(code.into()).any(|other| Some(other) == name);
-            if !is_plain || is_taken || name.is_some_and(|name| name.len() > Self::MAX_NAME_BYTES) {
-                return Err(GroupsError::Name(code));
-            }
+            rest = behind_name(names, code, rest, Self::MAX_NAME_BYTES).map_err(|cause| match cause {
+                NameError::Length => GroupsError::Length,
+                NameError::Name => GroupsError::Name(code),
+            })?;
         }
         if rest.is_empty() { Ok(Self { count, names }) } else { Err(GroupsError::Length) }
     }
@@ -67,32 +66,12 @@ impl<'a> Groups<'a> {
 
     /// Returns the names in the order of the codes.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        Names(self.names)
+        Names(self.names).map_while(|name| core::str::from_utf8(name).ok())
     }
 
     /// Returns the code of the group with this name; `None` if there is none.
     pub fn code(&self, name: &str) -> Option<u8> {
         (0..=u8::MAX).zip(self.names()).find(|&(_, other)| other == name).map(|(code, _)| code)
-    }
-}
-
-/// Splits off a name, which stands behind its length: `None` as the name if it is no text.
-fn split_name(bytes: &[u8]) -> Option<(Option<&str>, &[u8])> {
-    let (&len, rest) = bytes.split_first()?;
-    let (name, rest) = rest.split_at_checked(len.into())?;
-    Some((core::str::from_utf8(name).ok(), rest))
-}
-
-/// Walks the names.
-struct Names<'a>(&'a [u8]);
-
-impl<'a> Iterator for Names<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        let (name, rest) = split_name(self.0)?;
-        self.0 = rest;
-        name
     }
 }
 

@@ -7,14 +7,18 @@
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome) and [`table`](crate::table).
 
 mod alarm_rule;
+mod class_set;
+mod names;
 mod operating_point;
 mod prediction_set;
 mod rule;
 
 pub use alarm_rule::AlarmRule;
+pub use class_set::ClassSet;
+pub(crate) use names::{NameError, Names, behind_name};
 pub use operating_point::{
     Accuracy, AccuracyPromise, CodeOperatingPoint, OperatingParts, OperatingPoint, OperatingPointError,
     OperatingPoints, Threshold, Thresholds, Verdict, never,
 };
-pub use prediction_set::{ClassSet, Conformity, PredictionSets, Quantile, Quantiles, SetError, SetParts};
+pub use prediction_set::{Conformity, PredictionSets, Quantile, Quantiles, SetError, SetParts};
 pub use rule::{Action, DecisionError, DecisionParts, DecisionRule};

@@ -4,6 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::names::{NameError, Names, behind_name};
 use crate::outcome::{Calibrated, Outcome, ProbInterval};
 use crate::score::ONE_BITS;
 use crate::table::search::count_below;
@@ -330,35 +331,14 @@ impl<'a> Fields<'a> {
             if flags & !(ALARM | ABSTAIN | IF_SURE) != 0 {
                 return Err(DecisionError::Flags(i));
             }
-            let (name, behind) = split_name(rest).ok_or(DecisionError::Length)?;
-            rest = behind;
-            let text = core::str::from_utf8(name).map_err(|_| DecisionError::Name(i))?;
-            let is_plain = !text.is_empty() && !text.chars().any(char::is_control);
-            let is_taken = Names(self.names).take(i.into()).any(|other| other == name);
-            if !is_plain || name.len() > DecisionRule::MAX_NAME_BYTES || is_taken {
-                return Err(DecisionError::Name(i));
-            }
+            rest = behind_name(self.names, i, rest, DecisionRule::MAX_NAME_BYTES).map_err(
+                |cause| match cause {
+                    NameError::Length => DecisionError::Length,
+                    NameError::Name => DecisionError::Name(i),
+                },
+            )?;
         }
         if rest.is_empty() { Ok(()) } else { Err(DecisionError::Length) }
-    }
-}
-
-/// Splits off a name, which stands behind its length.
-fn split_name(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (&len, rest) = bytes.split_first()?;
-    rest.split_at_checked(len.into())
-}
-
-/// Walks the names.
-struct Names<'a>(&'a [u8]);
-
-impl<'a> Iterator for Names<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let (name, rest) = split_name(self.0)?;
-        self.0 = rest;
-        Some(name)
     }
 }
 

@@ -111,16 +111,21 @@ fn flags(outcome: &Outcome) -> &'static str {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn apply_scores(artifact: &Artifact<'_>, scores: &[Score], seed: u64) -> Option<Vec<Applied>> {
+    apply_scores_from(artifact, scores, Words::new(artifact, seed))
+}
+
+/// As [`apply_scores`], for the rows that begin at the first of these words.
+pub fn apply_scores_from(artifact: &Artifact<'_>, scores: &[Score], words: Words) -> Option<Vec<Applied>> {
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
     let apply = |(&score, word): (&Score, Option<u32>)| {
         let outcome = calibrator.calibrate_with(score, word);
         Applied { class: 1, score: score.get(), outcome, word }
     };
-    Some(scores.iter().zip(words(artifact, seed)).map(apply).collect())
+    Some(scores.iter().zip(words).map(apply).collect())
 }
 
 /// Calibrates scores of class 1 with an artefact that has tables for groups, each score by the table of its group's code; `None` if the
-/// artefact is of another kind. Otherwise as [`apply_scores`].
+/// artefact is of another kind. Otherwise as [`apply_scores_from`].
 ///
 /// # Errors
 ///
@@ -129,7 +134,7 @@ pub fn apply_scores_of_groups(
     artifact: &Artifact<'_>,
     scores: &[Score],
     groups: &[u8],
-    seed: u64,
+    words: Words,
 ) -> Option<Result<Vec<Applied>, usize>> {
     let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
     let Some(Calibrator::Binary(_)) = calibrators.of_group(0) else { return None };
@@ -138,7 +143,7 @@ pub fn apply_scores_of_groups(
         let outcome = calibrator.calibrate_with(score, word);
         Ok(Applied { class: 1, score: score.get(), outcome, word })
     };
-    Some(scores.iter().zip(groups).zip(words(artifact, seed)).enumerate().map(apply).collect())
+    Some(scores.iter().zip(groups).zip(words).enumerate().map(apply).collect())
 }
 
 /// Calibrates margins of class 1 as [`apply_scores_of_groups`] does scores.
@@ -150,7 +155,7 @@ pub fn apply_margins_of_groups(
     artifact: &Artifact<'_>,
     margins: &[Margin],
     groups: &[u8],
-    seed: u64,
+    words: Words,
 ) -> Option<Result<Vec<Applied>, usize>> {
     let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
     let Some(Calibrator::BinaryMargin(_)) = calibrators.of_group(0) else { return None };
@@ -159,7 +164,7 @@ pub fn apply_margins_of_groups(
         let outcome = calibrator.calibrate_with(margin, word);
         Ok(Applied { class: 1, score: margin.get(), outcome, word })
     };
-    Some(margins.iter().zip(groups).zip(words(artifact, seed)).enumerate().map(apply).collect())
+    Some(margins.iter().zip(groups).zip(words).enumerate().map(apply).collect())
 }
 
 /// Calibrates the margins of class 1 with a binary artefact over margins; `None` if the artefact is not of that kind. Otherwise as
@@ -177,12 +182,17 @@ pub fn apply_margins_of_groups(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn apply_margins(artifact: &Artifact<'_>, margins: &[Margin], seed: u64) -> Option<Vec<Applied>> {
+    apply_margins_from(artifact, margins, Words::new(artifact, seed))
+}
+
+/// As [`apply_margins`], for the rows that begin at the first of these words.
+pub fn apply_margins_from(artifact: &Artifact<'_>, margins: &[Margin], words: Words) -> Option<Vec<Applied>> {
     let Calibrator::BinaryMargin(calibrator) = artifact.calibrator() else { return None };
     let apply = |(&margin, word): (&Margin, Option<u32>)| {
         let outcome = calibrator.calibrate_with(margin, word);
         Applied { class: 1, score: margin.get(), outcome, word }
     };
-    Some(margins.iter().zip(words(artifact, seed)).map(apply).collect())
+    Some(margins.iter().zip(words).map(apply).collect())
 }
 
 /// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`apply_scores`] finds, NaN
@@ -218,7 +228,7 @@ pub fn apply_probs(
     let prob = |outcome: Outcome| outcome.calibrated().map_or(f32::NAN, |calibrated| calibrated.prob);
     if artifact.is_randomized() {
         let prob = |(&score, word): (&f32, _)| prob(calibrator.calibrate_with(checked(score), word));
-        return Ok(Some(scores.iter().zip(words(artifact, seed)).map(prob).collect()));
+        return Ok(Some(scores.iter().zip(Words::new(artifact, seed)).map(prob).collect()));
     }
     let tables = artifact.tables();
     let steps = match tables.get(0).map(|table| table.form) {
@@ -390,6 +400,15 @@ pub fn apply_vectors<'v>(
     vectors: &'v Vectors,
     seed: u64,
 ) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
+    apply_vectors_from(artifact, vectors, Words::new(artifact, seed))
+}
+
+/// As [`apply_vectors`], for the rows that begin at the first of these words.
+pub fn apply_vectors_from<'v>(
+    artifact: &Artifact<'v>,
+    vectors: &'v Vectors,
+    words: Words,
+) -> Option<impl Iterator<Item = AppliedVector> + use<'v>> {
     let calibrator = artifact.calibrator();
     let classes = match calibrator {
         Calibrator::TopLabel(calibrator) => calibrator.classes(),
@@ -409,7 +428,7 @@ pub fn apply_vectors<'v>(
         }
         space.resize(calibrator.space(), 0.0);
     }
-    let rows = vectors.vectors().zip(words(artifact, seed));
+    let rows = vectors.vectors().zip(words);
     Some(rows.map(move |(vector, word)| apply_vector(&calibrator, vector, word, &mut space)))
 }
 
@@ -456,13 +475,59 @@ fn apply_vector(
     }
 }
 
-/// A word for every row if the artefact is randomised, otherwise none.
-fn words(artifact: &Artifact<'_>, seed: u64) -> impl Iterator<Item = Option<u32>> + use<> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    // Far from the numbers that a fit draws from the same seed.
-    rng.long_jump();
-    let randomized = artifact.is_randomized();
-    std::iter::repeat_with(move || randomized.then(|| rng.random()))
+/// The random words that stand in for a device's, one a row, drawn in row order: none if the artefact is not randomised.
+///
+/// Rows that come piece by piece take theirs from one of these.
+///
+/// ```
+/// use calib_fit::apply::{Words, apply_scores_from};
+/// use calib_fit::{BinaryMethod, BinaryData, StoredArtifact, Umd, apply_scores, artifact_bytes, fit_binary};
+/// # use calib_core::Score;
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::UmdRandomized(Umd::new(4), 1), 0.1)?;
+/// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+/// # let scores = [Score::ZERO, Score::ONE, Score::ZERO];
+/// let artifact = stored.artifact();
+/// let whole = apply_scores(&artifact, &scores, 7).expect("the artefact is binary");
+/// let mut words = Words::new(&artifact, 7);
+/// words.skip_rows(1);
+/// let rest = apply_scores_from(&artifact, &scores[1..], words).expect("the artefact is binary");
+/// assert_eq!(rest, whole[1..]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Words {
+    drawn_from: Option<Xoshiro256PlusPlus>,
+}
+
+impl Words {
+    /// Those of all rows.
+    pub fn new(artifact: &Artifact<'_>, seed: u64) -> Self {
+        let generator = || {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            // Far from the numbers that a fit draws from the same seed.
+            rng.long_jump();
+            rng
+        };
+        Self { drawn_from: artifact.is_randomized().then(generator) }
+    }
+
+    /// Leaves out those of so many rows.
+    pub fn skip_rows(&mut self, rows: usize) {
+        if self.drawn_from.is_some() {
+            self.take(rows).for_each(drop);
+        }
+    }
+}
+
+/// Without an end: a word, or none, for every row.
+impl Iterator for Words {
+    type Item = Option<u32>;
+
+    fn next(&mut self) -> Option<Option<u32>> {
+        Some(self.drawn_from.as_mut().map(RngExt::random))
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Progress on standard error. indicatif draws nothing where that is not a terminal.
 
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 
 use calib_host::files::{Progress, Unit};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
 /// Shows how far the reading of files is, unless all is to be quiet.
-pub(crate) fn reading(quiet: bool) -> impl Fn(Progress<'_>) {
-    let shown = RefCell::new(None::<ProgressBar>);
+pub(crate) fn reading(quiet: bool) -> impl Fn(Progress<'_>) + Sync {
+    let shown = Mutex::new(None::<ProgressBar>);
     move |progress| {
-        let mut shown = shown.borrow_mut();
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
         if quiet || progress.done >= progress.total {
             // A bar goes away with its last owner.
             *shown = None;

@@ -7,23 +7,29 @@ mod bar;
 mod closed;
 mod command;
 mod error;
+mod help;
 mod hints;
+mod next;
 mod options;
 mod out;
 mod paths;
 mod read;
 mod show;
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
 use calib_host::files::remove_unfinished;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use command::Command;
 use error::Error;
 
 /// The exit code after an interrupt, as shells have it.
 const INTERRUPTED: i32 = 130;
+
+/// The exit code after a warning, if that was asked for.
+const WARNED: u8 = 6;
 
 /// Calibrated probabilities for microcontrollers: fit on held-out scores, with guarantees, and deploy the table.
 #[derive(Parser)]
@@ -32,13 +38,20 @@ struct Cli {
     /// Show no progress and no summary on standard error.
     #[arg(long, global = true)]
     quiet: bool,
+    /// Exit with 6 if there was a warning; what the command writes is written all the same.
+    #[arg(long, global = true)]
+    fail_on_warning: bool,
+    /// Whether help and usage errors are in colour. `auto`: on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
 
 /// Runs the command and turns its error into sentences and an exit code.
 pub(crate) fn run() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let program = help::laid_out(Cli::command().color(color()));
+    let matches = program.clone().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let checked = matches.subcommand().map_or(Ok(()), |(_, matches)| paths::check(matches));
     if !cli.command.ends_by_interrupt() {
@@ -48,7 +61,13 @@ pub(crate) fn run() -> ExitCode {
             process::exit(INTERRUPTED);
         });
     }
-    match checked.and_then(|()| cli.command.run(cli.quiet)) {
+    let done = checked.and_then(|()| cli.command.run(cli.quiet, program));
+    if let Some((name, given)) = matches.subcommand().filter(|_| done.is_ok() && !cli.quiet) {
+        // Nothing is left to be told when standard error is closed.
+        let _ = next::tell(name, given);
+    }
+    match done {
+        Ok(()) if cli.fail_on_warning && out::has_warned() => ExitCode::from(WARNED),
         Ok(()) => ExitCode::SUCCESS,
         // The reader of a pipe may leave when it has seen enough.
         Err(Error::Stdout(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -62,4 +81,13 @@ pub(crate) fn run() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// The colours that were asked for: they are needed before anything is parsed, since parsing may end in help.
+fn color() -> ColorChoice {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let choice = |name: &OsStr| ColorChoice::from_str(name.to_str()?, false).ok();
+    let joined = |argument: &OsStr| choice(OsStr::new(argument.to_str()?.strip_prefix("--color=")?));
+    let apart = arguments.windows(2).filter(|pair| pair[0] == "--color").find_map(|pair| choice(&pair[1]));
+    apart.or_else(|| arguments.iter().find_map(|argument| joined(argument))).unwrap_or_default()
 }

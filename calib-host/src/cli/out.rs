@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, StderrLock, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::closed::stdout_was_closed;
 use crate::cli::error::Error;
@@ -64,8 +65,17 @@ impl<W: Write> Write for Plain<W> {
 
 /// Prints warnings on standard error, a line each, also where there is no summary.
 pub(crate) fn warn(warnings: &[impl Display]) -> io::Result<()> {
+    WARNED.fetch_or(!warnings.is_empty(), Ordering::Relaxed);
     let mut err = stderr();
     warnings.iter().try_for_each(|warning| writeln!(err, "warning: {warning}"))
+}
+
+/// Whether there was a warning.
+static WARNED: AtomicBool = AtomicBool::new(false);
+
+/// Tells whether anything was warned of.
+pub(crate) fn has_warned() -> bool {
+    WARNED.load(Ordering::Relaxed)
 }
 
 /// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too: on a line of its

@@ -1,7 +1,7 @@
 //! Keys in files, and signatures on artefacts.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};

@@ -22,7 +22,7 @@ pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
 pub use keys::{PrivateKey, PublicKey, RandomError};
-pub use output::{OutputError, check_output, remove_unfinished, write_file};
+pub use output::{OutputError, OutputFile, check_output, remove_unfinished, write_file, write_file_seeking};
 pub use place::{Place, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};

@@ -56,6 +56,22 @@ pub fn write_file(
     overwrite: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), OutputError> {
+    Prepared::new(PUBLIC, path, overwrite, |out| write(out))?.commit()
+}
+
+/// A file that is being written, for what must go back in it, or hand it to another thread.
+pub type OutputFile<'f> = BufWriter<&'f File>;
+
+/// As [`write_file`], for formats whose beginning depends on what follows.
+///
+/// # Errors
+///
+/// As [`write_file`].
+pub fn write_file_seeking(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
+) -> Result<(), OutputError> {
     Prepared::new(PUBLIC, path, overwrite, write)?.commit()
 }
 
@@ -133,7 +149,7 @@ impl Prepared {
         open: Open,
         path: &Path,
         overwrite: bool,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
     ) -> Result<Self, OutputError> {
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
             return Err(OutputError::NotAFile(path.into()));
@@ -158,7 +174,11 @@ impl Prepared {
         result
     }
 
-    fn write(&mut self, open: Open, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fn write(
+        &mut self,
+        open: Open,
+        write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // Opened and written as a plain `File`: it gets the permissions of any new file, and the errors name the
         // operating system's reason only, not the temporary file.

@@ -25,4 +25,4 @@ pub enum Unit {
 }
 
 /// Is told how far reading is; `&|_| ()` does not care.
-pub type Watch<'a> = &'a dyn Fn(Progress<'_>);
+pub type Watch<'a> = &'a (dyn Fn(Progress<'_>) + Sync);

@@ -6,6 +6,7 @@ use calib_core::{Margin, Score};
 use calib_fit::data::{BinaryData, ScoreKind};
 
 use super::rows::Rows;
+use super::values::are_scores;
 use crate::files::{FileError, Place, Problem, score_problem};
 
 /// A column of numbers or labels, each with its place.
@@ -83,6 +84,18 @@ impl Column<f64> {
             })
         };
         self.values.iter().enumerate().map(check).collect()
+    }
+
+    /// Checks that every value is a score of this kind.
+    ///
+    /// # Errors
+    ///
+    /// The first value that is not.
+    pub fn check_scores(&self, kind: ScoreKind) -> Result<(), FileError> {
+        match kind {
+            ScoreKind::Probability if are_scores(&self.values) => Ok(()),
+            _ => self.device_scores(kind).map(drop),
+        }
     }
 
     /// Checks that every value is a score of this kind, and returns it as the device sees it.

@@ -40,10 +40,23 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, FileError> 
 /// As [`vectors`].
 pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
     let (array, place) = array(source, kind, name)?;
+    checked(array, kind, &place, 0)
+}
+
+/// The rows of a matrix, of which the first has this number.
+pub(super) fn checked(
+    array: NpyArray,
+    kind: VectorKind,
+    place: &Place,
+    first_row: usize,
+) -> Result<Vectors, FileError> {
     let (values, classes) = array.matrix()?;
     Vectors::new(values, classes, kind).map_err(|cause| {
         let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
-        FileError::input(row.map_or_else(|| place.clone(), |row| entry(&place, row, class)), problem)
+        FileError::input(
+            row.map_or_else(|| place.clone(), |row| entry(place, first_row + row, class)),
+            problem,
+        )
     })
 }
 

@@ -17,8 +17,8 @@
 //! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
-//! [`Pieces`] gives the columns of a NumPy array, of Parquet or of CSV piece by piece, and [`BinaryFiles`] the scores and labels
-//! of a binary problem; they may be larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//! [`Pieces`] gives the columns of a NumPy array, of Parquet or of CSV piece by piece, [`MatrixPieces`] the rows of a matrix, and
+//! [`BinaryFiles`] the scores and labels of a binary problem; they may be larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
 //!
 //! A column of numbers is kept in the type that its file has, and checked and converted by block. Cells one by one are left
 //! for text, for columns with gaps, and for finding the place of a fault.
@@ -35,18 +35,15 @@ mod cell;
 mod clusters;
 mod codes;
 mod column;
+mod column_kind;
 mod costs;
 mod csv;
 mod guard;
-#[cfg(feature = "arrow")]
-mod ipc;
 mod json_lines;
 mod limit;
 mod matrix;
 mod npy;
 mod npz;
-#[cfg(feature = "arrow")]
-mod parquet;
 mod pieces;
 mod read;
 mod rows;
@@ -58,10 +55,13 @@ mod weights;
 pub use clusters::clusters;
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
+pub use column_kind::{ColumnKind, ShownCell};
 pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
-pub use pieces::{BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, Pieces};
+pub use pieces::{
+    BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
+};
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};
 pub use weights::{Sample, counted_data, weighted_data};

@@ -101,6 +101,11 @@ impl Layout {
         Ok(Self { place, dtype, element_len, shape, order, header_len })
     }
 
+    /// Whether the rows of a matrix follow each other.
+    pub(super) fn is_by_rows(&self) -> bool {
+        self.order == Order::C
+    }
+
     /// Refuses elements that are no numbers.
     pub(super) fn check_type(&self) -> Result<(), FileError> {
         self.values(&[]).map(drop)
@@ -213,6 +218,7 @@ impl NpyArray {
             return Err(self.wrong_shape("(rows,)"));
         };
         let column = table.add_column(name, true);
+        table.set_kind(column, self.values.kind());
         table.extend(column, self.values);
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! From a file's bytes to a table, whatever the format.
 
+#[cfg(feature = "arrow")]
+use super::arrow::{ipc, parquet};
 use super::guard::guarded;
 use super::source::Source;
 use super::table::{Table, Wanted};
 use super::{csv, json_lines, npy, npz};
-#[cfg(feature = "arrow")]
-use super::{ipc, parquet};
 use crate::files::{FileError, Format, Place, Problem};
 
 impl Table {
@@ -28,7 +28,7 @@ impl Table {
         Self::read_wanted(source, Wanted::Only(names))
     }
 
-    fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, FileError> {
+    pub(super) fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, FileError> {
         let file = Place::file(source.path());
         if source.bytes().is_empty() {
             return Err(FileError::input(file, Problem::EmptyFile));

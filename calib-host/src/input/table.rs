@@ -6,6 +6,7 @@ use calib_fit::data::ScoreKind;
 
 use super::cell::{Span, TableCell};
 use super::column::Column;
+use super::column_kind::{ColumnKind, ShownCell};
 use super::rows::Rows;
 use super::source::Source;
 use super::values::Values;
@@ -31,6 +32,7 @@ pub struct Table {
 #[derive(Clone, Debug)]
 struct NamedColumn {
     name: String,
+    kind: ColumnKind,
     content: ColumnContent,
 }
 
@@ -316,19 +318,57 @@ impl<'t> Shown<'t> {
         self.left_out.iter().map(|column| column.name.as_str())
     }
 
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The place of the column that [`Table::numbers`] finds under this name.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let is_only = self.table.is_lone_array();
+        self.columns.iter().position(|column| is_only || column.name.trim() == name)
+    }
+
+    /// What the cells of a column are.
+    pub fn kind(&self, column: usize) -> ColumnKind {
+        self.columns[column].kind
+    }
+
+    /// A cell as it is in the file.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many columns or rows.
+    pub fn cell(&self, column: usize, row: usize) -> ShownCell<'t> {
+        match Self::table_cell(self.table, self.columns[column], row) {
+            TableCell::Missing => ShownCell::Missing,
+            TableCell::Raw(text) | TableCell::Text(text) => ShownCell::Text(text),
+            TableCell::Number(text) => ShownCell::Number(text),
+            TableCell::Bool(value) => ShownCell::Bool(value),
+            TableCell::F32(value) => ShownCell::F32(value),
+            TableCell::F64(value) => ShownCell::F64(value),
+            TableCell::Integer(value) => ShownCell::Integer(value),
+            TableCell::Unsigned(value) => ShownCell::Unsigned(value),
+        }
+    }
+
     /// The text of their cells in a row. Text is as it is in the file; a float has the digits that give it back.
     ///
     /// # Panics
     ///
     /// If there are not as many rows.
     pub fn record(&self, row: usize) -> impl Iterator<Item = Cow<'t, str>> {
-        self.columns.iter().map(move |column| match &column.content {
-            ColumnContent::Typed(values) => values.cell::<&str>(row).text(),
-            ColumnContent::Cells(cells) => self.table.resolve(cells[row]).text(),
+        self.columns.iter().map(move |column| Self::table_cell(self.table, column, row).text())
+    }
+
+    fn table_cell(table: &'t Table, column: &'t NamedColumn, row: usize) -> TableCell<&'t str> {
+        match &column.content {
+            ColumnContent::Typed(values) => values.cell(row),
+            ColumnContent::Cells(cells) => table.resolve(cells[row]),
             ColumnContent::Unusable(_) | ColumnContent::NotRead => {
                 unreachable!("only columns with cells are shown")
             }
-        })
+        }
     }
 }
 
@@ -346,12 +386,18 @@ impl Table {
     /// Adds a column to be filled; `wanted` or not.
     pub(super) fn add_column(&mut self, name: &str, wanted: bool) -> usize {
         let content = if wanted { ColumnContent::Cells(Vec::new()) } else { ColumnContent::NotRead };
-        self.columns.push(NamedColumn { name: name.into(), content });
+        self.columns.push(NamedColumn { name: name.into(), kind: ColumnKind::Text, content });
         self.columns.len() - 1
     }
 
     pub(super) fn add_unusable(&mut self, name: &str, problem: Problem) {
-        self.columns.push(NamedColumn { name: name.into(), content: ColumnContent::Unusable(problem) });
+        let content = ColumnContent::Unusable(problem);
+        self.columns.push(NamedColumn { name: name.into(), kind: ColumnKind::Text, content });
+    }
+
+    /// Says what the cells of a column are.
+    pub(super) fn set_kind(&mut self, column: usize, kind: ColumnKind) {
+        self.columns[column].kind = kind;
     }
 
     /// Turns a column, once and for all, into one that cannot be used.
@@ -413,6 +459,12 @@ impl Table {
         self.lone_dtype = Some(dtype);
     }
 
+    /// The number of cells in a column.
+    #[cfg(any(feature = "arrow", test))]
+    pub(super) fn cells(&self, column: usize) -> usize {
+        self.columns[column].content.len().unwrap_or(0)
+    }
+
     /// The number of columns, wanted or not.
     pub(super) fn width(&self) -> usize {
         self.columns.len()
@@ -440,11 +492,6 @@ impl Table {
         }
         let cells = self.untyped(column);
         cells.split_off(from.min(cells.len()))
-    }
-
-    /// The number of cells in a column.
-    pub(super) fn cells(&self, column: usize) -> usize {
-        self.columns[column].content.len().unwrap_or(0)
     }
 
     pub(super) fn text_len(&self) -> usize {

@@ -4,6 +4,7 @@ use calib_core::Margin;
 use calib_fit::data::ScoreKind;
 
 use super::cell::{TableCell, saturated};
+use super::column_kind::ColumnKind;
 
 /// So many values are checked at a time: few enough to stay in a cache.
 const BLOCK_LEN: usize = 1 << 12;
@@ -151,6 +152,17 @@ impl Values {
         each!(self, values => values.len())
     }
 
+    pub(super) fn kind(&self) -> ColumnKind {
+        match self {
+            Self::F32(_) => ColumnKind::F32,
+            Self::F64(_) => ColumnKind::F64,
+            Self::I8(_) | Self::I16(_) | Self::I32(_) | Self::I64(_) => ColumnKind::Integer,
+            Self::U8(_) | Self::U16(_) | Self::U32(_) => ColumnKind::Integer,
+            Self::U64(_) => ColumnKind::Unsigned,
+            Self::Bool(_) => ColumnKind::Bool,
+        }
+    }
+
     pub(super) fn is_float(&self) -> bool {
         matches!(self, Self::F32(_) | Self::F64(_))
     }
@@ -213,9 +225,9 @@ impl Values {
         match (self, kind) {
             (Self::Bool(_), _) => None,
             (Self::F32(values), ScoreKind::Probability) => {
-                let are_scores = all(values, |value| (0.0..=1.0).contains(&value));
                 // The negative zero is the score 0.
-                are_scores.then(|| values.iter().map(|value| value + 0.0).collect())
+                all(values, |value| (0.0..=1.0).contains(&value))
+                    .then(|| values.iter().map(|value| value + 0.0).collect())
             }
             (other, ScoreKind::Probability) => each!(other, values => {
                 let are_scores = all(values, |value| (0.0..=1.0).contains(&value.number()));
@@ -238,6 +250,11 @@ impl Values {
 
 fn transposed<T: Copy>(stored: &[T], rows: usize, columns: usize) -> Vec<T> {
     (0..rows * columns).map(|i| stored[i % columns * rows + i / columns]).collect()
+}
+
+/// Whether all values are scores.
+pub(super) fn are_scores(values: &[f64]) -> bool {
+    all(values, |value| (0.0..=1.0).contains(&value))
 }
 
 /// Whether all values are right, told by block and not by value.

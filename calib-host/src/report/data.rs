@@ -10,6 +10,7 @@ use super::clinical::ClinicalSummary;
 use super::decision::DecisionSummary;
 use super::plots::Occupancy;
 use super::size::ArtifactPart;
+use super::verdict::Verdict;
 use crate::draw::Plot;
 
 /// The version of the JSON form of a report.
@@ -68,11 +69,28 @@ pub struct CalibratorSummary {
     pub comparisons: Option<u32>,
 }
 
+/// What the user calls it. [`report`](super::report) leaves it empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Labels {
+    /// The title of the page, in place of "Calibration report".
+    pub title: Option<String>,
+    /// The model that the scores come from.
+    pub model: Option<String>,
+    /// The date, as the user writes it.
+    pub date: Option<String>,
+    /// A note: purpose, author, data.
+    pub note: Option<String>,
+}
+
 /// A report: everything that the page shows. [`REPORT_KEYS`](super::REPORT_KEYS) documents its JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The version of this form.
     pub schema: u32,
+    /// What the user calls it.
+    pub labels: Labels,
+    /// What the test rows say, in words.
+    pub verdict: Verdict,
     /// Whether scores are margins: what is said of them before calibration is then the area under their ROC curve alone.
     #[serde(skip)]
     pub of_margins: bool,

@@ -47,6 +47,25 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
     plots::reliability(Words { id: &id, title: &title, caption, legend }, &[(class, &assessment.bins)])
 }
 
+/// Both reliability diagrams in one, with bands of the bins' exact intervals.
+pub(super) fn before_and_after(metrics: &BeforeAfter, options: &AssessOptions<'_>) -> Plot {
+    let percent = percent_of_success(options.alpha);
+    let caption = format!(
+        "What came true against what was said: on the diagonal is perfect. Bands are the exact {percent} % intervals of the bins; \
+         bins of fewer than {} rows have a whisker and no line. {}",
+        plots::FEW,
+        errors(&metrics.before, &metrics.after)
+    );
+    let (before, after) = (plain(&metrics.before), plain(&metrics.after));
+    let words = Words {
+        id: "before-and-after",
+        title: "Before and after calibration",
+        caption,
+        legend: BOTH.to_vec(),
+    };
+    plots::bands(words, &[("before", &before), ("after", &after)])
+}
+
 /// The reliability diagram of one predicted class, before and after; `None` if no row is predicted to be of it.
 pub(super) fn of_class(class: u16, metrics: &BeforeAfter) -> Option<Plot> {
     let of = |assessment: &Assessment| {
@@ -79,13 +98,15 @@ fn errors(before: &Assessment, after: &Assessment) -> String {
 
 /// A reliability diagram with both sides, without crosses: of one class the top-label diagram is the same.
 fn both_sides(id: &str, title: &str, caption: String, before: &Assessment, after: &Assessment) -> Plot {
-    let plain = |assessment: &Assessment| -> Vec<ReliabilityBin> {
-        assessment.bins.iter().map(|bin| ReliabilityBin { top_label: None, ..*bin }).collect()
-    };
     let mut legend = BOTH.to_vec();
     legend.push(("bar", "share of the probabilities after"));
     let words = Words { id, title, caption, legend };
     plots::reliability(words, &[("before", &plain(before)), ("after", &plain(after))])
+}
+
+/// The bins of a diagram without crosses.
+fn plain(assessment: &Assessment) -> Vec<ReliabilityBin> {
+    assessment.bins.iter().map(|bin| ReliabilityBin { top_label: None, ..*bin }).collect()
 }
 
 /// The validity curves of both sides, and what is guaranteed of them.

@@ -12,13 +12,14 @@ use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::clinical::ClinicalSummary;
-use super::data::{CalibratorSummary, Origin, REPORT_SCHEMA, Report, ReportOptions};
+use super::data::{CalibratorSummary, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
 use super::decision::ReportedRule;
 use super::figures::{self, Side, Validities};
 use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
 use super::rows::CalibratedRows;
 use super::subject::ReportData;
+use super::verdict::Verdict;
 use super::{clinical_plots, simplex, size, warnings};
 use crate::draw::Plot;
 
@@ -92,8 +93,9 @@ pub fn report(
     let (drawn, undrawn) = most_frequent(predicted, data.drawn_classes);
     let validities = Validities::new(test, options, Curve::of(artifact), !occupancy.is_empty());
     let sides: &[Side] = if test.margins.is_some() { &[Side::After] } else { &[Side::Before, Side::After] };
-    let mut plots: Vec<Plot> =
-        sides.iter().map(|&side| figures::reliability(side, &metrics, options)).collect();
+    let both = test.margins.is_none().then(|| figures::before_and_after(&metrics, options));
+    let mut plots: Vec<Plot> = both.into_iter().collect();
+    plots.extend(sides.iter().map(|&side| figures::reliability(side, &metrics, options)));
     plots.extend(figures::of_margins(test).into_iter().flatten());
     plots.extend(drawn.iter().filter_map(|&class| figures::of_class(class, &metrics)));
     plots.extend([ValidityKind::Marginal, ValidityKind::Conditional].map(|kind| validities.plot(kind)));
@@ -110,14 +112,18 @@ pub fn report(
     let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
+    let guaranteed = artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0);
+    let of_margins = test.margins.is_some();
     Report {
         schema: REPORT_SCHEMA,
-        of_margins: test.margins.is_some(),
+        of_margins,
+        labels: Labels::default(),
+        verdict: Verdict::new(artifact, (&metrics, options.alpha), &evidence, (guaranteed, of_margins)),
         calibrator: summary(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
         guarantee: with_rule(promise.statement, &rule_sentences(artifact)),
-        guaranteed: artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0),
+        guaranteed,
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
         doubtful: !evidence.is_empty() || !data.doubts.is_empty() || flaws.iter().any(Flaw::is_grave),
         evidence,
@@ -182,6 +188,8 @@ fn flaws(artifact: &Artifact<'_>, data: &ReportData<'_>, evidence: &[Evidence]) 
 /// A plot of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
+    /// The reliability diagrams before and after calibration in one.
+    BeforeAndAfter,
     /// The reliability diagram before calibration.
     ReliabilityBefore,
     /// The reliability diagram after calibration.
@@ -237,7 +245,8 @@ pub fn plot(
     };
     match figure {
         // A margin is no probability.
-        Figure::ReliabilityBefore if test.margins.is_some() => None,
+        Figure::BeforeAndAfter | Figure::ReliabilityBefore if test.margins.is_some() => None,
+        Figure::BeforeAndAfter => Some(figures::before_and_after(&metrics(), options)),
         Figure::Margins => figures::of_margins(test).map(|[margins, _]| margins),
         Figure::Map => figures::of_margins(test).map(|[_, map]| map),
         Figure::ReliabilityBefore => Some(figures::reliability(Side::Before, &metrics(), options)),

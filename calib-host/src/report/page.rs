@@ -65,6 +65,11 @@ impl Report {
     /// The report without what the page shows in another form.
     fn head(&self) -> Value {
         context! {calibrator => self.calibrator,
+            title => self.labels.title.as_deref().unwrap_or("Calibration report"),
+            labels => self.labels,
+            verdict => self.verdict.sentences,
+            verdict_title => self.verdict.title(),
+            verdict_is_bad => self.verdict.is_bad(),
             guarantee => self.guarantee,
             conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
             warnings => self.warnings,

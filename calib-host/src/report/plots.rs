@@ -9,6 +9,35 @@ use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
 /// ROC curves are drawn with at most so many points.
 const DRAWN_POINTS: usize = 400;
 
+/// With fewer rows a bin is noise: its mark has a whisker, and no line goes through it.
+pub(super) const FEW: u64 = 10;
+
+/// The bins of which a line says something: neighbours with rows enough.
+fn runs(bins: &[ReliabilityBin]) -> impl Iterator<Item = &[ReliabilityBin]> {
+    bins.split(|bin| bin.n < FEW).filter(|run| run.len() > 1)
+}
+
+/// A reliability diagram of one or two sets of bins, with the intervals of the bins as bands.
+pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
+    let mut chart = Chart::new(Axis::unit("what was said: mean probability"), Axis::unit("what came true"));
+    for (class, bins) in series {
+        for run in runs(bins) {
+            let lower = run.iter().map(|bin| (bin.mean_prob, bin.interval.lo));
+            let upper = run.iter().rev().map(|bin| (bin.mean_prob, bin.interval.hi));
+            chart.area(&format!("band-{class}"), lower.chain(upper));
+        }
+    }
+    chart.diagonal();
+    for (class, bins) in series {
+        let few = bins.iter().filter(|bin| bin.n < FEW);
+        let whisker = format!("{class} whisker");
+        few.for_each(|bin| chart.whisker(&whisker, bin.mean_prob, bin.interval.lo, bin.interval.hi));
+        runs(bins).for_each(|run| chart.line(class, run.iter().map(|bin| (bin.mean_prob, bin.rate))));
+        bins.iter().for_each(|bin| chart.mark(class, Mark::Circle, bin.mean_prob, bin.rate));
+    }
+    table(&chart, words, series)
+}
+
 /// A reliability diagram of one or two sets of bins, each with the style of its marks, `before` or `after`. The grey bars are
 /// the shares of predictions of the last one.
 pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
@@ -23,12 +52,17 @@ pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[Reliabili
     for (class, bins) in series {
         let (whisker, cross) = (format!("{class} whisker"), format!("{class} cross"));
         bins.iter().for_each(|bin| chart.whisker(&whisker, bin.mean_prob, bin.interval.lo, bin.interval.hi));
-        chart.line(class, bins.iter().map(|bin| (bin.mean_prob, bin.rate)));
+        runs(bins).for_each(|run| chart.line(class, run.iter().map(|bin| (bin.mean_prob, bin.rate))));
         bins.iter().for_each(|bin| chart.mark(class, Mark::Circle, bin.mean_prob, bin.rate));
         let crosses = bins.iter().filter_map(|bin| Some((bin.mean_prob, bin.top_label?)));
         crosses.for_each(|(x, y)| chart.mark(&cross, Mark::Plus, x, y));
     }
-    let top_label = last.iter().any(|bin| bin.top_label.is_some());
+    table(&chart, words, series)
+}
+
+/// A reliability diagram with its bins in a table.
+fn table(chart: &Chart, words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
+    let top_label = series.last().is_some_and(|last| last.1.iter().any(|bin| bin.top_label.is_some()));
     let mut columns = vec!["", "bin", "predictions", "came true", "mean probability", "fraction", "interval"];
     columns.extend(top_label.then_some("top-label"));
     let row = |class: &str, bin: &ReliabilityBin| {
@@ -48,7 +82,7 @@ pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[Reliabili
         row
     };
     let rows = series.iter().flat_map(|(class, bins)| bins.iter().map(move |bin| row(class, bin))).collect();
-    finish(&chart, words, columns, rows)
+    finish(chart, words, columns, rows)
 }
 
 /// What theory says about a validity curve: at least `1 - alpha(epsilon)`.

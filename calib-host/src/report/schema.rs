@@ -7,6 +7,12 @@
 /// raises it. Intervals are `{"lo", "hi"}`, what is unknown is `null`.
 pub const REPORT_KEYS: &[(&str, &str)] = &[
     ("schema", "the version of this form"),
+    ("labels", "what the user calls it: title, model, date and note; each null if not given"),
+    ("labels.*", "as it was given"),
+    ("verdict", "what the test rows say, in words"),
+    ("verdict.probabilities", "better, worse, no-sure-difference or not-compared, by the Brier score"),
+    ("verdict.promise", "kept, broken, not-tested or none"),
+    ("verdict.sentences", "both in sentences"),
     ("calibrator", "what was calibrated, and how"),
     ("calibrator.method", "the method"),
     ("calibrator.reduction", "the reduction"),

@@ -308,9 +308,12 @@ fn options_that_do_not_go_together() {
         (
             "--method umd --bins 3",
             "the following required arguments were not provided:\n  \
-             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>>",
+             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>|FILE>",
         ),
-        ("--scores cal.csv", "the following required arguments were not provided:\n  --method <METHOD>"),
+        (
+            "--epsilon 0.1 --bins 3 --scores cal.csv",
+            "the argument '--epsilon <E>' cannot be used with '--bins <B>'",
+        ),
         ("--method magic --scores cal.csv", "invalid value 'magic' for '--method <METHOD>'"),
     ] {
         let place = good();

@@ -86,11 +86,11 @@ fn codes_and_floats_get_the_same_probabilities_of_the_predicted_class() {
                 (&"margin".into(), &"margin".into())
             );
             place.ok("calib apply floats.bin --logits logits.npy -o floats.csv --force");
-            place.ok("calib apply codes.bin --logits codes.npy -o codes.csv.out --force");
+            place.ok("calib apply codes.bin --logits codes.npy -o codes-out.csv --force");
             place.ok(
                 "calib apply codes.bin --logits codes.csv --score-column c0,c1,c2,c3 -o table.csv --force",
             );
-            let (of_floats, of_codes) = (place.table("floats.csv"), place.table("codes.csv.out"));
+            let (of_floats, of_codes) = (place.table("floats.csv"), place.table("codes-out.csv"));
             assert_eq!(of_codes, place.table("table.csv"));
             for name in ["class", "prob", "epsilon", "flags"] {
                 assert_eq!(column(&of_codes, name), column(&of_floats, name), "{what}: {name}");

@@ -88,6 +88,8 @@ fn clusters_of_one_row_are_rows() {
         let run = |options: &str| {
             let mut got = place.json(&format!("calib {command} {options} --json --quiet"));
             let object = got.as_object_mut().unwrap();
+            // Without the option it is asked whether the rows are independent.
+            object.remove("warnings");
             (object.remove("clusters"), object.remove("clusters_test"), got)
         };
         let (alone, together) = (run(""), run("--cluster-column patient"));
@@ -162,6 +164,24 @@ fn rows_that_do_not_look_independent_are_warned_of() {
         assert!(warned(&format!("calib {command} rows.csv")), "{command}");
         assert!(!warned(&format!("calib {command} rows.csv --cluster-column patient")), "{command}");
         assert!(!warned(&format!("calib {command} cal.csv")), "{command}");
+    }
+    for command in [
+        "fit --method umd --bins 4 -o new.bin --force --scores",
+        "fit --method umd --bins 4 --table u16 -o new.bin --force --scores",
+        "assess --scores",
+        "compare --methods umd --bins 4 --repeats 1 --bootstrap 20 --scores",
+        "bins --bins 2,4 --bootstrap 20 --scores",
+        "threshold --sensitivity .9 -o new.bin --force --scores",
+    ] {
+        let told = |rows: &str| {
+            let value = place.json(&format!("calib {command} {rows} --json"));
+            let warnings = value["warnings"].as_array().expect("a list");
+            let of_this = |warning: &serde_json::Value| {
+                warning.as_str().is_some_and(|text| text.starts_with("These rows do not look independent"))
+            };
+            warnings.iter().filter(|warning| of_this(warning)).count()
+        };
+        assert_eq!((told("rows.csv"), told("cal.csv")), (1, 0), "{command}");
     }
     assert!(warned("calib assess --logits logits.npy --labels labels.npy"));
     let form = "calib fit --method umd --reduction confidence --points-per-bin 10 --logits logits.npy --labels labels.npy \

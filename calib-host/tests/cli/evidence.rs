@@ -48,6 +48,11 @@ fn an_action_that_asks_for_evidence_is_held_back_without_it() {
     assert!(text.contains("treat  alarm  if the evidence suffices"), "{text}");
     let json = place.json("calib decide cal.bin --actions costs.toml --json");
     assert_eq!(json["flaws"][0]["kind"], "withheld", "{}", json["flaws"]);
+    let report = place.json(
+        "calib report decided.bin --calibration cal.csv --test cal.csv --same-rows --bootstrap 20 --json",
+    );
+    let warnings = report["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning.as_str().unwrap().starts_with(warned)), "{warnings:?}");
 }
 
 #[test]

@@ -295,7 +295,8 @@ fn applied(bytes: impl AsRef<[u8]>, expected: &str, left_out: &str) {
     };
     for (options, named) in [("--quiet", ""), ("--force", &named)] {
         let run = place.ok(&format!("calib apply iso.bin --scores new -o out.csv {options}"));
-        assert_eq!(run.stderr, named);
+        let told = if options == "--quiet" { String::new() } else { place.applied("out.csv") };
+        assert_eq!(run.stderr, format!("{named}{told}"));
         assert_eq!(String::from_utf8(place.bytes("out.csv")).unwrap(), expected);
     }
 }

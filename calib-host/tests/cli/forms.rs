@@ -58,7 +58,8 @@ fn isotonic_from_a_csv_table() {
             "4 points, isotonic (binary), 3 bins, {} bytes: iso.bin\n\
              Nothing is guaranteed: isotonic has no distribution-free guarantee.\n\
              It is to be read so:\n\
-             - 2 bins say exactly 0 or 1, from as few as 1 point: no proof that the other never happens\n",
+             - 2 bins say exactly 0 or 1, from as few as 1 point: no proof that the other never happens\n\
+             next: calib report iso.bin --calibration cal.csv --test TEST -o report.html\n      TEST: rows that nothing was fitted to\n",
             place.bytes("iso.bin").len()
         )
     );
@@ -297,7 +298,7 @@ fn apply_keeps_the_columns_and_adds_its_own() {
         .with("new.csv", "id,score,note\n1,0,\"a, b\"\n2,0.5,\n3,1,\"say \"\"x\"\"\"\n4,2.5e-1,é\n");
     place.ok(UMD_FIT);
     let run = place.ok("calib apply cal.bin --scores new.csv -o out.csv");
-    assert_eq!((run.stdout, run.stderr), (String::new(), String::new()));
+    assert_eq!((run.stdout, run.stderr), (String::new(), place.applied("out.csv")));
     let (header, rows) = place.table("out.csv");
     assert_eq!(header, ["id", "score", "note", "prob", "bin", "epsilon", "flags"]);
     let kept: Vec<_> = rows.iter().map(|row| row[..3].join("|")).collect();
@@ -501,7 +502,7 @@ fn scores_may_come_from_a_pipe() {
     let mut calib = place.command("apply cal.bin --scores /dev/stdin -o piped.csv");
     let run: Run = calib.stdin(cat.stdout.take().unwrap()).output().unwrap().into();
     cat.wait().unwrap();
-    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert_eq!((run.code, run.stderr), (0, place.applied("piped.csv")));
     place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
     assert_eq!(place.bytes("piped.csv"), place.bytes("out.csv"));
 }

@@ -7,6 +7,7 @@ mod bad_files;
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod book;
 mod class_codes;
 mod class_margins;
 mod clinical;
@@ -19,15 +20,18 @@ mod doctor;
 mod empty_bins;
 mod evidence;
 mod export;
+mod first_fit;
 mod flaws;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod grouped;
+mod help;
 mod joint;
 mod margins;
 mod methods;
 mod mistaken_kind;
+mod next;
 mod npy;
 mod outputs;
 #[cfg(feature = "arrow")]
@@ -44,6 +48,8 @@ mod sets;
 mod signing;
 #[cfg(feature = "serial")]
 mod status;
+#[cfg(feature = "arrow")]
+mod streams;
 mod threshold;
 mod weights;
 mod wide;

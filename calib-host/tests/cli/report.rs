@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::data::{CLASSES, UMD_FIT, binary_place, close, matrix_place};
+use crate::data::{CLASSES, UMD_FIT, binary, binary_place, close, csv, matrix_place};
 use crate::npy::f32s;
 use crate::workplace::Workplace;
 
@@ -48,7 +48,11 @@ fn a_report_is_one_page_and_the_same_each_time() {
     }
     // Behind every plot is a table.
     let count = |part: &str| page.matches(part).count();
-    assert_eq!((count("<figure"), count("<details>"), count("role=\"img\"")), (11, 11, 11));
+    assert_eq!((count("<figure"), count("-data\">"), count("role=\"img\"")), (12, 24, 12));
+    // Whatever a page points to is there.
+    for target in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert_eq!(count(&format!("id=\"{target}\"")), 1, "{target}");
+    }
 }
 
 #[test]
@@ -72,6 +76,66 @@ fn the_json_of_a_report_holds_what_the_page_shows() {
     // Ten bins of 40 points: within 0.261 (Theorem 3), so the guaranteed curve passes through 0.9 there.
     let epsilon = inspected["guarantee"]["epsilon"].as_f64().unwrap();
     assert!(got["guarantee"].as_str().unwrap().contains(&format!("within {epsilon:.4}")));
+}
+
+#[test]
+fn the_verdict_comes_first_in_words() {
+    // Too sure of itself: the truth is the square of the score.
+    let rows = binary(3000);
+    let (cal, test) = rows.split_at(1500);
+    let turned: Vec<(f32, u8)> = cal.iter().map(|(score, label)| (1.0 - score, *label)).collect();
+    let place = Workplace::new()
+        .with("cal.csv", csv(cal))
+        .with("test.csv", csv(test))
+        .with("turned.csv", csv(&turned));
+    let verdict = |fit: &str, data: &str| {
+        place.ok(&format!("calib fit {fit} --scores {data} -o v.bin --force"));
+        let line = format!(
+            "calib report v.bin --calibration {data} --test test.csv --bootstrap 200 -o v.html --force"
+        );
+        let run = place.ok(&line);
+        let page = String::from_utf8(place.bytes("v.html")).unwrap();
+        let json = place.json(&format!("{line} --json"))["verdict"].clone();
+        let sentences: Vec<&str> =
+            json["sentences"].as_array().unwrap().iter().map(|sentence| sentence.as_str().unwrap()).collect();
+        // On the page before all else, and on the terminal.
+        for sentence in &sentences {
+            assert!(
+                run.stderr.contains(sentence) && page.find(sentence) < page.find("id=\"guarantee\""),
+                "{sentence}"
+            );
+        }
+        assert!(page.contains("id=\"before-and-after\""));
+        [&json["probabilities"], &json["promise"]].map(|word| word.as_str().unwrap().to_owned())
+    };
+    let umd = "--method umd --bins 10";
+    assert_eq!(verdict(umd, "cal.csv"), ["better", "kept"]);
+    assert_eq!(verdict(umd, "turned.csv"), ["worse", "broken"]);
+    assert_eq!(verdict("--method platt", "cal.csv"), ["better", "none"]);
+    // What is calibrated already.
+    place.ok("calib apply v.bin --scores cal.csv -o cal2.csv");
+    place.ok("calib apply v.bin --scores test.csv -o test2.csv");
+    place.ok("calib fit --method platt --scores cal2.csv --score-column prob -o again.bin");
+    let again = place.json(
+        "calib report again.bin --calibration cal2.csv --test test2.csv --score-column prob --bootstrap 200 --json",
+    );
+    assert_eq!(again["verdict"]["probabilities"], "no-sure-difference");
+}
+
+#[test]
+fn the_head_of_the_page_is_the_users() {
+    let place = place();
+    let mut command = place.command(
+        "report cal.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html --date 2026-01-31 --title",
+    );
+    let output =
+        command.args(["Sepsis <6 h>", "--model", "net & co", "--note", "For the ward."]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert!(page.contains("<h1>Sepsis &lt;6 h&gt;</h1>"));
+    assert!(
+        page.contains("net &amp; co. 2026-01-31. ") && page.contains("<p class=\"note\">For the ward.</p>")
+    );
 }
 
 #[test]

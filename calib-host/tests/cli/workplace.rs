@@ -45,6 +45,15 @@ impl Workplace {
         (header, rows.collect())
     }
 
+    /// What `calib apply` says at its end.
+    pub(crate) fn applied(&self, output: &str) -> String {
+        let len = self.bytes(output).len();
+        format!(
+            "wrote {output}, {len} bytes\nnext: calib assess --probs {output}\n      if its rows have labels: how good the \
+             probabilities are\n"
+        )
+    }
+
     /// Every file with its content; a folder has none.
     pub(crate) fn everything(&self) -> BTreeMap<String, Option<Vec<u8>>> {
         let entries = self.path().read_dir().unwrap().map(|entry| {

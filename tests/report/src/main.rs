@@ -11,7 +11,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The pages that are looked at.
-const PAGES: [&str; 4] = ["binary.html", "top.html", "class-wise.html", "grid.html"];
+const PAGES: [&str; 6] =
+    ["binary.html", "harmful.html", "useless.html", "top.html", "class-wise.html", "grid.html"];
 
 /// What decisions on the binary data cost.
 const COSTS: &str = r#"
@@ -57,6 +58,13 @@ fn main() -> Result<()> {
     in_folder(
         "report binary.bin --calibration cal.csv --test test.csv --actions costs.toml -o binary.html --force",
     )?;
+    // One that turns the scores round, and one of scores that are right already.
+    for (name, data) in [("harmful", "turned"), ("useless", "right")] {
+        in_folder(&format!("fit --method umd --bins 10 --scores {data}_cal.csv -o {name}.bin --force"))?;
+        in_folder(&format!(
+            "report {name}.bin --calibration {data}_cal.csv --test {data}_test.csv -o {name}.html --force"
+        ))?;
+    }
     for (name, data, method) in [
         ("top", "ten", "--method umd --reduction top-label --points-per-bin 50"),
         ("class-wise", "ten", "--method umd --reduction class-wise --bins 10"),
@@ -100,13 +108,18 @@ fn write_data(folder: &Path) -> Result<()> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     fs::write(folder.join("costs.toml"), COSTS)?;
     for (name, n) in [("cal", 2000), ("test", 3000)] {
-        let mut binary = String::from("score,label\n");
+        let [mut binary, mut turned, mut right] = [(); 3].map(|()| String::from("score,label\n"));
         for _ in 0..n {
             let score: f32 = rng.random();
             let label = u8::from(rng.random::<f32>() < score.powi(2));
             binary += &format!("{score},{label}\n");
+            let mirrored = if name == "cal" { 1.0 - score } else { score };
+            turned += &format!("{mirrored},{label}\n");
+            right += &format!("{},{label}\n", score.powi(2));
         }
         fs::write(folder.join(format!("{name}.csv")), binary)?;
+        fs::write(folder.join(format!("turned_{name}.csv")), turned)?;
+        fs::write(folder.join(format!("right_{name}.csv")), right)?;
         for (several, classes) in [("three", 3), ("ten", 10)] {
             let mut labels = String::from("label\n");
             let mut logits: Vec<f32> = Vec::new();

@@ -1,9 +1,10 @@
 //! Running other programs: cargo, and the tools that the project sets up.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use anyhow::{Context, Result, bail};
 
@@ -56,6 +57,24 @@ pub fn run(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { bail!("`{shown}` failed ({status})") }
 }
 
+/// Runs two commands at once. The first shows its output as it comes, the second when both have ended.
+///
+/// # Errors
+///
+/// If one of them cannot be run, or fails; both run to their end.
+pub fn beside(first: &mut Command, second: &mut Command) -> Result<()> {
+    let shown = show(second);
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(|| second.stdin(Stdio::null()).output());
+        (run(first), second.join().expect("running a command does not panic"))
+    });
+    let second = second.with_context(|| format!("cannot run `{shown}`"))?;
+    io::stdout().write_all(&second.stdout)?;
+    io::stderr().write_all(&second.stderr)?;
+    first?;
+    if second.status.success() { Ok(()) } else { bail!("`{shown}` failed ({})", second.status) }
+}
+
 /// Runs a command for its standard output; `None` if it cannot be run or fails.
 pub fn output(program: impl AsRef<OsStr>, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
@@ -89,4 +108,20 @@ fn show(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args()).map(OsStr::to_string_lossy);
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_commands_each_may_fail() {
+        let both = |first: &str, second: &str| beside(&mut Command::new(first), &mut Command::new(second));
+        assert!(both("true", "true").is_ok());
+        for (first, second, told) in
+            [("false", "true", "`false`"), ("true", "false", "`false`"), ("true", "/none", "`none`")]
+        {
+            assert!(both(first, second).unwrap_err().to_string().contains(told));
+        }
+    }
 }

@@ -1,7 +1,10 @@
 //! `cargo xtask test`
 
+use std::path::Path;
+use std::process::Command;
+
 use anyhow::Result;
-use calib_run::{built, cargo, root, run};
+use calib_run::{beside, built, cargo, root, run};
 
 use crate::devices::TARGETS;
 use crate::setup::{ARM_GCC, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
@@ -27,14 +30,27 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
             .into_iter()
             .try_for_each(|folder| run(cargo(folder).args(["fmt", "--all", "--check"])))
     })?;
-    steps.step("tests of the host, and end to end in the emulator", || {
-        // Whose integration tests are built has its command built, too: the emulated devices' tests need no other.
-        run(cargo(&root)
-            .args(["test", "--locked", "--workspace", "--all-features"])
-            .env("CALIB", built("calib")?))
+    // Whose integration tests are built has its command built, too: the emulated devices' tests need no other.
+    steps.step("building the tests", || run(host_tests(&root)?.arg("--no-run")))?;
+    // Linking the devices' images keeps one processor busy, what the other tests do both.
+    steps.step("tests of the host, and beside them end to end in the emulator", || {
+        beside(
+            host_tests(&root)?.args(["--lib", "--bins", "--test", "[!e]*"]),
+            // `e2e`, and whatever the pattern above leaves out.
+            host_tests(&root)?.args(["--test", "e*"]),
+        )
     })?;
-    steps.step("tests of the firmware's libraries", || run(cargo(&firmware).args(["test", "--locked"])))?;
+    steps.step("examples in the documentation, and beside them the firmware's libraries", || {
+        beside(host_tests(&root)?.arg("--doc"), cargo(&firmware).args(["test", "--locked"]))
+    })?;
     steps.summarise();
     eprintln!("all tests passed");
     Ok(())
+}
+
+/// The tests of the host's workspace. All calls choose the same packages and features, so that nothing is built twice.
+fn host_tests(root: &Path) -> Result<Command> {
+    let mut command = cargo(root);
+    command.args(["test", "--locked", "--workspace", "--all-features"]).env("CALIB", built("calib")?);
+    Ok(command)
 }

@@ -48,6 +48,7 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
             components: true,
             programs: &[&OPENSSL, &CPP, &ARM_GCC, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
             cargo: &[("deny", "cargo-deny")],
+            mdbook: true,
         })
     })?;
     let root = root();
@@ -86,6 +87,8 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
     })?;
     steps.step("a serial line under load", || measure(&["load", &(10.0_f64 / 60.0).to_string()]))?;
     steps.step("the same bytes from two folders", || measure(&["reproducible", "--sample"]))?;
+    // That its links lead somewhere and its commands print what it says, tests of the command see.
+    steps.step("the book", || run(Command::new("mdbook").arg("build").arg(root.join("docs"))))?;
     steps.step("documentation", || {
         run(cargo(&root).env("RUSTDOCFLAGS", "-D warnings").args([
             "doc",

@@ -5,8 +5,9 @@ use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind
 use super::error::AdjustError;
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
-use crate::artifact::{StoredArtifact, written};
+use crate::artifact::{Child, StoredArtifact};
 use crate::fit::parameter_of;
+use crate::stats::single_at_least;
 
 /// How an artefact is changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,8 +21,8 @@ pub struct Adjustment {
 }
 
 /// The names of the parameters that a change adds to the provenance.
-const PARAMETERS: [&str; 5] =
-    ["prevalence", "estimated-prevalence", "calibration-prevalence", "prevalence-alpha", "parent"];
+const PARAMETERS: [&str; 4] =
+    ["prevalence", "estimated-prevalence", "calibration-prevalence", "prevalence-alpha"];
 
 /// Returns the artefact with probabilities for another prevalence.
 ///
@@ -72,28 +73,27 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
             Some(Guarantee { theorem, alpha: both(alpha, shift.alpha())?, epsilon })
         }
     };
-    let parameters = parameters(before, adjustment);
-    let provenance = Provenance { parameters: &parameters, ..old.provenance };
+    let kept = kept_parameters(old.provenance.parameters);
+    let provenance = Provenance { parameters: &kept, ..old.provenance };
     let header = Header { method: method_after(old.method), guarantee, provenance, ..*old };
     let table = changed.table(&artifact).ok_or(WriteError::Form)?;
-    let table_kind = table.form.section() as u16;
-    let replaced =
-        [SectionKind::Intervals, SectionKind::Counter, SectionKind::Signature].map(|kind| kind as u16);
-    let bytes = written(|writer| {
-        for (kind, mandatory, payload) in before.sections() {
-            if kind == SectionKind::Header as u16 {
-                writer.header(&header)?;
-            } else if kind == table_kind {
-                writer.tables(&[Some(table)])?;
-                if changed.intervals.iter().any(Option::is_some) {
-                    writer.intervals(&[Some(&changed.intervals)])?;
-                }
-            } else if !replaced.contains(&kind) {
-                writer.section(kind, mandatory, payload)?;
+    let child = Child { counter: adjustment.counter, parameters: parameters(adjustment) };
+    let bytes = child.of(
+        before,
+        |_| header,
+        |writer, (kind, mandatory, payload)| {
+            if kind == SectionKind::Intervals as u16 {
+                return Ok(());
             }
-        }
-        if adjustment.counter > 0 { writer.counter(adjustment.counter) } else { Ok(()) }
-    })?;
+            if kind != table.form.section() as u16 {
+                return writer.section(kind, mandatory, payload);
+            }
+            writer.tables(&[Some(table)])?;
+            let has_intervals = changed.intervals.iter().any(Option::is_some);
+            if has_intervals { writer.intervals(&[Some(&changed.intervals)]) } else { Ok(()) }
+        },
+        |_| Ok(()),
+    )?;
     Ok(bytes)
 }
 
@@ -103,28 +103,26 @@ fn both(alpha: f32, other: f64) -> Result<f32, AdjustError> {
         return Ok(alpha);
     }
     let sum = f64::from(alpha) + other;
-    let nearest = sum as f32;
-    let sum_up = if f64::from(nearest) < sum { nearest.next_up() } else { nearest };
+    let sum_up = single_at_least(sum);
     if sum_up < 1.0 { Ok(sum_up) } else { Err(AdjustError::Alpha(sum)) }
 }
 
-/// The parameters of the artefact before, without those of an earlier change, and those of this change.
-fn parameters(before: &StoredArtifact, adjustment: &Adjustment) -> String {
-    let artifact = before.artifact();
-    let pairs = artifact.header().provenance.parameters.split(' ').filter(|pair| {
-        let name = pair.split_once('=').map_or(*pair, |(name, _)| name);
-        !pair.is_empty() && !PARAMETERS.contains(&name)
-    });
-    let mut all: Vec<String> = pairs.map(str::to_owned).collect();
+/// Parameters without those of an earlier change.
+fn kept_parameters(before: &str) -> String {
+    let name = |pair: &str| pair.split_once('=').map_or(pair, |(name, _)| name).to_owned();
+    let kept = before.split(' ').filter(|pair| !PARAMETERS.contains(&&*name(pair)));
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// The parameters of this change.
+fn parameters(adjustment: &Adjustment) -> String {
     let shift = adjustment.shift;
     let name = if adjustment.is_estimated { "estimated-prevalence" } else { "prevalence" };
-    all.push(format!("{name}={}", shift.to()));
-    all.push(format!("calibration-prevalence={}", shift.from()));
+    let mut all = format!("{name}={} calibration-prevalence={}", shift.to(), shift.from());
     if shift.alpha() > 0.0 {
-        all.push(format!("prevalence-alpha={}", shift.alpha()));
+        all += &format!(" prevalence-alpha={}", shift.alpha());
     }
-    all.push(format!("parent={}", artifact.identity()));
-    all.join(" ")
+    all
 }
 
 /// Returns the prevalence for which an artefact was adjusted; `None` if it never was.

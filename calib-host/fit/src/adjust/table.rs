@@ -9,7 +9,7 @@ use calib_core::{Artifact, BinFlags, ProbInterval, StepTable};
 
 use super::error::AdjustError;
 use super::shift::Shift;
-use crate::stats::Interval;
+use crate::stats::{Interval, single_at_least, single_at_most};
 
 /// The numbers of a table at another prevalence, to be borrowed by its form.
 pub(super) struct Adjusted<'a> {
@@ -115,7 +115,7 @@ impl<'a> Adjusted<'a> {
         let mut farthest = 0.0f32;
         for (bin, &value) in self.values.iter().enumerate() {
             let is_empty = tables.bin_flags(0, bin as u16).contains(BinFlags::EMPTY);
-            let Some(old) = step(&before, bin).filter(|_| !is_empty) else {
+            let Some(old) = before.step(bin).filter(|_| !is_empty) else {
                 self.intervals.push(None);
                 continue;
             };
@@ -124,7 +124,7 @@ impl<'a> Adjusted<'a> {
             let exact = tables.interval(0, bin as u16).map(|interval| {
                 outwards(shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }), value)
             });
-            let reach = |end: f32| round_up((f64::from(end) - f64::from(value)).abs());
+            let reach = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());
             farthest = farthest.max(reach(around.lo)).max(reach(around.hi));
             self.intervals.push(Some(exact.unwrap_or(around)));
         }
@@ -174,19 +174,6 @@ pub(super) fn method_after(before: Method) -> Method {
     if before == Method::Temperature { Method::Platt } else { before }
 }
 
-/// The value of a bin of a step table.
-fn step(form: &TableForm<'_>, bin: usize) -> Option<f32> {
-    match form {
-        TableForm::Steps(table) => table.values().nth(bin),
-        TableForm::MarginSteps(table) => table.values().nth(bin),
-        TableForm::Codes(table) => table.values().nth(bin),
-        TableForm::Randomized(table) => table.values().nth(bin),
-        TableForm::MarginRandomized(table) => table.values().nth(bin),
-        TableForm::Compact(table) => table.values().nth(bin),
-        _ => None,
-    }
-}
-
 /// A function whose logit is higher by so much.
 fn moved(scaling: Scaling, by: f64) -> Result<Scaling, AdjustError> {
     let add = |to: f32| (f64::from(to) + by) as f32;
@@ -209,14 +196,7 @@ fn moved_margin(scaling: MarginScaling, by: f64) -> Result<MarginScaling, Adjust
 
 /// An interval with ends in f32 that are not inside of it, and that hold the value.
 fn outwards(interval: Interval, value: f32) -> ProbInterval {
-    let nearest = interval.lo as f32;
-    let lo = if f64::from(nearest) > interval.lo { nearest.next_down() } else { nearest };
-    let (lo, hi) = (lo.max(0.0).min(value), round_up(interval.hi).min(1.0).max(value));
+    let lo = single_at_most(interval.lo).max(0.0).min(value);
+    let hi = single_at_least(interval.hi).min(1.0).max(value);
     ProbInterval::new(lo, hi).expect("0 <= lo <= value <= hi <= 1")
-}
-
-/// The smallest `f32` not below a number from 0 on.
-fn round_up(value: f64) -> f32 {
-    let nearest = value as f32;
-    if f64::from(nearest) < value { nearest.next_up() } else { nearest }
 }

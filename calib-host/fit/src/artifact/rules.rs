@@ -9,7 +9,7 @@ use calib_core::decision::{
     Thresholds,
 };
 
-use super::child::{Child, RULES};
+use super::child::{Child, RULES, kept_if};
 use super::options::ArtifactOptions;
 use super::stored::StoredArtifact;
 use super::write::written;
@@ -131,7 +131,7 @@ impl PointsOnDevice<'_> {
         Ok(child.of(
             parent,
             |header| header,
-            keep,
+            kept_if(keep),
             |writer| self.write(writer, &thresholds, &promises, &own),
         )?)
     }
@@ -242,7 +242,7 @@ impl SetsOnDevice<'_> {
             (grouped || kind != SectionKind::Groups as u16) && RULES.iter().all(|&rule| rule as u16 != kind)
         };
         let add = |writer: &mut ArtifactWriter<'_>| writer.prediction_sets(&self.parts(&quantiles));
-        Ok(child.of(parent, |header| header, keep, add)?)
+        Ok(child.of(parent, |header| header, kept_if(keep), add)?)
     }
 
     fn classes(&self) -> Result<u16, RuleError> {

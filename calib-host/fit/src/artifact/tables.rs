@@ -16,7 +16,7 @@ use super::score_range::device_range;
 use super::write::written;
 use crate::binary::{Model, ScalingModel};
 use crate::fit::{Fit, FittedTable};
-use crate::stats::{CLIP, ScoreKind};
+use crate::stats::{CLIP, ScoreKind, single_at_least, single_at_most};
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
 #[derive(Default)]
@@ -109,7 +109,7 @@ fn tables<'n>(fit: &Fit, numbers: &'n [Option<Numbers>]) -> Result<Vec<Option<Ta
     let table = |(numbers, fitted): (&'n Option<Numbers>, &Option<FittedTable>)| {
         let (Some(numbers), Some(fitted)) = (numbers, fitted) else { return Ok(None) };
         let form = numbers.form(&fitted.model, fit.scores, fit.compact)?;
-        let epsilon = fitted.epsilon.map(|epsilon| round_up(epsilon + rounding(&fitted.model)));
+        let epsilon = fitted.epsilon.map(|epsilon| single_at_least(epsilon + rounding(&fitted.model)));
         Ok(Some(Table { form, epsilon }))
     };
     numbers.iter().zip(&fit.tables).map(table).collect()
@@ -294,10 +294,8 @@ fn intervals(table: &FittedTable) -> Vec<Option<ProbInterval>> {
         return vec![None; table.model.bins().len()];
     }
     let outwards = |(bin, interval): (&crate::binary::Bin, &crate::stats::Interval)| {
-        let hi = if interval.hi > 0.0 { round_up(interval.hi) } else { 0.0 };
-        let nearest = interval.lo as f32;
-        let lo = if f64::from(nearest) > interval.lo { nearest.next_down() } else { nearest };
-        (bin.n > 0).then(|| ProbInterval::new(lo, hi)).flatten()
+        let hi = if interval.hi > 0.0 { single_at_least(interval.hi) } else { 0.0 };
+        (bin.n > 0).then(|| ProbInterval::new(single_at_most(interval.lo), hi)).flatten()
     };
     table.model.bins().iter().zip(&table.intervals).map(outwards).collect()
 }
@@ -312,12 +310,6 @@ fn exact_f32(edge: f64) -> Result<f32, CompileError> {
 fn rounding(model: &Model) -> f64 {
     let moved = |bin: &crate::binary::Bin| (f64::from(bin.value as f32) - bin.value).abs();
     model.bins().iter().filter(|bin| bin.n > 0).map(moved).fold(0.0, f64::max)
-}
-
-/// The smallest `f32` not below a positive number.
-fn round_up(value: f64) -> f32 {
-    let nearest = value as f32;
-    if f64::from(nearest) < value { nearest.next_up() } else { nearest }
 }
 
 #[cfg(test)]
@@ -445,7 +437,7 @@ mod tests {
     #[test]
     fn epsilon_is_never_rounded_down() {
         for value in [0.1, 0.100_263_616_852_151_99, 1.0 / 3.0, 2.0] {
-            let single = f64::from(round_up(value));
+            let single = f64::from(single_at_least(value));
             assert!(single >= value && single - value < 1e-7);
         }
     }

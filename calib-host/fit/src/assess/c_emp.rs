@@ -19,6 +19,13 @@ impl PrefixRange {
         self.max = self.max.max(self.sum);
     }
 
+    /// Goes on past predictions that are all above these.
+    pub(crate) fn then(&mut self, above: &Self) {
+        self.min = self.min.min(self.sum + above.min);
+        self.max = self.max.max(self.sum + above.max);
+        self.sum += above.sum;
+    }
+
     /// `c_emp` of `n` predictions: the difference of two prefix sums is the sum over an interval `(p1, p2]`.
     pub(crate) fn c_emp(self, n: u64) -> f64 {
         (self.max - self.min).value() / n as f64

@@ -21,13 +21,19 @@ const CHUNK: usize = 1 << 16;
 /// Predictions in ascending order of probability, each in a group.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    kind: PredictionKind,
+    pub(crate) frame: Frame,
     rows: Vec<Row>,
+}
+
+/// How predictions are grouped, and what metrics are over the groups.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: PredictionKind,
     /// The bin and the class of every group, ascending.
-    groups: Vec<(u32, u16)>,
+    pub(crate) groups: Vec<(u32, u16)>,
     pub(crate) cutter: Cutter,
     /// The norm of the metric `lp`.
-    p: f64,
+    pub(crate) p: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +51,45 @@ struct Row {
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) cells: Vec<Cell>,
+    pub(crate) sums: Sums,
+}
+
+/// What is summed over all predictions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
     right: u64,
-    brier: ExactSum,
-    loss: ExactSum,
+    pub(crate) brier: ExactSum,
+    pub(crate) loss: ExactSum,
     squares: ExactSum,
     area: TwiceArea,
     range: PrefixRange,
+}
+
+impl Sums {
+    /// Goes on past all predictions of one probability, but for their losses.
+    pub(crate) fn pass(&mut self, kind: PredictionKind, prob: f64, hits: u64, misses: u64) {
+        self.right += match kind {
+            PredictionKind::Binary if prob < 0.5 => misses,
+            _ => hits,
+        };
+        self.brier.add_times((1.0 - prob) * (1.0 - prob), hits);
+        self.brier.add_times(prob * prob, misses);
+        self.squares.add_times(prob * prob, hits + misses);
+        let mut difference = ExactSum::default();
+        difference.add_times(prob, hits + misses);
+        self.range.pass(difference - ExactSum::from(hits));
+        self.area.pass(hits, misses);
+    }
+
+    /// Goes on past predictions that are all above these.
+    pub(crate) fn then(&mut self, above: &Self) {
+        self.right += above.right;
+        self.brier += above.brier;
+        self.loss += above.loss;
+        self.squares += above.squares;
+        self.area.then(&above.area);
+        self.range.then(&above.range);
+    }
 }
 
 /// The groups of predictions that calibration errors are computed over; for top-label predictions, classes are kept apart.
@@ -128,28 +167,26 @@ impl Column {
                 Row { prob, loss: loss(given(prob, hit)), source, group: group as u32, hit }
             })
             .collect();
-        Self { kind, rows, groups, cutter, p }
+        Self { frame: Frame { kind, groups, cutter, p }, rows }
     }
 
     /// The predictions of every class that occurs, with their classes in ascending order.
     pub(crate) fn by_class(&self) -> Vec<(u16, Self)> {
-        let mut classes: Vec<u16> = self.groups.iter().map(|group| group.1).collect();
+        let groups = &self.frame.groups;
+        let mut classes: Vec<u16> = groups.iter().map(|group| group.1).collect();
         classes.sort_unstable();
         classes.dedup();
         let mut rows: Vec<Vec<Row>> = vec![Vec::new(); classes.len()];
-        let index: Vec<usize> = self
-            .groups
-            .iter()
-            .map(|group| classes.binary_search(&group.1).expect("it is one of them"))
-            .collect();
+        let index: Vec<usize> =
+            groups.iter().map(|group| classes.binary_search(&group.1).expect("it is one of them")).collect();
         self.rows.iter().for_each(|row| rows[index[row.group as usize]].push(*row));
-        let part = |rows| Self { rows, groups: self.groups.clone(), cutter: self.cutter.clone(), ..*self };
+        let part = |rows| Self { rows, frame: self.frame.clone() };
         classes.into_iter().zip(rows.into_iter().map(part)).collect()
     }
 
     /// What the predictions are of.
     pub(crate) fn kind(&self) -> PredictionKind {
-        self.kind
+        self.frame.kind
     }
 
     /// The number of predictions.
@@ -172,7 +209,7 @@ impl Column {
         }
         let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for row in &self.rows {
-            places.entry(self.groups[row.group as usize].0).or_default().push(row.source as usize);
+            places.entry(self.frame.groups[row.group as usize].0).or_default().push(row.source as usize);
         }
         places.into_iter().map(|(bin, places)| (bin, units.effective_rows(places))).collect()
     }
@@ -199,15 +236,8 @@ impl Column {
     }
 
     fn tally_weighted(&self, weight: impl Fn(u32) -> u32) -> Tally {
-        let mut tally = Tally {
-            cells: vec![Cell::default(); self.groups.len()],
-            right: 0,
-            brier: ExactSum::default(),
-            loss: ExactSum::default(),
-            squares: ExactSum::default(),
-            area: TwiceArea::default(),
-            range: PrefixRange::default(),
-        };
+        let mut tally =
+            Tally { cells: vec![Cell::default(); self.frame.groups.len()], sums: Sums::default() };
         for tied in self.rows.chunk_by(|a, b| a.prob == b.prob) {
             let prob = tied[0].prob;
             let (mut hits, mut misses) = (0u64, 0u64);
@@ -217,30 +247,21 @@ impl Column {
                     continue;
                 }
                 tally.cells[row.group as usize].add(prob, row.hit, times);
-                tally.loss.add_times(row.loss, times);
+                tally.sums.loss.add_times(row.loss, times);
                 if row.hit { hits += times } else { misses += times }
             }
-            let right = match self.kind {
-                PredictionKind::Binary if prob < 0.5 => misses,
-                _ => hits,
-            };
-            tally.right += right;
-            tally.brier.add_times((1.0 - prob) * (1.0 - prob), hits);
-            tally.brier.add_times(prob * prob, misses);
-            tally.squares.add_times(prob * prob, hits + misses);
-            let mut difference = ExactSum::default();
-            difference.add_times(prob, hits + misses);
-            tally.range.pass(difference - ExactSum::from(hits));
-            tally.area.pass(hits, misses);
+            tally.sums.pass(self.frame.kind, prob, hits, misses);
         }
         tally
     }
 
     /// The metrics if row `source` occurs `counts[source]` times.
     pub(crate) fn resampled(&self, counts: &[u32]) -> Figures<f64> {
-        self.figures(&self.tally_weighted(|source| counts[source as usize]))
+        self.frame.figures(&self.tally_weighted(|source| counts[source as usize]))
     }
+}
 
+impl Frame {
     /// The metrics; all NaN if no row occurs.
     pub(crate) fn figures(&self, tally: &Tally) -> Figures<f64> {
         let bins = self.bins(tally);
@@ -251,19 +272,19 @@ impl Column {
         let cells: Vec<Cell> = bins.iter().map(|(_, cell)| *cell).collect();
         let conf = calibration_error(&cells);
         let tl = calibration_error(&tally.cells);
-        let brier = tally.brier.value() / n as f64;
+        let brier = tally.sums.brier.value() / n as f64;
         let split = BrierSplit::new(brier, &cells);
         let mut all = Cell::default();
         cells.iter().for_each(|&cell| all += cell);
         Figures {
-            accuracy: tally.right as f64 / n as f64,
+            accuracy: tally.sums.right as f64 / n as f64,
             brier,
             brier_calibration: split.calibration,
             brier_refinement: split.refinement,
-            log_loss: tally.loss.value() * LOSS_UNIT / n as f64,
-            sharpness: (tally.squares.value() / n as f64 - all.mean_prob().powi(2)).max(0.0),
-            auc: tally.area.auc().unwrap_or(f64::NAN),
-            c_emp: tally.range.c_emp(n),
+            log_loss: tally.sums.loss.value() * LOSS_UNIT / n as f64,
+            sharpness: (tally.sums.squares.value() / n as f64 - all.mean_prob().powi(2)).max(0.0),
+            auc: tally.sums.area.auc().unwrap_or(f64::NAN),
+            c_emp: tally.sums.range.c_emp(n),
             ece: conf.l1,
             ece_debiased: conf.l1_debiased,
             ece_noise: conf.l1_noise,

@@ -13,7 +13,7 @@ use super::prediction::{Prediction, PredictionKind};
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
-use crate::stats::{Clusters, Interval, percent};
+use crate::stats::{Clusters, ExactSum, Interval, percent};
 
 /// The error that each test here makes at most, were nothing wrong: one in a hundred.
 const LEVEL: f64 = 0.01;
@@ -102,11 +102,107 @@ pub fn evidence(
 ) -> Vec<Evidence> {
     assert!(!before.is_empty() && before.len() == after.len(), "the same rows before and after");
     assert!(clusters.is_none_or(|clusters| clusters.rows() == after.len()), "every row has a cluster");
+    let Some(clusters) = clusters else {
+        let mut changed = ChangedRows::default();
+        before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
+        return evidence_of_changes(artifact, both, &changed);
+    };
+    let mut independent = ChangedRows::default();
+    for row in clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key())) {
+        independent.add(before[row].prob, &after[row]);
+    }
+    let prob = after.first().map(|row| row.prob).filter(|&prob| after.iter().all(|row| row.prob == prob));
     let mut found = Vec::new();
-    found.extend(worse(before, after, clusters));
-    found.extend(broken_promise(artifact, after, clusters));
-    found.extend(order(both, after, clusters));
+    found.extend(worse_of_clusters(before, after, clusters));
+    found.extend(broken_promise(artifact, &independent));
+    found.extend(order(both, prob, clusters.effective_rows()));
     found
+}
+
+/// As [`evidence`] of independent rows, from what is counted of them.
+///
+/// # Panics
+///
+/// If there are no rows.
+pub fn evidence_of_changes(
+    artifact: &Artifact<'_>,
+    both: &BeforeAfter,
+    changed: &ChangedRows,
+) -> Vec<Evidence> {
+    assert!(changed.n > 0, "rows before and after");
+    let mut found = Vec::new();
+    found.extend(changed.worse());
+    found.extend(broken_promise(artifact, changed));
+    found.extend(order(both, changed.only_prob(), both.before.n));
+    found
+}
+
+/// What is counted of independent rows before and after calibration, in any order.
+#[derive(Clone, Debug, Default)]
+pub struct ChangedRows {
+    n: u64,
+    /// Of the squared error after less before.
+    sum: ExactSum,
+    squares: ExactSum,
+    /// By class and bin.
+    bins: BTreeMap<(u16, u32), Bin>,
+    /// The lowest and the highest probability after.
+    range: Option<(f64, f64)>,
+}
+
+impl ChangedRows {
+    /// Counts a row: its probability before, and the prediction after.
+    pub fn add(&mut self, before: f64, after: &Prediction) {
+        let loss = |prob: f64| (prob - f64::from(u8::from(after.hit))).powi(2);
+        let difference = loss(after.prob) - loss(before);
+        self.n += 1;
+        self.sum.add(difference);
+        self.squares.add(difference * difference);
+        let bin =
+            self.bins.entry((after.class, after.bin)).or_insert(Bin { prob: after.prob, n: 0, hits: 0 });
+        bin.n += 1;
+        bin.hits += u64::from(after.hit);
+        let (lo, hi) = self.range.unwrap_or((after.prob, after.prob));
+        self.range = Some((lo.min(after.prob), hi.max(after.prob)));
+    }
+
+    /// Adds other rows.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.n += others.n;
+        self.sum += others.sum;
+        self.squares += others.squares;
+        for (place, other) in others.bins {
+            let bin = self.bins.entry(place).or_insert(Bin { n: 0, hits: 0, ..other });
+            (bin.n, bin.hits) = (bin.n + other.n, bin.hits + other.hits);
+        }
+        self.range = match (self.range, others.range) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        self
+    }
+
+    /// The probability of all rows after; `None` if there are several.
+    fn only_prob(&self) -> Option<f64> {
+        self.range.filter(|range| range.0 == range.1).map(|range| range.0)
+    }
+
+    /// Whether the mean of the differences is above 0 for sure.
+    fn worse(&self) -> Option<Evidence> {
+        let n = self.n as f64;
+        let mean = self.sum.value() / n;
+        let squares = (self.squares.value() - self.sum.value() * mean).max(0.0);
+        is_worse(mean, squares * n / (n - 1.0), n)
+    }
+}
+
+/// The mean difference, if its interval is above 0; `variance` is that of the sum.
+fn is_worse(mean: f64, variance: f64, n: f64) -> Option<Evidence> {
+    let reach = z(LEVEL / 2.0) * variance.sqrt() / n;
+    // NaN of a single row or cluster is no evidence.
+    (mean - reach > 0.0)
+        .then_some(Evidence::Worse { brier: mean, interval: Interval { lo: mean - reach, hi: mean + reach } })
 }
 
 /// Tests the points that a calibrator is fitted to, before any row is held out: whether high scores are rather of the other
@@ -148,31 +244,23 @@ fn reversed(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitErro
     Ok(auc.map(|auc| Evidence::Reversed { auc }))
 }
 
-/// Whether the mean of the rows' differences in squared error is above 0 for sure.
-fn worse(before: &[Prediction], after: &[Prediction], clusters: Option<&Clusters>) -> Option<Evidence> {
+/// Whether the mean of the rows' differences in squared error is above 0 for sure: clusters are independent of each other, their
+/// rows need not be.
+fn worse_of_clusters(before: &[Prediction], after: &[Prediction], clusters: &Clusters) -> Option<Evidence> {
     let loss = |row: &Prediction| (row.prob - f64::from(u8::from(row.hit))).powi(2);
     let differences = || before.iter().zip(after).map(|(before, after)| loss(after) - loss(before));
     let n = before.len() as f64;
     let mean = differences().sum::<f64>() / n;
-    // Clusters are independent of each other, their rows need not be.
-    let mut sums = vec![0.0; clusters.map_or(before.len(), Clusters::count)];
+    let mut sums = vec![0.0; clusters.count()];
     for (row, difference) in differences().enumerate() {
-        sums[clusters.map_or(row, |clusters| clusters.of(row))] += difference - mean;
+        sums[clusters.of(row)] += difference - mean;
     }
     let count = sums.len() as f64;
-    let variance = sums.iter().map(|sum| sum.powi(2)).sum::<f64>() * count / (count - 1.0);
-    let reach = z(LEVEL / 2.0) * variance.sqrt() / n;
-    // NaN of a single cluster is no evidence.
-    (mean - reach > 0.0)
-        .then_some(Evidence::Worse { brier: mean, interval: Interval { lo: mean - reach, hi: mean + reach } })
+    is_worse(mean, sums.iter().map(|sum| sum.powi(2)).sum::<f64>() * count / (count - 1.0), n)
 }
 
 /// Whether the fraction of hits in a bin is farther than epsilon from the bin's probability, for some bins and for sure.
-fn broken_promise(
-    artifact: &Artifact<'_>,
-    after: &[Prediction],
-    clusters: Option<&Clusters>,
-) -> Option<Evidence> {
+fn broken_promise(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
     let header = artifact.header();
     let guarantee = header.guarantee?;
     let table = |class: u16| match header.reduction {
@@ -182,15 +270,9 @@ fn broken_promise(
         _ => None,
     };
     let mut bins: BTreeMap<(usize, u32), Bin> = BTreeMap::new();
-    let independent = match clusters {
-        Some(clusters) => clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key())),
-        None => (0..after.len()).collect(),
-    };
-    for row in independent.into_iter().map(|row| &after[row]) {
-        let table = table(row.class)?;
-        let bin = bins.entry((table, row.bin)).or_insert(Bin { prob: row.prob, n: 0, hits: 0 });
-        bin.n += 1;
-        bin.hits += u64::from(row.hit);
+    for (&(class, number), of_class) in &rows.bins {
+        let bin = bins.entry((table(class)?, number)).or_insert(Bin { n: 0, hits: 0, ..*of_class });
+        (bin.n, bin.hits) = (bin.n + of_class.n, bin.hits + of_class.hits);
     }
     let epsilon = |table: usize| Some(f64::from(artifact.tables().get(table)?.epsilon?));
     let promised: Vec<_> =
@@ -202,6 +284,7 @@ fn broken_promise(
 }
 
 /// The test rows of a bin.
+#[derive(Clone, Copy, Debug)]
 struct Bin {
     prob: f64,
     n: u64,
@@ -222,14 +305,15 @@ impl Bin {
     }
 }
 
-/// What the order of the rows says.
-fn order(both: &BeforeAfter, after: &[Prediction], clusters: Option<&Clusters>) -> Option<Evidence> {
+/// What the order of the rows says, of which all have the probability `only` after, if it is given, and which amount to so many
+/// independent ones.
+fn order(both: &BeforeAfter, only: Option<f64>, effective: u64) -> Option<Evidence> {
     if both.before.kind != PredictionKind::Binary {
         // Of predicted classes, high scores may well be right less often.
         return None;
     }
     let auc = both.before.auc?.value;
-    let n = clusters.map_or(both.before.n, Clusters::effective_rows) as f64;
+    let n = effective as f64;
     let chance = chance(n, both.before.hits as f64 * n / both.before.n as f64);
     if auc < 0.5 - chance {
         return Some(Evidence::Reversed { auc });
@@ -237,8 +321,7 @@ fn order(both: &BeforeAfter, after: &[Prediction], clusters: Option<&Clusters>) 
     if auc <= 0.5 + chance {
         return None;
     }
-    let prob = after.first()?.prob;
-    if after.iter().all(|row| row.prob == prob) {
+    if let Some(prob) = only {
         return Some(Evidence::Constant { prob, before: auc });
     }
     let turned = both.after.auc.map(|auc| auc.value).filter(|after| *after < 0.5 - chance)?;
@@ -336,6 +419,35 @@ mod tests {
         let options = AssessOptions::default();
         let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
         evidence(&artifact, &both, &before, &after, None)
+    }
+
+    fn changed(before: &[Prediction], after: &[Prediction]) -> ChangedRows {
+        let mut changed = ChangedRows::default();
+        before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
+        changed
+    }
+
+    /// However they are put together, and whichever comes first.
+    #[test]
+    fn the_order_of_rows_and_their_parts_do_not_matter() {
+        let row = |i: u32, prob: f64| Prediction { class: 1, prob, bin: i % 3, hit: i % 10 < 3 };
+        let before: Vec<_> = (0..1000).map(|i| row(i, f64::from(i % 97) / 97.0)).collect();
+        let after: Vec<_> = (0..1000).map(|i| row(i, 0.5 + f64::from(i % 3) / 5.0)).collect();
+        let whole = format!("{:?}", changed(&before, &after));
+        let parts = changed(&before[300..], &after[300..]).and(changed(&before[..300], &after[..300]));
+        assert_eq!(format!("{parts:?}"), whole);
+        let turned = |rows: &[Prediction]| rows.iter().rev().copied().collect::<Vec<_>>();
+        assert_eq!(format!("{:?}", changed(&turned(&before), &turned(&after))), whole);
+        let found = changed(&before, &after).worse();
+        let clusters = Clusters::new(0..1000);
+        let (
+            Some(Evidence::Worse { brier, interval }),
+            Some(Evidence::Worse { brier: plain, interval: expected }),
+        ) = (found, worse_of_clusters(&before, &after, &clusters))
+        else {
+            panic!("{found:?}")
+        };
+        assert!((brier - plain).abs() < 1e-14 && (interval.lo - expected.lo).abs() < 1e-13);
     }
 
     const UMD: BinaryMethod = BinaryMethod::Umd(Umd::new(10));
@@ -441,7 +553,7 @@ mod tests {
         let row = |i: u32| Prediction { class, prob, bin: 0, hit: f64::from(i) < 20_000.0 * (prob - 0.05) };
         let rows: Vec<_> = (0..20_000).map(row).collect();
         matches!(
-            broken_promise(&artifact, &rows, None),
+            broken_promise(&artifact, &changed(&rows, &rows)),
             Some(Evidence::BrokenPromise { broken: 1, bins: 1, .. })
         )
     }
@@ -469,7 +581,7 @@ mod tests {
             let hits: Vec<bool> = (0..300).map(|_| rng.random()).collect();
             let said =
                 |prob| hits.iter().map(|&hit| Prediction { class: 1, prob, bin: 0, hit }).collect::<Vec<_>>();
-            false_alarms += usize::from(worse(&said(0.6), &said(0.4), None).is_some());
+            false_alarms += usize::from(changed(&said(0.6), &said(0.4)).worse().is_some());
         }
         // 10 on average; more than 24 with a probability below one in ten thousand, and none is no test.
         assert!((1..=24).contains(&false_alarms), "{false_alarms}");

@@ -96,17 +96,11 @@ pub struct RuleInterval<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn flaws(artifact: &Artifact<'_>) -> Vec<Flaw> {
-    let Some(rule) = artifact.decision() else { return flaws_under(artifact, &[]) };
-    let mut found = flaws_under(artifact, &intervals(rule));
-    let counts = withheld(artifact).filter(|counts| counts.bins > 0);
-    let instead = rule.unsure().and_then(|unsure| rule.action(unsure));
-    if let Some((Withheld { bins, of }, instead)) = counts.zip(instead) {
-        found.push(Flaw::Withheld { bins, of, instead: instead.name.into() });
-    }
-    found
+    flaws_under(artifact, &artifact.decision().map(intervals).unwrap_or_default())
 }
 
-/// As [`flaws`], with the intervals of this rule in place of the artefact's own; none if there is no rule.
+/// As [`flaws`], with the intervals of this rule in place of the artefact's own; none if there is no rule. What the device holds
+/// back is told of the artefact's own rule.
 pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Flaw> {
     let tables = artifact.tables();
     let all: Vec<(usize, Vec<Piece>)> = (0..tables.count())
@@ -126,7 +120,16 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
             found.push(Flaw::BelowOneHalf { highest });
         }
     }
+    found.extend(held_back(artifact));
     found
+}
+
+/// The actions that the artefact's own rule holds back for want of evidence.
+fn held_back(artifact: &Artifact<'_>) -> Option<Flaw> {
+    let Withheld { bins, of } = withheld(artifact).filter(|counts| counts.bins > 0)?;
+    let rule = artifact.decision()?;
+    let instead = rule.action(rule.unsure()?)?;
+    Some(Flaw::Withheld { bins, of, instead: instead.name.into() })
 }
 
 /// Looks for the alarms and actions of a rule that none of these probabilities leads to.

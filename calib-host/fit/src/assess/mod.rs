@@ -23,14 +23,16 @@ mod proper;
 mod reliability;
 mod roc;
 mod roc_surface;
+mod subject;
 mod surface_points;
+mod survey;
 mod validity;
 mod vectors;
 mod withheld;
 
 pub use assessment::{
     AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
-    LpEstimate, RocSummary, assess,
+    LpEstimate, RocSummary,
 };
 pub use binning::Binning;
 pub use bootstrap::{Bootstrap, IntervalKind};
@@ -45,7 +47,7 @@ pub use clinical::{
 };
 pub(crate) use column::Column;
 pub use column::cells;
-pub use evidence::{Evidence, evidence, evidence_of_fit};
+pub use evidence::{ChangedRows, Evidence, evidence, evidence_of_changes, evidence_of_fit};
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
 pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
@@ -57,5 +59,7 @@ pub use proper::{BrierSplit, ProperScore};
 pub use reliability::{ReliabilityBin, reliability};
 pub use roc::{Roc, RocPoint};
 pub use roc_surface::{HullVolume, RocSurface, SurfaceVolume, roc_surface};
+pub use subject::assess;
+pub use survey::{Survey, is_surveyed, survey, survey_before_after};
 pub use validity::{Validity, ValidityStep};
 pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};

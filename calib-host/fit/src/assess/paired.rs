@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::assessment::{AssessOptions, Assessment, EstimateWithInterval, Subject};
+use super::assessment::{AssessOptions, Assessment, EstimateWithInterval};
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
+use super::subject::Subject;
 use crate::stats::{Interval, Units};
 
 /// Two assessments of the same rows, and what changed, with intervals from the same resamples.
@@ -91,7 +92,7 @@ pub fn assess_before_after(
     }
 }
 
-fn change(
+pub(super) fn change(
     kind: PredictionKind,
     before: Figures<f64>,
     after: Figures<f64>,
@@ -120,8 +121,8 @@ fn change(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::assessment::assess;
     use crate::assess::bootstrap::{Bootstrap, IntervalKind};
+    use crate::assess::subject::assess;
 
     #[test]
     fn both_sides_are_those_of_an_assessment_and_the_change_is_paired() {

@@ -1,12 +1,14 @@
 //! Reliability diagrams.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::binning::Binning;
 use super::cells::Cell;
-use super::column::{Column, Tally};
+use super::column::{Column, Frame, Tally};
 use super::prediction::{Prediction, PredictionKind};
-use crate::stats::{Interval, Units, effective_clopper_pearson};
+use crate::stats::{Interval, effective_clopper_pearson};
 
 /// A bin of a reliability diagram that holds predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -61,15 +63,20 @@ pub fn reliability(
     alpha: f64,
 ) -> Vec<ReliabilityBin> {
     let column = Column::new(predictions, kind, binning, 1.0);
-    bins(&column, &column.tally(), alpha, &Units::rows(predictions.len()))
+    bins(&column.frame, &column.tally(), alpha, &BTreeMap::new())
 }
 
-pub(crate) fn bins(column: &Column, tally: &Tally, alpha: f64, units: &Units) -> Vec<ReliabilityBin> {
-    let kind = column.kind();
-    let effective = column.effective_rows_of_bins(units);
-    let deviations = column.top_label_deviations(tally);
+/// `effective` is to how many independent rows those of a bin amount, where these are fewer.
+pub(crate) fn bins(
+    frame: &Frame,
+    tally: &Tally,
+    alpha: f64,
+    effective: &BTreeMap<u32, u64>,
+) -> Vec<ReliabilityBin> {
+    let kind = frame.kind;
+    let deviations = frame.top_label_deviations(tally);
     let bin = |((bin, cell), (_, deviation)): ((u32, Cell), (u32, f64))| {
-        let ends = column.cutter.ends(bin);
+        let ends = frame.cutter.ends(bin);
         let (mean_prob, rate) = (cell.mean_prob(), cell.rate());
         let drawn = if rate > mean_prob { mean_prob + deviation } else { mean_prob - deviation };
         ReliabilityBin {
@@ -89,7 +96,7 @@ pub(crate) fn bins(column: &Column, tally: &Tally, alpha: f64, units: &Units) ->
             top_label: (kind == PredictionKind::TopLabel).then_some(drawn),
         }
     };
-    column.bins(tally).into_iter().zip(deviations).map(bin).collect()
+    frame.bins(tally).into_iter().zip(deviations).map(bin).collect()
 }
 
 #[cfg(test)]

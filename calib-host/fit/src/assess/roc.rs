@@ -21,6 +21,13 @@ impl TwiceArea {
         self.negatives += negatives;
     }
 
+    /// Goes on past points that are all above these.
+    pub(crate) fn then(&mut self, above: &Self) {
+        self.area += above.area + 2 * u128::from(above.positives) * u128::from(self.negatives);
+        self.positives += above.positives;
+        self.negatives += above.negatives;
+    }
+
     /// The probability that a positive has a higher score than a negative, ties counting half; `None` without both.
     pub(crate) fn auc(self) -> Option<f64> {
         let pairs = u128::from(self.positives) * u128::from(self.negatives);
@@ -88,14 +95,72 @@ impl Roc {
     }
 
     fn area(&self, points: &[RocPoint]) -> f64 {
-        let twice: u128 = points
-            .windows(2)
-            .map(|pair| {
-                u128::from(pair[1].fp - pair[0].fp) * (u128::from(pair[0].tp) + u128::from(pair[1].tp))
-            })
-            .sum();
+        area(points, self.totals())
+    }
+}
+
+/// The area under a curve that ends with these totals.
+fn area(points: &[RocPoint], totals: RocPoint) -> f64 {
+    let twice: u128 = points
+        .windows(2)
+        .map(|pair| u128::from(pair[1].fp - pair[0].fp) * (u128::from(pair[0].tp) + u128::from(pair[1].tp)))
+        .sum();
+    twice as f64 / (2 * u128::from(totals.fp) * u128::from(totals.tp)) as f64
+}
+
+/// The convex hull of a ROC curve whose points come in ascending order of score: the curve turned by half a circle, of which the
+/// hull is below.
+#[derive(Clone, Debug)]
+pub(crate) struct HullFromBelow {
+    /// The corners so far, from (0, 0) on.
+    corners: Vec<RocPoint>,
+}
+
+impl Default for HullFromBelow {
+    fn default() -> Self {
+        Self { corners: vec![RocPoint { fp: 0, tp: 0 }] }
+    }
+}
+
+impl HullFromBelow {
+    /// Goes on past all points of one score.
+    pub(crate) fn pass(&mut self, positives: u64, negatives: u64) {
+        let last = self.totals();
+        self.push(RocPoint { fp: last.fp + negatives, tp: last.tp + positives });
+    }
+
+    /// Goes on past points that are all above these.
+    pub(crate) fn then(&mut self, above: &Self) {
+        let last = self.totals();
+        for corner in &above.corners[1..] {
+            self.push(RocPoint { fp: last.fp + corner.fp, tp: last.tp + corner.tp });
+        }
+    }
+
+    fn totals(&self) -> RocPoint {
+        self.corners[self.corners.len() - 1]
+    }
+
+    fn push(&mut self, point: RocPoint) {
+        while let [.., before, last] = self.corners[..]
+            && !turns_right(point, last, before)
+        {
+            self.corners.pop();
+        }
+        self.corners.push(point);
+    }
+
+    /// The number of corners, the area under the hull, and whether the curve of these isotonic blocks is the hull; `None` if the
+    /// labels are all equal.
+    pub(crate) fn finish(&self, blocks: &[Block]) -> Option<(usize, f64, bool)> {
         let totals = self.totals();
-        twice as f64 / (2 * u128::from(totals.fp) * u128::from(totals.tp)) as f64
+        if totals.fp == 0 || totals.tp == 0 {
+            return None;
+        }
+        let turned = |corner: &RocPoint| RocPoint { fp: totals.fp - corner.fp, tp: totals.tp - corner.tp };
+        let hull: Vec<RocPoint> = self.corners.iter().rev().map(turned).collect();
+        let isotonic = cumulative(blocks.iter().rev().map(|block: &Block| (block.n, block.positives)));
+        Some((hull.len(), area(&hull, totals), isotonic == hull))
     }
 }
 
@@ -127,7 +192,10 @@ fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
 /// Whether the way from `a` over `b` to `c`, which all ascend, bends to the right at `b`.
 fn turns_right(a: RocPoint, b: RocPoint, c: RocPoint) -> bool {
     let product = |fp: u64, tp: u64| u128::from(fp) * u128::from(tp);
-    product(c.fp - b.fp, b.tp - a.tp) > product(b.fp - a.fp, c.tp - b.tp)
+    // Both ways may be turned round.
+    let (fp, tp) =
+        (|p: RocPoint, q: RocPoint| p.fp.abs_diff(q.fp), |p: RocPoint, q: RocPoint| p.tp.abs_diff(q.tp));
+    product(fp(c, b), tp(b, a)) > product(fp(b, a), tp(c, b))
 }
 
 #[cfg(test)]

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use super::assessment::{
-    AssessOptions, Assessment, BinnedEstimate, EstimateWithInterval, Groups, Part, Subject,
-};
+use super::assessment::{AssessOptions, Assessment, BinnedEstimate, EstimateWithInterval, Groups};
 use super::column::Column;
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::proper::{LOSS_UNIT, loss};
+use super::subject::{Part, Subject};
 use crate::stats::{Clusters, ExactSum, Interval, Units};
 
 /// `n >= 1` rows of a probability for each of `L >= 2` classes, and the true classes. The rows need not sum to one: class-wise
@@ -411,9 +410,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::assess::assessment::assess;
     use crate::assess::binning::Binning;
     use crate::assess::bootstrap::{Bootstrap, IntervalKind};
+    use crate::assess::subject::assess;
 
     /// Three rows, classes 0, 1 and 1.
     fn matrix() -> ProbMatrix {

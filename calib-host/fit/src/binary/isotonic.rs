@@ -86,10 +86,11 @@ impl Isotonic {
     }
 
     fn blocks(&self, points: &(impl Points + ?Sized)) -> Result<Vec<Block>, FitError> {
+        // The fit is unique, and pooling may be done in any order.
+        let blocks = pool(points.map_runs(|groups| pool_groups(groups))?.concat(), mean_is_below);
         let blocks = match self.max_bins {
-            // The fit is unique, and pooling may be done in any order.
-            None => pool(points.map_runs(|groups| pool_groups(groups))?.concat(), mean_is_below),
-            some => Irp { max_bins: some }.blocks(&points.groups()?),
+            None => blocks,
+            some => Irp { max_bins: some }.blocks(&blocks),
         };
         let blocks = self.pool_smoothed(blocks);
         if blocks.len() > StepTable::MAX_BINS { Err(FitError::BinCount(blocks.len())) } else { Ok(blocks) }

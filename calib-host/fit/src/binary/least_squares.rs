@@ -7,7 +7,7 @@ use super::margin_scaling::Line;
 use super::scaling::{ScalingMethod, ScalingModel};
 use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
-use crate::points::{Group, Points, totals};
+use crate::points::{Group, Points};
 use crate::stats::{clip, ln_complement, logit};
 
 /// What a scaling function is fitted to.
@@ -30,6 +30,9 @@ const GRADIENT_NORM: f64 = 1e-10;
 const MAX_STEPS: usize = 500;
 
 const MAX_DAMPING: f64 = 1e9;
+
+/// The features of so many points are kept, in 40 bytes each; those of more are computed anew in each pass.
+const MOST_HELD: u64 = 1 << 22;
 
 impl Loss {
     /// The loss is the log-loss unless something else is said.
@@ -56,60 +59,106 @@ impl Loss {
         match self {
             Self::Log => to_labels(),
             Self::LogOfBayesianTargets => method.fit(points, Targets::bayesian(points.totals())),
-            Self::Squared => Ok(least_squares(to_labels()?, &points.groups()?)?),
+            Self::Squared => least_squares(to_labels()?, points, MOST_HELD),
         }
     }
 }
 
-/// Goes down from a model to one of the same kind that is a minimum of the mean squared loss.
-fn least_squares(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, ScalingError> {
+/// Goes down from a model to one of the same kind that is a minimum of the mean squared loss. Of up to `most_held` points the
+/// features are kept in memory.
+fn least_squares(
+    start: ScalingModel,
+    points: &(impl Points + ?Sized),
+    most_held: u64,
+) -> Result<ScalingModel, FitError> {
     Ok(match start {
         ScalingModel::PlattLogit { a, b } => {
-            let [a, b] = minimise(groups, |s| [logit(s), 1.0], [a, b], [false, false])?;
+            let [a, b] =
+                minimise(&Rows::new(points, |s| [logit(s), 1.0], most_held)?, [a, b], [false, false])?;
             ScalingModel::PlattLogit { a, b }
         }
         ScalingModel::PlattProb { a, b } => {
-            let [a, b] = minimise(groups, |s| [s, 1.0], [a, b], [false, false])?;
+            let [a, b] = minimise(&Rows::new(points, |s| [s, 1.0], most_held)?, [a, b], [false, false])?;
             ScalingModel::PlattProb { a, b }
         }
         ScalingModel::Beta { a, b, c } => {
             let features = |s| [clip(s).ln(), -ln_complement(s), 1.0];
-            let [a, b, c] = minimise(groups, features, [a, b, c], [true, true, false])?;
+            let [a, b, c] =
+                minimise(&Rows::new(points, features, most_held)?, [a, b, c], [true, true, false])?;
             ScalingModel::Beta { a, b, c }
         }
         ScalingModel::Temperature { inverse_t } => {
-            let [inverse_t] = minimise(groups, |s| [logit(s)], [inverse_t], [true])?;
+            let [inverse_t] = minimise(&Rows::new(points, |s| [logit(s)], most_held)?, [inverse_t], [true])?;
             if inverse_t == 0.0 {
-                return Err(ScalingError::Reversed);
+                return Err(ScalingError::Reversed.into());
             }
             ScalingModel::Temperature { inverse_t }
         }
         ScalingModel::PlattMargin { .. } | ScalingModel::TemperatureMargin { .. } => {
-            of_margins(start, groups)?
+            of_margins(start, &points.groups()?)?
         }
     })
 }
 
 /// As [`least_squares`], on a scale on which the margins that matter are of order one.
-fn of_margins(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, ScalingError> {
+fn of_margins(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, FitError> {
     let has_intercept = matches!(start, ScalingModel::PlattMargin { .. });
     let line = Line::fit(groups, Targets::LABELS, has_intercept)?;
     let ((middle, unit), [a, b]) = (line.scale(groups), line.weights());
     if has_intercept {
         let features = |m: f64| [(m - middle) / unit, 1.0];
-        let [slope, offset] = minimise(groups, features, [a * unit, b + a * middle], [false, false])?;
+        let rows = Rows::new(groups, features, u64::MAX)?;
+        let [slope, offset] = minimise(&rows, [a * unit, b + a * middle], [false, false])?;
         let a = slope / unit;
         return Ok(ScalingModel::PlattMargin { a, b: offset - a * middle });
     }
-    let [slope] = minimise(groups, |m| [m / unit], [a * unit], [true])?;
+    let [slope] = minimise(&Rows::new(groups, |m| [m / unit], u64::MAX)?, [a * unit], [true])?;
     if slope == 0.0 {
-        return Err(ScalingError::Reversed);
+        return Err(ScalingError::Reversed.into());
     }
     Ok(ScalingModel::TemperatureMargin { inverse_t: slope / unit })
 }
 
 /// The features of a group and its shares of all points and of those with label 1.
 type Row<const C: usize> = ([f64; C], f64, f64);
+
+/// The rows of groups, in ascending order of score.
+struct Rows<'p, P: ?Sized, F, const C: usize> {
+    points: &'p P,
+    features: F,
+    n: f64,
+    /// All of them, if they are few.
+    held: Option<Vec<Row<C>>>,
+}
+
+impl<'p, P: Points + ?Sized, F: Fn(f64) -> [f64; C], const C: usize> Rows<'p, P, F, C> {
+    fn new(points: &'p P, features: F, most_held: u64) -> Result<Self, FitError> {
+        let n = points.totals().0;
+        let mut rows = Self { points, features, n: n as f64, held: None };
+        if n <= most_held {
+            let mut held = Vec::new();
+            rows.visit(|row| held.push(*row))?;
+            rows.held = Some(held);
+        }
+        Ok(rows)
+    }
+
+    /// Visits all rows. Sums of floats over them are the same each time.
+    fn visit(&self, mut visit: impl FnMut(&Row<C>)) -> Result<(), FitError> {
+        if let Some(held) = &self.held {
+            held.iter().for_each(visit);
+            return Ok(());
+        }
+        let row = |group: Group| {
+            let share = |count: u64| count as f64 / self.n;
+            ((self.features)(group.score), share(group.n), share(group.positives))
+        };
+        self.points.walk(&mut |group| {
+            visit(&row(group));
+            Ok(())
+        })
+    }
+}
 
 /// The mean squared loss of `sigmoid(weights . features)` at some weights, with its derivatives.
 struct Point<const C: usize> {
@@ -123,31 +172,26 @@ struct Point<const C: usize> {
 
 /// Minimises the mean squared loss, with the `bounded` weights at least 0: Newton's method on the free weights with
 /// Levenberg's damping, each step cut off at the bounds (Bertsekas 1982).
-fn minimise<const C: usize>(
-    groups: &[Group],
-    features: impl Fn(f64) -> [f64; C],
+fn minimise<P: Points + ?Sized, F: Fn(f64) -> [f64; C], const C: usize>(
+    rows: &Rows<'_, P, F, C>,
     start: [f64; C],
     bounded: [bool; C],
-) -> Result<[f64; C], ScalingError> {
-    let n = totals(groups).0 as f64;
-    let row = |group: &Group| (features(group.score), group.n as f64 / n, group.positives as f64 / n);
-    let rows: Vec<Row<C>> = groups.iter().map(row).collect();
-    let mut here = Point::at(start, &rows, bounded);
+) -> Result<[f64; C], FitError> {
+    let mut here = Point::at(start, rows, bounded)?;
     let mut damping = 0.0;
     for _ in 0..MAX_STEPS {
         let norm = here.norm();
         if norm <= GRADIENT_NORM {
             // On the way to infinity the curvature vanishes with the gradient: Newton's step stays as long as ever, or
             // there is none, since what is left of the curvature may be of either sign.
-            let is_short = |step: [f64; C]| rows.iter().all(|(row, ..)| dot(row, &step).abs() < 0.1);
-            return match here.step(0.0) {
-                Some(step) if is_short(step) => Ok(here.weights),
-                _ => Err(ScalingError::NoLeastSquares),
-            };
+            let Some(step) = here.step(0.0) else { return Err(ScalingError::NoLeastSquares.into()) };
+            let mut is_short = true;
+            rows.visit(|(row, ..)| is_short &= dot(row, &step).abs() < 0.1)?;
+            return if is_short { Ok(here.weights) } else { Err(ScalingError::NoLeastSquares.into()) };
         }
         here = loop {
             if let Some(step) = here.step(damping) {
-                let next = Point::at(here.minus(&step, bounded), &rows, bounded);
+                let next = Point::at(here.minus(&step, bounded), rows, bounded)?;
                 if next.is_below(&here) {
                     damping = if damping < 1e-6 { 0.0 } else { damping / 10.0 };
                     break next;
@@ -155,18 +199,22 @@ fn minimise<const C: usize>(
             }
             damping = (10.0 * damping).max(1e-6);
             if damping > MAX_DAMPING {
-                return Err(ScalingError::NotConverged(norm));
+                return Err(ScalingError::NotConverged(norm).into());
             }
         };
     }
-    Err(ScalingError::NotConverged(here.norm()))
+    Err(ScalingError::NotConverged(here.norm()).into())
 }
 
 impl<const C: usize> Point<C> {
-    fn at(weights: [f64; C], rows: &[Row<C>], bounded: [bool; C]) -> Self {
+    fn at<P: Points + ?Sized, F: Fn(f64) -> [f64; C]>(
+        weights: [f64; C],
+        rows: &Rows<'_, P, F, C>,
+        bounded: [bool; C],
+    ) -> Result<Self, FitError> {
         let (mut loss, mut gradient, mut hessian) = (0.0, [0.0; C], [[0.0; C]; C]);
-        for (row, n, k) in rows {
-            let z = dot(row, &weights);
+        rows.visit(|&(row, n, k)| {
+            let z = dot(&row, &weights);
             let e = (-z.abs()).exp();
             let (higher, lower) = (1.0 / (1.0 + e), e / (1.0 + e));
             let (prob, complement) = if z >= 0.0 { (higher, lower) } else { (lower, higher) };
@@ -180,9 +228,9 @@ impl<const C: usize> Point<C> {
                     hessian[i][j] += curvature * row[i] * row[j];
                 }
             }
-        }
+        })?;
         let free = (0..C).filter(|&i| !(bounded[i] && weights[i] == 0.0 && gradient[i] > 0.0)).collect();
-        Self { weights, loss, gradient, hessian, free }
+        Ok(Self { weights, loss, gradient, hessian, free })
     }
 
     /// The norm of the gradient in the free weights.
@@ -388,6 +436,14 @@ mod tests {
                 Ok(model) => check_stationary(&model, Loss::Log, &points)?,
                 Err(cause) => prop_assert!(has_no_optimum(&points, method), "{method:?}: {cause}"),
             }
+        }
+
+        /// Features that are computed anew in each pass are those that are kept.
+        #[test]
+        fn what_is_kept_does_not_matter(points in points(), method in prop::sample::select(METHODS.to_vec())) {
+            let Ok(start) = fit(&points, method, Loss::Log) else { return Ok(()) };
+            let groups = crate::points::group(points.iter().map(|&(s, y)| (s, 1, y.into())).collect());
+            prop_assert_eq!(least_squares(start, &groups[..], 0), least_squares(start, &groups[..], MOST_HELD));
         }
 
         /// So is every fit to Bayesian targets, which there is whether a threshold separates the labels or not.

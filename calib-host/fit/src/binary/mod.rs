@@ -146,7 +146,7 @@ impl BinaryMethod {
                 Model::Scaling(Loss::LogOfBayesianTargets.fit(*scaling, points)?)
             }
             Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
-            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(&points.groups()?, kind)),
+            Self::VennAbers => Model::VennAbers(VennAbersModel::fit(points, kind)?),
         })
     }
 }

@@ -8,7 +8,7 @@ use super::scaling::{ScalingMethod, ScalingModel};
 use super::steps::{Bin, BinnedModel};
 use super::ums::uniform_mass_edges;
 use crate::error::FitError;
-use crate::points::{Group, Points, split, totals};
+use crate::points::{Group, Points, split};
 use crate::stats::ScoreKind;
 
 /// Scaling-binning (Kumar, Liang and Ma 2019, section 4.1): a scaling function is fitted, its outputs are binned by
@@ -49,16 +49,16 @@ impl ScalingBinning {
     /// Fits points. Equal edges become one; a bin without points is empty, and has the scaled value of its midpoint, if it has
     /// one.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
-        let groups = points.groups()?;
-        let parts = match self.split_seed {
-            Some(seed) => split(&groups, 3, seed),
-            None => vec![groups; 3],
+        let Some(seed) = self.split_seed else {
+            let scaling = self.loss.fit(self.scaling, points)?;
+            return Self::fit_parts_of(&scaling, self.bins, points, points);
         };
+        let parts = split(points, 3, seed)?;
         let [scaling_part, edges_part, values_part] = &parts[..] else {
             unreachable!("three parts were asked for")
         };
-        let scaling = self.loss.fit(self.scaling, &scaling_part[..])?;
-        Self::fit_parts(&scaling, self.bins, edges_part, values_part)
+        let scaling = self.loss.fit(self.scaling, scaling_part)?;
+        Self::fit_parts_of(&scaling, self.bins, edges_part, values_part)
     }
 
     /// Bins the outputs of a scaling function that was fitted elsewhere, with parts that were split elsewhere, each in
@@ -73,29 +73,38 @@ impl ScalingBinning {
         edges: &[Group],
         values: &[Group],
     ) -> Result<BinnedModel, FitError> {
+        Self::fit_parts_of(scaling, bins, edges, values)
+    }
+
+    fn fit_parts_of(
+        scaling: &ScalingModel,
+        bins: usize,
+        edges: &(impl Points + ?Sized),
+        values: &(impl Points + ?Sized),
+    ) -> Result<BinnedModel, FitError> {
         let mut edges = uniform_mass_edges(edges, bins)?;
         let kind = scaling.takes();
         let (lowest, highest) = kind.ends();
         edges.retain(|&edge| kind.is_edge(edge));
 
-        let mut rest = values;
-        let bounds = |b: usize| {
-            let lo = if b == 0 { lowest } else { edges[b - 1] };
-            (lo, edges.get(b).copied())
-        };
-        let bins = (0..=edges.len())
-            .map(|b| {
-                let (lo, hi) = bounds(b);
-                let inside = hi.map_or(rest.len(), |hi| rest.partition_point(|group| group.score < hi));
-                let (inside, above) = rest.split_at(inside);
-                rest = above;
-                let (n, positives) = totals(inside);
-                let sum: f64 = inside.iter().map(|group| group.n as f64 * scaling.prob(group.score)).sum();
-                let empty = Bin::empty(kind, lo, hi.unwrap_or(highest)).value;
-                let middle = if kind == ScoreKind::Margin { empty } else { scaling.prob(empty) };
-                Bin { value: if n > 0 { sum / n as f64 } else { middle }, n, positives }
-            })
-            .collect();
-        Ok(BinnedModel { edges, bins, ties_merged: false })
+        // Points, positives and the sum of scaled outputs; sums of floats are taken in the order of the scores.
+        let mut bins = vec![(0, 0, 0.0); edges.len() + 1];
+        let mut bin = 0;
+        values.walk(&mut |group| {
+            bin += edges[bin..].iter().take_while(|&&edge| edge <= group.score).count();
+            let (n, positives, sum) = &mut bins[bin];
+            *n += group.n;
+            *positives += group.positives;
+            *sum += group.n as f64 * scaling.prob(group.score);
+            Ok(())
+        })?;
+        let lows = std::iter::once(lowest).chain(edges.iter().copied());
+        let highs = edges.iter().copied().chain([highest]);
+        let bins = bins.into_iter().zip(lows.zip(highs)).map(|((n, positives, sum), (lo, hi))| {
+            let empty = Bin::empty(kind, lo, hi).value;
+            let middle = if kind == ScoreKind::Margin { empty } else { scaling.prob(empty) };
+            Bin { value: if n > 0 { sum / n as f64 } else { middle }, n, positives }
+        });
+        Ok(BinnedModel { bins: bins.collect(), edges, ties_merged: false })
     }
 }

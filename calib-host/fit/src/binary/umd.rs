@@ -3,14 +3,14 @@
 use calib_core::StepTable;
 use calib_core::artifact::{Method, Theorem};
 use rand::SeedableRng;
-use rand_distr::{Beta, Distribution, Hypergeometric};
+use rand_distr::{Beta, Distribution};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::facts::{Bound, Facts};
 use super::steps::{Bin, BinnedModel, RandomizedModel};
 use crate::error::FitError;
 use crate::points::{Group, Points, Ranked};
-use crate::stats::{ScoreKind, Seed};
+use crate::stats::{ScoreKind, Seed, draw_marked};
 
 /// Uniform-mass binning: boundaries at order statistics of the scores, values from the mean labels between them
 /// (Gupta and Ramdas 2021).
@@ -207,8 +207,7 @@ impl Left {
 
     /// Takes so many of the points with the lowest keys; returns how many are positive.
     fn take(&mut self, points: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
-        let drawn =
-            Hypergeometric::new(self.n, self.positives, points).expect("no more than there are").sample(rng);
+        let drawn = draw_marked(rng, self.n, self.positives, points);
         self.n -= points;
         self.positives -= drawn;
         self.taken += points;

@@ -6,7 +6,7 @@ use super::facts::{Bound, Facts};
 use super::steps::BinnedModel;
 use super::umd::{Umd, bins_of, lookup_means};
 use crate::error::FitError;
-use crate::points::{Group, Points, split, totals};
+use crate::points::{Group, Points, split};
 use crate::stats::ScoreKind;
 
 /// Uniform-mass binning with sample splitting (Gupta et al. 2020): edges from one random half of the points, values from
@@ -38,9 +38,9 @@ impl Ums {
         points: &(impl Points + ?Sized),
         kind: ScoreKind,
     ) -> Result<BinnedModel, FitError> {
-        let halves = split(&points.groups()?, 2, self.seed);
+        let halves = split(points, 2, self.seed)?;
         let [edges_half, values_half] = &halves[..] else { unreachable!("two parts were asked for") };
-        if totals(values_half).0 < 2 * self.bins as u64 {
+        if values_half.totals().0 < 2 * self.bins as u64 {
             return Err(FitError::TooFewPoints { n: points.totals().0, bins: 2 * self.bins });
         }
         Self::fit_parts_of(kind, self.bins, edges_half, values_half)
@@ -59,8 +59,8 @@ impl Ums {
     fn fit_parts_of(
         kind: ScoreKind,
         bins: usize,
-        edges: &[Group],
-        values: &[Group],
+        edges: &(impl Points + ?Sized),
+        values: &(impl Points + ?Sized),
     ) -> Result<BinnedModel, FitError> {
         let mut edges = uniform_mass_edges(edges, bins)?;
         edges.retain(|&edge| kind.is_edge(edge));
@@ -79,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::points::{Group, group};
+    use crate::points::{Group, group, totals};
 
     fn groups() -> impl Strategy<Value = Vec<Group>> {
         proptest::collection::vec((0u32..=1000, any::<bool>()), 60..200).prop_map(|raw| {

@@ -3,7 +3,8 @@
 use calib_core::artifact::Method;
 
 use super::facts::Facts;
-use crate::points::Group;
+use crate::error::FitError;
+use crate::points::{Group, Points, pool_groups};
 use crate::stats::ScoreKind;
 
 /// A Venn-Abers predictor (Vovk, Petej and Fedorova 2015), tabulated: the isotonic fits with the test point added with
@@ -20,12 +21,24 @@ pub struct VennAbersModel {
     pub p1: Vec<f64>,
 }
 
-/// The blocks of the isotonic fits of all first (or all last) groups, as stacks that share their lower parts.
+/// The points and positives of a block.
+type Counts = (u64, u64);
+
+/// The blocks of the isotonic fits of all first (or all last) of some groups, and of what is before them, as stacks that share
+/// their lower parts.
 struct Stacks {
-    /// A block (points, positives) and the one below it.
-    nodes: Vec<((u64, u64), Option<usize>)>,
+    /// A block and the one below it.
+    nodes: Vec<(Counts, Option<usize>)>,
     /// The top block after each number of groups, from 0 on.
     tops: Vec<Option<usize>>,
+}
+
+/// The fits at the score of a group with the test point added.
+#[derive(Clone, Copy)]
+struct Fitted {
+    score: f64,
+    p0: f64,
+    p1: f64,
 }
 
 impl VennAbersModel {
@@ -33,32 +46,37 @@ impl VennAbersModel {
         Facts { counts_points: Some("venn-abers"), ..Facts::new(Method::VennAbers, String::new()) }
     }
 
-    /// Tabulates both fits for groups in ascending order of score, whose scores are `f32`.
+    /// Tabulates both fits of points whose scores are `f32`.
     ///
     /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is
     /// constant from one score up to the next; by the same reasoning the fit with label 1 is constant right above a
     /// score up to and including the next.
-    pub(crate) fn fit(groups: &[Group], kind: ScoreKind) -> Self {
-        let before = Stacks::new(groups.iter(), |below, new| !mean_is_below(below, new));
-        let after = Stacks::new(groups.iter().rev(), |above, new| !mean_is_below(new, above));
-        let fitted = |index: usize, label: u64| {
-            let group = groups[index];
-            let point = (group.n + 1, group.positives + label);
-            pooled(point, &before, index, &after, groups.len() - 1 - index)
-        };
-
-        let mut table = Self { edges: Vec::new(), p0: vec![0.0], p1: vec![fitted(0, 1)] };
-        for (index, group) in groups.iter().enumerate() {
+    pub(crate) fn fit(points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Self, FitError> {
+        let mut table: Option<(Self, f64)> = None;
+        for fitted in fitted_where_it_changes(points)? {
+            table = Some(match table {
+                None => (Self { edges: Vec::new(), p0: vec![0.0], p1: vec![fitted.p1] }, fitted.score),
+                Some((mut table, last)) => {
+                    table.begin_above(kind, last, fitted.p1);
+                    (table, fitted.score)
+                }
+            });
+            let Some((table, _)) = &mut table else { unreachable!("just made") };
             let p1 = table.p1[table.p1.len() - 1];
-            table.begin(kind, group.score, fitted(index, 0), p1);
-            // -0.0, which equals 0.0, is no edge that a device reads; 0.0 is.
-            let above = f64::from((group.score as f32).next_up()) + 0.0;
-            if above.is_finite() && above <= kind.ends().1 {
-                let p1 = if index + 1 < groups.len() { fitted(index + 1, 1) } else { 1.0 };
-                table.begin(kind, above, table.p0[table.p0.len() - 1], p1);
-            }
+            table.begin(kind, fitted.score, fitted.p0, p1);
         }
-        table
+        let (mut table, last) = table.expect("there is a point");
+        table.begin_above(kind, last, 1.0);
+        Ok(table)
+    }
+
+    /// Begins a bin right above a score, from which on the fit with label 1 has another value.
+    fn begin_above(&mut self, kind: ScoreKind, score: f64, p1: f64) {
+        // -0.0, which equals 0.0, is no edge that a device reads; 0.0 is.
+        let above = f64::from((score as f32).next_up()) + 0.0;
+        if above.is_finite() && above <= kind.ends().1 {
+            self.begin(kind, above, self.p0[self.p0.len() - 1], p1);
+        }
     }
 
     /// Begins a bin at `edge`, unless nothing changes there; replaces the bin that begins there already.
@@ -74,16 +92,66 @@ impl VennAbersModel {
     }
 }
 
+/// The fits at the scores of groups, in ascending order; groups between others with the same fits are left out.
+fn fitted_where_it_changes(points: &(impl Points + ?Sized)) -> Result<Vec<Fitted>, FitError> {
+    // What is before and after a run of groups matters by its isotonic fit alone.
+    let blocks = points.map_runs(|groups| {
+        pool_groups(groups).iter().map(|block| (block.n, block.positives)).collect::<Vec<_>>()
+    })?;
+    let mut starts = vec![0];
+    for blocks in &blocks {
+        starts.push(starts[starts.len() - 1] + blocks.len());
+    }
+    let blocks = blocks.concat();
+    let before = Stacks::before(Vec::new(), blocks.iter().copied());
+    let after = Stacks::after(Vec::new(), blocks.iter().rev().copied());
+    let runs = points.map_numbered_runs(|run, groups| {
+        let groups: Vec<Group> = groups.collect();
+        let counts = || groups.iter().map(|group| (group.n, group.positives));
+        let before = Stacks::before(before.stack(starts[run]), counts());
+        let after = Stacks::after(after.stack(blocks.len() - starts[run + 1]), counts().rev());
+        let fitted = |index: usize, label: u64| {
+            let point = (groups[index].n + 1, groups[index].positives + label);
+            pooled(point, &before, index, &after, groups.len() - 1 - index)
+        };
+        let fitted =
+            |index: usize| Fitted { score: groups[index].score, p0: fitted(index, 0), p1: fitted(index, 1) };
+        where_it_changes(&(0..groups.len()).map(fitted).collect::<Vec<_>>())
+    })?;
+    Ok(runs.concat())
+}
+
+/// The first and the last, and those that differ from a neighbour.
+fn where_it_changes(all: &[Fitted]) -> Vec<Fitted> {
+    let differ = |a: &Fitted, b: Option<&Fitted>| b.is_none_or(|b| (a.p0, a.p1) != (b.p0, b.p1));
+    let before = |index: usize| index.checked_sub(1).map(|before| &all[before]);
+    let kept = |(index, fitted): &(usize, &Fitted)| {
+        differ(fitted, before(*index)) || differ(fitted, all.get(index + 1))
+    };
+    all.iter().enumerate().filter(kept).map(|(_, fitted)| *fitted).collect()
+}
+
 impl Stacks {
+    /// The fits of all first groups, on top of the blocks of what is before them.
+    fn before(below: Vec<Counts>, groups: impl Iterator<Item = Counts>) -> Self {
+        Self::new(below, groups, |below, new| !mean_is_below(below, new))
+    }
+
+    /// The fits of all last groups, which come from the last on, on top of the blocks of what is after them.
+    fn after(below: Vec<Counts>, groups: impl Iterator<Item = Counts>) -> Self {
+        Self::new(below, groups, |above, new| !mean_is_below(new, above))
+    }
+
     /// Pushes groups one by one, pooling the new block with the top one while they `violate` the order.
-    fn new<'g>(
-        groups: impl Iterator<Item = &'g Group>,
-        violate: impl Fn((u64, u64), (u64, u64)) -> bool,
+    fn new(
+        below: Vec<Counts>,
+        groups: impl Iterator<Item = Counts>,
+        violate: impl Fn(Counts, Counts) -> bool,
     ) -> Self {
-        let mut stacks = Self { nodes: Vec::new(), tops: vec![None] };
-        let mut top: Option<usize> = None;
-        for group in groups {
-            let mut block = (group.n, group.positives);
+        let mut top = below.len().checked_sub(1);
+        let nodes = below.into_iter().enumerate().map(|(node, block)| (block, node.checked_sub(1))).collect();
+        let mut stacks = Self { nodes, tops: vec![top] };
+        for mut block in groups {
             while let Some((below, next)) = top.map(|top| stacks.nodes[top])
                 && violate(below, block)
             {
@@ -97,13 +165,26 @@ impl Stacks {
         stacks
     }
 
-    fn top(&self, top: Option<usize>) -> Option<((u64, u64), Option<usize>)> {
+    /// The blocks of the fit of so many groups, from the lowest of the stack on.
+    fn stack(&self, groups: usize) -> Vec<Counts> {
+        let mut next = self.tops[groups];
+        let mut blocks: Vec<Counts> = std::iter::from_fn(|| {
+            let (block, below) = self.top(next)?;
+            next = below;
+            Some(block)
+        })
+        .collect();
+        blocks.reverse();
+        blocks
+    }
+
+    fn top(&self, top: Option<usize>) -> Option<(Counts, Option<usize>)> {
         top.map(|top| self.nodes[top])
     }
 }
 
 /// The fitted value of `block` between the fits of the first `below` and the last `above` groups.
-fn pooled(mut block: (u64, u64), before: &Stacks, below: usize, after: &Stacks, above: usize) -> f64 {
+fn pooled(mut block: Counts, before: &Stacks, below: usize, after: &Stacks, above: usize) -> f64 {
     let (mut left, mut right) = (before.tops[below], after.tops[above]);
     loop {
         match (before.top(left), after.top(right)) {
@@ -120,11 +201,11 @@ fn pooled(mut block: (u64, u64), before: &Stacks, below: usize, after: &Stacks, 
     }
 }
 
-fn pool(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+fn pool(a: Counts, b: Counts) -> Counts {
     (a.0 + b.0, a.1 + b.1)
 }
 
-fn mean_is_below(a: (u64, u64), b: (u64, u64)) -> bool {
+fn mean_is_below(a: Counts, b: Counts) -> bool {
     u128::from(a.1) * u128::from(b.0) < u128::from(b.1) * u128::from(a.0)
 }
 
@@ -163,7 +244,7 @@ mod tests {
             };
             let points = (0..25).map(|_| draw()).map(|(score, label)| (score, 1, label.into())).collect();
             let (score, label) = draw();
-            let model = VennAbersModel::fit(&group(points), ScoreKind::Probability);
+            let model = VennAbersModel::fit(&group(points)[..], ScoreKind::Probability).unwrap();
             let bin = model.edges.partition_point(|&edge| edge <= score);
             let ends = if label { [model.p1[bin], model.p0[bin]] } else { [model.p0[bin], model.p1[bin]] };
             for (sums, prob) in [&mut right, &mut wrong].into_iter().zip(ends) {
@@ -185,7 +266,7 @@ mod tests {
         ) {
             let at = |i: u32| f64::from(i as f32 / 11.0);
             let groups = group(raw.into_iter().map(|(s, n, y)| (at(s), n, if y { n } else { 0 })).collect());
-            let model = VennAbersModel::fit(&groups, ScoreKind::Probability);
+            let model = VennAbersModel::fit(&groups[..], ScoreKind::Probability).unwrap();
             let mut probes = vec![f64::from(probe), 0.0, 1.0];
             for i in 0..12 {
                 let s = at(i) as f32;

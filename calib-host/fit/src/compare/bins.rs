@@ -9,7 +9,7 @@ use crate::binary::{BinaryMethod, Umd};
 use crate::data::{BinaryData, DataError};
 use crate::error::FitError;
 use crate::fit::fit_binary;
-use crate::points::{group, split};
+use crate::points::{group, split_groups};
 use crate::stats::{Clusters, Seed, Units, deal};
 
 /// A number of bins that was tried.
@@ -114,7 +114,7 @@ pub fn choose_bins(
         let units = Units::new(clusters.as_ref(), &mut order, |a, b| rows[a].key() == rows[b].key());
         let rows = order.into_iter().map(|row| rows[row]).zip(0..).collect();
         let column = Column::with_sources(rows, PredictionKind::Binary, Binning::ByBin, norm);
-        let figures = column.figures(&column.tally());
+        let figures = column.frame.figures(&column.tally());
         let deviations = bootstrap.standard_deviations(&units, |counts| {
             let figures = column.resampled(counts);
             vec![figures.l2_squared, figures.l2_squared_debiased]
@@ -158,7 +158,7 @@ pub fn halves(
         return halves_of_clusters(&points.into_iter().collect::<Vec<_>>(), clusters, seed);
     }
     let groups = group(points.into_iter().map(|(score, label)| (score, 1, label.into())).collect());
-    let parts = split(&groups, 2, seed);
+    let parts = split_groups(&groups, 2, seed);
     let calibration = parts[0].iter().map(|group| (group.score, group.n, group.positives)).collect();
     let test: Vec<(f64, bool)> =
         parts[1].iter().flat_map(|group| (0..group.n).map(|i| (group.score, i < group.positives))).collect();

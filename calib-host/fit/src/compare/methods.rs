@@ -328,12 +328,18 @@ fn with_intervals(
 ) -> EstimateWithInterval {
     let columns: Vec<&[f64]> =
         std::iter::once(as_they_are).chain(candidates.iter().map(|c| &c.losses[..])).collect();
+    // Row by row, so that the sums of all columns grow side by side.
+    let rows: Vec<f64> =
+        (0..as_they_are.len()).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
     let means = |counts: &dyn Fn(usize) -> f64| -> Vec<f64> {
         // As many rows as the clusters that were drawn have.
         let n: f64 = (0..as_they_are.len()).map(counts).sum();
-        let mean =
-            |column: &&[f64]| column.iter().enumerate().map(|(i, loss)| counts(i) * loss).sum::<f64>() / n;
-        columns.iter().map(mean).collect()
+        let mut sums = vec![0.0; columns.len()];
+        for (row, losses) in rows.chunks_exact(columns.len()).enumerate() {
+            let count = counts(row);
+            sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += count * loss);
+        }
+        sums.into_iter().map(|sum| sum / n).collect()
     };
     let with_changes = |means: Vec<f64>| {
         let changes: Vec<f64> = means.iter().map(|mean| mean - means[0]).collect();

@@ -230,6 +230,11 @@ impl BinaryData {
         }
     }
 
+    /// Returns whether [`BinaryData::on_device`] packed the points, which are probabilities, so that it changes nothing.
+    pub fn is_packed(&self) -> bool {
+        !matches!(self.form, Form::Rows(_))
+    }
+
     /// Returns what the scores are.
     pub fn kind(&self) -> ScoreKind {
         self.kind

@@ -5,7 +5,7 @@ use std::io;
 use calib_core::Score;
 
 use super::binary::BinaryData;
-use crate::points::{Collector, packed};
+use crate::points::{Collected, Collector, Packed, Passes, packed};
 
 /// Collects scores and labels piece by piece: in memory as long as they are few, then in a temporary file without a name.
 ///
@@ -62,5 +62,90 @@ impl BinaryCollector {
     /// If the temporary file cannot be written.
     pub fn finish(self) -> io::Result<Option<BinaryData>> {
         Ok(self.points.finish()?.map(BinaryData::from_collected))
+    }
+}
+
+/// Collects scores as they are, piece by piece, with labels: packed as long as all of them are of the device's `f32`; the first that
+/// is not makes all of them rows in memory.
+///
+/// ```
+/// use calib_fit::data::ExactCollector;
+///
+/// let mut points = ExactCollector::new(1000);
+/// points.extend(&[0.5, 0.25], &[true, false])?;
+/// points.extend(&[0.1], &[true])?;
+/// assert_eq!(points.finish()?.map(|data| data.len()), Some(3));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct ExactCollector {
+    packed: Collector,
+    rows: Option<Vec<(f64, u64, u64)>>,
+    in_memory: usize,
+}
+
+impl ExactCollector {
+    /// Keeps up to `in_memory` packed points, of 4 bytes each, in memory.
+    pub fn new(in_memory: usize) -> Self {
+        Self { packed: Collector::new(in_memory), rows: None, in_memory }
+    }
+
+    /// Adds scores in `[0, 1]` with their labels.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be made, written or read back.
+    ///
+    /// # Panics
+    ///
+    /// If a score is not in `[0, 1]`.
+    pub fn extend(&mut self, scores: &[f64], labels: &[bool]) -> io::Result<()> {
+        assert!(
+            scores.iter().fold(true, |are, score| are & (0.0..=1.0).contains(score)),
+            "the scores are in [0, 1]"
+        );
+        let are_singles = || scores.iter().fold(true, |are, &score| are & (f64::from(score as f32) == score));
+        if self.rows.is_none() && !are_singles() {
+            self.unpack()?;
+        }
+        let pairs = scores.iter().zip(labels);
+        match &mut self.rows {
+            Some(rows) => {
+                rows.extend(pairs.map(|(&score, &label)| (score, 1, u64::from(label))));
+                Ok(())
+            }
+            // The negative zero is the score 0.
+            None => {
+                self.packed.extend(pairs.map(|(&score, &label)| packed::pack_bits(score as f32 + 0.0, label)))
+            }
+        }
+    }
+
+    fn unpack(&mut self) -> io::Result<()> {
+        let packed = std::mem::replace(&mut self.packed, Collector::new(self.in_memory)).finish()?;
+        let row = |&point: &Packed| (packed::score(point), 1, u64::from(packed::label(point)));
+        self.rows = Some(match packed {
+            None => Vec::new(),
+            Some(Collected::Memory(points)) => points.iter().map(row).collect(),
+            Some(Collected::Spill(points)) => {
+                let add = |rows: &mut Vec<_>, part: &[Packed]| rows.extend(part.iter().map(row));
+                let all = points.fold(&Vec::new, &add, &|rows, others| rows.extend(others));
+                all.map_err(io::Error::other)?
+            }
+        });
+        Ok(())
+    }
+
+    /// Returns the points; `None` if there were none.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be written.
+    pub fn finish(self) -> io::Result<Option<BinaryData>> {
+        Ok(match self.rows {
+            Some(rows) => {
+                (!rows.is_empty()).then(|| BinaryData::from_counts(rows).expect("scores are in [0, 1]"))
+            }
+            None => self.packed.finish()?.map(BinaryData::from_collected),
+        })
     }
 }

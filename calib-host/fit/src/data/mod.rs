@@ -23,7 +23,7 @@ pub(crate) use binary::Form;
 pub(crate) use checks::{check_device_scores, check_labels, check_lengths, check_score};
 pub use code_vectors::CodeVectors;
 pub(crate) use codes::{clamped_score, score_of_code};
-pub use collector::BinaryCollector;
+pub use collector::{BinaryCollector, ExactCollector};
 pub use error::DataError;
 pub use labelled_vectors::VectorData;
 pub use predictions::TopLabelData;

@@ -5,6 +5,7 @@ use calib_core::decision::{Action, DecisionParts};
 
 use super::actions::Actions;
 use super::envelope::Envelope;
+use crate::stats::single_at_most;
 
 /// Thresholds in `f32` and the action of every interval: `[0, t1]`, `(t1, t2]`, ..., closed at the upper end.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,8 +112,8 @@ impl Rule {
                 return Err(RuleError::Gap { action, from: reached, to: above });
             }
             if below.is_some() {
-                let floor = floor_f32(above);
-                if rule.thresholds.last() == Some(&floor) || floor_f32(up_to) == floor {
+                let floor = single_at_most(above);
+                if rule.thresholds.last() == Some(&floor) || single_at_most(up_to) == floor {
                     return Err(RuleError::TooNarrow { action, above, up_to });
                 }
                 rule.thresholds.push(floor);
@@ -177,12 +178,6 @@ impl Rule {
             actions: &all,
         })
     }
-}
-
-/// The largest `f32` at or below a number in `[0, 1]`.
-fn floor_f32(value: f64) -> f32 {
-    let nearest = value as f32;
-    if f64::from(nearest) > value { nearest.next_down() } else { nearest }
 }
 
 #[cfg(test)]

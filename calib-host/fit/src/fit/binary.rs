@@ -124,6 +124,7 @@ mod tests {
     use crate::binary::{
         BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd, Ums,
     };
+    use crate::data::BinaryCollector;
     use crate::guarantee::gr21_theorem3;
     use crate::stats::clopper_pearson;
 
@@ -217,6 +218,49 @@ mod tests {
         assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(20, 5, 0.1));
     }
 
+    /// Points that are kept on a disk.
+    fn spilled(points: impl Iterator<Item = (f32, bool)>) -> BinaryData {
+        let mut collector = BinaryCollector::new(0);
+        collector.extend(points.map(|(score, label)| (score.try_into().unwrap(), label))).unwrap();
+        collector.finish().unwrap().unwrap()
+    }
+
+    /// Scores that hardly tie, and some that tie much, in several runs: grouped, packed and on a disk, on one thread and on
+    /// several.
+    #[test]
+    fn how_many_points_are_kept_does_not_matter() {
+        let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_769) >> 8) / f64::from(1 << 24);
+        let point = |i: u32| {
+            let score = if i.is_multiple_of(3) { 0.25 } else { noise(i) as f32 };
+            (score, noise(i.wrapping_mul(7919) + 1) < f64::from(score * score))
+        };
+        let points: Vec<(f32, bool)> = (0..400_000).map(point).collect();
+        let (scores, labels) = points.iter().map(|&(score, label)| (f64::from(score), label)).unzip();
+        let rows = BinaryData::new(scores, labels).unwrap();
+        let packed = rows.clone().on_device();
+        let spilled = spilled(points.into_iter());
+        let (scaling, loss) = (ScalingMethod::PlattLogit, Loss::Squared);
+        for method in [
+            BinaryMethod::Ums(Ums { bins: 10, seed: 7 }),
+            BinaryMethod::Isotonic(Isotonic { max_bins: Some(10), smoothing: 0.0 }),
+            BinaryMethod::ScalingBinning(ScalingBinning { scaling, loss, bins: 10, split_seed: Some(7) }),
+            BinaryMethod::LeastSquares(ScalingMethod::Beta),
+            BinaryMethod::VennAbers,
+        ] {
+            let grouped = fit_binary(&rows, &method, 0.1).unwrap();
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                for data in [&packed, &spilled] {
+                    assert_eq!(
+                        pool.install(|| fit_binary(data, &method, 0.1)).unwrap(),
+                        grouped,
+                        "{method:?}"
+                    );
+                }
+            }
+        }
+    }
+
     proptest! {
         /// Neither the order of the rows nor repeating them as a weighted row changes any fit.
         #[test]
@@ -253,8 +297,10 @@ mod tests {
             let mut counts: Vec<_> = rows.iter().map(|r| (f64::from(r.0 as f32 / 40.0), 1, r.1.into())).collect();
             counts.push((0.5, 0, 0));
             let counts = BinaryData::from_counts(counts).unwrap();
+            let spilled = spilled(rows.iter().map(|r| (r.0 as f32 / 40.0, r.1)));
             for method in methods {
                 let fit = fit_binary(&data(&rows), &method, 0.1);
+                prop_assert_eq!(&fit, &fit_binary(&spilled, &method, 0.1));
                 prop_assert_eq!(&fit, &fit_binary(&data(&reordered), &method, 0.1));
                 // Packed, and not.
                 prop_assert_eq!(&fit, &fit_binary(&data(&rows).on_device(), &method, 0.1));

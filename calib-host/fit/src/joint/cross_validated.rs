@@ -1,7 +1,7 @@
 //! Choosing a regularisation by cross-validation.
 
 use super::log_loss::Odir;
-use super::scaling::{VectorScalingMethod, features};
+use super::scaling::{VectorScalingMethod, rows};
 use crate::data::VectorData;
 use crate::error::VectorScalingError;
 use crate::stats::CrossValidation;
@@ -31,19 +31,26 @@ impl VectorScalingMethod {
             _ => return Ok(*self),
         };
         let input = self.input(data, log_probs);
-        let features = features(data, input);
-        let parts: Vec<_> = parts.parts(data.len()).collect();
-        let mut best: Option<(f64, Self)> = None;
-        for penalty in PENALTIES {
-            let method = with(Odir { lambda: penalty, mu: penalty });
-            let mut sum = 0.0;
-            for (kept, left_out) in &parts {
+        let rows = rows(data, input);
+        let methods = PENALTIES.map(|penalty| with(Odir { lambda: penalty, mu: penalty }));
+        let mut sums = PENALTIES.map(|_| 0.0);
+        for (kept, left_out) in parts.parts(data.len()) {
+            let (kept, left_out) = (rows.part(&kept), rows.part(&left_out));
+            // From the largest penalty on, each optimum is near the one before.
+            let mut start = self.identity(data.classes());
+            for (method, sum) in methods.iter().zip(&mut sums).rev() {
                 // Without a finite optimum the loss may be anything.
-                sum += match method.fit_rows(data, input, &features, kept) {
-                    Ok(model) => model.log_loss(data, &features, left_out),
+                *sum += match method.fit_rows(&kept, input, start.clone()) {
+                    Ok(model) => {
+                        start = model.parameters();
+                        model.log_loss(&left_out)
+                    }
                     Err(_) => f64::INFINITY,
                 };
             }
+        }
+        let mut best: Option<(f64, Self)> = None;
+        for (&method, sum) in methods.iter().zip(sums) {
             if sum.is_finite() && best.is_none_or(|(least, _)| sum <= least) {
                 best = Some((sum, method));
             }

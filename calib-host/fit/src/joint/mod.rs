@@ -5,7 +5,11 @@
 mod cross_validated;
 mod fit;
 mod log_loss;
+mod preconditioner;
+mod product;
+mod rows;
 mod scaling;
+mod shape;
 mod simplex;
 
 pub use fit::{JointFit, JointMethod, JointModel, fit_joint};

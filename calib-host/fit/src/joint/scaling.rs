@@ -1,8 +1,11 @@
 //! Scaling calibrators of a whole vector, fitted to the log-loss.
 
 use calib_core::vector::{ScalingInput, VectorScaling};
+use rayon::prelude::*;
 
-use super::log_loss::{LogLoss, Odir, Shape};
+use super::log_loss::{LogLoss, Odir};
+use super::rows::{Piece, Rows};
+use super::shape::Shape;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
 use crate::stats::{CLIP, End, minimise, softmax};
@@ -36,8 +39,9 @@ impl VectorScalingMethod {
     /// Fits vectors as the device sees them, by Newton's method on the mean log-loss in f64, to a gradient norm of 1e-10.
     ///
     /// Logits are the features if the vectors hold them, the logarithms of the scores if not, or if `log_probs` is set,
-    /// or for Dirichlet calibration. Sums go over the rows in an order of their own: the result does not depend on that
-    /// of the data.
+    /// or for Dirichlet calibration. Sums go over the rows in an order of their own, and in pieces that depend on their number
+    /// alone: the result depends neither on the order of the data nor on the number of threads. The last bits of sums may
+    /// depend on the processor, whose widest instructions multiply matrices.
     ///
     /// Where the features do not vary, or by the rounding of an `f32` alone, an unregularised `W` stays the identity. It is
     /// otherwise unique up to the same row added to all of its rows and the same number to all
@@ -49,9 +53,7 @@ impl VectorScalingMethod {
     pub fn fit(&self, data: &VectorData, log_probs: bool) -> Result<VectorScalingModel, VectorScalingError> {
         self.check(data)?;
         let input = self.input(data, log_probs);
-        let features = features(data, input);
-        let all: Vec<usize> = (0..data.len()).collect();
-        self.fit_rows(data, input, &features, &all)
+        self.fit_rows(&rows(data, input), input, self.identity(data.classes()))
     }
 
     pub(crate) fn input(&self, data: &VectorData, log_probs: bool) -> ScalingInput {
@@ -80,20 +82,24 @@ impl VectorScalingMethod {
         }
     }
 
-    /// Fits some of the rows.
+    /// The parameters that change nothing, from which a fit may start.
+    pub(crate) fn identity(&self, classes: usize) -> Vec<f64> {
+        self.shape().identity(classes)
+    }
+
+    /// Fits rows, from some parameters on.
     pub(crate) fn fit_rows(
         &self,
-        data: &VectorData,
+        rows: &Rows,
         input: ScalingInput,
-        features: &[f64],
-        rows: &[usize],
+        mut parameters: Vec<f64>,
     ) -> Result<VectorScalingModel, VectorScalingError> {
-        let classes = data.classes();
-        let mut loss = LogLoss::new(self.shape(), self.odir(), data, features, rows);
-        if self.shape() == Shape::Temperature && loss.no_row_differs() {
+        let classes = rows.classes();
+        let same = |features: &[f64]| features.windows(2).all(|pair| pair[0] == pair[1]);
+        if self.shape() == Shape::Temperature && (0..rows.len()).all(|row| same(rows.features(row))) {
             return Err(VectorScalingError::AllEqual);
         }
-        let mut parameters = self.shape().identity(classes);
+        let mut loss = LogLoss::new(self.shape(), self.odir(), rows);
         match minimise(&mut loss, &mut parameters) {
             End::Minimum => {}
             End::AtInfinity => return Err(VectorScalingError::Separated),
@@ -138,25 +144,39 @@ impl VectorScalingModel {
 
     /// The probabilities of a vector of features, one per class.
     pub fn probs(&self, features: &[f64]) -> Vec<f64> {
-        let shape = match self.weights.len() {
-            1 => Shape::Temperature,
-            len if len == self.classes => Shape::Diagonal,
-            _ => Shape::Full,
-        };
-        let parameters: Vec<f64> = self.weights.iter().chain(&self.intercepts).copied().collect();
         let mut scaled = vec![0.0; self.classes];
-        shape.scale(&parameters, features, &mut scaled);
+        self.shape().scale(self.classes, &self.parameters(), features, &mut scaled);
         softmax(&mut scaled);
         scaled
     }
 
-    /// The log-loss on some of the rows, summed.
-    pub(crate) fn log_loss(&self, data: &VectorData, features: &[f64], rows: &[usize]) -> f64 {
-        let loss = |&row: &usize| {
-            let probs = self.probs(&features[row * self.classes..][..self.classes]);
-            -probs[usize::from(data.labels()[row])].max(f64::MIN_POSITIVE).ln()
+    /// The log-loss of rows, summed.
+    pub(crate) fn log_loss(&self, rows: &Rows) -> f64 {
+        let (shape, parameters) = (self.shape(), self.parameters());
+        let of_piece = |piece: Piece<'_>| -> f64 {
+            let mut scaled = vec![0.0; piece.features.len()];
+            shape.scale(self.classes, &parameters, piece.features, &mut scaled);
+            let rows = scaled.chunks_exact_mut(self.classes).zip(piece.labels);
+            let loss = |(row, &label): (&mut [f64], &u16)| {
+                softmax(row);
+                -row[usize::from(label)].max(f64::MIN_POSITIVE).ln()
+            };
+            rows.map(loss).sum()
         };
-        rows.iter().map(loss).sum()
+        rows.pieces().map(of_piece).collect::<Vec<_>>().iter().sum()
+    }
+
+    /// The weights and then the intercepts.
+    pub(crate) fn parameters(&self) -> Vec<f64> {
+        [&self.weights[..], &self.intercepts].concat()
+    }
+
+    fn shape(&self) -> Shape {
+        match self.weights.len() {
+            1 => Shape::Temperature,
+            len if len == self.classes => Shape::Diagonal,
+            _ => Shape::Full,
+        }
     }
 
     /// The features that the probabilities of data are computed from, row-major.
@@ -165,8 +185,13 @@ impl VectorScalingModel {
     }
 }
 
+/// Labelled features as the device has them.
+pub(crate) fn rows(data: &VectorData, input: ScalingInput) -> Rows {
+    Rows::new(features(data, input), data.labels().to_vec(), data.classes())
+}
+
 /// Features as the device has them, row-major.
-pub(crate) fn features(data: &VectorData, input: ScalingInput) -> Vec<f64> {
+fn features(data: &VectorData, input: ScalingInput) -> Vec<f64> {
     match input {
         ScalingInput::Logits => data.values().iter().map(|&logit| logit.into()).collect(),
         ScalingInput::LogProbs { clip } => {

@@ -46,18 +46,21 @@ pub(crate) fn pool(
     is_below: impl Fn(&Block, &Block) -> bool,
 ) -> Vec<Block> {
     let mut pooled: Vec<Block> = Vec::new();
-    for mut block in blocks {
-        while let Some(last) = pooled.pop_if(|last| !is_below(last, &block)) {
-            block = Block {
-                lo: last.lo,
-                n: last.n + block.n,
-                positives: last.positives + block.positives,
-                ..block
-            };
-        }
-        pooled.push(block);
-    }
+    blocks.into_iter().for_each(|block| pool_onto(&mut pooled, block, &is_below));
     pooled
+}
+
+/// Pools a block with the last of those that are pooled already.
+pub(crate) fn pool_onto(
+    pooled: &mut Vec<Block>,
+    mut block: Block,
+    is_below: impl Fn(&Block, &Block) -> bool,
+) {
+    while let Some(last) = pooled.pop_if(|last| !is_below(last, &block)) {
+        block =
+            Block { lo: last.lo, n: last.n + block.n, positives: last.positives + block.positives, ..block };
+    }
+    pooled.push(block);
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::group::Group;
 use super::packed::{self, BUCKET_LEN, BUCKETS, Packed};
 use super::passes::Passes;
-use super::sorted::sort_run;
+use super::radix::sort_run;
 use super::{Groups, Points, Ranked, Walk};
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
@@ -13,10 +13,13 @@ use crate::stats::{Sums, mean};
 /// A run is cut when it has so many points: few enough to be sorted in a cache.
 const RUN_POINTS: u64 = 1 << 18;
 
+/// A walk gathers so much at once, even of points in memory.
+const WALK_LEN_BYTES: u64 = 256 << 20;
+
 /// Packed points with their counts by bucket: the first pass. Whatever a fit wants to know more exactly it learns from the
 /// points of some buckets, gathered by another pass.
-pub(crate) struct Counted<'p, P: ?Sized> {
-    passes: &'p P,
+pub(crate) struct Counted<P> {
+    passes: P,
     /// Points and positives below each bucket; one entry more than there are buckets.
     below: Vec<(u64, u64)>,
 }
@@ -37,9 +40,9 @@ enum Gathered {
     Counts(Vec<u64>),
 }
 
-impl<'p, P: Passes + ?Sized> Counted<'p, P> {
+impl<P: Passes> Counted<P> {
     /// Counts at least one point by bucket.
-    pub(crate) fn new(passes: &'p P) -> Result<Self, FitError> {
+    pub(crate) fn new(passes: P) -> Result<Self, FitError> {
         let counts = passes.fold(
             &|| vec![[0u64; 2]; packed::BUCKET_NUMBERS].try_into().expect("of that length"),
             &|counts: &mut Box<[[u64; 2]; packed::BUCKET_NUMBERS]>, points| {
@@ -94,17 +97,9 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
         map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
-        let mut rest = runs;
-        while !rest.is_empty() {
-            let mut len_bytes = 0u64;
-            let fits = |run: &&Run| {
-                len_bytes = len_bytes.saturating_add(run.len_bytes());
-                len_bytes <= P::BUDGET_LEN_BYTES
-            };
-            let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        for batch in batches(runs, P::BUDGET_LEN_BYTES) {
             let first = results.len();
             map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
-            rest = after;
         }
         Ok(results)
     }
@@ -136,17 +131,28 @@ impl<'p, P: Passes + ?Sized> Counted<'p, P> {
     /// All points in ascending order, by run.
     pub(super) fn sorted_runs(&self) -> Result<Vec<Vec<Packed>>, FitError> {
         let runs = self.runs();
-        let sorted = |(gathered, run): (Gathered, &Run)| match gathered {
-            Gathered::Points(points, others) => sort_run(points, others),
-            Gathered::Counts(counts) => {
-                let repeated = |(point, &count)| std::iter::repeat_n(point, count as usize);
-                (packed::bucket_start(run.start)..).zip(&counts).flat_map(repeated).collect()
-            }
+        let sorted = |(mut gathered, run): (Gathered, &Run)| {
+            gathered.sort();
+            gathered.into_points(run)
         };
-        let gathered = self.gather(&runs)?;
-        let sorted = gathered.into_par_iter().zip(&runs).map(sorted);
-        Ok(sorted.collect::<Vec<_>>().into_iter().filter(|run| !run.is_empty()).collect())
+        let sorted: Vec<_> = self.gather(&runs)?.into_par_iter().zip(&runs).map(sorted).collect();
+        Ok(sorted.into_iter().filter(|run| !run.is_empty()).collect())
     }
+}
+
+/// Divides runs into batches that take up to so many bytes, of one run at least.
+fn batches(runs: &[Run], budget_len_bytes: u64) -> impl Iterator<Item = &[Run]> {
+    let mut rest = runs;
+    std::iter::from_fn(move || {
+        let mut len_bytes = 0u64;
+        let fits = |run: &&Run| {
+            len_bytes = len_bytes.saturating_add(run.len_bytes());
+            len_bytes <= budget_len_bytes
+        };
+        let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1).min(rest.len()));
+        rest = after;
+        (!batch.is_empty()).then_some(batch)
+    })
 }
 
 /// Maps the groups of gathered runs on all cores, the first of which has the number `first`.
@@ -158,15 +164,9 @@ fn map_gathered<T: Send>(
     results: &mut Vec<T>,
 ) {
     let mapped = gathered.into_par_iter().zip(runs).enumerate();
-    results.par_extend(mapped.map(|(index, (gathered, run))| match gathered {
-        Gathered::Points(points, others) => {
-            let sorted = sort_run(points, others);
-            map(first + index, &mut Groups::Sorted(packed::sorted_groups(&sorted)))
-        }
-        Gathered::Counts(counts) => {
-            let groups = packed::counted_groups(packed::bucket_start(run.start), &counts);
-            map(first + index, &mut Groups::Counted(groups))
-        }
+    results.par_extend(mapped.map(|(index, (mut gathered, run))| {
+        gathered.sort();
+        map(first + index, &mut gathered.groups(run))
     }));
 }
 
@@ -199,6 +199,34 @@ impl Run {
 }
 
 impl Gathered {
+    /// Puts points in order, as they must be for their groups.
+    fn sort(&mut self) {
+        if let Self::Points(points, others) = self {
+            *points = sort_run(std::mem::take(points), std::mem::take(others));
+        }
+    }
+
+    /// The groups of a run that is in order, ascending.
+    fn groups(&self, run: &Run) -> Groups<'_> {
+        match self {
+            Self::Points(points, _) => Groups::Sorted(packed::sorted_groups(points)),
+            Self::Counts(counts) => {
+                Groups::Counted(packed::counted_groups(packed::bucket_start(run.start), counts))
+            }
+        }
+    }
+
+    /// The points of a run that is in order, one by one.
+    fn into_points(self, run: &Run) -> Vec<Packed> {
+        match self {
+            Self::Points(points, _) => points,
+            Self::Counts(counts) => {
+                let repeated = |(point, &count)| std::iter::repeat_n(point, count as usize);
+                (packed::bucket_start(run.start)..).zip(&counts).flat_map(repeated).collect()
+            }
+        }
+    }
+
     fn merge(&mut self, other: Self) {
         match (self, other) {
             (Self::Points(_, parts), Self::Points(part, others)) => {
@@ -213,7 +241,7 @@ impl Gathered {
     }
 }
 
-impl<P: Passes + ?Sized> Points for Counted<'_, P> {
+impl<P: Passes> Points for Counted<P> {
     fn totals(&self) -> (u64, u64) {
         self.below[BUCKETS]
     }
@@ -307,8 +335,45 @@ impl<P: Passes + ?Sized> Points for Counted<'_, P> {
         Ok(mean(sums, self.totals().0))
     }
 
-    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError> {
-        self.map(&self.runs(), |_, groups| map(groups))
+    fn map_numbered_runs<T: Send>(
+        &self,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError> {
+        self.map(&self.runs(), map)
+    }
+
+    fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        const BUDGET_LEN_BYTES: u64 = 16 << 20;
+        for batch in batches(&self.runs(), BUDGET_LEN_BYTES) {
+            let mut gathered = self.gather(batch)?;
+            // The results of a few runs may be larger than all that is gathered.
+            for some in batch.chunks(rayon::current_num_threads()) {
+                let mut results = Vec::with_capacity(some.len());
+                let gathered = gathered.drain(..some.len()).collect();
+                map_gathered(gathered, some, 0, &|_, groups| map(groups), &mut results);
+                results.into_iter().try_for_each(&mut take)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
+        for batch in batches(&self.runs(), P::BUDGET_LEN_BYTES.min(WALK_LEN_BYTES)) {
+            let mut gathered = self.gather(batch)?;
+            gathered.par_iter_mut().for_each(Gathered::sort);
+            for (gathered, run) in gathered.iter().zip(batch) {
+                gathered.groups(run).try_for_each(&mut *visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn packed_in_memory(&self) -> Option<usize> {
+        Some(P::IN_MEMORY)
     }
 }
 
@@ -359,6 +424,7 @@ mod tests {
 
     impl Passes for Scarce {
         const BUDGET_LEN_BYTES: u64 = 64;
+        const IN_MEMORY: usize = 0;
 
         fn fold<T: Send>(
             &self,
@@ -387,6 +453,21 @@ mod tests {
         prop_assert_eq!(points.below(edges), Points::below(groups, edges));
         prop_assert_eq!(points.ranges(), groups.ranges());
         prop_assert_eq!(points.groups().unwrap(), groups);
+        let mut walked = Vec::new();
+        points
+            .walk(&mut |group| {
+                walked.push(group);
+                Ok(())
+            })
+            .unwrap();
+        prop_assert_eq!(walked, groups);
+        let mut in_order = Vec::new();
+        let take = |run: Vec<Group>| {
+            in_order.extend(run);
+            Ok(())
+        };
+        points.map_runs_in_order(|groups| groups.collect(), take).unwrap();
+        prop_assert_eq!(in_order, groups);
         let terms = |score: f64, label: bool| [score.sqrt(), f64::from(u8::from(label)) * score - 0.3];
         prop_assert_eq!(points.means(terms), groups.means(terms));
         Ok(())
@@ -409,7 +490,7 @@ mod tests {
             edges.sort_unstable_by(f64::total_cmp);
             answers_as_groups_do(&Counted::new(&points[..]).unwrap(), &groups, &ranks, &edges)?;
             answers_as_groups_do(&Sorted::new(points.clone()), &groups, &ranks, &edges)?;
-            answers_as_groups_do(&Counted::new(&Scarce(points)).unwrap(), &groups, &ranks, &edges)?;
+            answers_as_groups_do(&Counted::new(Scarce(points)).unwrap(), &groups, &ranks, &edges)?;
         }
     }
 

@@ -7,18 +7,21 @@ mod blocks;
 mod concordance;
 mod counted;
 mod group;
+mod kept;
 pub(crate) mod packed;
 mod passes;
+mod radix;
 mod sorted;
 mod spill;
 mod split;
 mod spread;
+mod tape;
 
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
 
 pub use blocks::{Block, isotonic_blocks};
-pub(crate) use blocks::{mean_is_below, pool, pool_groups};
+pub(crate) use blocks::{mean_is_below, pool, pool_groups, pool_onto};
 pub(crate) use concordance::Concordance;
 pub(crate) use counted::Counted;
 pub use group::Group;
@@ -27,8 +30,9 @@ pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Passes};
 pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
-pub(crate) use split::split;
+pub(crate) use split::{split, split_groups};
 pub use spread::Spread;
+pub(crate) use tape::{IN_MEMORY, Sorter, Tape};
 
 /// Calibration points, at least one.
 ///
@@ -55,7 +59,30 @@ pub(crate) trait Points: Sync {
 
     /// Maps runs of groups, which follow each other in ascending order of score. Where runs are cut is left open, and
     /// must not matter for what is done with the results.
-    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError>;
+    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError> {
+        self.map_numbered_runs(|_, groups| map(groups))
+    }
+
+    /// As [`Points::map_runs`], with the number of each run. Runs are cut in the same places each time.
+    fn map_numbered_runs<T: Send>(
+        &self,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError>;
+
+    /// Maps runs as [`Points::map_runs`], and takes the results in order, before many of them are there.
+    fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        self.map_runs(map)?.into_iter().try_for_each(take)
+    }
+
+    /// Visits all groups in ascending order of score.
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError>;
+
+    /// How many of the points a part of them may keep in memory, if a part is kept packed as these are; `None` if as groups.
+    fn packed_in_memory(&self) -> Option<usize>;
 
     /// An area under the ROC curve that the scores' own is not below, as far as what is counted already tells.
     fn auc_at_least(&self) -> f64 {
@@ -73,6 +100,13 @@ pub(crate) enum Groups<'p> {
     Slice(std::iter::Copied<std::slice::Iter<'p, Group>>),
     Sorted(packed::SortedGroups<'p>),
     Counted(packed::CountedGroups<'p>),
+}
+
+impl<'p> Groups<'p> {
+    /// Groups that are in ascending order.
+    pub(crate) fn of(groups: &'p [Group]) -> Self {
+        Self::Slice(groups.iter().copied())
+    }
 }
 
 impl Iterator for Groups<'_> {
@@ -156,8 +190,19 @@ impl Points for [Group] {
         Ok(mean(sums, self.totals().0))
     }
 
-    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError> {
-        Ok(vec![map(&mut Groups::Slice(self.iter().copied()))])
+    fn map_numbered_runs<T: Send>(
+        &self,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError> {
+        Ok(vec![map(0, &mut Groups::of(self))])
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
+        self.iter().copied().try_for_each(visit)
+    }
+
+    fn packed_in_memory(&self) -> Option<usize> {
+        None
     }
 }
 

@@ -11,6 +11,9 @@ pub(crate) trait Passes: Sync {
     /// How many bytes may be gathered in a pass.
     const BUDGET_LEN_BYTES: u64;
 
+    /// How many points a part of these points may keep in memory.
+    const IN_MEMORY: usize;
+
     /// Adds all points up, in parts of any size and order, each part from a `new` sum on. What is summed must not depend
     /// on how the points are divided.
     fn fold<T: Send>(
@@ -21,6 +24,20 @@ pub(crate) trait Passes: Sync {
     ) -> Result<T, FitError>;
 }
 
+impl<P: Passes + ?Sized> Passes for &P {
+    const BUDGET_LEN_BYTES: u64 = P::BUDGET_LEN_BYTES;
+    const IN_MEMORY: usize = P::IN_MEMORY;
+
+    fn fold<T: Send>(
+        &self,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
+    ) -> Result<T, FitError> {
+        (**self).fold(new, add, merge)
+    }
+}
+
 /// Scores, all of them checked, and labels, packed as they are passed over.
 pub(crate) struct Arrays<'a> {
     pub(crate) scores: &'a [f32],
@@ -29,6 +46,7 @@ pub(crate) struct Arrays<'a> {
 
 impl Passes for Arrays<'_> {
     const BUDGET_LEN_BYTES: u64 = u64::MAX;
+    const IN_MEMORY: usize = usize::MAX;
 
     fn fold<T: Send>(
         &self,
@@ -68,6 +86,7 @@ fn merged<T: Send>(sums: impl ParallelIterator<Item = T>, merge: &(dyn Fn(&mut T
 impl Passes for [Packed] {
     /// As much as there is: the points themselves are in memory.
     const BUDGET_LEN_BYTES: u64 = u64::MAX;
+    const IN_MEMORY: usize = usize::MAX;
 
     fn fold<T: Send>(
         &self,

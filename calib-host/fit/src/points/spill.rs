@@ -96,6 +96,8 @@ impl PartialEq for Spill {
 
 impl Passes for Spill {
     const BUDGET_LEN_BYTES: u64 = 512 << 20;
+    /// What does not fit into memory as a whole does not in large parts.
+    const IN_MEMORY: usize = 1 << 24;
 
     fn fold<T: Send>(
         &self,

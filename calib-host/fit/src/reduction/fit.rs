@@ -1,6 +1,7 @@
 //! Fitting a binary method to each problem of a reduction.
 
 use calib_core::artifact::{Reduction, Theorem};
+use rayon::prelude::*;
 
 use super::options::ReductionOptions;
 use super::problems::Problems;
@@ -9,7 +10,7 @@ use crate::data::TopLabelData;
 use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
-use crate::points::totals;
+use crate::points::Points;
 
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
@@ -70,17 +71,22 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let all_bins = methods.iter().flatten().filter_map(|method| method.facts().bins).sum::<usize>() as u64;
     let stated = stated_alpha(alpha);
     let promise = Promise::of(problems, options, stated);
+    let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
+        let fitted = fit_table(problems, table, method.as_ref(), options)?;
+        Ok(fitted.map(|(method, model)| {
+            let n = problems.table_len(table) as u64;
+            let epsilon = promise.and_then(|promise| {
+                let own = model.epsilon(&method.facts(), n, all_bins, stated)?;
+                Some(promise.uniform.unwrap_or(own))
+            });
+            FittedTable::new(model, n, epsilon, all_bins, stated)
+        }))
+    };
+    let fitted: Vec<Result<_, FitError>> = methods.par_iter().enumerate().map(fit_table).collect();
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
-    for (table, method) in methods.iter().enumerate() {
-        match fit_table(problems, table, method.as_ref(), options)? {
-            Ok((method, model)) => {
-                let n = problems.table_len(table) as u64;
-                let epsilon = promise.and_then(|promise| {
-                    let own = model.epsilon(&method.facts(), n, all_bins, stated)?;
-                    Some(promise.uniform.unwrap_or(own))
-                });
-                tables.push(Some(FittedTable::new(model, n, epsilon, all_bins, stated)));
-            }
+    for (table, fitted) in fitted.into_iter().enumerate() {
+        match fitted? {
+            Ok(fitted) => tables.push(Some(fitted)),
             Err(reason) => {
                 tables.push(None);
                 unfitted.push(Unfitted { table, reason });
@@ -151,14 +157,24 @@ fn fit_table<'m>(
         let (n, needed) = (problems.table_len(table), options.fewest_points());
         return Ok(Err(UnfittedReason::TooFewPoints { n, needed }));
     };
-    let groups = problems.groups(table);
-    let (n, positives) = totals(&groups);
+    match problems.table(table).counted() {
+        Some(points) => fit_points(&points, problems, method),
+        None => fit_points(&problems.table(table).groups()[..], problems, method),
+    }
+}
+
+fn fit_points<'m>(
+    points: &(impl Points + ?Sized),
+    problems: &Problems,
+    method: &'m BinaryMethod,
+) -> Result<Result<(&'m BinaryMethod, Model), UnfittedReason>, FitError> {
+    let (n, positives) = points.totals();
     // One class against the rest is a problem with two labels; a prediction may well always be right.
     let against_the_rest = matches!(problems.reduction(), Reduction::ClassWise | Reduction::Normalized);
     if against_the_rest && (positives == 0 || positives == n) {
         return Ok(Err(UnfittedReason::OneLabel(positives == n)));
     }
-    match method.fit(&groups[..], problems.scores()) {
+    match method.fit(points, problems.scores()) {
         Ok(model) => Ok(Ok((method, model))),
         Err(FitError::Scaling(cause)) => Ok(Err(UnfittedReason::Scaling(cause))),
         Err(other) => Err(other),

@@ -5,6 +5,7 @@
 mod fit;
 mod options;
 mod problems;
+mod table;
 
 pub use fit::{fit_reduction, fit_top_label};
 pub use options::ReductionOptions;

@@ -3,11 +3,13 @@
 use calib_core::artifact::Reduction;
 use calib_core::score::MAX_TOP_K;
 use calib_core::{Logits, TopLabel};
+use rayon::prelude::*;
 
+use super::table::Table;
 use crate::data::{
     CodeVectors, DataError, TopLabelData, VectorKind, Vectors, check_labels, clamped_score, rounded_of,
 };
-use crate::points::{Group, Spread, group};
+use crate::points::Spread;
 use crate::stats::ScoreKind;
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
@@ -19,19 +21,15 @@ pub struct Problems {
     classes: usize,
     n: usize,
     scores: ScoreKind,
-    points: Points,
+    /// A table for each problem. Where the reduction conditions on a predicted class, a row is a point of that class's problem
+    /// alone.
+    tables: Vec<Table>,
     /// The names of the groups, whose problems follow each other; none without groups.
     names: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Points {
-    /// A list for each table. Where the reduction conditions on a predicted class, a row is a point of that class's
-    /// problem alone.
-    Listed(Vec<Vec<(f64, bool)>>),
-    /// Every row is a point of every class's problem: the scores, row-major, and the true classes.
-    Columns { scores: Vec<f64>, labels: Vec<u16> },
-}
+/// So many rows are divided at once by a thread.
+const PART_ROWS: usize = 1 << 12;
 
 impl Problems {
     /// Divides vectors, whose scores are computed as the device does, with labels.
@@ -41,13 +39,13 @@ impl Problems {
     /// If labels and vectors differ in number, a label is out of range, or the reduction does not go with the number of
     /// classes.
     pub fn new(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
-        let mut top = [TopLabel::default(); MAX_TOP_K];
         let score = |top: &TopLabel| (top.class, f64::from(top.score.get()));
         Self::divide(
             (vectors.rows(), vectors.classes()),
             labels,
             reduction,
             |row, k, first| {
+                let mut top = [TopLabel::default(); MAX_TOP_K];
                 first.extend(vectors.vector(row).top_k(&mut top[..k]).iter().map(score));
             },
             |row, all| all.extend(vectors.vector(row).scores().map(|score| f64::from(score.get()))),
@@ -60,15 +58,13 @@ impl Problems {
     ///
     /// As [`Problems::new`].
     pub fn in_f64(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Result<Self, DataError> {
-        let mut order = Vec::new();
         Self::divide(
             (vectors.rows(), vectors.classes()),
             labels,
             reduction,
             |row, k, first| {
                 let scores: Vec<f64> = vectors.scores_f64(row).collect();
-                order.clear();
-                order.extend(0..row.len());
+                let mut order: Vec<usize> = (0..row.len()).collect();
                 // Stable: ties keep the order of the classes.
                 order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
                 first.extend(order[..k].iter().map(|&class| (class as u16, scores[class])));
@@ -164,39 +160,46 @@ impl Problems {
     }
 
     /// `first` appends the first `k` classes of a row with their scores, `all` the scores of all classes.
-    fn divide<'r, T: 'r>(
+    fn divide<'r, T: Sync + 'r>(
         (rows, classes): (impl ExactSizeIterator<Item = &'r [T]>, usize),
         labels: &[i64],
         reduction: Reduction,
-        mut first: impl FnMut(&'r [T], usize, &mut Vec<(u16, f64)>),
-        mut all: impl FnMut(&'r [T], &mut Vec<f64>),
+        first: impl Fn(&'r [T], usize, &mut Vec<(u16, f64)>) + Sync,
+        all: impl Fn(&'r [T], &mut Vec<f64>) + Sync,
     ) -> Result<Self, DataError> {
         let n = rows.len();
         let labels = check_labels(labels, n, classes)?;
         let tables = u16::try_from(classes).ok().and_then(|classes| reduction.tables(classes));
         let tables = tables.ok_or(DataError::Reduction { reduction, classes })?;
-        let points = match reduction {
-            Reduction::ClassWise | Reduction::Normalized => {
-                let mut scores = Vec::with_capacity(n * classes);
-                rows.for_each(|row| all(row, &mut scores));
-                Points::Columns { scores, labels }
-            }
-            _ => {
-                let k = reduction.top_k().unwrap_or(1);
-                let mut listed = vec![Vec::new(); tables];
-                let mut ranked = Vec::with_capacity(k);
-                for (row, label) in rows.zip(labels) {
-                    ranked.clear();
-                    first(row, k, &mut ranked);
-                    for (rank, &(class, score)) in ranked.iter().enumerate() {
-                        let table = table_of(reduction, classes, rank, class);
-                        listed[table].push((score, class == label));
+        let is_of_all = matches!(reduction, Reduction::ClassWise | Reduction::Normalized);
+        let k = reduction.top_k().unwrap_or(1);
+        let divide_part = |(rows, labels): (&[&'r [T]], &[u16])| {
+            let mut divided = vec![Table::new(); tables];
+            let (mut scores, mut ranked) = (Vec::with_capacity(classes), Vec::with_capacity(k));
+            for (row, &label) in rows.iter().zip(labels) {
+                if is_of_all {
+                    scores.clear();
+                    all(row, &mut scores);
+                    for (class, (table, &score)) in divided.iter_mut().zip(&scores).enumerate() {
+                        table.push(score, class == usize::from(label));
                     }
+                    continue;
                 }
-                Points::Listed(listed)
+                ranked.clear();
+                first(row, k, &mut ranked);
+                for (rank, &(class, score)) in ranked.iter().enumerate() {
+                    divided[table_of(reduction, classes, rank, class)].push(score, class == label);
+                }
             }
+            divided
         };
-        Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, points, names: Vec::new() })
+        let rows: Vec<&[T]> = rows.collect();
+        let parts = rows.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS));
+        let mut divided = vec![Table::new(); tables];
+        for part in parts.map(divide_part).collect::<Vec<_>>() {
+            divided.iter_mut().zip(part).for_each(|(table, part)| table.append(part));
+        }
+        Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, tables: divided, names: Vec::new() })
     }
 
     /// The problem of labelled scores of class 1 of two, each for one point.
@@ -206,13 +209,14 @@ impl Problems {
     /// If there are not as many labels as scores.
     pub fn of_scores(scores: &[f64], labels: &[bool], kind: ScoreKind) -> Self {
         assert_eq!(scores.len(), labels.len(), "a label for each score");
-        let points = scores.iter().copied().zip(labels.iter().copied()).collect();
+        let mut table = Table::new();
+        scores.iter().zip(labels).for_each(|(&score, &label)| table.push(score, label));
         Self {
             reduction: Reduction::Binary,
             classes: 2,
             n: scores.len(),
             scores: kind,
-            points: Points::Listed(vec![points]),
+            tables: vec![table],
             names: Vec::new(),
         }
     }
@@ -245,12 +249,8 @@ impl Problems {
             return None;
         }
         let n = parts.iter().map(|part| part.n).sum();
-        let listed = parts.into_iter().flat_map(|part| match part.points {
-            Points::Listed(listed) => listed,
-            Points::Columns { .. } => unreachable!("only what is about all classes has columns"),
-        });
-        let points = Points::Listed(listed.collect());
-        Some(Self { reduction, classes, n, scores, points, names })
+        let tables = parts.into_iter().flat_map(|part| part.tables).collect();
+        Some(Self { reduction, classes, n, scores, tables, names })
     }
 
     /// The names of the groups, whose problems follow each other; none without groups.
@@ -263,11 +263,7 @@ impl Problems {
     #[must_use]
     pub fn rounded(mut self) -> Self {
         let rounded = rounded_of(self.scores);
-        let scores: &mut dyn Iterator<Item = &mut f64> = match &mut self.points {
-            Points::Listed(listed) => &mut listed.iter_mut().flatten().map(|point| &mut point.0),
-            Points::Columns { scores, .. } => &mut scores.iter_mut(),
-        };
-        scores.for_each(|score| *score = rounded(*score));
+        self.tables = self.tables.par_iter().map(|table| table.map(rounded)).collect();
         self
     }
 
@@ -294,56 +290,43 @@ impl Problems {
 
     /// The number of problems.
     pub fn tables(&self) -> usize {
-        match &self.points {
-            Points::Listed(listed) => listed.len(),
-            Points::Columns { .. } => self.classes,
-        }
+        self.tables.len()
+    }
+
+    /// The points of a problem.
+    pub(super) fn table(&self, table: usize) -> &Table {
+        &self.tables[table]
     }
 
     /// The number of points of a problem.
     pub(crate) fn table_len(&self, table: usize) -> usize {
-        match &self.points {
-            Points::Listed(listed) => listed[table].len(),
-            Points::Columns { .. } => self.n,
-        }
+        self.tables[table].len()
     }
 
     /// The points of a problem as (score, whether the class is right), in row order.
     pub fn points(&self, table: usize) -> Vec<(f64, bool)> {
-        match &self.points {
-            Points::Listed(listed) => listed[table].clone(),
-            Points::Columns { scores, labels } => {
-                let column = scores.iter().skip(table).step_by(self.classes);
-                column.zip(labels).map(|(&score, &label)| (score, usize::from(label) == table)).collect()
-            }
-        }
+        self.tables[table].points()
     }
 
     /// Looks at where the scores of each problem lie, and how often they repeat; `None` for a problem without points.
     pub fn spreads(&self) -> Vec<Option<Spread>> {
-        let spread = |table| Spread::of_groups(&self.groups(table));
-        (0..self.tables()).map(spread).collect()
-    }
-
-    /// The points of a problem grouped by score, in ascending order.
-    pub(crate) fn groups(&self, table: usize) -> Vec<Group> {
-        group(self.points(table).into_iter().map(|(score, hit)| (score, 1, hit.into())).collect())
+        self.tables.par_iter().map(Table::spread).collect()
     }
 }
 
 impl From<&TopLabelData> for Problems {
     /// The problems of top-label: the predictions by predicted class.
     fn from(data: &TopLabelData) -> Self {
-        let mut listed = vec![Vec::new(); data.classes()];
+        let mut tables = vec![Table::new(); data.classes()];
         for (predicted, score, label) in data.rows() {
-            listed[usize::from(predicted)].push((score, predicted == label));
+            tables[usize::from(predicted)].push(score, predicted == label);
         }
         Self {
             reduction: Reduction::TopLabel,
             classes: data.classes(),
             n: data.len(),
             scores: ScoreKind::Probability,
-            points: Points::Listed(listed),
+            tables,
             names: Vec::new(),
         }
     }

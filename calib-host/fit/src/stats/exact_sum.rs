@@ -33,6 +33,14 @@ impl std::ops::AddAssign for ExactSum {
     }
 }
 
+impl std::ops::Add for ExactSum {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
 impl std::ops::Sub for ExactSum {
     type Output = Self;
 

@@ -22,7 +22,9 @@ use crate::cli::options::{ChildOptions, SCORE_COLUMN, parse_alpha, parse_share};
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::NamedArtifact;
 
-/// Make a binary calibrator for another prevalence: where the disease is rarer or more frequent than among the calibration points.
+/// Make a binary calibrator for another prevalence.
+///
+/// For where the disease is rarer or more frequent than among the calibration points.
 ///
 /// Every probability, interval and epsilon is changed by Bayes' rule; the device takes no longer. That is right only if scores are
 /// distributed among the positives as before, and among the negatives, too (label shift): the same disease, patients and sensor,

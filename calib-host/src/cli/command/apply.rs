@@ -1,14 +1,16 @@
 //! `calib apply`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
-use calib_host::apply::AppliedVector;
-use calib_host::files::write_file;
-use calib_host::input::{Shown, Source, Table};
-use calib_host::{ScoreKind, VectorKind};
+use calib_host::apply::{AppliedVector, Words, apply_vectors_from};
+use calib_host::data::CodeVectors;
+use calib_host::input::{MatrixPieces, Pieces, Shown, Source, Table};
+use calib_host::output::{Block, NewColumn, Part, Piece, TableFormat, write_stream};
+use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use clap::Args;
 
 use crate::cli::bar::reading;
@@ -16,12 +18,14 @@ use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, ScoreSource};
 use crate::cli::out::{stderr, warn};
 use crate::cli::read::{
-    NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes, question_kind,
-    question_margins, read_code_vectors, read_groups, read_vectors,
+    BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
+    doubt_of_margins, groups_of, read_code_vectors,
 };
-use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
+use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 
-/// Calibrate scores with an artefact, exactly as the device does, and write a CSV table.
+/// Calibrate scores as the device does, and write a table.
+///
+/// Bit by bit what the device answers, as a table of the format that the output's name says.
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The artefact.
@@ -39,7 +43,10 @@ pub(crate) struct Apply {
     /// out, and standard error names them. What is uncalibrated is empty, and flags
     /// says so. An artefact with intervals adds lo and hi, one of Venn-Abers p0 and p1, a randomised one the word that was drawn,
     /// one with a decision rule the action, of the predicted class where there are several, one with thresholds the verdict, and one
-    /// with prediction sets the classes in the set, separated by spaces, and their number.
+    /// with prediction sets the classes in the set, separated by spaces, and their number. The extension says the format: .csv,
+    /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
+    /// NPY file holds the probabilities alone, as f32 of shape (n,), or (n, k) of several ranks or classes, NaN for what is
+    /// uncalibrated.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
@@ -56,8 +63,53 @@ pub(crate) struct Apply {
     seed: u64,
 }
 
+/// Rows of a table of scores.
+struct ScorePiece {
+    table: Table,
+    rows: usize,
+    /// Nothing, of an artefact that has a rule alone.
+    binary: Option<BinaryRows>,
+    rule: Option<RuleColumns>,
+    /// Those of the rows.
+    words: Words,
+}
+
+/// Rows of a matrix.
+struct VectorPiece {
+    vectors: Predicted,
+    rule: Option<RuleColumns>,
+    words: Words,
+}
+
+/// What becomes columns.
+enum Predicted {
+    /// Vectors to be calibrated.
+    Vectors(Vectors),
+    /// Vectors that are calibrated already.
+    Applied(Vec<AppliedVector>),
+    /// The predicted classes, of an artefact that has sets alone.
+    Classes(Vec<u16>),
+}
+
+impl Piece for ScorePiece {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+}
+
+impl Piece for VectorPiece {
+    fn rows(&self) -> usize {
+        match &self.vectors {
+            Predicted::Vectors(vectors) => vectors.len(),
+            Predicted::Applied(rows) => rows.len(),
+            Predicted::Classes(classes) => classes.len(),
+        }
+    }
+}
+
 impl Apply {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let format = TableFormat::of(&self.output).map_err(|unknown| Error::Usage(unknown.to_string()))?;
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let artifact = named.stored.artifact();
         if self.evidence && artifact.header().reduction != Reduction::ClassWise {
@@ -65,162 +117,252 @@ impl Apply {
         }
         let Some((path, kind)) = self.source.vectors() else {
             let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
-            return self.scores(&named, &Source::read(path, &reading(quiet))?, kind, quiet);
+            return self.scores(&named, format, (path, kind), quiet);
         };
-        let source = Source::read(path, &reading(quiet))?;
-        if artifact.header().method.has_no_calibrator() {
-            return self.sets_alone(&named, &source, kind);
+        if let Some(codes) = self.codes(&named, (path, kind), quiet)? {
+            return self.code_vectors(&named, format, &codes);
+        }
+        self.vectors(&named, format, (path, kind), quiet)
+    }
+
+    /// The columns of a table of scores, and what is added to them.
+    fn scores(
+        &self,
+        named: &NamedArtifact<'_>,
+        format: TableFormat,
+        (path, kind): (&Path, ScoreKind),
+        quiet: bool,
+    ) -> Result<(), Error> {
+        let watch = reading(quiet);
+        let mut pieces = Pieces::open_all(path, &watch)?;
+        let place = pieces.place();
+        let artifact = named.stored.artifact();
+        let mut words = Words::new(&artifact, self.seed);
+        let (mut is_first, mut could_be_probs) = (true, kind == ScoreKind::Margin);
+        let read = || {
+            let piece = match pieces.read_next() {
+                Ok(None) => return Ok(None),
+                Ok(Some(table)) => self.score_piece(named, table, kind, &mut words),
+                Err(fault) => Err(fault.into()),
+            };
+            let look = |table| self.score_piece(named, table, kind, &mut words.clone()).map(drop);
+            let piece = piece.map_err(|fault| pieces.first_fault(fault, look))?;
+            if std::mem::take(&mut is_first) && !quiet {
+                self.name_left_out(&piece.table.shown(piece.rows))?;
+            }
+            could_be_probs &= piece.binary.as_ref().is_some_and(|binary| binary.scores.could_be_probs());
+            Ok(Some(piece))
+        };
+        let columns = AppliedColumns::of(&artifact);
+        write_stream((&self.output, self.force, format), read, |piece: &ScorePiece, rows| {
+            self.score_part(&named.stored, columns, format, piece, rows)
+        })?;
+        Ok(warn(could_be_probs.then(|| doubt_of_margins(&place.file)).as_slice())?)
+    }
+
+    fn score_piece(
+        &self,
+        named: &NamedArtifact<'_>,
+        table: Table,
+        kind: ScoreKind,
+        words: &mut Words,
+    ) -> Result<ScorePiece, Error> {
+        check_names(&table, &named.stored.artifact())?;
+        let group_column = self.group_column.as_deref();
+        let rule = RuleColumns::of_scores(named, &table, &self.score_column, kind, group_column)?;
+        let own_words = words.clone();
+        if let (Some(rule), true) = (&rule, named.stored.artifact().header().method.has_no_calibrator()) {
+            let rows = rule.rows.len();
+            return Ok(ScorePiece { table, rows, binary: None, rule: Some(rule.clone()), words: own_words });
+        }
+        let groups = group_column.map(|column| groups_of(&table, column)).transpose()?;
+        let binary = named.binary_rows(&table, &self.score_column, kind, groups.as_ref())?;
+        let rows = binary.scores.len();
+        words.skip_rows(rows);
+        Ok(ScorePiece { table, rows, binary: Some(binary), rule, words: own_words })
+    }
+
+    fn score_part(
+        &self,
+        stored: &StoredArtifact,
+        columns: AppliedColumns<'_>,
+        format: TableFormat,
+        piece: &ScorePiece,
+        rows: Range<usize>,
+    ) -> Result<Part, Error> {
+        let shown = piece.table.shown(piece.rows);
+        let mut added = Vec::new();
+        if let Some(binary) = &piece.binary {
+            let mut words = piece.words.clone();
+            words.skip_rows(rows.start);
+            let applied = binary.applied(stored, rows.clone(), words);
+            added = columns.probs("", applied.iter());
+            added.extend(columns.end(applied.iter().map(|row| (row.word, &row.outcome))));
+        }
+        added.extend(piece.rule.iter().flat_map(|rule| rule.columns(rows.clone())));
+        let scores = piece.binary.as_ref().map(|binary| binary.numbers.shown());
+        let scores = shown.place(&self.score_column).zip(scores);
+        Ok(Part::new(format, &Block::beside(&shown, rows, scores, added)))
+    }
+
+    /// Vectors of codes, if the artefact takes such; `None` if it takes others.
+    fn codes(
+        &self,
+        named: &NamedArtifact<'_>,
+        (path, kind): (&Path, VectorKind),
+        quiet: bool,
+    ) -> Result<Option<CodeVectors>, Error> {
+        let artifact = named.stored.artifact();
+        let read = |encoding, kind| {
+            let source = Source::read(path, &reading(quiet))?;
+            read_code_vectors(&source, encoding, kind, &self.score_column)
+        };
+        let encoding = artifact.header().encoding;
+        if artifact.header().method.has_no_calibrator() && encoding.is_quantized() {
+            return Ok(Some(read(encoding, kind)?));
         }
         match codes_of_classes(&artifact) {
             Some((_, takes)) if kind != takes => Err(named.mismatch(match kind {
                 VectorKind::Logits => "logits",
                 VectorKind::Probs => "probabilities",
             })),
-            Some((encoding, kind)) => {
-                let codes = read_code_vectors(&source, encoding, kind, &self.score_column)?;
-                let applied = applied_codes(&self.artifact, &artifact, &codes)?;
-                let rule = RuleColumns::of_codes(&named, &codes)?;
-                self.write(|writer| self.vectors(&artifact, applied, rule.as_ref(), writer))
-            }
-            None => {
-                let vectors = read_vectors(&source, kind, &self.score_column)?;
-                let applied = named.apply(&vectors)?;
-                warn(question_kind(&source, &vectors).as_slice())?;
-                let rule = RuleColumns::of_vectors(&named, &vectors)?;
-                self.write(|writer| self.vectors(&artifact, applied, rule.as_ref(), writer))
-            }
+            Some((encoding, kind)) => Ok(Some(read(encoding, kind)?)),
+            None => Ok(None),
         }
     }
 
-    /// The columns of a table of scores, and what is added to them.
-    fn scores(
+    fn code_vectors(
         &self,
-        artifact: &NamedArtifact<'_>,
-        source: &Source,
-        kind: ScoreKind,
-        quiet: bool,
+        named: &NamedArtifact<'_>,
+        format: TableFormat,
+        codes: &CodeVectors,
     ) -> Result<(), Error> {
-        let table = Table::read(source)?;
-        table.check_absent(&ADDED)?;
-        table.check_absent(&INTERVAL)?;
-        if artifact.stored.artifact().header().method == Method::VennAbers {
-            table.check_absent(&VENN_ABERS)?;
-        }
-        table.check_absent(&[WORD, ACTION])?;
-        table.check_absent(VERDICT)?;
-        table.check_absent(SET)?;
-        let group_column = self.group_column.as_deref();
-        let rule = RuleColumns::of_scores(artifact, &table, &self.score_column, kind, group_column)?;
-        if let (Some(rule), true) = (&rule, artifact.stored.artifact().header().method.has_no_calibrator()) {
-            let shown = table.shown(rule.rows.len());
-            if !quiet {
-                self.name_left_out(&shown)?;
-            }
-            return self.write(|writer| {
-                shown.header().try_for_each(|name| writer.write_field(name))?;
-                writer.write_record(rule.names)?;
-                for (i, row) in rule.rows.iter().enumerate() {
-                    shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?;
-                    writer.write_record(row)?;
-                }
-                Ok(())
-            });
-        }
-        let groups = match group_column {
-            Some(column) => Some(read_groups(source, column, table.numbers(&self.score_column)?.len())?),
-            None => None,
+        let artifact = named.stored.artifact();
+        let vectors = match artifact.header().method.has_no_calibrator() {
+            true => Predicted::Classes(codes.softmax_top_labels().map(|top| top.class).collect()),
+            false => Predicted::Applied(applied_codes(&self.artifact, &artifact, codes)?.collect()),
         };
-        let applied = artifact.apply_scores(&table, &self.score_column, kind, groups.as_ref())?;
-        warn(question_margins(source, kind, applied.iter().map(|row| &row.score)).as_slice())?;
-        let shown = table.shown(applied.len());
-        if !quiet {
-            self.name_left_out(&shown)?;
+        let rule = RuleColumns::of_codes(named, codes)?;
+        if matches!(vectors, Predicted::Classes(_)) && rule.is_none() {
+            return Err(named.mismatch("vectors"));
         }
-        let columns = AppliedColumns::of(&artifact.stored.artifact());
-        self.write(|writer| {
-            shown.header().try_for_each(|name| writer.write_field(name))?;
-            columns.write_header("", writer)?;
-            columns.write_end_header(names_of(rule.as_ref()), writer)?;
-            for (i, row) in applied.iter().enumerate() {
-                shown.record(i).try_for_each(|field| writer.write_field(field.as_bytes()))?;
-                columns.write(row, writer)?;
-                columns.write_end(row.word, &row.outcome, cells_of(rule.as_ref(), i), writer)?;
-            }
-            Ok(())
-        })
+        let words = Words::new(&artifact, self.seed);
+        let mut piece = Some(VectorPiece { vectors, rule, words });
+        self.write_vectors(named, format, || Ok(piece.take()))
     }
 
     /// The columns that the artefact's reduction asks for.
     fn vectors(
         &self,
-        artifact: &Artifact<'_>,
-        applied: impl Iterator<Item = AppliedVector>,
-        rule: Option<&RuleColumns>,
-        writer: &mut csv::Writer<&mut dyn Write>,
-    ) -> csv::Result<()> {
+        named: &NamedArtifact<'_>,
+        format: TableFormat,
+        (path, kind): (&Path, VectorKind),
+        quiet: bool,
+    ) -> Result<(), Error> {
+        let watch = reading(quiet);
+        let name = Some(self.score_column.as_str()).filter(|name| *name != SCORE_COLUMN);
+        let mut pieces = MatrixPieces::open(path, kind, name, &watch)?;
+        let place = pieces.place().clone();
+        let artifact = named.stored.artifact();
+        let is_alone = artifact.header().method.has_no_calibrator();
+        let mut words = Words::new(&artifact, self.seed);
+        let mut looks = Looks::like_anything();
+        let read = || {
+            let Some(vectors) = pieces.read_next()? else { return Ok(None) };
+            looks = looks.and(&vectors);
+            let rule = RuleColumns::of_vectors(named, &vectors)?;
+            let own_words = words.clone();
+            words.skip_rows(vectors.len());
+            let vectors = if is_alone {
+                rule.as_ref().ok_or_else(|| named.mismatch("vectors"))?;
+                Predicted::Classes(vectors.top_labels().map(|top| top.class).collect())
+            } else {
+                // Whether they fit is told before a part is made of them.
+                drop(named.apply(&vectors)?);
+                Predicted::Vectors(vectors)
+            };
+            Ok(Some(VectorPiece { vectors, rule, words: own_words }))
+        };
+        self.write_vectors(named, format, read)?;
+        Ok(warn(looks.doubt(&place.file).as_slice())?)
+    }
+
+    fn write_vectors(
+        &self,
+        named: &NamedArtifact<'_>,
+        format: TableFormat,
+        read: impl FnMut() -> Result<Option<VectorPiece>, Error> + Send,
+    ) -> Result<(), Error> {
+        write_stream((&self.output, self.force, format), read, |piece: &VectorPiece, rows| {
+            let artifact = named.stored.artifact();
+            let applied;
+            let applied = match &piece.vectors {
+                Predicted::Vectors(vectors) => {
+                    let mut words = piece.words.clone();
+                    words.skip_rows(rows.start);
+                    let part = vectors.part(&rows.clone().collect::<Vec<_>>());
+                    let found = apply_vectors_from(&artifact, &part, words);
+                    applied = found.ok_or_else(|| named.mismatch("vectors"))?.collect::<Vec<_>>();
+                    &applied[..]
+                }
+                Predicted::Applied(applied) => &applied[rows.clone()],
+                Predicted::Classes(_) => &[],
+            };
+            let mut columns = match &piece.vectors {
+                Predicted::Classes(classes) => {
+                    vec![class_column("class", classes[rows.clone()].iter().copied())]
+                }
+                _ => self.columns_of(&artifact, applied),
+            };
+            columns.extend(piece.rule.iter().flat_map(|rule| rule.columns(rows.clone())));
+            Ok(Part::new(format, &Block::new(columns)))
+        })
+    }
+
+    /// What is said of calibrated vectors, which are all of the kind that the artefact's reduction asks for.
+    fn columns_of(&self, artifact: &Artifact<'_>, applied: &[AppliedVector]) -> Vec<NewColumn> {
         let columns = AppliedColumns::of(artifact);
         let header = artifact.header();
         match header.reduction {
             Reduction::TopLabel | Reduction::Confidence => {
-                writer.write_field("class")?;
-                columns.write_header("", writer)?;
+                let rows = || {
+                    applied.iter().filter_map(|row| match row {
+                        AppliedVector::TopLabel(row) => Some(row),
+                        _ => None,
+                    })
+                };
+                let mut all = vec![class_column("class", rows().map(|row| row.class))];
+                all.extend(columns.probs("", rows()));
+                all.extend(columns.end(rows().map(|row| (row.word, &row.outcome))));
+                all
             }
             Reduction::TopKLabel { k } | Reduction::TopKConfidence { k } => {
-                for rank in 1..=k {
-                    writer.write_field(format!("class_{rank}"))?;
-                    columns.write_header(&format!("_{rank}"), writer)?;
+                let ranked = |rank: usize| {
+                    applied.iter().filter_map(move |row| match row {
+                        AppliedVector::TopK(pairs) => pairs.get(rank),
+                        _ => None,
+                    })
+                };
+                let mut all = Vec::new();
+                for rank in 0..usize::from(k) {
+                    let behind = format!("_{}", rank + 1);
+                    all.push(class_column(format!("class{behind}"), ranked(rank).map(|row| row.class)));
+                    all.extend(columns.probs(&behind, ranked(rank)));
                 }
+                all.extend(columns.end(ranked(0).map(|row| (row.word, &row.outcome))));
+                all
             }
-            _ => columns.write_classes_header(header.classes, self.evidence, writer)?,
-        }
-        columns.write_end_header(names_of(rule), writer)?;
-        for (i, row) in applied.enumerate() {
-            let cells = cells_of(rule, i);
-            match row {
-                AppliedVector::TopLabel(row) => {
-                    writer.write_field(row.class.to_string())?;
-                    columns.write(&row, writer)?;
-                    columns.write_end(row.word, &row.outcome, cells, writer)?;
-                }
-                AppliedVector::TopK(pairs) => {
-                    for row in &pairs {
-                        writer.write_field(row.class.to_string())?;
-                        columns.write(row, writer)?;
-                    }
-                    let first = pairs.first().expect("there is at least one rank");
-                    columns.write_end(first.word, &first.outcome, cells, writer)?;
-                }
-                AppliedVector::Classes(row) => {
-                    columns.write_classes(&row, self.evidence, writer)?;
-                    columns.write_end(row.word, &row.predicted, cells, writer)?;
-                }
+            _ => {
+                let of_classes = |row: &AppliedVector| match row {
+                    AppliedVector::Classes(row) => Some(row.clone()),
+                    _ => None,
+                };
+                let rows: Vec<_> = applied.iter().filter_map(of_classes).collect();
+                let mut all = columns.classes(&rows, header.classes, self.evidence);
+                all.extend(columns.end(rows.iter().map(|row| (row.word, &row.predicted))));
+                all
             }
         }
-        Ok(())
-    }
-
-    /// The predicted classes and the sets, of an artefact that has nothing else.
-    fn sets_alone(&self, named: &NamedArtifact<'_>, source: &Source, kind: VectorKind) -> Result<(), Error> {
-        let artifact = named.stored.artifact();
-        let encoding = artifact.header().encoding;
-        let (classes, rule): (Vec<u16>, _) = if encoding.is_quantized() {
-            let codes = read_code_vectors(source, encoding, kind, &self.score_column)?;
-            (codes.softmax_top_labels().map(|top| top.class).collect(), RuleColumns::of_codes(named, &codes)?)
-        } else {
-            let vectors = read_vectors(source, kind, &self.score_column)?;
-            warn(question_kind(source, &vectors).as_slice())?;
-            (vectors.top_labels().map(|top| top.class).collect(), RuleColumns::of_vectors(named, &vectors)?)
-        };
-        let rule = rule.ok_or_else(|| named.mismatch("vectors"))?;
-        self.write(|writer| {
-            writer.write_field("class")?;
-            writer.write_record(rule.names)?;
-            for (class, row) in classes.iter().zip(&rule.rows) {
-                writer.write_field(class.to_string())?;
-                writer.write_record(row)?;
-            }
-            Ok(())
-        })
     }
 
     /// No column goes missing unsaid.
@@ -233,34 +375,17 @@ impl Apply {
         let names = names.join(", ");
         writeln!(stderr(), "left out of {output}, which has one value a row and column: {names}")
     }
+}
 
-    fn write(
-        &self,
-        rows: impl FnOnce(&mut csv::Writer<&mut dyn Write>) -> csv::Result<()>,
-    ) -> Result<(), Error> {
-        write_file(&self.output, self.force, |out| {
-            let mut writer = csv::Writer::from_writer(out);
-            rows(&mut writer).map_err(io_cause)?;
-            writer.flush()
-        })?;
-        Ok(())
+/// Refuses a table that has a column already that is to be added.
+fn check_names(table: &Table, artifact: &Artifact<'_>) -> Result<(), Error> {
+    table.check_absent(&ADDED)?;
+    table.check_absent(&INTERVAL)?;
+    if artifact.header().method == Method::VennAbers {
+        table.check_absent(&VENN_ABERS)?;
     }
-}
-
-/// The names of a rule's columns.
-fn names_of(rule: Option<&RuleColumns>) -> &[&str] {
-    rule.map_or(&[], |rule| rule.names)
-}
-
-/// A row's cells of a rule's columns.
-fn cells_of(rule: Option<&RuleColumns>, row: usize) -> &[String] {
-    rule.and_then(|rule| rule.rows.get(row)).map_or(&[], Vec::as_slice)
-}
-
-/// The operating system's reason, which tells a full disk from other failures.
-fn io_cause(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(cause) => cause,
-        other => io::Error::other(format!("{other:?}")),
-    }
+    table.check_absent(&[WORD, ACTION])?;
+    table.check_absent(VERDICT)?;
+    table.check_absent(SET)?;
+    Ok(())
 }

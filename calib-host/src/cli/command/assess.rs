@@ -1,27 +1,34 @@
 //! `calib assess`
 
-use calib_host::StoredArtifact;
+use std::path::Path;
+
 use calib_host::assess::{
-    AssessOptions, Binning, Bootstrap, ClinicalOptions, GroupComparison, GroupOptions, IntervalKind,
-    Prediction, PredictionKind, ProbMatrix, RowGroups, assess, assess_before_after, assess_top_k,
-    assess_vectors, compare_groups, roc_surface, validate,
+    AssessOptions, Assessment, BeforeAfter, Binning, Bootstrap, ClinicalOptions, ClinicalValidation,
+    GroupComparison, GroupOptions, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups, assess,
+    assess_before_after, assess_top_k, assess_vectors, compare_groups, evidence_of_changes, is_surveyed,
+    roc_surface, survey, survey_before_after, validate,
 };
-use calib_host::files::read_artifact;
+use calib_host::files::{Place, read_artifact};
 use calib_host::input::{self, Source};
 use calib_host::report::{CalibratedRows, ClassProbRows, ClinicalSummary, ReportedRule, SAME_ROWS};
 use calib_host::sets::SetFigures;
 use calib_host::stats::Clusters;
+use calib_host::{FitError, StoredArtifact};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
 use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{Assessed, OperatingRows, Subject, judged_sets, question_predictions};
+use crate::cli::read::{
+    After, Assessed, OperatingRows, Subject, Surveyed, judged_sets, question_points, question_predictions,
+};
 use crate::cli::show;
 
-/// Measure how good probabilities are, on data that nothing was fitted to: of a table that `calib apply` wrote, of a model
-/// as it is, or of a model before and after an artefact.
+/// Measure how good probabilities are, before and after.
+///
+/// On data that nothing was fitted to: of a table that `calib apply` wrote, of a model as it is, or of a model before and after an
+/// artefact.
 #[derive(Args)]
 pub(crate) struct Assess {
     #[command(flatten)]
@@ -92,6 +99,9 @@ impl Assess {
             by_bin,
             seed: self.seed,
         };
+        if let Some(surveyed) = self.surveyed(quiet)? {
+            return self.survey(&surveyed);
+        }
         let sources = asked.sources(quiet)?;
         let judged = self.judged(&sources)?;
         if let Some((judged, true)) = &judged {
@@ -103,11 +113,12 @@ impl Assess {
                 "--top-k needs a matrix and no artefact: --logits or --probs of shape (n, classes)".into(),
             ));
         }
-        warn(doubt.as_slice())?;
         let clusters = subject.clusters().cloned();
         let clusters = clusters.as_ref();
         let options = self.options(clusters);
-        question_predictions(&subject.first_predictions(), clusters)?;
+        let dependence = question_predictions(&subject.first_predictions(), clusters);
+        let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
+        warn(&doubts)?;
         if let (Some(clusters), false) = (clusters, self.json) {
             show::clusters(clusters.rows(), clusters.count())?;
         }
@@ -147,11 +158,75 @@ impl Assess {
                 None => return Ok(()),
             },
         };
-        value["warnings"] = json!(doubt.as_slice());
+        value["warnings"] = json!(doubts);
         if let Some((judged, _)) = &judged {
             value["prediction_sets"] = judged_json(judged);
         }
         print_value(value, binning, &options)
+    }
+
+    /// What can be assessed without all rows in memory, if it is such.
+    fn surveyed(&self, quiet: bool) -> Result<Option<Surveyed>, Error> {
+        let needs_rows = self.bin_column.is_some() || self.top_k.is_some();
+        match needs_rows || !is_surveyed(&self.options(None)) {
+            true => Ok(None),
+            false => Surveyed::read(&self.assessed, self.seed, quiet),
+        }
+    }
+
+    /// Assesses it.
+    fn survey(&self, surveyed: &Surveyed) -> Result<(), Error> {
+        let options = self.options(None);
+        let doubt = question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?;
+        warn(doubt.as_slice())?;
+        let clinical = ClinicalOptions { extremes: self.clinical.extremes(), thresholds: &[] };
+        let (mut value, binning) = match &surveyed.after {
+            None => {
+                let found =
+                    survey(&surveyed.before, &options, &clinical).map_err(|cause| self.on_disk(cause))?;
+                let clinical = Some(found.clinical);
+                match self.shown(&found.assessment, clinical, 0, None)? {
+                    Some(shown) => shown,
+                    None => return Ok(()),
+                }
+            }
+            Some(after) => {
+                let found = survey_before_after([&surveyed.before, &after.data], &options, &clinical);
+                let (both, [before, clinical]) = found.map_err(|cause| self.on_disk(cause))?;
+                let clinical = ClinicalSummary { before: Some(before), after: clinical };
+                match self.shown_before_after(&both, after, &clinical)? {
+                    Some(shown) => shown,
+                    None => return Ok(()),
+                }
+            }
+        };
+        value["warnings"] = json!(doubt.as_slice());
+        print_value(value, binning, &options)
+    }
+
+    /// Nothing but the temporary files can fail.
+    fn on_disk(&self, cause: FitError) -> Error {
+        let scores = self.assessed.source.scores.as_deref().unwrap_or(Path::new("-"));
+        Error::Fit { place: Place::file(scores).into(), cause }
+    }
+
+    fn shown_before_after(
+        &self,
+        both: &BeforeAfter,
+        after: &After,
+        clinical: &ClinicalSummary,
+    ) -> Result<Option<(Value, usize)>, Error> {
+        let evidence = evidence_of_changes(&after.stored.artifact(), both, &after.changed);
+        warn(&evidence)?;
+        if !self.json {
+            show::before_after(both, after.uncalibrated)?;
+            show_clinical(clinical)?;
+            return Ok(None);
+        }
+        let mut value = with_uncalibrated(json!(both), after.uncalibrated);
+        value["evidence"] = json!(evidence);
+        value["clinical"] = json!(clinical);
+        Ok(Some((value, both.after.bins.len())))
     }
 
     /// How the sets of the artefact do, and whether there is nothing else in it.
@@ -192,8 +267,18 @@ impl Assess {
         let how = ClinicalOptions { extremes, thresholds: &[] };
         let clinical = is_binary.then(|| validate(rows, options, &how));
         let groups = groups.map(|groups| self.groups(rows, kind, groups, options));
+        self.shown(&assessment, clinical, uncalibrated, groups)
+    }
+
+    fn shown(
+        &self,
+        assessment: &Assessment,
+        clinical: Option<ClinicalValidation>,
+        uncalibrated: u64,
+        groups: Option<GroupComparison>,
+    ) -> Result<Option<(Value, usize)>, Error> {
         if !self.json {
-            show::assessment(&assessment, uncalibrated)?;
+            show::assessment(assessment, uncalibrated)?;
             clinical.iter().try_for_each(|found| show::clinical("the probabilities", found))?;
             groups.iter().try_for_each(show::groups)?;
             return Ok(None);
@@ -258,10 +343,7 @@ impl Assess {
                 Some(_) => show::after_margins(&both, *uncalibrated)?,
                 None => show::before_after(&both, *uncalibrated)?,
             }
-            if let Some(ClinicalSummary { before, after }) = &clinical {
-                before.iter().try_for_each(|found| show::clinical("the scores", found))?;
-                show::clinical("the calibrated probabilities", after)?;
-            }
+            clinical.iter().try_for_each(show_clinical)?;
             show::at_thresholds(&mut stdout(), &accuracies, options.alpha)?;
             show::at_operating_points(&mut stdout(), &operating, options.alpha)?;
             groups.iter().try_for_each(show::groups)?;
@@ -346,6 +428,11 @@ impl Assess {
         });
         AssessOptions { binning, norm: self.norm, alpha: self.alpha, bootstrap, clusters }
     }
+}
+
+fn show_clinical(ClinicalSummary { before, after }: &ClinicalSummary) -> Result<(), Error> {
+    before.iter().try_for_each(|found| show::clinical("the scores", found))?;
+    Ok(show::clinical("the calibrated probabilities", after)?)
 }
 
 fn with_uncalibrated(mut value: Value, uncalibrated: u64) -> Value {

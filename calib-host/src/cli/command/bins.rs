@@ -22,8 +22,9 @@ use crate::cli::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, 
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{ColumnNames, ScoreColumns, question_independence, score_columns};
 
-/// Choose the number of bins: squared error against what can be said about the calibration error (Kumar et al. 2019,
-/// figure 17).
+/// Choose the number of bins by the data.
+///
+/// Squared error against what can be said about the calibration error (Kumar et al. 2019, figure 17).
 ///
 /// Fits uniform-mass binning with each number of bins and judges it on test data: the Brier score, and the upper end of the
 /// one-sided interval of the calibration error (the root of the mean squared deviation), from the plugin estimate and from the
@@ -91,7 +92,9 @@ const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
 
 impl Bins {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let (calibration, test) = self.read(quiet)?;
+        let mut doubts = Vec::new();
+        let (calibration, test) = self.read(&mut doubts, quiet)?;
+        warn(&doubts)?;
         let bins: Vec<usize> = if self.bins.is_empty() {
             let fits = |bins: &usize| 2 * *bins as u64 <= calibration.len();
             DEFAULT_BINS.into_iter().filter(fits).collect()
@@ -124,14 +127,15 @@ impl Bins {
                 "at_most": self.at_most,
                 "chosen": chosen.map(|[plugin, debiased]| json!({"plugin": plugin, "debiased": debiased})),
                 "bootstrap": bootstrap,
+                "warnings": doubts,
             }));
         }
         self.print(calibration.len(), &test, &tried, chosen)
     }
 
     /// Points to fit to, and points to judge with.
-    fn read(&self, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
-        let points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
+    fn read(&self, doubts: &mut Vec<String>, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
+        let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let columns =
                 ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
@@ -142,7 +146,7 @@ impl Bins {
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
             let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
-            question_independence(&data, clusters.as_ref())?;
+            doubts.extend(question_independence(&data, clusters.as_ref()));
             Ok::<_, Error>(TestPoints { points, clusters })
         };
         let clusters = self.cluster_column.source(self.clusters.as_ref());
@@ -156,7 +160,7 @@ impl Bins {
                 };
                 let same = hash(&test) == hash(&own);
                 self.same_rows.allow(same, path, "every number of bins is")?;
-                warn(same.then_some(SAME_ROWS).as_slice())?;
+                doubts.extend(same.then_some(SAME_ROWS).map(str::to_owned));
                 Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
             }
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {

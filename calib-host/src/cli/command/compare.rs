@@ -1,9 +1,12 @@
 //! `calib compare`
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
-use calib_host::compare::{Claim, CompareData, CompareOptions, Split, compare_methods, fits};
+use calib_host::compare::{
+    Claim, CompareData, CompareOptions, MethodComparison, Split, compare_methods, fits,
+};
 use calib_host::input::{self, Source};
 use calib_host::report::SAME_ROWS;
 use calib_host::{ScoreKind, VectorKind};
@@ -16,14 +19,16 @@ use crate::cli::error::Error;
 use crate::cli::options::{
     ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha,
 };
-use crate::cli::out::{print_json, warn};
+use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{
     ColumnNames, ScoreColumns, matrix_labels, predictions, question_independence, question_kind,
     question_margins, question_predictions, read_vectors, score_columns,
 };
 use crate::cli::show;
 
-/// Compare calibration methods by repeated cross-validation or on test data, and recommend one, or none.
+/// Compare calibration methods, and recommend one, or none.
+///
+/// By repeated cross-validation or on test data.
 ///
 /// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
 /// fit to all calibration points. Margins are no probabilities: what is called uncalibrated then gives every point the share of
@@ -154,11 +159,56 @@ impl Compare {
         bar.finish_and_clear();
         comparison.failed.extend(left_out);
         if !self.json {
-            return Ok(show::comparison(&comparison)?);
+            show::comparison(&comparison)?;
+            if let Some(line) = self.fit(&comparison).filter(|_| !quiet) {
+                writeln!(stderr(), "next: {line}")?;
+            }
+            return Ok(());
         }
         let mut value = json!(comparison);
         value["warnings"] = json!(doubts);
         print_json(&value)
+    }
+
+    /// The command that fits what is recommended, if the data can be read again.
+    fn fit(&self, comparison: &MethodComparison) -> Option<String> {
+        let name = comparison.recommendation.as_ref()?;
+        let (flag, path) = match (self.source.binary(), self.source.vectors()) {
+            (Some((path, ScoreKind::Probability)), _) => ("--scores", path),
+            (Some((path, ScoreKind::Margin)), _) => ("--margins", path),
+            (None, Some((path, VectorKind::Logits))) => ("--logits", path),
+            (None, Some((path, _))) => ("--probs", path),
+            (None, None) => return None,
+        };
+        // Clusters may be in a file of their own, and standard input is read once.
+        if path == Path::new("-") || self.clusters().is_some() {
+            return None;
+        }
+        let text = |path: &Path| path.display().to_string();
+        let mut words = vec!["calib".to_owned(), "fit".into()];
+        words.extend(self.choice.options_of_fit(name, self.seed));
+        words.extend([flag.to_owned(), text(path)]);
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        if let Some(labels) = &self.labels {
+            add("--labels", text(labels));
+        }
+        if self.score_column != SCORE_COLUMN {
+            add("--score-column", self.score_column.clone());
+        }
+        if self.label_column != "label" {
+            add("--label-column", self.label_column.clone());
+        }
+        let taken = comparison.methods.iter().find(|method| method.name == *name);
+        if taken.is_some_and(|method| method.epsilon.is_some()) {
+            if comparison.candidates > 1 {
+                add("--candidates", comparison.candidates.to_string());
+            }
+            if self.alpha != 0.1 {
+                add("--alpha", self.alpha.to_string());
+            }
+        }
+        add("-o", format!("{}.bin", name.replace('/', "-")));
+        shlex::try_join(words.iter().map(String::as_str)).ok()
     }
 
     fn options(&self, split: Split) -> CompareOptions {
@@ -210,7 +260,7 @@ impl Compare {
             ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
         let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
         // Checks the range, too.
-        question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref())?;
+        doubts.extend(question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref()));
         doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
         let labels = labels.values.iter().map(|&label| label == 1);
         Ok(CompareData::binary_of(kind, scores.values.iter().copied().zip(labels), clusters.as_ref()))
@@ -235,7 +285,7 @@ impl Compare {
             let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
             let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
             let clusters = clusters.map(|clusters| clusters.read(&sources[0], vectors.len())).transpose()?;
-            question_predictions(&predictions(&vectors, &labels), clusters.as_ref())?;
+            doubts.extend(question_predictions(&predictions(&vectors, &labels), clusters.as_ref()));
             let data = CompareData::vectors(&vectors, &labels, claim, clusters.as_ref());
             let data = data.expect("the rows were checked");
             Ok::<_, Error>((vectors.classes(), data))

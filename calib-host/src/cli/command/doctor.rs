@@ -16,7 +16,9 @@ use crate::cli::error::Error;
 use crate::cli::options::LineOptions;
 use crate::cli::out::{print_json, stdout};
 
-/// Check what is needed to build firmware and to reach devices, and say what to do about what is missing.
+/// Check what firmware and devices need, and what is missing.
+///
+/// What is needed to build firmware and to reach devices, and what to do about what is missing.
 #[derive(Args)]
 pub(crate) struct Doctor {
     /// A serial port with a device, such as /dev/ttyACM0: it is asked which version of the protocol it speaks.

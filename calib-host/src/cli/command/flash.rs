@@ -24,7 +24,7 @@ use crate::cli::out::{print_json, stderr};
 /// How long a device may take after its reset until it has looked at its slots.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Write a calibrator, or a whole program, to a chip over a debug probe.
+/// Write a calibrator or a program to a chip through a probe.
 ///
 /// A calibrator goes into the slot that is not in force, as if the device had installed it itself; only that slot's sectors
 /// are erased. Everything written is read back, and the sectors on either side are compared with what they were. Then the

@@ -10,7 +10,9 @@ use serde_json::json;
 use crate::cli::error::Error;
 use crate::cli::out::{print_json, stderr, stdout, warn};
 
-/// Make a pair of keys: a private one to sign artefacts with, a public one to build into devices.
+/// Make a pair of keys to sign artefacts with.
+///
+/// A private one to sign artefacts with, a public one to build into devices.
 ///
 /// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
 /// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
@@ -44,7 +46,9 @@ pub(crate) struct Sign {
     force: bool,
 }
 
-/// Verify an artefact's signature, as a device does. Exits with 1 if a device would refuse it.
+/// Verify an artefact's signature, as a device does.
+///
+/// Exits with 1 if a device would refuse it.
 #[derive(Args)]
 pub(crate) struct Verify {
     /// The artefact.

@@ -28,6 +28,7 @@ mod threshold;
 use clap::Subcommand;
 
 use crate::cli::error::Error;
+use crate::cli::help::{Completions, Manual, Methods};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -57,6 +58,10 @@ pub(crate) enum Command {
     Plot(plot::PlotCommand),
     Export(export::Export),
     Doctor(doctor::Doctor),
+    Methods(Methods),
+    Completions(Completions),
+    #[command(name = "man")]
+    Manual(Manual),
 }
 
 impl Command {
@@ -69,7 +74,8 @@ impl Command {
         false
     }
 
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    /// Does what is asked. `program` is the whole command line.
+    pub(crate) fn run(self, quiet: bool, program: clap::Command) -> Result<(), Error> {
         match self {
             Self::Fit(fit) => fit.run(quiet),
             Self::Apply(apply) => apply.run(quiet),
@@ -97,6 +103,9 @@ impl Command {
             Self::Plot(plot) => plot.run(quiet),
             Self::Export(export) => export.run(),
             Self::Doctor(doctor) => doctor.run(),
+            Self::Methods(methods) => methods.run(),
+            Self::Completions(completions) => completions.run(program),
+            Self::Manual(manual) => manual.run(program),
         }
     }
 }

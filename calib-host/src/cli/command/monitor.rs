@@ -22,7 +22,9 @@ use crate::cli::show::{device_json, slots_json};
 /// How long a look at the log waits for bytes.
 const LOG_PAUSE: Duration = Duration::from_millis(50);
 
-/// Show what a device sends and logs, a line each, until it is interrupted.
+/// Show what a device sends and logs, a line each.
+///
+/// Until it is interrupted.
 ///
 /// Results go to standard output. With --elf the device's log is decoded and shown, too: in JSON lines on standard output,
 /// beside CSV on standard error.

@@ -17,7 +17,9 @@ use crate::cli::out::{print_json, stdout};
 /// What a table on the device holds.
 const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 
-/// Plan a calibration set: of points, bins, points per bin and epsilon, give two, and the others are answered.
+/// Plan how many points, bins or rows are needed.
+///
+/// A calibration set: of points, bins, points per bin and epsilon, give two, and the others are answered.
 ///
 /// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
 /// bins with that many points each. --n alone gives a table over bins.

@@ -13,7 +13,7 @@ use crate::cli::options::ReportedOptions;
 use crate::cli::out::warn;
 use crate::cli::read::{NamedArtifact, Reported, question_predictions};
 
-/// Draw one of the plots of a report as an SVG or PNG file.
+/// Draw one of the plots of a report as SVG or PNG.
 #[derive(Args)]
 pub(crate) struct PlotCommand {
     /// What to draw.
@@ -46,6 +46,8 @@ pub(crate) struct PlotCommand {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum PlotName {
+    /// The reliability diagrams before and after calibration in one, with bands.
+    BeforeAndAfter,
     /// The reliability diagram after calibration.
     Reliability,
     /// The reliability diagram before calibration.
@@ -123,7 +125,7 @@ impl PlotCommand {
         let clusters = data.test.clusters.as_ref();
         let options = AssessOptions { clusters, ..AssessOptions::default() };
         let both = assess_before_after(before, after, *kind, &options, &options);
-        question_predictions(before, clusters)?;
+        warn(question_predictions(before, clusters).as_slice())?;
         warn(&data.test.evidence(&artifact.stored.artifact(), &both, clusters))?;
         let resamples = self.is_banded().then_some(RESAMPLES);
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
@@ -150,6 +152,7 @@ impl PlotCommand {
     fn figure(&self) -> (Figure, &'static str) {
         let class = self.class.unwrap_or_default();
         match self.plot {
+            PlotName::BeforeAndAfter => (Figure::BeforeAndAfter, NO_SPREAD),
             PlotName::Reliability => (Figure::Reliability, NO_SPREAD),
             PlotName::ReliabilityBefore => (Figure::ReliabilityBefore, NO_SPREAD),
             PlotName::Class => {

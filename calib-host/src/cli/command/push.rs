@@ -13,7 +13,9 @@ use crate::cli::error::Error;
 use crate::cli::options::SerialLine;
 use crate::cli::out::{print_json, stderr};
 
-/// Send a calibrator to a device over a serial line, and let it install it.
+/// Send a calibrator to a device over a serial line.
+///
+/// The device installs it.
 ///
 /// The device goes on answering with the calibrator that it has until the new one is completely in flash and was read
 /// back. If anything fails on the way, push again: it goes on where it stopped.

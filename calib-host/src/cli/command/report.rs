@@ -1,24 +1,26 @@
 //! `calib report`
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::decide::{Envelope, Rule};
 use calib_host::files::write_file;
 use calib_host::input::{self, Source, read_costs};
-use calib_host::report::{FileOrigin, Origin, Report, ReportData, ReportedRule, report};
+use calib_host::report::{FileOrigin, Labels, Origin, Report, ReportData, ReportedRule, report};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
-use crate::cli::out::{print_json, warn};
+use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{NamedArtifact, Reported};
 
 /// With this many drawn rows in all, resampling takes a few seconds.
 const DRAWS: usize = 100_000_000;
 
-/// Write a page about a calibrator that can be handed over: what is guaranteed, how good it is before and after on test data,
-/// plots, warnings, and where it comes from.
+/// Write a page about a calibrator that can be handed over.
+///
+/// Whether it helps, what is guaranteed, how good it is before and after on test data, plots, warnings, and where it comes from.
 #[derive(Args)]
 pub(crate) struct ReportCommand {
     #[command(flatten)]
@@ -38,6 +40,18 @@ pub(crate) struct ReportCommand {
     /// At most so many classes get diagrams of their own, those with the most rows.
     #[arg(long, default_value_t = 12, value_name = "N")]
     drawn_classes: usize,
+    /// The title of the page.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// The model that the scores come from, for the head of the page.
+    #[arg(long, value_name = "TEXT")]
+    model: Option<String>,
+    /// The date, for the head of the page. Nothing is dated by itself, so that the same command gives the same page.
+    #[arg(long, value_name = "TEXT")]
+    date: Option<String>,
+    /// A note for the head of the page: purpose, author, data.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
     /// Where to write the page.
     #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
     output: Option<PathBuf>,
@@ -84,7 +98,10 @@ impl ReportCommand {
             extremes: self.data.clinical.extremes(),
             drawn_classes: self.drawn_classes,
         };
-        self.write(&report(&artifact.stored, &data, origin, &options))
+        let mut report = report(&artifact.stored, &data, origin, &options);
+        let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
+        report.labels = Labels { title, model, date, note };
+        self.write(&report, quiet)
     }
 
     /// Which files the report comes from.
@@ -130,12 +147,16 @@ impl ReportCommand {
         }))
     }
 
-    fn write(&self, report: &Report) -> Result<(), Error> {
+    fn write(&self, report: &Report, quiet: bool) -> Result<(), Error> {
         if let Some(path) = &self.output {
             let page = report.html()?;
             write_file(path, self.force, |out| out.write_all(page.as_bytes()))?;
         }
         warn(&report.warnings)?;
+        if !quiet && !self.json {
+            let mut err = stderr();
+            report.verdict.sentences.iter().try_for_each(|sentence| writeln!(err, "{sentence}"))?;
+        }
         match (self.json, report.of_margins) {
             (false, _) => Ok(()),
             (true, false) => print_json(report),

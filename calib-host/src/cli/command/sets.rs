@@ -9,6 +9,7 @@ use calib_host::input::{self, Source};
 use calib_host::sets::{ConformityScore, PredictionSets, SetAim};
 use calib_host::{ArtifactOptions, StoredArtifact, VectorKind};
 use clap::Args;
+use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -19,7 +20,9 @@ use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{SetInput, SetRows, SetSource};
 use crate::cli::show::ShownSets;
 
-/// Find prediction sets: all classes that conform well enough, with a stated probability that the true one is among them.
+/// Find sets of classes that hold the true one.
+///
+/// Prediction sets: all classes that conform well enough, with a stated probability that the true one is among them.
 ///
 /// The rows must be others than those that anything inside the scores was fitted to: a temperature, a calibrator, the choice of a
 /// method. On average over their draw the set of a new row then contains the true class with a probability of at least 1 - alpha, and
@@ -123,7 +126,11 @@ impl Sets {
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
         match (self.json, quiet) {
-            (true, _) => print_json(&shown.json()),
+            (true, _) => {
+                let mut value = shown.json();
+                value["warnings"] = json!(doubt.as_slice());
+                print_json(&value)
+            }
             (false, true) => Ok(()),
             (false, false) => Ok(shown.print(&mut stderr())?),
         }

@@ -22,13 +22,15 @@ use crate::cli::error::Error;
 use crate::cli::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::cli::options::ProbeOptions;
-use crate::cli::out::{print_json, stderr, stdout};
+use crate::cli::out::{print_json, stdout, warn};
 #[cfg(feature = "probe")]
 use crate::cli::show::slot_json;
 #[cfg(feature = "serial")]
 use crate::cli::show::{device_json, print_device, print_protocol, slots_json, standing_json};
 
-/// Show what a device is and what its slots hold: over its serial port, or through a debug probe.
+/// Show what a device is and what its slots hold.
+///
+/// Over its serial port, or through a debug probe.
 ///
 /// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
 /// use. Firmware of protocol version 1 does not say so: then a damaged slot is a warning on standard error.
@@ -122,7 +124,7 @@ fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
             && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
         {
             let text = "if it held a newer calibrator, the device has fallen back to an older one";
-            writeln!(stderr(), "warning: slot {slot}: {fault}: {text}")?;
+            warn(&[format!("slot {slot}: {fault}: {text}")])?;
         }
     }
     Ok(())

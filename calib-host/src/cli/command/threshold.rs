@@ -11,8 +11,10 @@ use calib_host::input::{self, Column, Source, Table};
 use calib_host::operating::{
     Aim, Aims, GroupScores, KeyedScores, OperatingPoints, PredictiveValues, Sharing,
 };
+use calib_host::stats::single_at_most;
 use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact};
 use clap::Args;
+use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -23,7 +25,9 @@ use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{question_independence, question_margins, table_labels};
 use crate::cli::show::ShownThresholds;
 
-/// Find the threshold of the score that promises a sensitivity or a specificity, and write it as an artefact.
+/// Find a threshold that promises a sensitivity or specificity.
+///
+/// A threshold of the score, which is written as an artefact.
 ///
 /// The promise needs no calibrated probability and few rows: 59 of class 1 are enough for 95 % of class 1 with 95 % confidence. It
 /// holds for new rows that are drawn as these were, one per patient, whatever the distribution of the scores. With both a sensitivity
@@ -104,6 +108,8 @@ struct Rows {
     sha256: [u8; 32],
     /// Of how many rows these are one in each cluster.
     clustered: Option<u64>,
+    /// What is doubtful about them, in sentences.
+    doubts: Vec<String>,
 }
 
 /// A group's name, which the only group has none of, and its rows.
@@ -113,6 +119,7 @@ impl ThresholdCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let rows = self.read(parent.as_ref(), quiet)?;
+        warn(&rows.doubts)?;
         let sharing = if self.common_threshold { Sharing::Common } else { Sharing::Own };
         let place = || Place::file(self.path().0);
         let points = OperatingPoints::find(&rows.groups, self.aims(), sharing)
@@ -143,7 +150,11 @@ impl ThresholdCommand {
         let shown =
             ShownThresholds { points: &points, values: &values, stored: &stored, output: &self.output };
         match (self.json, quiet) {
-            (true, _) => print_json(&shown.json()),
+            (true, _) => {
+                let mut value = shown.json();
+                value["warnings"] = json!(rows.doubts);
+                print_json(&value)
+            }
             (false, true) => Ok(()),
             (false, false) => Ok(shown.print(&mut stderr())?),
         }
@@ -178,10 +189,10 @@ impl ThresholdCommand {
         let labels = table_labels(&sources, &table, &self.label_column, scores.len())?;
         labels.check_classes(2)?;
         let all = input::binary_data(&scores, &labels, kind)?;
-        warn(question_margins(&sources[0], kind, &scores.device_scores(kind)?).as_slice())?;
+        let mut doubts = Vec::from_iter(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
         let (kept, clustered) = self.kept(&sources[0], &scores, &labels)?;
         if clustered.is_none() {
-            question_independence(&all, None)?;
+            doubts.extend(question_independence(&all, None));
         }
         let codes = match (codes, encoding) {
             (Some(codes), Some(encoding)) => Some(input::codes(&codes, encoding)?),
@@ -204,6 +215,7 @@ impl ThresholdCommand {
             n: kept.len() as u64,
             sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
             clustered,
+            doubts,
         })
     }
 
@@ -261,9 +273,7 @@ impl ThresholdCommand {
     /// What the artefact says of predictive values: the least of all groups, not above what is promised.
     fn promises(&self, values: &[PredictiveValues]) -> Vec<AccuracyPromise> {
         let least = |value: fn(&PredictiveValues) -> f64| {
-            let least = values.iter().map(value).fold(1.0, f64::min);
-            let nearest = least as f32;
-            if f64::from(nearest) > least { nearest.next_down() } else { nearest }
+            single_at_most(values.iter().map(value).fold(1.0, f64::min))
         };
         let confidence = least(|values| values.confidence);
         let promise = |accuracy, level: f32| AccuracyPromise {

@@ -15,7 +15,9 @@ const CLUSTER_COLUMN: &str = "cluster";
 /// Which rows belong together.
 #[derive(Args)]
 pub(crate) struct ClusterColumn {
-    /// The column that tells which rows belong together, such as the patient whom a recording is of. The rows of a patient are
+    /// The column that tells which rows belong together.
+    ///
+    /// Such as the patient whom a recording is of. The rows of a patient are
     /// not independent, and guarantees and intervals hold for independent ones: a calibrator is then fitted to one row of each
     /// patient, drawn with the seed, and whole patients are resampled and dealt out to folds.
     #[arg(long, value_name = "NAME")]

@@ -168,6 +168,45 @@ impl MethodChoice {
         }
     }
 
+    /// The options with which `calib fit` fits what goes by this name here.
+    pub(crate) fn options_of_fit(&self, name: &str, seed: Seed) -> Vec<String> {
+        let parts: Vec<&str> = name.split('/').collect();
+        let (reduction, rest) = match parts.len() {
+            1 => (None, &parts[..]),
+            _ => (Some(parts[0]), &parts[1..]),
+        };
+        let mut options = vec!["--method".to_owned(), rest[0].to_owned()];
+        let mut add = |option: &str, value: String| options.extend([option.to_owned(), value]);
+        if let Some(reduction) = reduction {
+            add("--reduction", reduction.into());
+        }
+        if let Some(score) = rest.get(1) {
+            add("--class-score", (*score).into());
+        }
+        let bins = self.bins.unwrap_or(BINS).to_string();
+        match MethodName::from_str(rest[0], false) {
+            Ok(MethodName::Projection) => add("--bins", bins),
+            Ok(MethodName::Irp) => add("--max-bins", bins),
+            Ok(MethodName::Sierpinski) => add("--depth", SIERPINSKI_DEPTH.to_string()),
+            Ok(MethodName::Grid) => add("--resolution", GRID_RESOLUTION.to_string()),
+            Ok(MethodName::MulticlassIrp) => add("--folds", IRP_FOLDS.to_string()),
+            Ok(method) if method.has_bins() && (reduction.is_none() || self.bins.is_some()) => {
+                add("--bins", bins)
+            }
+            Ok(method) if reduction.is_some() && (method.has_bins() || self.points_per_bin.is_some()) => {
+                add(
+                    "--points-per-bin",
+                    self.points_per_bin.map_or(MIN_POINTS, |points| points as usize).to_string(),
+                );
+            }
+            _ => {}
+        }
+        if seed != 0 {
+            add("--seed", seed.to_string());
+        }
+        options
+    }
+
     fn is_all(&self) -> bool {
         self.methods.contains(&Choice::All)
     }

@@ -5,7 +5,9 @@ use clap::Args;
 /// Which group every row is of.
 #[derive(Args)]
 pub(crate) struct GroupColumn {
-    /// The column that tells of which group every row is, such as the sex, an age band or the site: every metric by group, with
+    /// The column that tells of which group every row is.
+    ///
+    /// Such as the sex, an age band or the site: every metric by group, with
     /// intervals that hold together, the largest differences, and a test of "all groups are equally calibrated". For tables of
     /// binary scores and for probabilities.
     #[arg(long, value_name = "NAME")]

@@ -6,22 +6,36 @@ use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions, ScoreKin
 use clap::{Args, ValueEnum};
 
 use super::joint::JointOptions;
-use super::method_name::{MethodName, Parameters};
+use super::method_name::{MethodName, Parameters, listing};
 use crate::cli::error::Error;
 
 /// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
 pub(crate) const MIN_POINTS: usize = 50;
 
+/// What is said of all methods.
+const METHOD: &str = "The calibration method; without it umd, with bins that suit the number of points. `calib help methods` says \
+                      which to take:";
+
 /// Which method, with which parameters.
 #[derive(Args)]
 pub(crate) struct MethodOptions {
-    /// The calibration method.
-    #[arg(long, value_enum)]
-    method: MethodName,
-    /// The number of bins; with a reduction, of each of its tables.
-    #[arg(long, value_name = "B", conflicts_with = "points_per_bin")]
+    /// The calibration method: see `calib help methods`.
+    #[arg(long, value_enum, ignore_case = true, hide_possible_values = true, long_help = listing::<MethodName>(METHOD))]
+    method: Option<MethodName>,
+    /// scikit-learn's word for the bins: quantile is umd, uniform is fixed-width.
+    #[arg(long, value_enum, conflicts_with = "method")]
+    strategy: Option<Strategy>,
+    /// The number of bins; of each table of a reduction.
+    #[arg(long, alias = "n-bins", value_name = "B", conflicts_with = "points_per_bin")]
     bins: Option<usize>,
-    /// The calibration points per bin: the number of bins follows from the data, with a reduction for each of its tables.
+    /// As many bins as keep the guarantee within E.
+    ///
+    /// At most 15, of umd. Without it and without --method: within 0.1, or bins of 50 points where that is out of reach.
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "points_per_bin", "strategy"])]
+    epsilon: Option<f64>,
+    /// The calibration points per bin.
+    ///
+    /// The number of bins follows from the data, with a reduction for each of its tables.
     /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
     #[arg(long, value_name = "K")]
     points_per_bin: Option<usize>,
@@ -66,6 +80,15 @@ pub(crate) struct MethodOptions {
     seed: u64,
     #[command(flatten)]
     joint: JointOptions,
+}
+
+/// scikit-learn's names.
+#[derive(Clone, Copy, ValueEnum)]
+enum Strategy {
+    /// Bins of equal mass.
+    Quantile,
+    /// Bins of equal width.
+    Uniform,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -118,26 +141,65 @@ enum TargetsName {
 }
 
 impl MethodOptions {
+    /// The method, `umd` if none is named.
+    fn method(&self) -> MethodName {
+        match (self.method, self.strategy) {
+            (Some(method), _) => method,
+            (None, Some(Strategy::Uniform)) => MethodName::FixedWidth,
+            (None, _) => MethodName::Umd,
+        }
+    }
+
+    /// Whether the bins are left to calib, and with them the method; with an epsilon those of `umd` are.
+    pub(crate) fn is_left_open(&self) -> bool {
+        let is_named = self.method.is_some() || self.strategy.is_some();
+        let has_bins = self.bins.is_some() || self.points_per_bin.is_some();
+        !has_bins && self.ties == TiesName::Merge && (!is_named || self.epsilon.is_some())
+    }
+
+    /// The epsilon that is asked for.
+    pub(crate) fn epsilon(&self) -> Option<f64> {
+        self.epsilon
+    }
+
+    /// The number of bins that is asked for.
+    pub(crate) fn bins(&self) -> Option<usize> {
+        self.bins
+    }
+
+    /// Checks what is left when the bins are left open, and returns `umd` with so many.
+    pub(crate) fn umd(&self, bins: usize, (kind, codes): (ScoreKind, bool)) -> Result<BinaryMethod, Error> {
+        if self.method() != MethodName::Umd {
+            return Err(Error::Usage(format!(
+                "--epsilon chooses the bins of umd, and {} has others",
+                self.name()
+            )));
+        }
+        self.check_options()?;
+        self.check_kind(kind, codes)?;
+        Ok(self.with_bins(bins, kind, None))
+    }
+
     /// The method for whole vectors.
     pub(crate) fn joint(&self) -> Result<JointMethod, Error> {
         let name = self.name();
-        let method = self.joint.method(self.method, self.bins, self.smoothing, self.seed)?;
+        let method = self.joint.method(self.method(), self.bins, self.smoothing, self.seed)?;
         let method = method.ok_or_else(|| {
             Error::Usage("a matrix of scores needs a reduction, such as --reduction top-label".into())
         })?;
         let binary = [
-            (self.bins.is_some() && self.method != MethodName::Projection, "--bins"),
+            (self.bins.is_some() && self.method() != MethodName::Projection, "--bins"),
             (self.points_per_bin.is_some(), "--points-per-bin"),
             (self.max_bins.is_some(), "--max-bins"),
             (self.interpolate, "--interpolate"),
-            (self.smoothing.is_some() && self.method != MethodName::MulticlassIrp, "--smoothing"),
+            (self.smoothing.is_some() && self.method() != MethodName::MulticlassIrp, "--smoothing"),
             (self.ties == TiesName::Randomize, "--ties randomize"),
             (self.one_set, "--one-set"),
             (self.loss == LossName::Squared, "--loss squared"),
             (self.targets == TargetsName::Bayes, "--targets bayes"),
         ];
         let binary = binary.into_iter().find(|(given, _)| *given).map(|(_, option)| option);
-        match binary.or(self.joint.first_without_use(Some(self.method))) {
+        match binary.or(self.joint.first_without_use(Some(self.method()))) {
             Some(option) => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
             None => Ok(method),
         }
@@ -152,7 +214,7 @@ impl MethodOptions {
     ) -> Result<BinaryMethod, Error> {
         self.check()?;
         self.check_kind(kind, codes.is_some())?;
-        if self.points_per_bin.is_some() && !self.method.has_bins() {
+        if self.points_per_bin.is_some() && !self.method().has_bins() {
             return Err(self.chooses_bins_itself("--points-per-bin"));
         }
         let bins = match (self.bins, self.points_per_bin) {
@@ -177,8 +239,8 @@ impl MethodOptions {
                 None => Ok(()),
             };
         }
-        let is_beta = self.method == MethodName::Beta
-            || self.method == MethodName::ScalingBinning && self.scaling == ScalingName::Beta;
+        let is_beta = self.method() == MethodName::Beta
+            || self.method() == MethodName::ScalingBinning && self.scaling == ScalingName::Beta;
         if is_beta {
             return refuse(
                 "beta calibration is a function of a probability's logarithms, which margins have none of: use platt, or give \
@@ -190,10 +252,10 @@ impl MethodOptions {
                 "--platt-on is for probabilities: of margins platt is a function of the margin, so leave it out",
             );
         }
-        if self.method == MethodName::FixedWidth && self.range.is_none() && !are_codes {
+        if self.method() == MethodName::FixedWidth && self.range.is_none() && !are_codes {
             return refuse("bins of equal width of margins need their range: --range LO,HI");
         }
-        if self.range.is_some() && self.method != MethodName::FixedWidth {
+        if self.range.is_some() && self.method() != MethodName::FixedWidth {
             return Err(Error::Usage(format!("{} has no --range: leave it out", self.name())));
         }
         Ok(())
@@ -203,7 +265,7 @@ impl MethodOptions {
     pub(crate) fn reduction(&self) -> Result<ReductionOptions, Error> {
         self.check()?;
         self.check_kind(ScoreKind::Probability, false)?;
-        let points_per_bin = if self.method.has_bins() {
+        let points_per_bin = if self.method().has_bins() {
             self.points_per_bin
         } else {
             Some(self.points_per_bin.unwrap_or(MIN_POINTS))
@@ -214,14 +276,28 @@ impl MethodOptions {
         })
     }
 
-    /// Refuses options that the method does not have.
+    /// Refuses options that the method does not have, and a method without its bins.
     fn check(&self) -> Result<(), Error> {
+        self.check_options()?;
+        if self.epsilon.is_some() {
+            return Err(Error::Usage(
+                "--epsilon is for one score of class 1, a row for every point, and --ties merge".into(),
+            ));
+        }
+        if self.method().has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
+            return Err(Error::Usage(format!("{} needs --bins or --points-per-bin", self.name())));
+        }
+        Ok(())
+    }
+
+    /// Refuses options that the method does not have.
+    fn check_options(&self) -> Result<(), Error> {
         use MethodName::{
             Beta, Irp, Isotonic, IsotonicInterpolated, Platt, ScalingBinning, Temperature, Umd, UmdOriginal,
             UmdRandomized,
         };
         let name = self.name();
-        if self.method.is_joint() {
+        if self.method().is_joint() {
             return Err(Error::Usage(format!(
                 "{name} calibrates whole vectors: use --logits or --probs, without --reduction"
             )));
@@ -233,25 +309,22 @@ impl MethodOptions {
             true => Err(Error::Usage(format!("{name} has no {option}: leave it out"))),
             false => Ok(()),
         };
-        let isotonic = matches!(self.method, Isotonic | IsotonicInterpolated | Irp);
-        let umd = matches!(self.method, Umd | UmdOriginal | UmdRandomized);
-        if self.bins.is_some() && !self.method.has_bins() {
+        let isotonic = matches!(self.method(), Isotonic | IsotonicInterpolated | Irp);
+        let umd = matches!(self.method(), Umd | UmdOriginal | UmdRandomized);
+        if self.bins.is_some() && !self.method().has_bins() {
             return Err(self.chooses_bins_itself("--bins"));
         }
         refuse(self.max_bins.is_some(), isotonic, "--max-bins")?;
         refuse(self.interpolate, isotonic, "--interpolate")?;
         refuse(self.smoothing.is_some(), isotonic, "--smoothing")?;
         refuse(self.ties == TiesName::Randomize, umd, "--ties randomize")?;
-        let scaling = matches!(self.method, Platt | Beta | Temperature | ScalingBinning);
+        let scaling = matches!(self.method(), Platt | Beta | Temperature | ScalingBinning);
         refuse(self.loss == LossName::Squared, scaling, "--loss squared")?;
         refuse(self.targets == TargetsName::Bayes, scaling, "--targets bayes")?;
         if self.loss == LossName::Squared && self.targets == TargetsName::Bayes {
             return Err(Error::Usage("--targets bayes goes with --loss log: leave one of them out".into()));
         }
-        refuse(self.one_set, self.method == ScalingBinning, "--one-set")?;
-        if self.method.has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
-            return Err(Error::Usage(format!("{name} needs --bins or --points-per-bin")));
-        }
+        refuse(self.one_set, self.method() == ScalingBinning, "--one-set")?;
         Ok(())
     }
 
@@ -259,7 +332,7 @@ impl MethodOptions {
     pub(crate) fn check_steps(&self, option: &str) -> Result<(), Error> {
         use MethodName::{Beta, IsotonicInterpolated, Platt, Temperature, UmdRandomized, VennAbers};
         let functions = [Platt, Beta, Temperature, UmdRandomized, IsotonicInterpolated, VennAbers];
-        let other = functions.contains(&self.method) || self.method.is_joint();
+        let other = functions.contains(&self.method()) || self.method().is_joint();
         if other || self.interpolate || self.ties == TiesName::Randomize {
             let name = self.name();
             return Err(Error::Usage(format!(
@@ -289,10 +362,10 @@ impl MethodOptions {
             loss: self.loss(),
             one_set: self.one_set,
             kind,
-            range: range.filter(|_| self.method == MethodName::FixedWidth),
+            range: range.filter(|_| self.method() == MethodName::FixedWidth),
             seed: self.seed,
         };
-        self.method.binary(&parameters).expect("a method of whole vectors was refused before")
+        self.method().binary(&parameters).expect("a method of whole vectors was refused before")
     }
 
     fn platt(&self) -> ScalingMethod {
@@ -320,7 +393,14 @@ impl MethodOptions {
     }
 
     fn name(&self) -> String {
-        self.method.name()
+        self.method().name()
+    }
+}
+
+fn parse_epsilon(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(epsilon) if epsilon > 0.0 && epsilon < 1.0 => Ok(epsilon),
+        _ => Err("epsilon is a deviation between 0 and 1, such as 0.05".into()),
     }
 }
 

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum MethodName {
     /// Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee.
+    #[value(aliases = ["histogram", "quantile"])]
     Umd,
     /// The same with boundary points kept (Zadrozny and Elkan): with a slightly wider guarantee.
     UmdOriginal,
@@ -29,6 +30,7 @@ pub(crate) enum MethodName {
     /// Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019).
     ScalingBinning,
     /// Platt scaling: a logistic function of the logit or of the score; of a margin that of Platt (1999).
+    #[value(alias = "sigmoid")]
     Platt,
     /// Beta calibration: a logistic function of both logarithms (Kull et al. 2017).
     Beta,
@@ -72,6 +74,16 @@ pub(crate) struct Parameters {
     /// The range of margins that bins of equal width divide.
     pub(crate) range: Option<(f32, f32)>,
     pub(crate) seed: Seed,
+}
+
+/// All values of an option, a line or two each, after a sentence.
+pub(crate) fn listing<V: ValueEnum>(sentence: &str) -> String {
+    let mut listing = sentence.to_owned();
+    for value in V::value_variants().iter().filter_map(V::to_possible_value) {
+        let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+        listing += &format!("\n- {}: {help}", value.get_name());
+    }
+    listing
 }
 
 impl MethodName {

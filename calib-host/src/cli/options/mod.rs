@@ -2,6 +2,7 @@
 
 mod assessed;
 mod child;
+mod chosen;
 mod clinical;
 mod clusters;
 mod codes;
@@ -25,6 +26,7 @@ mod validation;
 
 pub(crate) use assessed::AssessedOptions;
 pub(crate) use child::ChildOptions;
+pub(crate) use chosen::{bins_of_umd, bins_of_ums, points_for};
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::{CodeOptions, EncodingOptions};
@@ -40,5 +42,5 @@ pub(crate) use probe::ProbeOptions;
 pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
-pub(crate) use source::{SCORE_COLUMN, ScoreSource, binary_source};
+pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};
 pub(crate) use validation::{ValidationArgs, parse_prevalence};

@@ -5,13 +5,17 @@ use calib_core::score::MAX_TOP_K;
 use calib_host::VectorKind;
 use clap::{Args, ValueEnum};
 
+use super::method_name::listing;
 use crate::cli::error::Error;
+
+/// What a reduction is.
+const REDUCTION: &str = "How a problem with several classes becomes binary ones (Gupta and Ramdas 2022), each fitted with the method:";
 
 /// How a multi-class problem becomes binary ones.
 #[derive(Args)]
 pub(crate) struct ReductionOption {
-    /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022), each fitted with the method.
-    #[arg(long, value_enum)]
+    /// Of several classes: which probability is fitted.
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true, long_help = listing::<ReductionName>(REDUCTION))]
     reduction: Option<ReductionName>,
     /// The number of first classes that top-k-label and top-k-confidence give, at most 16.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=MAX_TOP_K as i64))]

@@ -9,18 +9,26 @@ use clap::Args;
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
-    /// Scores of class 1 of a binary classifier, in [0, 1]: a table as CSV, JSON lines, Arrow,
-    /// Parquet or NPZ, or a NumPy array of shape (n,). As any one input, `-` is standard input.
+    /// Scores of class 1 in [0, 1]: a table or array.
+    ///
+    /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,). As any one input, `-` is
+    /// standard input.
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
-    /// Margins of class 1 of a binary classifier: scores of any size, such as logits, distances, or what a decision function
+    /// Margins of class 1: scores of any size.
+    ///
+    /// Of a binary classifier, such as logits, distances, or what a decision function
     /// gives. In a file as for --scores, of which the column is --score-column, too. With --score-encoding codes of such.
     #[arg(long, value_name = "FILE")]
     margins: Option<PathBuf>,
-    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    /// Logits of several classes: an array.
+    ///
+    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
-    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Where they
+    /// Probabilities of several classes: an array.
+    ///
+    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Where they
     /// are integer codes, also columns of a table.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
@@ -46,6 +54,13 @@ pub(crate) fn binary_source<'p>(
 ) -> Option<(&'p Path, ScoreKind)> {
     let scores = scores.map(|path| (path, ScoreKind::Probability));
     scores.or(margins.map(|path| (path, ScoreKind::Margin)))
+}
+
+/// The artefact of a table if nobody says where it goes: `data.cal` of `folder/data.csv`, in the current folder.
+pub(crate) fn artifact_of(scores: &Path) -> PathBuf {
+    let name =
+        if scores == Path::new("-") { "calibrator".as_ref() } else { scores.file_stem().unwrap_or_default() };
+    PathBuf::from(name).with_extension("cal")
 }
 
 /// The default of `--score-column`.

@@ -1,23 +1,28 @@
 //! Asking whether rows are independent.
 
-use std::io;
-
 use calib_core::TopLabel;
-use calib_host::Vectors;
 use calib_host::assess::Prediction;
 use calib_host::data::{BinaryData, Repeats};
 use calib_host::stats::Clusters;
+use calib_host::{FitError, Vectors};
 
-use crate::cli::out::warn;
-
-/// Warns if rows do not look independent, unless somebody said which belong together.
-pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> io::Result<()> {
+/// What to warn of if rows do not look independent, unless somebody said which belong together.
+pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
     if clusters.is_some() {
-        return Ok(());
+        return None;
     }
     // Only points on a disk could fail to be read, and these are not looked at.
-    let noticed = Repeats::noticed_in(data).ok().flatten();
-    warn(noticed.map(|repeats| format!("{repeats} Then name the patient with --cluster-column.")).as_slice())
+    Repeats::noticed_in(data).ok().flatten().map(with_hint)
+}
+
+/// As [`question_independence`], of points that may be more than fit into memory, and of any floats.
+pub(crate) fn question_points(data: &BinaryData) -> Result<Option<String>, FitError> {
+    let rounded = (!data.is_packed()).then(|| data.clone().on_device());
+    Ok(Repeats::noticed_anywhere(rounded.as_ref().unwrap_or(data))?.map(with_hint))
+}
+
+fn with_hint(noticed: Repeats) -> String {
+    format!("{noticed} Then name the patient with --cluster-column.")
 }
 
 /// What vectors predict, with what came of it.
@@ -33,11 +38,12 @@ pub(crate) fn predictions(vectors: &Vectors, labels: &[i64]) -> Vec<Prediction> 
 }
 
 /// As [`question_independence`], of predictions.
-pub(crate) fn question_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> io::Result<()> {
-    let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
-    match BinaryData::new(scores, labels) {
-        Ok(data) => question_independence(&data.on_device(), clusters),
-        // There are none.
-        Err(_) => Ok(()),
+pub(crate) fn question_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<String> {
+    if clusters.is_some() {
+        return None;
     }
+    let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
+    // Without rows there is nothing to ask.
+    let data = BinaryData::new(scores, labels).ok()?;
+    question_independence(&data.on_device(), None)
 }

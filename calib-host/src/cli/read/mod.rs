@@ -1,6 +1,7 @@
 //! What commands read, and what an artefact makes of it.
 
 mod assessed;
+mod binary_rows;
 mod class_probs;
 mod columns;
 mod independence;
@@ -11,17 +12,22 @@ mod reported;
 mod rows;
 mod ruled;
 mod sets;
+mod surveyed;
 
 pub(crate) use assessed::{Assessed, Subject};
-pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
-pub(crate) use independence::{predictions, question_independence, question_predictions};
+pub(crate) use binary_rows::BinaryRows;
+pub(crate) use columns::{
+    Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
+};
+pub(crate) use independence::{predictions, question_independence, question_points, question_predictions};
 pub(crate) use judged::judged_sets;
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use operating::OperatingRows;
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, is_fitted_to, matrix_labels, read_groups, row_labels,
-    score_columns, table_labels,
+    ColumnNames, NamedArtifact, ScoreColumns, groups_of, is_fitted_to, matrix_labels, read_groups,
+    row_labels, score_columns, table_labels,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
 pub(crate) use sets::{SetInput, SetRows, SetSource};
+pub(crate) use surveyed::{After, Surveyed};

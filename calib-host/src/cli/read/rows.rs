@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::artifact::Reduction;
 use calib_core::{Calibrator, TopLabel};
-use calib_host::apply::{
-    Applied, AppliedVector, apply_codes, apply_margins_of_groups, apply_scores_of_groups,
-};
+use calib_host::apply::{Applied, AppliedVector};
 use calib_host::artifact::score_kind;
 use calib_host::assess::{Prediction, PredictionKind, RowGroups};
 use calib_host::data::RowsHash;
@@ -14,7 +11,7 @@ use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::stats::Clusters;
-use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors, apply_margins, apply_scores};
+use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 
 use super::class_probs::class_probs;
 use super::columns::{
@@ -124,51 +121,6 @@ impl<'a> NamedArtifact<'a> {
         }
         let doubt = question_margins(&sources[0], kind, applied.iter().map(|row| &row.score));
         Ok(ReadRows { rows, hash, doubt })
-    }
-
-    /// Calibrates a column of scores of class 1 of this kind, or of their codes; `groups` are those of the rows, if there are some.
-    pub(crate) fn apply_scores(
-        &self,
-        table: &Table,
-        column: &str,
-        kind: ScoreKind,
-        groups: Option<&RowGroups>,
-    ) -> Result<Vec<Applied>, Error> {
-        let artifact = self.stored.artifact();
-        if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
-            return Err(self.mismatch(match kind {
-                ScoreKind::Probability => "binary scores",
-                ScoreKind::Margin => "binary scores of any size",
-            }));
-        }
-        if let Calibrator::BinaryCode(calibrator) = artifact.calibrator() {
-            let codes = input::codes(&table.codes(column)?, calibrator.encoding())?;
-            let applied = apply_codes(&artifact, &codes).expect("the artefact is over codes");
-            return Ok(applied.expect("the codes are in the artefact's encoding"));
-        }
-        let scores = table.numbers(column)?;
-        if let Calibrator::Grouped(_) = artifact.calibrator() {
-            let codes = self.group_codes(groups)?;
-            let of_row = groups.map_or(0, RowGroups::rows);
-            // A device tells at most 255 groups apart.
-            let code = |row| groups.map_or(0, |groups| codes[groups.of(row)] as u8);
-            let codes: Vec<u8> = (0..of_row).map(code).collect();
-            let applied = match kind {
-                ScoreKind::Probability => {
-                    apply_scores_of_groups(&artifact, &scores.scores()?, &codes, self.seed)
-                }
-                ScoreKind::Margin => {
-                    apply_margins_of_groups(&artifact, &scores.margins()?, &codes, self.seed)
-                }
-            };
-            let applied = applied.ok_or_else(|| self.mismatch("binary scores that are no codes"))?;
-            return Ok(applied.expect("every code is one of the artefact's"));
-        }
-        let applied = match kind {
-            ScoreKind::Probability => apply_scores(&artifact, &scores.scores()?, self.seed),
-            ScoreKind::Margin => apply_margins(&artifact, &scores.margins()?, self.seed),
-        };
-        applied.ok_or_else(|| self.mismatch("scores to be calibrated, without groups"))
     }
 
     /// Whether it was fitted to rows with this hash, which the files hold.
@@ -287,7 +239,19 @@ pub(crate) fn read_groups(source: &Source, column: &str, rows: usize) -> Result<
     }
     let names = Table::read_only(source, &[column])?.names(column)?;
     input::check_rows(&names, rows, source.path())?;
-    let groups = RowGroups::new(names.values);
+    few_groups(names.values, column)
+}
+
+/// Reads a column of groups from a table that was read.
+pub(crate) fn groups_of(table: &Table, column: &str) -> Result<RowGroups, Error> {
+    if table.is_lone_array() {
+        return Err(Error::Usage("--group-column needs a table: an array has no columns".into()));
+    }
+    few_groups(table.names(column)?.values, column)
+}
+
+fn few_groups(names: Vec<String>, column: &str) -> Result<RowGroups, Error> {
+    let groups = RowGroups::new(names);
     match groups.names().len() {
         count if count > MOST_GROUPS => Err(Error::Usage(format!(
             "{count} groups are in the column {column:?}, and at most {MOST_GROUPS} can be compared: is it a column of names or numbers?"

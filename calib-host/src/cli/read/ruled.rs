@@ -1,15 +1,20 @@
 //! What the thresholds or the prediction sets of an artefact say of rows, exactly as the device does.
 
+use std::ops::Range;
+
 use calib_core::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
-use calib_core::{Artifact, Margin, QuantizedScore, Score, ScoreVector};
+use calib_core::{Artifact, ScoreVector};
 use calib_host::data::CodeVectors;
-use calib_host::input::{self, Table};
+use calib_host::input::Table;
+use calib_host::output::{NewColumn, Values};
 use calib_host::{ScoreKind, Vectors};
 
+use super::binary_rows::BinaryScores;
 use super::rows::NamedArtifact;
 use crate::cli::error::Error;
 
 /// Columns that an artefact's rule adds to rows.
+#[derive(Clone)]
 pub(crate) struct RuleColumns {
     pub(crate) names: &'static [&'static str],
     pub(crate) rows: Vec<Vec<String>>,
@@ -18,16 +23,23 @@ pub(crate) struct RuleColumns {
 /// The column of thresholds.
 pub(crate) const VERDICT: &[&str] = &["verdict"];
 /// The columns of prediction sets: the classes, separated by spaces, and their number.
-pub(crate) const SET: &[&str] = &["set", "set_size"];
-
-/// Binary scores as the device has them.
-enum Binary {
-    Scores(Vec<Score>),
-    Margins(Vec<Margin>),
-    Codes(Vec<QuantizedScore>),
-}
+pub(crate) const SET: &[&str] = &["set", SIZE];
+const SIZE: &str = "set_size";
 
 impl RuleColumns {
+    /// The columns of some of the rows.
+    pub(crate) fn columns(&self, rows: Range<usize>) -> Vec<NewColumn> {
+        let column = |(place, &name): (usize, &&'static str)| {
+            let cells = self.rows[rows.clone()].iter().map(|row| &row[place]);
+            let values = match name {
+                SIZE => Values::U32(cells.map(|cell| cell.parse().ok()).collect()),
+                _ => Values::Text(cells.map(|cell| cell.clone().into()).collect()),
+            };
+            NewColumn::new(name, values)
+        };
+        self.names.iter().enumerate().map(column).collect()
+    }
+
     /// Says what the artefact does with binary scores; `None` if it has neither thresholds nor sets. Thresholds of groups need the
     /// column of groups.
     pub(crate) fn of_scores(
@@ -85,35 +97,23 @@ fn of_sets(sets: impl Iterator<Item = Option<ClassSet>>) -> Option<RuleColumns> 
     Some(RuleColumns { names: SET, rows: sets.map(cells).collect::<Option<_>>()? })
 }
 
-fn binary(named: &NamedArtifact<'_>, table: &Table, column: &str, kind: ScoreKind) -> Result<Binary, Error> {
+fn binary(
+    named: &NamedArtifact<'_>,
+    table: &Table,
+    column: &str,
+    kind: ScoreKind,
+) -> Result<BinaryScores, Error> {
     let artifact = named.stored.artifact();
     let of_points = artifact.operating_points().map(|points| points.encoding());
     let encoding = of_points.or(artifact.prediction_sets().map(|sets| sets.encoding()));
     let encoding = encoding.unwrap_or(artifact.header().encoding);
-    if encoding.is_quantized() {
-        return Ok(Binary::Codes(input::codes(&table.codes(column)?, encoding)?));
-    }
-    if encoding.is_margin() != (kind == ScoreKind::Margin) {
+    if !encoding.is_quantized() && encoding.is_margin() != (kind == ScoreKind::Margin) {
         return Err(named.mismatch(match kind {
             ScoreKind::Probability => "binary scores",
             ScoreKind::Margin => "binary scores of any size",
         }));
     }
-    let scores = table.numbers(column)?;
-    Ok(match kind {
-        ScoreKind::Probability => Binary::Scores(scores.scores()?),
-        ScoreKind::Margin => Binary::Margins(scores.margins()?),
-    })
-}
-
-impl Binary {
-    fn len(&self) -> usize {
-        match self {
-            Self::Scores(scores) => scores.len(),
-            Self::Margins(margins) => margins.len(),
-            Self::Codes(codes) => codes.len(),
-        }
-    }
+    Ok(BinaryScores::read(table, column, encoding, kind)?.0)
 }
 
 /// The code of each row's group; empty if there is one group.
@@ -140,13 +140,13 @@ fn groups(
     names.values.iter().map(code).collect()
 }
 
-fn verdicts(points: &OperatingPoints<'_>, scores: &Binary, groups: &[usize]) -> Option<RuleColumns> {
+fn verdicts(points: &OperatingPoints<'_>, scores: &BinaryScores, groups: &[usize]) -> Option<RuleColumns> {
     let verdict = |row: usize| -> Option<Verdict> {
         let group = groups.get(row).copied().unwrap_or(0);
         Some(match scores {
-            Binary::Scores(scores) => points.point(group)?.verdict(scores[row]),
-            Binary::Margins(margins) => points.point(group)?.verdict(margins[row]),
-            Binary::Codes(codes) => points.code_point(group)?.verdict(codes[row]).ok()?,
+            BinaryScores::Scores(scores) => points.point(group)?.verdict(scores[row]),
+            BinaryScores::Margins(margins) => points.point(group)?.verdict(margins[row]),
+            BinaryScores::Codes(codes) => points.code_point(group)?.verdict(codes[row]).ok()?,
         })
     };
     let rows = (0..scores.len()).map(|row| Some(vec![verdict(row)?.to_string()]));
@@ -155,11 +155,11 @@ fn verdicts(points: &OperatingPoints<'_>, scores: &Binary, groups: &[usize]) -> 
 
 fn binary_sets<'s>(
     sets: &'s PredictionSets<'_>,
-    scores: &'s Binary,
+    scores: &'s BinaryScores,
 ) -> impl Iterator<Item = Option<ClassSet>> + 's {
     (0..scores.len()).map(|row| match scores {
-        Binary::Scores(scores) => sets.of_score(scores[row]),
-        Binary::Margins(margins) => sets.of_margin(margins[row]),
-        Binary::Codes(codes) => sets.of_code(codes[row]),
+        BinaryScores::Scores(scores) => sets.of_score(scores[row]),
+        BinaryScores::Margins(margins) => sets.of_margin(margins[row]),
+        BinaryScores::Codes(codes) => sets.of_code(codes[row]),
     })
 }

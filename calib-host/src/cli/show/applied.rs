@@ -1,10 +1,11 @@
 //! The columns that `calib apply` writes.
 
-use std::io::Write;
+use std::borrow::Cow;
 
 use calib_core::artifact::Method;
-use calib_core::{Artifact, DecisionRule, Outcome};
+use calib_core::{Artifact, Calibrated, DecisionRule, Outcome};
 use calib_host::apply::{Applied, AppliedClasses};
+use calib_host::output::{NewColumn, Values};
 
 /// What every calibrated probability has, what intervals and Venn-Abers add, and what a randomised artefact does.
 pub(crate) const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
@@ -14,8 +15,6 @@ pub(crate) const VENN_ABERS: [&str; 2] = ["p0", "p1"];
 pub(crate) const WORD: &str = "word";
 /// What an artefact with a decision rule adds.
 pub(crate) const ACTION: &str = "action";
-
-type Writer<'w> = csv::Writer<&'w mut dyn Write>;
 
 /// Which columns an artefact's results have.
 #[derive(Clone, Copy)]
@@ -34,94 +33,81 @@ impl<'a> AppliedColumns<'a> {
         Self { pair, words, decision: artifact.decision().copied() }
     }
 
-    /// The names of a probability's columns, each with this behind it.
-    pub(crate) fn write_header(self, behind: &str, writer: &mut Writer<'_>) -> csv::Result<()> {
-        ADDED
-            .iter()
-            .chain(self.pair.iter().flatten())
-            .try_for_each(|name| writer.write_field(format!("{name}{behind}")))
-    }
-
-    /// A probability with its evidence. An `f32` is printed with the digits that give it back.
-    pub(crate) fn write(self, row: &Applied, writer: &mut Writer<'_>) -> csv::Result<()> {
-        let calibrated = row.outcome.calibrated();
-        writer.write_field(shown(calibrated.map(|c| c.prob)))?;
-        writer.write_field(shown(calibrated.map(|c| c.bin)))?;
-        writer.write_field(shown(calibrated.and_then(|c| c.epsilon)))?;
-        writer.write_field(row.flags())?;
-        if self.pair.is_some() {
-            let interval = calibrated.and_then(|c| c.interval);
-            writer.write_field(shown(interval.map(|interval| interval.lo)))?;
-            writer.write_field(shown(interval.map(|interval| interval.hi)))?;
-        }
-        Ok(())
-    }
-
-    /// The names of the columns of all classes.
-    pub(crate) fn write_classes_header(
+    /// Probabilities with their evidence, each name with this behind it.
+    pub(crate) fn probs<'r>(
         self,
-        classes: u16,
-        evidence: bool,
-        writer: &mut Writer<'_>,
-    ) -> csv::Result<()> {
-        let names: &[&str] = if evidence { &["prob", "bin", "epsilon"] } else { &["prob"] };
-        writer.write_field("class")?;
-        for name in names {
-            (0..classes).try_for_each(|class| writer.write_field(format!("{name}_{class}")))?;
+        behind: &str,
+        rows: impl Iterator<Item = &'r Applied> + Clone,
+    ) -> Vec<NewColumn> {
+        let calibrated = || rows.clone().map(|row| row.outcome.calibrated());
+        let flags = rows.clone().map(|row| row.flags().into()).collect();
+        let [prob, bin, epsilon, name_of_flags] = ADDED.map(|name| format!("{name}{behind}"));
+        let mut columns = vec![
+            NewColumn::probs(prob, calibrated().map(|c| Some(c?.prob)).collect()),
+            NewColumn::new(bin, bins(calibrated())),
+            NewColumn::new(epsilon, epsilons(calibrated())),
+            NewColumn::new(name_of_flags, Values::Text(flags)),
+        ];
+        if let Some([lo, hi]) = self.pair {
+            let interval = || calibrated().map(|c| c?.interval);
+            let ends = [
+                (lo, interval().map(|interval| Some(interval?.lo)).collect()),
+                (hi, interval().map(|interval| Some(interval?.hi)).collect()),
+            ];
+            columns.extend(
+                ends.map(|(name, ends)| NewColumn::new(format!("{name}{behind}"), Values::F32(ends))),
+            );
         }
-        writer.write_field("flags")
+        columns
     }
 
-    /// The predicted class and every class's probability.
-    pub(crate) fn write_classes(
-        self,
-        row: &AppliedClasses,
-        evidence: bool,
-        writer: &mut Writer<'_>,
-    ) -> csv::Result<()> {
-        writer.write_field(row.top.class.to_string())?;
-        row.probs.iter().try_for_each(|&prob| writer.write_field(shown(prob)))?;
+    /// Predicted classes and every class's probability.
+    pub(crate) fn classes(self, rows: &[AppliedClasses], classes: u16, evidence: bool) -> Vec<NewColumn> {
+        let mut columns = vec![class_column("class", rows.iter().map(|row| row.top.class))];
+        let each = || (0..classes).map(usize::from);
+        columns.extend(each().map(|class| {
+            NewColumn::probs(format!("prob_{class}"), rows.iter().map(|row| row.probs[class]).collect())
+        }));
         if evidence {
-            let each = || row.outcomes.iter().map(Outcome::calibrated);
-            each().try_for_each(|c| writer.write_field(shown(c.map(|c| c.bin))))?;
-            each().try_for_each(|c| writer.write_field(shown(c.and_then(|c| c.epsilon))))?;
+            let of = |class: usize| rows.iter().map(move |row| row.outcomes[class].calibrated());
+            columns.extend(each().map(|class| NewColumn::new(format!("bin_{class}"), bins(of(class)))));
+            columns
+                .extend(each().map(|class| NewColumn::new(format!("epsilon_{class}"), epsilons(of(class)))));
         }
-        writer.write_field(row.flags())
+        let flags = rows.iter().map(|row| row.flags().into()).collect();
+        columns.push(NewColumn::new("flags", Values::Text(flags)));
+        columns
     }
 
-    /// The names of what every row ends with: those of thresholds or sets come last.
-    pub(crate) fn write_end_header(self, rule: &[&str], writer: &mut Writer<'_>) -> csv::Result<()> {
-        if self.words {
-            writer.write_field(WORD)?;
-        }
-        if self.decision.is_some() {
-            writer.write_field(ACTION)?;
-        }
-        rule.iter().try_for_each(|name| writer.write_field(name))?;
-        writer.write_record(None::<&[u8]>)
-    }
-
-    /// The row's random word, the action for its first probability, what thresholds or sets say, and its end.
-    pub(crate) fn write_end(
+    /// What every row ends with: its random word, and the action for its first probability.
+    pub(crate) fn end<'r>(
         self,
-        word: Option<u32>,
-        first: &Outcome,
-        rule: &[String],
-        writer: &mut Writer<'_>,
-    ) -> csv::Result<()> {
+        rows: impl Iterator<Item = (Option<u32>, &'r Outcome)> + Clone,
+    ) -> Vec<NewColumn> {
+        let mut columns = Vec::new();
         if self.words {
-            writer.write_field(shown(word))?;
+            columns.push(NewColumn::new(WORD, Values::U32(rows.clone().map(|row| row.0).collect())));
         }
         if let Some(rule) = self.decision {
-            let action = rule.action(rule.decide(first));
-            writer.write_field(action.map_or("", |action| action.name))?;
+            let action = |outcome: &Outcome| {
+                let action = rule.action(rule.decide(outcome));
+                action.map_or(Cow::Borrowed(""), |action| action.name.to_owned().into())
+            };
+            columns.push(NewColumn::new(ACTION, Values::Text(rows.map(|row| action(row.1)).collect())));
         }
-        rule.iter().try_for_each(|cell| writer.write_field(cell))?;
-        writer.write_record(None::<&[u8]>)
+        columns
     }
 }
 
-/// What is not there is an empty field.
-fn shown(value: Option<impl ToString>) -> String {
-    value.map_or(String::new(), |value| value.to_string())
+/// A column of classes.
+pub(crate) fn class_column(name: impl Into<String>, classes: impl Iterator<Item = u16>) -> NewColumn {
+    NewColumn::new(name, Values::U32(classes.map(|class| Some(class.into())).collect()))
+}
+
+fn bins<'r>(calibrated: impl Iterator<Item = Option<&'r Calibrated>>) -> Values {
+    Values::U32(calibrated.map(|c| Some(c?.bin.into())).collect())
+}
+
+fn epsilons<'r>(calibrated: impl Iterator<Item = Option<&'r Calibrated>>) -> Values {
+    Values::F32(calibrated.map(|c| c?.epsilon).collect())
 }

@@ -20,7 +20,7 @@ mod slots;
 mod threshold;
 mod warnings;
 
-pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD};
+pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessment::{
     after_margins, assessment, before_after, clusters, each, of_margins, top_k, vectors, vectors_json,

@@ -17,9 +17,6 @@ use crate::input::table::Table;
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
 
-/// A text of so many bytes is read again, all at once, to find out which of its faults to tell.
-const LONGEST_READ_AGAIN: u64 = 64 << 20;
-
 /// Scores and labels of a binary problem, and where they come from.
 #[derive(Debug)]
 pub struct BinaryInput {
@@ -69,26 +66,47 @@ impl<'a> BinaryFiles<'a> {
     /// If a file cannot be read or is not of its format, a column is missing, a cell is not a score in `[0, 1]` or a label 0
     /// or 1, or there are not as many labels as scores. The row is the first that has the fault.
     pub fn read(&self, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
-        let mut pieces = self.pieces(ScoreKind::Probability, watch)?;
+        let mut pieces = self.pieces::<f32>(ScoreKind::Probability, watch)?;
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.
         let contents = pieces.contents();
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             let hash = scope.spawn(|| sha256(&contents, &stop));
-            let data = collected(&mut pieces).map_err(|fault| pieces.first_fault(fault));
+            let data = collected(&mut pieces);
             stop.store(data.is_err(), Ordering::Relaxed);
             let hash = hash.join().expect("hashing does not panic");
             let (data, labels) = (data?, pieces.label_place());
-            Ok(BinaryInput { data, sha256: hash?, scores: pieces.scores.place(), labels })
+            Ok(BinaryInput { data, sha256: hash?, scores: pieces.place(), labels })
         })
     }
 
     /// Opens both columns, to be read piece by piece; `watch` is told how far it is with the scores.
     ///
+    /// ```
+    /// use calib_host::ScoreKind;
+    /// use calib_host::input::BinaryFiles;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("held_out.csv");
+    /// std::fs::write(&path, "score,label\n0.2,0\n0.9,1\n0.7,1\n")?;
+    /// let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
+    /// let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &|_| ())?;
+    /// let mut positives = 0;
+    /// while let Some(piece) = pieces.read_next()? {
+    ///     positives += piece.labels.iter().filter(|&&label| label).count();
+    /// }
+    /// assert_eq!(positives, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Pieces::open`], or if both are standard input.
-    pub fn pieces<'w>(&self, kind: ScoreKind, watch: Watch<'w>) -> Result<BinaryPieces<'w>, FileError>
+    pub fn pieces<'w, S: ScoreNumber>(
+        &self,
+        kind: ScoreKind,
+        watch: Watch<'w>,
+    ) -> Result<BinaryPieces<'w, S>, FileError>
     where
         'a: 'w,
     {
@@ -109,36 +127,59 @@ impl<'a> BinaryFiles<'a> {
 }
 
 /// All points of a file.
-fn collected(pieces: &mut BinaryPieces<'_>) -> Result<BinaryData, FileError> {
+fn collected(pieces: &mut BinaryPieces<'_, f32>) -> Result<BinaryData, FileError> {
     let mut points = BinaryCollector::new(IN_MEMORY_POINTS);
-    while let Some(BinaryPiece { scores, labels }) = pieces.next()? {
+    while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
         points.extend_device_scores(&scores, &labels).map_err(FileError::spill)?;
     }
     Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows"))
 }
 
+/// A number as which scores are read: `f32` as the device sees them, `f64` as they are.
+pub trait ScoreNumber: Copy {
+    /// A column of scores of this kind.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::device_scores`].
+    fn column(table: &Table, name: &str, kind: ScoreKind) -> Result<Column<Self>, FileError>;
+}
+
+impl ScoreNumber for f32 {
+    fn column(table: &Table, name: &str, kind: ScoreKind) -> Result<Column<Self>, FileError> {
+        table.device_scores(name, kind)
+    }
+}
+
+impl ScoreNumber for f64 {
+    fn column(table: &Table, name: &str, kind: ScoreKind) -> Result<Column<Self>, FileError> {
+        let scores = table.numbers(name)?;
+        scores.check_scores(kind)?;
+        Ok(scores)
+    }
+}
+
 /// Scores and labels of a binary problem, piece by piece.
-pub struct BinaryPieces<'w> {
+pub struct BinaryPieces<'w, S> {
     files: BinaryFiles<'w>,
     kind: ScoreKind,
     scores: Pieces<'w>,
     labels: Option<Pieces<'w>>,
-    waiting: Waiting,
+    waiting: Waiting<S>,
 }
 
-/// Scores, as the device sees them, and their labels.
+/// Scores and their labels.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BinaryPiece {
+pub struct BinaryPiece<S> {
     /// The scores, at least one.
-    pub scores: Vec<f32>,
+    pub scores: Vec<S>,
     /// As many labels: whether each is class 1.
     pub labels: Vec<bool>,
 }
 
 /// Scores and labels of which the other half is still to come.
-#[derive(Default)]
-struct Waiting {
-    scores: Vec<f32>,
+struct Waiting<S> {
+    scores: Vec<S>,
     labels: Vec<bool>,
     /// How many there were of each, and where.
     seen: [usize; 2],
@@ -147,33 +188,36 @@ struct Waiting {
     over: [bool; 2],
 }
 
-impl BinaryPieces<'_> {
+impl<S: ScoreNumber> BinaryPieces<'_, S> {
     /// The next scores and labels, side by side; `None` at the end of both.
     ///
     /// # Errors
     ///
     /// As [`BinaryFiles::read`].
-    #[expect(clippy::should_implement_trait, reason = "an iterator has no errors, and does not rewind")]
-    pub fn next(&mut self) -> Result<Option<BinaryPiece>, FileError> {
+    pub fn read_next(&mut self) -> Result<Option<BinaryPiece<S>>, FileError> {
+        self.advance().map_err(|fault| self.first_fault(fault))
+    }
+
+    fn advance(&mut self) -> Result<Option<BinaryPiece<S>>, FileError> {
         let Self { files, kind, scores: score_pieces, labels: label_pieces, waiting } = self;
         let Some(label_pieces) = label_pieces else {
-            let Some(table) = score_pieces.next()? else {
+            let Some(table) = score_pieces.read_next()? else {
                 waiting.check()?;
                 return Ok(None);
             };
             waiting.add_labels(labels_beside(&table, files.label_column)?);
-            waiting.add_scores(table.device_scores(files.score_column, *kind)?);
+            waiting.add_scores(S::column(&table, files.score_column, *kind)?);
             return waiting.take(false);
         };
         while waiting.over != [true; 2] {
             if !waiting.over[0] && (waiting.scores.is_empty() || waiting.over[1]) {
-                match score_pieces.next()? {
-                    Some(table) => waiting.add_scores(table.device_scores(files.score_column, *kind)?),
+                match score_pieces.read_next()? {
+                    Some(table) => waiting.add_scores(S::column(&table, files.score_column, *kind)?),
                     None => waiting.over[0] = true,
                 }
             }
             if !waiting.over[1] && (waiting.labels.is_empty() || waiting.over[0]) {
-                match label_pieces.next()? {
+                match label_pieces.read_next()? {
                     Some(table) => waiting.add_labels(table.binary_labels(files.label_column)?),
                     None => waiting.over[1] = true,
                 }
@@ -210,11 +254,11 @@ impl BinaryPieces<'_> {
     /// The fault to tell of texts that have one: the one that reading all at once finds, which looks at one kind of fault after the
     /// other. Of a text too long for that it is the fault itself, which is the first by row.
     fn first_fault(&self, fault: FileError) -> FileError {
-        let files = || std::iter::once(&self.scores).chain(&self.labels);
-        if !files().any(|file| file.is_short_text(LONGEST_READ_AGAIN)) {
+        let mut files = std::iter::once(&self.scores).chain(&self.labels);
+        if !files.any(Pieces::is_short_text) {
             return fault;
         }
-        let whole = |file: &Pieces<'_>| match file.is_short_text(LONGEST_READ_AGAIN) {
+        let whole = |file: &Pieces<'_>| match file.is_short_text() {
             true => file.as_a_whole(),
             false => file.again(),
         };
@@ -222,8 +266,8 @@ impl BinaryPieces<'_> {
             let scores = whole(&self.scores)?;
             let labels = self.labels.as_ref().map(whole).transpose()?;
             let (files, kind) = (self.files, self.kind);
-            let mut pieces = BinaryPieces { files, kind, scores, labels, waiting: Waiting::default() };
-            while pieces.next()?.is_some() {}
+            let mut pieces = BinaryPieces::<S> { files, kind, scores, labels, waiting: Waiting::default() };
+            while pieces.advance()?.is_some() {}
             Ok(())
         };
         read().err().unwrap_or(fault)
@@ -231,6 +275,11 @@ impl BinaryPieces<'_> {
 
     fn contents(&self) -> Vec<super::hash::Content> {
         std::iter::once(&self.scores).chain(&self.labels).map(Pieces::content).collect()
+    }
+
+    /// The file of scores.
+    pub fn place(&self) -> Place {
+        self.scores.place()
     }
 
     /// The column of labels, once some were read.
@@ -243,8 +292,14 @@ fn labels_beside(table: &Table, column: &str) -> Result<Column<bool>, FileError>
     if table.is_lone_array() { Err(FileError::NoLabels) } else { table.binary_labels(column) }
 }
 
-impl Waiting {
-    fn add_scores(&mut self, column: Column<f32>) {
+impl<S> Default for Waiting<S> {
+    fn default() -> Self {
+        Self { scores: Vec::new(), labels: Vec::new(), seen: [0; 2], places: [None, None], over: [false; 2] }
+    }
+}
+
+impl<S> Waiting<S> {
+    fn add_scores(&mut self, column: Column<S>) {
         self.seen[0] += column.len();
         self.places[0].get_or_insert(column.place);
         append(&mut self.scores, column.values);
@@ -257,7 +312,7 @@ impl Waiting {
     }
 
     /// What has both halves; the rest is forgotten if its other half will never come.
-    fn take(&mut self, alone: bool) -> Result<Option<BinaryPiece>, FileError> {
+    fn take(&mut self, alone: bool) -> Result<Option<BinaryPiece<S>>, FileError> {
         let both = self.scores.len().min(self.labels.len());
         let piece =
             BinaryPiece { scores: front(&mut self.scores, both), labels: front(&mut self.labels, both) };

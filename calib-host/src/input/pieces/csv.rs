@@ -8,7 +8,7 @@ use std::path::Path;
 use ::csv::{ByteRecord, ReaderBuilder};
 use rayon::prelude::*;
 
-use super::column_use::ColumnUse;
+use super::column_use::Columns;
 use super::fields::{Fields, HeaderColumn};
 use crate::files::{FileError, Format, Place, Problem};
 use crate::input::csv::fill;
@@ -16,7 +16,7 @@ use crate::input::guard::guarded;
 use crate::input::limit::MAX_READ_BYTES;
 use crate::input::rows::Rows;
 use crate::input::source::other_kind;
-use crate::input::table::{Table, Wanted};
+use crate::input::table::Table;
 
 /// About so many bytes are a piece: its fields stay in a cache. Fuzzed, a short text has several.
 pub(super) const PIECE_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 18 };
@@ -59,7 +59,7 @@ struct Schema {
     header: Vec<u8>,
     /// The names of all columns, and what each that is wanted is for.
     columns: Vec<HeaderColumn>,
-    wanted: Vec<String>,
+    wanted: Columns,
 }
 
 impl CsvPieces {
@@ -68,7 +68,7 @@ impl CsvPieces {
     pub(super) fn open(
         path: &Path,
         mut file: File,
-        columns: &[(String, ColumnUse)],
+        columns: &Columns,
         piece_len: usize,
     ) -> io::Result<Option<Self>> {
         let mut start = Vec::new();
@@ -87,15 +87,10 @@ impl CsvPieces {
             return Ok(None);
         }
         let rest = start.split_off(end);
-        let used = |name: &str| {
-            let mut uses = columns.iter().filter(|(wanted, _)| wanted == name.trim()).map(|&(_, used)| used);
-            // A column that is wanted for two ends is kept as it is.
-            uses.next().map(|used| if uses.all(|other| other == used) { used } else { ColumnUse::Text })
-        };
         let schema = Schema {
             place: Place::file(path),
-            columns: names.iter().map(|name| (name.to_owned(), used(name))).collect(),
-            wanted: columns.iter().map(|(name, _)| name.clone()).collect(),
+            columns: names.iter().map(|name| (name.to_owned(), columns.use_of(name))).collect(),
+            wanted: columns.clone(),
             header: start,
         };
         let line = 1 + line_feeds(&schema.header);
@@ -225,10 +220,9 @@ impl Schema {
     fn careful(&self, piece: &Piece) -> Result<Table, FileError> {
         let bytes = [&self.header[..], &piece.bytes].concat();
         let above = 1 + line_feeds(&self.header);
-        let wanted: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
         let mut table = Table::at(self.place.clone(), Rows::From(0));
         let line_of = |line: u64| line + piece.line - above;
-        fill(&mut table, self.place.clone(), &bytes, Wanted::Only(&wanted), line_of)?;
+        self.wanted.wanted(|wanted| fill(&mut table, self.place.clone(), &bytes, wanted, line_of))?;
         Ok(table)
     }
 }
@@ -238,7 +232,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::input::ColumnUse;
     use crate::input::source::Source;
+    use crate::input::table::Wanted;
 
     /// Text of a header and lines, most of them records: with quotes, blank lines, any ends of lines, and faults.
     fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -278,6 +274,13 @@ mod tests {
         [numbers, labels]
     }
 
+    /// The text of all columns that were read, row by row.
+    fn shown(table: &Table) -> Vec<Vec<String>> {
+        let shown = table.shown(table.cells(0));
+        let line = |row| shown.record(row).map(std::borrow::Cow::into_owned).collect();
+        (0..table.cells(0)).map(line).collect()
+    }
+
     /// The columns of two pieces after each other: the first fault counts.
     fn joined(front: Read, back: Read) -> Read {
         let mut front = front?;
@@ -288,23 +291,28 @@ mod tests {
     proptest! {
         /// Wherever a text is cut into pieces, it has the values, the places and the faults that it has as a whole.
         #[test]
-        fn pieces_are_the_whole(text in text(), piece_len in 6usize..90, as_text in any::<bool>()) {
+        fn pieces_are_the_whole(text in text(), piece_len in 6usize..90, as_text in any::<bool>(), all in any::<bool>()) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("t.csv");
             std::fs::write(&path, &text).unwrap();
-            let whole = Source::from_bytes(&path, text).and_then(|source| Table::read_only(&source, &["a", "b"]));
+            let whole_wanted = if all { Wanted::All } else { Wanted::Only(&["a", "b"]) };
+            let whole =
+                Source::from_bytes(&path, text).and_then(|source| Table::read_wanted(&source, whole_wanted));
             let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
-            let wanted = [("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];
+            let named = vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];
+            let wanted = if all { Columns::All } else { Columns::Named(named) };
             let pieces = CsvPieces::open(&path, File::open(&path).unwrap(), &wanted, piece_len).unwrap();
             // One that fits into a piece is not read in pieces.
             let Some(mut pieces) = pieces else { return Ok(()) };
             let mut read = [Ok(Vec::new()), Ok(Vec::new())];
+            let mut lines = Vec::new();
             let fault = loop {
                 match pieces.next() {
                     Ok(Some(table)) => {
                         let [a, b] = columns(&table);
                         let [before_a, before_b] = read;
                         read = [joined(before_a, a), joined(before_b, b)];
+                        lines.extend(shown(&table));
                     }
                     Ok(None) => break None,
                     Err(fault) => break Some(fault.to_string()),
@@ -313,6 +321,9 @@ mod tests {
             prop_assert_eq!(fault, whole.as_ref().err().map(ToString::to_string));
             if let Ok(whole) = whole {
                 prop_assert_eq!(read, columns(&whole));
+                if all || as_text {
+                    prop_assert_eq!(lines, shown(&whole));
+                }
             }
         }
     }

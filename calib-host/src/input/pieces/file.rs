@@ -4,17 +4,20 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use super::column_use::ColumnUse;
+use super::column_use::{ColumnUse, Columns};
 use super::csv::{CsvPieces, PIECE_LEN_BYTES};
 use super::hash::Content;
 use super::npy::NpyPieces;
 use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
+#[cfg(feature = "arrow")]
+use crate::input::arrow::parquet::ParquetPieces;
 use crate::input::guard::guarded;
 use crate::input::limit::CHUNK_ROWS;
-#[cfg(feature = "arrow")]
-use crate::input::parquet::ParquetPieces;
 use crate::input::source::Source;
 use crate::input::table::Table;
+
+/// A text of so many bytes is read again, all at once, to find out which of its faults to tell.
+const LONGEST_READ_AGAIN: u64 = 64 << 20;
 
 /// The columns of a file, piece by piece: of a NumPy array, of Parquet and of CSV some rows at a time, of anything else all at
 /// once, as of standard input and of what is compressed.
@@ -29,7 +32,7 @@ use crate::input::table::Table;
 /// let mut pieces = Pieces::open(&path, &[("score", ColumnUse::Numbers)], &|_| ())?;
 /// for _ in 0..2 {
 ///     let mut sum = 0.0;
-///     while let Some(table) = pieces.next()? {
+///     while let Some(table) = pieces.read_next()? {
 ///         sum += table.device_scores("score", ScoreKind::Probability)?.values.iter().sum::<f32>();
 ///     }
 ///     assert_eq!(sum, 1.125);
@@ -39,7 +42,7 @@ use crate::input::table::Table;
 /// ```
 pub struct Pieces<'w> {
     content: Content,
-    columns: Vec<(String, ColumnUse)>,
+    columns: Columns,
     tables: Tables,
     /// How much there is to read, if the file is read in pieces.
     total: Option<(Unit, u64)>,
@@ -65,7 +68,20 @@ impl<'w> Pieces<'w> {
     /// If it cannot be read, or its start says that it is damaged; a file that is read all at once, also for what
     /// [`Table::read_only`] refuses.
     pub fn open(path: &Path, columns: &[(&str, ColumnUse)], watch: Watch<'w>) -> Result<Self, FileError> {
-        let columns: Vec<_> = columns.iter().map(|&(name, used)| (name.to_owned(), used)).collect();
+        let columns = columns.iter().map(|&(name, used)| (name.to_owned(), used)).collect();
+        Self::open_columns(path, Columns::Named(columns), watch)
+    }
+
+    /// Opens a file as [`Pieces::open`], of which all columns are wanted, for anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pieces::open`].
+    pub fn open_all(path: &Path, watch: Watch<'w>) -> Result<Self, FileError> {
+        Self::open_columns(path, Columns::All, watch)
+    }
+
+    fn open_columns(path: &Path, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
         if let Some((tables, unit, total)) = Tables::in_pieces(path, &columns)? {
             let content = Content::File(path.into());
             return Ok(Self { content, columns, tables, total: Some((unit, total)), done: 0, watch });
@@ -74,7 +90,7 @@ impl<'w> Pieces<'w> {
     }
 
     /// Reads a file all at once.
-    fn whole(path: &Path, columns: Vec<(String, ColumnUse)>, watch: Watch<'w>) -> Result<Self, FileError> {
+    fn whole(path: &Path, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
         let source = Source::read(path, watch)?;
         let tables = Tables::whole(&source, &columns)?;
         Ok(Self { content: Content::Memory(source.into()), columns, tables, total: None, done: 0, watch })
@@ -85,8 +101,7 @@ impl<'w> Pieces<'w> {
     /// # Errors
     ///
     /// If the file cannot be read on, or is damaged.
-    #[expect(clippy::should_implement_trait, reason = "an iterator has no errors, and does not rewind")]
-    pub fn next(&mut self) -> Result<Option<Table>, FileError> {
+    pub fn read_next(&mut self) -> Result<Option<Table>, FileError> {
         let place = self.place();
         let next = match &mut self.tables {
             Tables::Whole(table) => Ok(table.take()),
@@ -147,9 +162,22 @@ impl<'w> Pieces<'w> {
         }
     }
 
-    /// Whether this is a text that is read in pieces, of this length at most.
-    pub(super) fn is_short_text(&self, len_bytes: u64) -> bool {
-        matches!(self.total, Some((Unit::Bytes, total)) if total <= len_bytes)
+    /// The fault to tell of a text that has one in `fault` or before: the one that `look` finds in the whole, which is read for one
+    /// kind of fault after the other. Of a text that is too long for that, and of anything else, it is the fault itself.
+    pub fn first_fault<E: From<FileError>>(&self, fault: E, look: impl FnOnce(Table) -> Result<(), E>) -> E {
+        if !self.is_short_text() {
+            return fault;
+        }
+        let read = || {
+            let table = self.as_a_whole()?.read_next()?;
+            table.map_or(Ok(()), look)
+        };
+        read().err().unwrap_or(fault)
+    }
+
+    /// Whether this is a text that is read in pieces, and not too long to be read again all at once.
+    pub(super) fn is_short_text(&self) -> bool {
+        matches!(self.total, Some((Unit::Bytes, total)) if total <= LONGEST_READ_AGAIN)
     }
 
     /// The same file from its start, all at once.
@@ -168,15 +196,12 @@ impl<'w> Pieces<'w> {
 }
 
 impl Tables {
-    fn whole(source: &Source, columns: &[(String, ColumnUse)]) -> Result<Self, FileError> {
-        Ok(Self::Whole(Some(Table::read_only(source, &names(columns))?)))
+    fn whole(source: &Source, columns: &Columns) -> Result<Self, FileError> {
+        Ok(Self::Whole(Some(columns.wanted(|wanted| Table::read_wanted(source, wanted))?)))
     }
 
     /// The tables of a file that can be read in pieces, and how much there is of it.
-    fn in_pieces(
-        path: &Path,
-        columns: &[(String, ColumnUse)],
-    ) -> Result<Option<(Self, Unit, u64)>, FileError> {
+    fn in_pieces(path: &Path, columns: &Columns) -> Result<Option<(Self, Unit, u64)>, FileError> {
         if path == Path::new("-") {
             return Ok(None);
         }
@@ -196,7 +221,7 @@ impl Tables {
             }
             #[cfg(feature = "arrow")]
             Some(Format::Parquet) => {
-                let pieces = ParquetPieces::open(path, file, &names(columns))?;
+                let pieces = columns.wanted(|wanted| ParquetPieces::open(path, file, wanted))?;
                 let rows = pieces.rows();
                 Some((Self::Parquet(pieces), Unit::Rows, rows))
             }
@@ -208,8 +233,4 @@ impl Tables {
             _ => None,
         })
     }
-}
-
-fn names(columns: &[(String, ColumnUse)]) -> Vec<&str> {
-    columns.iter().map(|(name, _)| name.as_str()).collect()
 }

@@ -6,8 +6,10 @@ mod csv;
 mod fields;
 mod file;
 mod hash;
+mod matrix;
 mod npy;
 
-pub use binary::{BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces};
+pub use binary::{BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ScoreNumber};
 pub use column_use::ColumnUse;
 pub use file::Pieces;
+pub use matrix::MatrixPieces;

@@ -2,6 +2,7 @@
 //!
 //! A new one: a file here with a `pub(super) const CASES`, a script of its peers beside it, and a line in [`all`].
 
+mod apply;
 mod binary;
 mod fit;
 mod report;
@@ -10,7 +11,7 @@ use crate::case::Case;
 
 /// All cases, in the order of the table.
 pub(crate) fn all() -> Vec<&'static Case> {
-    [fit::CASES, report::CASES].into_iter().flatten().collect()
+    [fit::CASES, apply::CASES, report::CASES].into_iter().flatten().collect()
 }
 
 #[cfg(test)]

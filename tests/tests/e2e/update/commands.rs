@@ -134,7 +134,12 @@ fn progress_is_shown_on_a_terminal_alone() {
     assert_eq!(on_a_terminal(folder.path(), &device, &["--quiet"]), "");
     fs::write(folder.path().join("cal.bin"), calibrator(60, 4, Some(ID)).as_bytes()).unwrap();
     let piped = run(folder.path(), &["push", "cal.bin"], device.port().unwrap());
-    assert!(piped.status.success() && words(&piped).lines().count() == 1, "{}", words(&piped));
+    let said: Vec<String> = words(&piped).lines().map(str::to_owned).collect();
+    let [in_force, next, _] = &said[..] else { panic!("{said:?}") };
+    assert!(
+        piped.status.success() && in_force.contains("is in force") && next.starts_with("next: "),
+        "{said:?}"
+    );
 }
 
 #[test]

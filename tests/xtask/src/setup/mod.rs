@@ -25,6 +25,8 @@ pub(crate) struct Needs<'a> {
     pub(crate) programs: &'a [&'a Program],
     /// Commands of cargo's own that `cargo install` builds: the command, and its package.
     pub(crate) cargo: &'a [(&'a str, &'a str)],
+    /// Whether mdBook is used, which `cargo install` builds, too.
+    pub(crate) mdbook: bool,
 }
 
 /// Installs what is missing, or only says what is missing.
@@ -59,6 +61,12 @@ impl Setup {
                 install.args(["install", "--locked", "--debug", package]);
                 steps.push(Step { shown, work: Box::new(move || run(&mut install)) });
             }
+        }
+        if needs.mdbook && output("mdbook", &["--version"]).is_none() {
+            // Pages alone: no server, and no search.
+            const INSTALL: [&str; 5] = ["install", "--locked", "--debug", "--no-default-features", "mdbook"];
+            let shown = format!("cargo {}", INSTALL.join(" "));
+            steps.push(Step { shown, work: Box::new(|| run(cargo(&root()).args(INSTALL))) });
         }
         if steps.is_empty() && missing.is_empty() {
             return Ok(());

@@ -1,12 +1,14 @@
 //! The CORP approach: calibration curve and score decomposition from the isotonic fit (Dimitriadis, Gneiting and Jordan 2021).
 
+use std::io;
+
 use serde::Serialize;
 
 use super::consistency::{BandPoint, consistency_band};
 use super::deviation::CurveDeviation;
 use super::distinct::Distinct;
 use crate::assess::{Bootstrap, ProperScore};
-use crate::points::{Block, isotonic_blocks};
+use crate::points::{Block, Group, Sorter, mean_is_below, pool, pool_groups};
 use crate::stats::ExactSum;
 
 /// A stretch of probabilities at which the fit has one value.
@@ -54,29 +56,33 @@ pub struct Corp {
 
 impl Corp {
     /// `resampling` is how to draw the band, with one minus its coverage.
-    pub(super) fn new(distinct: &Distinct, resampling: Option<&Bootstrap>) -> Self {
-        let blocks = isotonic_blocks(&distinct.groups);
-        let mut rest = blocks.iter();
-        let mut block = rest.next().expect("there are rows");
-        let fitted: Vec<f64> = distinct
-            .groups
-            .iter()
-            .map(|group| {
-                while block.hi < group.score {
-                    block = rest.next().expect("every group is in a block");
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be written.
+    pub(super) fn new(distinct: &Distinct, resampling: Option<&Bootstrap>) -> io::Result<Self> {
+        // Pooled once more, the blocks of parts are those of the whole.
+        let parts = distinct.map(|groups| pool_groups(groups));
+        let blocks = pool(parts.into_iter().flatten(), mean_is_below);
+        let mut differences = Sorter::like(distinct.groups());
+        let of_part = |groups: &mut dyn Iterator<Item = Group>| {
+            let mut rest = &blocks[..];
+            let record = |group: Group| {
+                if rest[0].hi < group.score {
+                    rest = &rest[rest.partition_point(|block| block.hi < group.score)..];
                 }
-                value(block)
-            })
-            .collect();
-        let differences =
-            distinct.groups.iter().zip(&fitted).map(|(group, fit)| (fit - group.score, group.n));
-        Self {
+                CurveDeviation::record(value(&rest[0]) - group.score, group.n)
+            };
+            groups.map(record).collect::<Vec<_>>()
+        };
+        distinct.map_in_order(of_part, |records| differences.extend(records))?;
+        Ok(Self {
             curve: blocks.iter().map(CorpStep::new).collect(),
             band: resampling.map_or_else(Vec::new, |resampling| consistency_band(distinct, resampling)),
-            brier: CorpSplit::new(distinct, &fitted, ProperScore::Brier),
-            log_loss: CorpSplit::new(distinct, &fitted, ProperScore::LogLoss),
-            deviation: CurveDeviation::new(differences),
-        }
+            brier: CorpSplit::new(distinct, &blocks, ProperScore::Brier),
+            log_loss: CorpSplit::new(distinct, &blocks, ProperScore::LogLoss),
+            deviation: CurveDeviation::new(differences, distinct.n)?,
+        })
     }
 }
 
@@ -95,19 +101,25 @@ impl CorpSplit {
     /// Terms of a sum are in `[0, 1]`.
     const UNIT: f64 = 64.0;
 
-    fn new(distinct: &Distinct, fitted: &[f64], rule: ProperScore) -> Self {
+    fn new(distinct: &Distinct, blocks: &[Block], rule: ProperScore) -> Self {
         let rate = distinct.positives as f64 / distinct.n as f64;
-        let mean = |prob: &dyn Fn(usize) -> f64| {
-            let mut sum = ExactSum::default();
-            for (i, group) in distinct.groups.iter().enumerate() {
-                let prob = prob(i);
-                sum.add_times(rule.loss(prob, true) / Self::UNIT, group.positives);
-                sum.add_times(rule.loss(prob, false) / Self::UNIT, group.n - group.positives);
-            }
-            Self::UNIT * sum.value() / distinct.n as f64
+        let add = |sum: &mut ExactSum, prob: f64, n: u64, positives: u64| {
+            sum.add_times(rule.loss(prob, true) / Self::UNIT, positives);
+            sum.add_times(rule.loss(prob, false) / Self::UNIT, n - positives);
         };
-        let score = mean(&|i| distinct.groups[i].score);
-        let (recalibrated, unc) = (mean(&|i| fitted[i]), mean(&|_| rate));
+        let mean = |sum: ExactSum| Self::UNIT * sum.value() / distinct.n as f64;
+        let of_part = |groups: &mut dyn Iterator<Item = Group>| {
+            let mut sum = ExactSum::default();
+            groups.for_each(|group| add(&mut sum, group.score, group.n, group.positives));
+            sum
+        };
+        let mut sum = ExactSum::default();
+        distinct.map(of_part).into_iter().for_each(|part| sum += part);
+        // Rows with one probability have one loss each: it does not matter how they are put together.
+        let (mut fitted, mut constant) = (ExactSum::default(), ExactSum::default());
+        blocks.iter().for_each(|block| add(&mut fitted, value(block), block.n, block.positives));
+        add(&mut constant, rate, distinct.n, distinct.positives);
+        let (score, recalibrated, unc) = (mean(sum), mean(fitted), mean(constant));
         Self { score, mcb: score - recalibrated, dsc: unc - recalibrated, unc }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::extremes::Logits;
+use super::extremes::{LogitRow, Logits};
 use super::logistic::Logistic;
 use super::undefined::{Figure, Undefined};
 use crate::assess::EstimateWithInterval;
@@ -34,8 +34,8 @@ impl CoxCalibration {
     pub(super) fn new(logits: &Logits, alpha: f64, (effective, of): (u64, u64)) -> Self {
         let quantile = Normal::standard().inverse_cdf(1.0 - alpha / 2.0);
         let drop = quantile * quantile / 2.0 * of as f64 / effective as f64;
-        let regression =
-            Logistic::new(logits.rows.iter().map(|row| ([1.0, row.logit], row.n, row.positives)));
+        let predictors = |logit| [1.0, logit];
+        let regression = Logistic::new(logits, &predictors);
         let slope = slope(logits, &regression, drop);
         Self {
             n: logits.n,
@@ -57,7 +57,7 @@ fn check(logits: &Logits) -> Result<(), Undefined> {
 
 fn in_the_large(
     logits: &Logits,
-    regression: &Logistic<2>,
+    regression: &Logistic<'_, 2, impl Fn(f64) -> [f64; 2] + Sync>,
     drop: f64,
 ) -> Result<EstimateWithInterval, Undefined> {
     check(logits)?;
@@ -69,7 +69,7 @@ fn in_the_large(
 /// The slope, and the intercept beside it.
 fn slope(
     logits: &Logits,
-    regression: &Logistic<2>,
+    regression: &Logistic<'_, 2, impl Fn(f64) -> [f64; 2] + Sync>,
     drop: f64,
 ) -> Result<(EstimateWithInterval, f64), Undefined> {
     check(logits)?;
@@ -90,15 +90,18 @@ fn slope(
 /// Whether no negative is above a positive, or none below: then the likelihood grows with the size of the slope for ever
 /// (Albert and Anderson 1984).
 fn are_separated(logits: &Logits) -> bool {
-    let positive = |row: &&super::extremes::LogitRow| row.positives > 0;
-    let negative = |row: &&super::extremes::LogitRow| row.positives < row.n;
-    let ends = |has: &dyn Fn(&&super::extremes::LogitRow) -> bool| {
-        let first = logits.rows.iter().find(has)?;
-        let last = logits.rows.iter().rfind(has)?;
-        Some((first.logit, last.logit))
-    };
-    match (ends(&positive), ends(&negative)) {
-        (Some(positives), Some(negatives)) => negatives.1 <= positives.0 || positives.1 <= negatives.0,
+    // The lowest and the highest logit of the positives and of the negatives.
+    let mut ends = [None::<(f64, f64)>; 2];
+    logits.rows.for_each(|record| {
+        let LogitRow { logit, n, positives, .. } = LogitRow::of(record);
+        for (ends, is_there) in ends.iter_mut().zip([positives > 0, positives < n]) {
+            if is_there {
+                *ends = Some((ends.map_or(logit, |ends| ends.0), logit));
+            }
+        }
+    });
+    match ends {
+        [Some(positives), Some(negatives)] => negatives.1 <= positives.0 || positives.1 <= negatives.0,
         _ => true,
     }
 }

@@ -1,6 +1,10 @@
 //! How far a calibration curve is from the diagonal, over the rows.
 
+use std::io;
+
 use serde::Serialize;
+
+use crate::points::Sorter;
 
 /// The absolute difference of a calibration curve and the probability, over the rows (Austin and Steyerberg 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -16,34 +20,64 @@ pub struct CurveDeviation {
 }
 
 impl CurveDeviation {
-    /// Takes differences with the number of rows that have each; at least one row.
-    pub(super) fn new(differences: impl Iterator<Item = (f64, u64)>) -> Self {
-        let mut sizes: Vec<(f64, u64)> = differences.map(|(difference, n)| (difference.abs(), n)).collect();
-        sizes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let n: u64 = sizes.iter().map(|size| size.1).sum();
-        Self {
-            ici: sizes.iter().map(|&(size, n)| size * n as f64).sum::<f64>() / n as f64,
-            e50: quantile(&sizes, n, 0.5),
-            e90: quantile(&sizes, n, 0.9),
-            emax: sizes[sizes.len() - 1].0,
-        }
+    /// Takes absolute differences, each a record of its bits and of the number of rows that have it, of `n` rows in all, at least
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be written.
+    pub(super) fn new(sizes: Sorter<2>, n: u64) -> io::Result<Self> {
+        let (mut sum, mut emax) = (0.0, 0.0);
+        let mut quantiles = [Quantile::new(n, 0.5), Quantile::new(n, 0.9)];
+        // The bits of floats from 0 on ascend with their values.
+        sizes.for_each(|&[size, times]| {
+            let size = f64::from_bits(size);
+            sum += size * times as f64;
+            emax = size;
+            quantiles.iter_mut().for_each(|quantile| quantile.pass(size, times));
+        })?;
+        let [e50, e90] = quantiles.map(|quantile| quantile.value());
+        Ok(Self { ici: sum / n as f64, e50, e90, emax })
+    }
+
+    /// The record of a difference that so many rows have.
+    pub(super) fn record(difference: f64, n: u64) -> [u64; 2] {
+        [difference.abs().to_bits(), n]
     }
 }
 
-/// The quantile of ascending numbers that occur so many times, `n` in all, by R's type 7: linear between the numbers at
+/// A quantile of numbers that come in ascending order, by R's type 7: of `n` linear between the numbers at
 /// `floor((n - 1) level)` and the next.
-pub(super) fn quantile(ascending: &[(f64, u64)], n: u64, level: f64) -> f64 {
-    let place = (n - 1) as f64 * level;
-    let below = place.floor();
-    let (mut passed, mut at) = (0, ascending[ascending.len() - 1].0);
-    let mut values = ascending.iter();
-    for &(value, times) in values.by_ref() {
-        passed += times;
-        at = value;
-        if passed as f64 > below {
-            break;
+pub(super) struct Quantile {
+    place: f64,
+    passed: u64,
+    /// The number at the floor, and the next if it is another one.
+    at: Option<f64>,
+    next: Option<f64>,
+}
+
+impl Quantile {
+    pub(super) fn new(n: u64, level: f64) -> Self {
+        Self { place: (n - 1) as f64 * level, passed: 0, at: None, next: None }
+    }
+
+    /// Goes on past a number that occurs so many times.
+    pub(super) fn pass(&mut self, value: f64, times: u64) {
+        let below = self.place.floor();
+        if self.passed as f64 <= below {
+            self.passed += times;
+            self.at = Some(value);
+            if self.passed as f64 > below + 1.0 {
+                self.next = Some(value);
+            }
+        } else if self.next.is_none() {
+            self.next = Some(value);
         }
     }
-    let next = if passed as f64 > below + 1.0 { at } else { values.next().map_or(at, |next| next.0) };
-    at + (place - below) * (next - at)
+
+    /// The quantile, once all numbers have come.
+    pub(super) fn value(&self) -> f64 {
+        let at = self.at.expect("there are numbers");
+        at + (self.place - self.place.floor()) * (self.next.unwrap_or(at) - at)
+    }
 }

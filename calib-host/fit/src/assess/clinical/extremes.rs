@@ -1,8 +1,11 @@
 //! Probabilities of exactly 0 or 1, which have no logit.
 
+use std::io;
+
 use serde::Serialize;
 
-use super::distinct::Distinct;
+use super::distinct::{Distinct, counts, of_counts};
+use crate::points::{Group, Tape};
 use crate::stats::CLIP;
 
 /// What a regression on logits does with probabilities of exactly 0 or 1.
@@ -31,9 +34,10 @@ pub struct Extremes {
     pub treatment: ExtremeProbs,
 }
 
-/// Logits of the rows that have one, with counts.
+/// Logits of the rows that have one, with counts, in ascending order.
 pub(super) struct Logits {
-    pub(super) rows: Vec<LogitRow>,
+    /// What [`LogitRow::of`] takes.
+    pub(super) rows: Tape<3>,
     pub(super) positives: u64,
     pub(super) n: u64,
 }
@@ -47,10 +51,22 @@ pub(super) struct LogitRow {
     pub(super) positives: u64,
 }
 
+impl LogitRow {
+    pub(super) fn of(&[logit, prob, counts]: &[u64; 3]) -> Self {
+        let (n, positives) = of_counts(counts);
+        Self { logit: f64::from_bits(logit), prob: f64::from_bits(prob), n, positives }
+    }
+
+    fn record(self) -> [u64; 3] {
+        [self.logit.to_bits(), self.prob.to_bits(), counts(self.n, self.positives)]
+    }
+}
+
 impl Extremes {
     pub(super) fn new(distinct: &Distinct, treatment: ExtremeProbs) -> Self {
-        let at = |prob: f64| distinct.groups.iter().find(|group| group.score == prob);
-        let (zero, one) = (at(0.0), distinct.groups.last().filter(|group| group.score == 1.0));
+        let [lowest, highest] = distinct.ends();
+        let zero = Some(lowest).filter(|group| group.score == 0.0);
+        let one = Some(highest).filter(|group| group.score == 1.0);
         Self {
             zeros: zero.map_or(0, |group| group.n),
             zeros_positive: zero.map_or(0, |group| group.positives),
@@ -65,12 +81,15 @@ impl Extremes {
         self.zeros + self.ones
     }
 
-    pub(super) fn logits(&self, distinct: &Distinct) -> Logits {
+    /// # Errors
+    ///
+    /// If a temporary file cannot be written.
+    pub(super) fn logits(&self, distinct: &Distinct) -> io::Result<Logits> {
         let clipped = |prob: f64| match self.treatment {
             ExtremeProbs::LeaveOut => prob,
             ExtremeProbs::Clip => prob.clamp(CLIP, 1.0 - CLIP),
         };
-        let row = |group: &crate::points::Group| {
+        let row = |group: Group| {
             let prob = clipped(group.score);
             (prob > 0.0 && prob < 1.0).then(|| LogitRow {
                 logit: prob.ln() - (-prob).ln_1p(),
@@ -79,9 +98,17 @@ impl Extremes {
                 positives: group.positives,
             })
         };
-        let rows: Vec<LogitRow> = distinct.groups.iter().filter_map(row).collect();
-        let n = rows.iter().map(|row| row.n).sum();
-        let positives = rows.iter().map(|row| row.positives).sum();
-        Logits { rows, positives, n }
+        let mut rows = Tape::like(distinct.groups());
+        let records = |groups: &mut dyn Iterator<Item = Group>| {
+            groups.filter_map(row).map(LogitRow::record).collect::<Vec<_>>()
+        };
+        distinct.map_in_order(records, |records| rows.extend(records))?;
+        let of_part = |records: &[[u64; 3]]| {
+            let rows = records.iter().map(LogitRow::of);
+            rows.fold((0, 0), |(n, positives), row| (n + row.n, positives + row.positives))
+        };
+        let parts = rows.map(1 << 14, of_part);
+        let (n, positives) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        Ok(Logits { rows, positives, n })
     }
 }

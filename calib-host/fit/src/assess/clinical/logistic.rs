@@ -3,6 +3,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
+use super::extremes::{LogitRow, Logits};
 use crate::stats::Interval;
 
 /// Threads share out chunks of so many rows; the sums over chunks are added in order.
@@ -27,13 +28,22 @@ const NUISANCE_DECREMENT: f64 = 1e-10;
 const NEAR: f64 = 1e-2;
 
 /// Counted labels with `W` predictors a row.
-pub(super) struct Logistic<const W: usize> {
-    predictors: Vec<[f64; W]>,
-    /// How many rows a row stands for, and how many of them have label 1.
-    counts: Vec<(f64, f64)>,
+pub(super) struct Logistic<'r, const W: usize, F> {
+    rows: Rows<'r, W, F>,
     /// The largest size of each predictor.
     sizes: [f64; W],
+    /// Neighbouring rows pooled, with the means of their predictors; `None` if there are few rows anyway.
+    coarse: Option<Box<Self>>,
 }
+
+enum Rows<'r, const W: usize, F> {
+    /// With what makes the predictors of a row of its logit.
+    Logits(&'r Logits, &'r F),
+    /// Predictors with how many rows these stand for, and how many of them have label 1.
+    Pooled(Vec<Row<W>>),
+}
+
+type Row<const W: usize> = ([f64; W], f64, f64);
 
 /// The log-likelihood at some coefficients, with its derivatives.
 #[derive(Clone, Copy, Debug)]
@@ -51,48 +61,31 @@ pub(super) struct Maximum<const W: usize> {
     likelihood: Likelihood<W>,
 }
 
-impl<const W: usize> Logistic<W> {
-    /// Takes the predictors of every row, and how many rows and positives it stands for.
-    pub(super) fn new(rows: impl Iterator<Item = ([f64; W], u64, u64)>) -> Self {
-        let (predictors, counts) =
-            rows.map(|(predictors, n, positives)| (predictors, (n as f64, positives as f64))).unzip();
-        Self::of_parts(predictors, counts)
+impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
+    /// Takes the predictors of every row, made of its logit.
+    pub(super) fn new(logits: &'r Logits, predictors: &'r F) -> Self {
+        let mut all = Self::of(Rows::Logits(logits, predictors));
+        if logits.rows.len() > COARSE {
+            let run = logits.rows.len().div_ceil(COARSE);
+            let row = |record: &[u64; 3]| row(predictors, record);
+            let pooled = logits.rows.map(run << 6, |records| {
+                records.chunks(run).map(|records| pooled(records.iter().map(row))).collect::<Vec<_>>()
+            });
+            all.coarse = Some(Box::new(Self::of(Rows::Pooled(pooled.concat()))));
+        }
+        all
     }
 
-    fn of_parts(predictors: Vec<[f64; W]>, counts: Vec<(f64, f64)>) -> Self {
-        let mut sizes = [0.0f64; W];
-        for row in &predictors {
-            sizes.iter_mut().zip(row).for_each(|(size, value)| *size = size.max(value.abs()));
-        }
-        Self { predictors, counts, sizes }
-    }
-
-    /// Neighbouring rows pooled, with the means of their predictors; `None` if there are few rows anyway.
-    fn coarse(&self) -> Option<Self> {
-        if self.counts.len() <= COARSE {
-            return None;
-        }
-        let run = self.counts.len().div_ceil(COARSE);
-        let pooled = |(rows, counts): (&[[f64; W]], &[(f64, f64)])| {
-            let n: f64 = counts.iter().map(|count| count.0).sum();
-            let mut mean = [0.0; W];
-            for (row, count) in rows.iter().zip(counts) {
-                mean.iter_mut().zip(row).for_each(|(mean, value)| *mean += value * count.0 / n);
-            }
-            (mean, (n, counts.iter().map(|count| count.1).sum()))
-        };
-        let (predictors, counts) =
-            self.predictors.chunks(run).zip(self.counts.chunks(run)).map(pooled).unzip();
-        Some(Self::of_parts(predictors, counts))
+    fn of(rows: Rows<'r, W, F>) -> Self {
+        let largest = |a: [f64; W], b: [f64; W]| std::array::from_fn(|place| a[place].max(b[place]));
+        let add = |sizes, (predictors, ..): Row<W>| largest(sizes, predictors.map(f64::abs));
+        let sizes = rows.fold([0.0; W], add);
+        Self { rows, sizes: sizes.into_iter().fold([0.0; W], largest), coarse: None }
     }
 
     fn at(&self, coefficients: &[f64; W]) -> Likelihood<W> {
-        let chunks: Vec<Likelihood<W>> = self
-            .predictors
-            .par_chunks(CHUNK)
-            .zip(self.counts.par_chunks(CHUNK))
-            .map(|(rows, counts)| Likelihood::sum(coefficients, rows, counts))
-            .collect();
+        let add = |likelihood: Likelihood<W>, row| likelihood.with(coefficients, row);
+        let chunks = self.rows.fold(Likelihood::ZERO, add);
         chunks.iter().fold(Likelihood::ZERO, Likelihood::plus)
     }
 
@@ -100,7 +93,7 @@ impl<const W: usize> Logistic<W> {
     /// that is at infinity, or more than one place. The largest value at infinity is not always noticed with one predictor
     /// besides a constant: who has such checks for separation first.
     pub(super) fn maximise(&self, start: &[f64; W], free: &[usize]) -> Option<Maximum<W>> {
-        let coarse = self.coarse().and_then(|coarse| coarse.maximise(start, free));
+        let coarse = self.coarse.as_ref().and_then(|coarse| coarse.maximise(start, free));
         self.climb(coarse.map_or(*start, |coarse| coarse.coefficients), free, DECREMENT)
     }
 
@@ -145,7 +138,7 @@ impl<const W: usize> Logistic<W> {
     ) -> Option<Interval> {
         let free: Vec<usize> = std::iter::once(place).chain(others.iter().copied()).collect();
         let variance = maximum.likelihood.part(&free)?.inverse()[(0, 0)];
-        let coarse = self.coarse().and_then(|coarse| {
+        let coarse = self.coarse.as_ref().and_then(|coarse| {
             let maximum = coarse.maximise(&maximum.coefficients, &free)?;
             let interval = coarse.profile_interval(&maximum, place, others, drop)?;
             let centre = maximum.coefficients[place];
@@ -195,6 +188,35 @@ impl<const W: usize> Logistic<W> {
     }
 }
 
+impl<const W: usize, F: Fn(f64) -> [f64; W] + Sync> Rows<'_, W, F> {
+    /// Adds up the rows of every chunk, which follow each other.
+    fn fold<T: Copy + Send + Sync>(&self, zero: T, add: impl Fn(T, Row<W>) -> T + Sync) -> Vec<T> {
+        match self {
+            Self::Logits(logits, predictors) => logits
+                .rows
+                .map(CHUNK, |records| records.iter().map(|record| row(*predictors, record)).fold(zero, &add)),
+            Self::Pooled(rows) => {
+                rows.par_chunks(CHUNK).map(|rows| rows.iter().copied().fold(zero, &add)).collect()
+            }
+        }
+    }
+}
+
+fn row<const W: usize>(predictors: impl Fn(f64) -> [f64; W], record: &[u64; 3]) -> Row<W> {
+    let LogitRow { logit, n, positives, .. } = LogitRow::of(record);
+    (predictors(logit), n as f64, positives as f64)
+}
+
+/// A row that stands for several, with the means of their predictors.
+fn pooled<const W: usize>(rows: impl Iterator<Item = Row<W>> + Clone) -> Row<W> {
+    let n: f64 = rows.clone().map(|row| row.1).sum();
+    let mut mean = [0.0; W];
+    for (predictors, count, _) in rows.clone() {
+        mean.iter_mut().zip(predictors).for_each(|(mean, value)| *mean += value * count / n);
+    }
+    (mean, n, rows.map(|row| row.2).sum())
+}
+
 /// Newton's step of some coefficients, and twice by how much it raises the log-likelihood.
 struct Newton<const W: usize> {
     step: [f64; W],
@@ -204,22 +226,21 @@ struct Newton<const W: usize> {
 impl<const W: usize> Likelihood<W> {
     const ZERO: Self = Self { value: 0.0, gradient: [0.0; W], information: [[0.0; W]; W] };
 
-    fn sum(coefficients: &[f64; W], rows: &[[f64; W]], counts: &[(f64, f64)]) -> Self {
-        let mut all = Self::ZERO;
-        for (row, &(n, positives)) in rows.iter().zip(counts) {
-            let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
-            let e = (-logit.abs()).exp();
-            let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
-            all.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());
-            let (residual, weight) = (positives - n * prob, n * e / ((1.0 + e) * (1.0 + e)));
-            for j in 0..W {
-                all.gradient[j] += residual * row[j];
-                for k in 0..=j {
-                    all.information[j][k] += weight * row[j] * row[k];
-                }
+    /// With a row's part of it.
+    #[inline]
+    fn with(mut self, coefficients: &[f64; W], (row, n, positives): Row<W>) -> Self {
+        let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
+        let e = (-logit.abs()).exp();
+        let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+        self.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());
+        let (residual, weight) = (positives - n * prob, n * e / ((1.0 + e) * (1.0 + e)));
+        for j in 0..W {
+            self.gradient[j] += residual * row[j];
+            for k in 0..=j {
+                self.information[j][k] += weight * row[j] * row[k];
             }
         }
-        all
+        self
     }
 
     fn plus(mut self, other: &Self) -> Self {

@@ -42,11 +42,7 @@ pub(super) fn decision_curve(
     intervals: Option<Vec<Option<Interval>>>,
 ) -> Vec<NetBenefit> {
     let thresholds = thresholds(marked);
-    let mut cells = vec![[0; 2]; thresholds.len() + 1];
-    for group in &distinct.groups {
-        let cell = &mut cells[cell_of(&thresholds, group.score)];
-        *cell = [cell[0] + group.n - group.positives, cell[1] + group.positives];
-    }
+    let cells = cells(distinct, &thresholds);
     let treated = treated(&cells);
     let all = [distinct.n - distinct.positives, distinct.positives];
     let point = |(i, &threshold): (usize, &f64)| NetBenefit {
@@ -96,11 +92,7 @@ pub(super) fn net_benefit_intervals(
         };
         return bootstrap.intervals(&units, resampled, |_| true);
     }
-    let mut cells = vec![[0; 2]; thresholds.len() + 1];
-    for group in &distinct.groups {
-        let cell = &mut cells[cell_of(&thresholds, group.score)];
-        *cell = [cell[0] + group.n - group.positives, cell[1] + group.positives];
-    }
+    let cells = cells(distinct, &thresholds);
     let draw = |mut rng: Xoshiro256PlusPlus| benefits(&redrawn(&cells, distinct.n, &mut rng));
     let draws: Vec<Vec<f64>> = bootstrap.generators().into_par_iter().map(draw).collect();
     let at = |i: usize| bootstrap.percentiles(draws.iter().map(|draw| draw[i]).collect());
@@ -128,6 +120,21 @@ fn thresholds(marked: &[f64]) -> Vec<f64> {
     all.sort_unstable_by(f64::total_cmp);
     all.dedup();
     all
+}
+
+/// The rows between the thresholds.
+fn cells(distinct: &Distinct, thresholds: &[f64]) -> Cells {
+    let mut cells = vec![[0; 2]; thresholds.len() + 1];
+    let mut place = 0;
+    distinct.for_each(|group| {
+        // Both ascend.
+        while thresholds.get(place).is_some_and(|&threshold| threshold <= group.score) {
+            place += 1;
+        }
+        let cell: &mut [u64; 2] = &mut cells[place];
+        *cell = [cell[0] + group.n - group.positives, cell[1] + group.positives];
+    });
+    cells
 }
 
 /// How many thresholds a probability reaches.

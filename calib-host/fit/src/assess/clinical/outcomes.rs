@@ -19,11 +19,11 @@ pub struct OutcomeHistogram {
 impl OutcomeHistogram {
     pub(super) fn new(distinct: &Distinct) -> Self {
         let mut bars = Self { positives: vec![0; BARS], negatives: vec![0; BARS] };
-        for group in &distinct.groups {
+        distinct.for_each(|group| {
             let bar = ((group.score * BARS as f64) as usize).min(BARS - 1);
             bars.positives[bar] += group.positives;
             bars.negatives[bar] += group.n - group.positives;
-        }
+        });
         bars
     }
 }

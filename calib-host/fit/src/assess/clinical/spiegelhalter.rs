@@ -19,12 +19,12 @@ impl Spiegelhalter {
     /// The statistic is that of as many rows as all of them amount to.
     pub(super) fn new(distinct: &Distinct, effective: u64) -> Figure<Self> {
         let (mut sum, mut variance) = (0.0, 0.0);
-        for group in &distinct.groups {
+        distinct.for_each(|group| {
             let (n, prob) = (group.n as f64, group.score);
             let slope = 1.0 - 2.0 * prob;
             sum += (group.positives as f64 - n * prob) * slope;
             variance += n * slope * slope * prob * (1.0 - prob);
-        }
+        });
         if variance == 0.0 {
             return Err(Undefined::NoVariance).into();
         }

@@ -1,11 +1,14 @@
 //! A smooth recalibration: logistic regression with restricted cubic splines (Austin and Steyerberg 2019).
 
+use std::io;
+
 use serde::Serialize;
 
-use super::deviation::{CurveDeviation, quantile};
+use super::deviation::{CurveDeviation, Quantile};
 use super::extremes::{LogitRow, Logits};
 use super::logistic::Logistic;
 use super::undefined::{Figure, Undefined};
+use crate::points::Sorter;
 
 /// The quantiles of the logit at which knots are (Harrell 2015, Table 2.3).
 const LEVELS: [f64; 5] = [0.05, 0.275, 0.5, 0.725, 0.95];
@@ -35,33 +38,56 @@ pub struct CurvePoint {
 }
 
 impl SplineRecalibration {
-    pub(super) fn new(logits: &Logits) -> Figure<Self> {
-        Self::fit(logits).into()
+    /// # Errors
+    ///
+    /// If a temporary file cannot be written.
+    pub(super) fn new(logits: &Logits) -> io::Result<Figure<Self>> {
+        Ok(match Self::spline(logits) {
+            Err(why) => Err(why).into(),
+            Ok(spline) => match spline.knots.len() {
+                3 => Self::fit::<3>(spline, logits)?,
+                4 => Self::fit::<4>(spline, logits)?,
+                _ => Self::fit::<5>(spline, logits)?,
+            }
+            .ok_or(Undefined::Separated)
+            .into(),
+        })
     }
 
-    fn fit(logits: &Logits) -> Result<Self, Undefined> {
+    fn spline(logits: &Logits) -> Result<Spline, Undefined> {
         match (logits.n, logits.positives) {
-            (0, _) => return Err(Undefined::NoRows),
-            (_, 0) => return Err(Undefined::OneLabel(false)),
-            (n, positives) if n == positives => return Err(Undefined::OneLabel(true)),
-            _ => {}
+            (0, _) => Err(Undefined::NoRows),
+            (_, 0) => Err(Undefined::OneLabel(false)),
+            (n, positives) if n == positives => Err(Undefined::OneLabel(true)),
+            _ => Spline::new(logits),
         }
-        let spline = Spline::new(logits)?;
-        let values = match spline.knots.len() {
-            3 => spline.fitted::<3>(&logits.rows),
-            4 => spline.fitted::<4>(&logits.rows),
-            _ => spline.fitted::<5>(&logits.rows),
+    }
+
+    /// The curve, with as many coefficients as knots; `None` if the estimate is infinite.
+    fn fit<const W: usize>(spline: Spline, logits: &Logits) -> io::Result<Option<Self>> {
+        let Some(coefficients) = spline.fitted::<W>(logits) else { return Ok(None) };
+        let value = |row: &LogitRow| {
+            let predictors = spline.predictors::<W>(row.logit);
+            crate::stats::sigmoid(predictors.iter().zip(&coefficients).map(|(x, by)| x * by).sum())
         };
-        let values = values.ok_or(Undefined::Separated)?;
-        let rows = || logits.rows.iter().zip(&values);
-        let wanted = logits.rows.len().min(PLACES);
-        let places = (0..wanted).map(|i| i * (logits.rows.len() - 1) / (wanted - 1).max(1));
-        let point = |place: usize| CurvePoint { prob: logits.rows[place].prob, value: values[place] };
-        Ok(Self {
+        let rows = &logits.rows;
+        let wanted = rows.len().min(PLACES);
+        let places = (0..wanted).map(|i| i * (rows.len() - 1) / (wanted - 1).max(1));
+        let point = |place: usize| {
+            let row = LogitRow::of(&rows.get(place));
+            CurvePoint { prob: row.prob, value: value(&row) }
+        };
+        let mut differences = Sorter::like(rows);
+        let of_part = |records: &[[u64; 3]]| {
+            let difference = |row: LogitRow| CurveDeviation::record(value(&row) - row.prob, row.n);
+            records.iter().map(|record| difference(LogitRow::of(record))).collect::<Vec<_>>()
+        };
+        rows.map_in_order(1 << 14, of_part, |records| differences.extend(records))?;
+        Ok(Some(Self {
             curve: places.map(point).collect(),
-            deviation: CurveDeviation::new(rows().map(|(row, value)| (value - row.prob, row.n))),
+            deviation: CurveDeviation::new(differences, logits.n)?,
             knots: spline.knots,
-        })
+        }))
     }
 }
 
@@ -75,10 +101,15 @@ struct Spline {
 
 impl Spline {
     fn new(logits: &Logits) -> Result<Self, Undefined> {
-        let ascending: Vec<(f64, u64)> = logits.rows.iter().map(|row| (row.logit, row.n)).collect();
-        let mut knots: Vec<f64> = LEVELS.iter().map(|&level| quantile(&ascending, logits.n, level)).collect();
+        let mut quantiles = LEVELS.map(|level| Quantile::new(logits.n, level));
+        let (mut distinct, mut last) = (0, None);
+        logits.rows.for_each(|record| {
+            let LogitRow { logit, n, .. } = LogitRow::of(record);
+            distinct += usize::from(last.replace(logit) != Some(logit));
+            quantiles.iter_mut().for_each(|quantile| quantile.pass(logit, n));
+        });
+        let mut knots: Vec<f64> = quantiles.iter().map(Quantile::value).collect();
         knots.dedup();
-        let distinct = ascending.chunk_by(|a, b| a.0 == b.0).count();
         if knots.len() < 3 || distinct < knots.len() {
             return Err(Undefined::FewKnots(knots.len().min(distinct)));
         }
@@ -86,18 +117,14 @@ impl Spline {
         Ok(Self { centre: first.midpoint(last), scale: last - first, knots })
     }
 
-    /// What the regression makes of every row, with as many coefficients as knots; `None` if the estimate is infinite.
-    fn fitted<const W: usize>(&self, rows: &[LogitRow]) -> Option<Vec<f64>> {
-        let predictors = |row: &LogitRow| (self.predictors::<W>(row.logit), row.n, row.positives);
+    /// The coefficients of the regression, as many as knots; `None` if the estimate is infinite.
+    fn fitted<const W: usize>(&self, logits: &Logits) -> Option<[f64; W]> {
         let mut start = [0.0; W];
         start[1] = self.scale;
         let free: [usize; W] = std::array::from_fn(|place| place);
-        let fit = Logistic::new(rows.iter().map(predictors)).maximise(&start, &free)?;
-        let value = |row: &LogitRow| {
-            let predictors = self.predictors::<W>(row.logit);
-            crate::stats::sigmoid(predictors.iter().zip(&fit.coefficients).map(|(x, by)| x * by).sum())
-        };
-        Some(rows.iter().map(value).collect())
+        let predictors = |logit| self.predictors::<W>(logit);
+        let fit = Logistic::new(logits, &predictors).maximise(&start, &free)?;
+        Some(fit.coefficients)
     }
 
     /// One, the logit, and a truncated cubic for every knot but the last two.

@@ -1,5 +1,7 @@
 //! A clinical validation of binary probabilities.
 
+use std::io;
+
 use serde::Serialize;
 
 use super::corp::Corp;
@@ -13,7 +15,7 @@ use super::spiegelhalter::Spiegelhalter;
 use super::spline::SplineRecalibration;
 use super::undefined::Figure;
 use crate::assess::{AssessOptions, Bootstrap, Prediction};
-use crate::stats::Clusters;
+use crate::stats::{Clusters, Interval};
 
 /// How to validate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,23 +80,40 @@ pub fn validate(
     let distinct = Distinct::new(predictions);
     let AssessOptions { alpha, bootstrap, clusters, .. } = *options;
     let clusters = clusters.filter(|clusters| clusters.count() < clusters.rows());
-    let effective = clusters.map_or(distinct.n, Clusters::effective_rows);
     let percentiles = bootstrap.map(|bootstrap| Bootstrap { alpha, ..bootstrap });
-    let extremes = Extremes::new(&distinct, clinical.extremes);
-    let logits = extremes.logits(&distinct);
     let intervals = percentiles.map(|bootstrap| {
         net_benefit_intervals(predictions, &distinct, clinical.thresholds, (&bootstrap, clusters))
     });
-    ClinicalValidation {
+    validate_distinct(&distinct, options, clinical, intervals).expect("all of it is in memory")
+}
+
+/// Validates probabilities of at least one row. The intervals are those of the net benefit at every threshold.
+///
+/// # Errors
+///
+/// If a temporary file cannot be written.
+pub(in crate::assess) fn validate_distinct(
+    distinct: &Distinct,
+    options: &AssessOptions<'_>,
+    clinical: &ClinicalOptions<'_>,
+    intervals: Option<Vec<Option<Interval>>>,
+) -> io::Result<ClinicalValidation> {
+    let AssessOptions { alpha, bootstrap, clusters, .. } = *options;
+    let clusters = clusters.filter(|clusters| clusters.count() < clusters.rows());
+    let effective = clusters.map_or(distinct.n, Clusters::effective_rows);
+    let percentiles = bootstrap.map(|bootstrap| Bootstrap { alpha, ..bootstrap });
+    let extremes = Extremes::new(distinct, clinical.extremes);
+    let logits = extremes.logits(distinct)?;
+    Ok(ClinicalValidation {
         n: distinct.n,
         extremes,
         cox: CoxCalibration::new(&logits, alpha, (effective, distinct.n)),
-        observed_expected: ObservedExpected::new(&distinct, alpha, effective),
-        spiegelhalter: Spiegelhalter::new(&distinct, effective),
+        observed_expected: ObservedExpected::new(distinct, alpha, effective),
+        spiegelhalter: Spiegelhalter::new(distinct, effective),
         // Labels are drawn independently, which those of a cluster are not.
-        corp: Corp::new(&distinct, percentiles.filter(|_| clusters.is_none()).as_ref()),
-        spline: SplineRecalibration::new(&logits),
-        decision_curve: decision_curve(&distinct, clinical.thresholds, intervals),
-        outcomes: OutcomeHistogram::new(&distinct),
-    }
+        corp: Corp::new(distinct, percentiles.filter(|_| clusters.is_none()).as_ref())?,
+        spline: SplineRecalibration::new(&logits)?,
+        decision_curve: decision_curve(distinct, clinical.thresholds, intervals),
+        outcomes: OutcomeHistogram::new(distinct),
+    })
 }

@@ -31,6 +31,9 @@ const SWEPT_CLASSES: usize = 3;
 /// How many are then.
 const CANDIDATES: usize = 1024;
 
+/// So many points are compared with a split at once.
+const BLOCK: usize = 64;
+
 impl SteppedPoints<'_> {
     pub(crate) fn row(&self, point: usize) -> &[i32] {
         &self.steps[point * self.classes..][..self.classes]
@@ -98,7 +101,7 @@ impl SteppedPoints<'_> {
     /// For every split, how many points of each class are in each child.
     fn child_counts(&self, points: &[usize], gammas: &[Vec<i32>]) -> Vec<u64> {
         if self.classes > SWEPT_CLASSES {
-            return self.counted_one_by_one(points, gammas);
+            return self.counted_in_blocks(points, gammas);
         }
         let width = self.classes * self.classes;
         let mut counts = vec![0; width * gammas.len()];
@@ -116,12 +119,27 @@ impl SteppedPoints<'_> {
         counts
     }
 
-    fn counted_one_by_one(&self, points: &[usize], gammas: &[Vec<i32>]) -> Vec<u64> {
+    /// The counts of each child's classes, split by split, for blocks of points, whose entries come class by class: so several
+    /// points are compared at once.
+    fn counted_in_blocks(&self, points: &[usize], gammas: &[Vec<i32>]) -> Vec<u64> {
         let width = self.classes * self.classes;
         let mut counts = vec![0; width * gammas.len()];
-        for (gamma, counts) in gammas.iter().zip(counts.chunks_exact_mut(width)) {
-            for &point in points {
-                counts[self.child(gamma, point) * self.classes + usize::from(self.labels[point])] += 1;
+        let mut columns = vec![[0i32; BLOCK]; self.classes];
+        for block in points.chunks(BLOCK) {
+            for (place, &point) in block.iter().enumerate() {
+                columns.iter_mut().zip(self.row(point)).for_each(|(column, &steps)| column[place] = steps);
+            }
+            for (gamma, counts) in gammas.iter().zip(counts.chunks_exact_mut(width)) {
+                let Some(children) = children_of_block(&columns, gamma) else {
+                    for &point in block {
+                        counts[self.child(gamma, point) * self.classes + usize::from(self.labels[point])] +=
+                            1;
+                    }
+                    continue;
+                };
+                for (&point, child) in block.iter().zip(children) {
+                    counts[child as usize * self.classes + usize::from(self.labels[point])] += 1;
+                }
             }
         }
         counts
@@ -159,6 +177,27 @@ impl SteppedPoints<'_> {
 /// The child of a split that a row belongs to.
 pub(crate) fn child(gamma: &[i32], row: &[i32]) -> usize {
     SplitTree::child(gamma.iter().copied(), row.iter().copied())
+}
+
+/// As [`child`], for the rows of a block in the steps of a [`SplitTree`], from 0 to 2^30; `None` if a margin may not fit into 32 bits.
+fn children_of_block(columns: &[[i32; BLOCK]], gamma: &[i32]) -> Option<[u32; BLOCK]> {
+    const ONE: i32 = 1 << 30;
+    // Margins lie between -1 and 2, in steps: less a half, they are below 2 in size.
+    const HALF: i32 = ONE / 2;
+    if !gamma.iter().all(|entry| (-ONE..=ONE).contains(entry)) {
+        return None;
+    }
+    let (mut best, mut children) = ([i32::MIN; BLOCK], [0u32; BLOCK]);
+    for (class, (column, gamma)) in (0..).zip(columns.iter().zip(gamma)) {
+        let shift = gamma + HALF;
+        for ((best, child), steps) in best.iter_mut().zip(&mut children).zip(column) {
+            let margin = steps - shift;
+            let is_better = margin > *best;
+            *best = if is_better { margin } else { *best };
+            *child = if is_better { class } else { *child };
+        }
+    }
+    Some(children)
 }
 
 /// How much more a row has of one class than of another.
@@ -236,6 +275,10 @@ mod tests {
         assert_eq!(grid(2, 2).unwrap(), [[0, 1 << 30], [1 << 29, 1 << 29], [1 << 30, 0]]);
     }
 
+    fn steps() -> impl Strategy<Value = i32> {
+        prop_oneof![Just(0), Just(1 << 30), 0i32..=1 << 30, 0i32..4]
+    }
+
     proptest! {
         /// The sweep counts what one-by-one counting does, ties included.
         #[test]
@@ -249,7 +292,29 @@ mod tests {
             let points = SteppedPoints { classes, steps: &steps, labels: &labels };
             let some: Vec<usize> = (0..raw.len()).filter(|i| i % 3 != 1).collect();
             let gammas: Vec<Vec<i32>> = gammas.iter().map(|gamma| gamma[..classes].to_vec()).collect();
-            prop_assert_eq!(points.child_counts(&some, &gammas), points.counted_one_by_one(&some, &gammas));
+            prop_assert_eq!(points.child_counts(&some, &gammas), points.counted_in_blocks(&some, &gammas));
+        }
+
+        /// Of points at the ends of the simplex, too, and splits within it and far out.
+        #[test]
+        fn blocks_count_as_the_device_does(
+            classes in 2usize..7,
+            raw in proptest::collection::vec((proptest::collection::vec(steps(), 6), 0u16..6), 1..200),
+            gammas in proptest::collection::vec(proptest::collection::vec(prop_oneof![steps(), any::<i32>()], 6), 1..8),
+        ) {
+            let steps: Vec<i32> = raw.iter().flat_map(|row| row.0[..classes].to_vec()).collect();
+            let labels: Vec<u16> = raw.iter().map(|row| row.1 % classes as u16).collect();
+            let points = SteppedPoints { classes, steps: &steps, labels: &labels };
+            let some: Vec<usize> = (0..raw.len()).filter(|i| i % 5 != 1).collect();
+            let gammas: Vec<Vec<i32>> = gammas.iter().map(|gamma| gamma[..classes].to_vec()).collect();
+            let counts = points.counted_in_blocks(&some, &gammas);
+            for (gamma, counts) in gammas.iter().zip(counts.chunks_exact(classes * classes)) {
+                let mut expected = vec![0; classes * classes];
+                for &point in &some {
+                    expected[points.child(gamma, point) * classes + usize::from(labels[point])] += 1;
+                }
+                prop_assert_eq!(counts, &expected[..], "{:?}", gamma);
+            }
         }
 
         /// The gain is the printed formula.

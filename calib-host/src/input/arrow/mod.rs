@@ -1,4 +1,7 @@
-//! Columns of Arrow's record batches.
+//! Columns of Arrow's record batches, and the formats that consist of such.
+
+pub(super) mod ipc;
+pub(super) mod parquet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -10,14 +13,15 @@ use arrow_array::types::{
 use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArrayType};
 use arrow_schema::{DataType, Fields, TimeUnit};
 
-use super::cell::TableCell;
-use super::limit::{MAX_UNPACKED_BYTES, check_cells};
-use super::table::{Table, Wanted};
-use super::values::Values;
 use crate::files::Problem;
+use crate::input::cell::TableCell;
+use crate::input::column_kind::ColumnKind;
+use crate::input::limit::{MAX_UNPACKED_BYTES, check_cells};
+use crate::input::table::{Table, Wanted};
+use crate::input::values::Values;
 
 /// Adds a schema's columns; gives the numbers of those to be filled.
-pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
+fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
     let mut filled = Vec::new();
     for (index, field) in fields.iter().enumerate() {
         let is_wanted = wanted.includes(field.name());
@@ -25,7 +29,8 @@ pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>
             table.add_unusable(field.name(), Problem::NotScalar(field.data_type().to_string()));
             continue;
         }
-        table.add_column(field.name(), is_wanted);
+        let column = table.add_column(field.name(), is_wanted);
+        table.set_kind(column, kind(field.data_type()));
         if is_wanted {
             filled.push(index);
         }
@@ -34,7 +39,7 @@ pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>
 }
 
 /// Appends a batch to the columns of these numbers.
-pub(super) fn append<'b>(
+fn append<'b>(
     table: &mut Table,
     columns: impl Iterator<Item = (usize, &'b dyn Array)>,
 ) -> Result<(), Problem> {
@@ -50,11 +55,21 @@ pub(super) fn append<'b>(
 }
 
 /// The columns of a batch, with their numbers in the table.
-pub(super) fn columns<'b>(
-    batch: &'b RecordBatch,
-    numbers: &'b [usize],
-) -> impl Iterator<Item = (usize, &'b dyn Array)> {
+fn columns<'b>(batch: &'b RecordBatch, numbers: &'b [usize]) -> impl Iterator<Item = (usize, &'b dyn Array)> {
     numbers.iter().copied().zip(batch.columns().iter().map(|array| &**array))
+}
+
+/// What the cells of a scalar type are.
+fn kind(data_type: &DataType) -> ColumnKind {
+    match data_type {
+        DataType::Dictionary(_, values) => kind(values),
+        DataType::Boolean => ColumnKind::Bool,
+        DataType::Float16 | DataType::Float32 => ColumnKind::F32,
+        DataType::Float64 => ColumnKind::F64,
+        DataType::UInt64 => ColumnKind::Unsigned,
+        other if other.is_integer() => ColumnKind::Integer,
+        _ => ColumnKind::Text,
+    }
 }
 
 /// Whether the values of a type are single numbers, booleans, texts or times.

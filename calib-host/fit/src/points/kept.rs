@@ -1,0 +1,122 @@
+//! Parts of points, kept as the points are that they come from.
+
+use calib_core::Score;
+
+use super::counted::Counted;
+use super::group::{Group, totals};
+use super::packed;
+use super::sorted::Sorted;
+use super::spill::{Collected, Collector, Spill};
+use super::{Groups, Points, Ranked};
+use crate::error::FitError;
+
+/// Collects points.
+pub(crate) enum Keeper {
+    /// As groups, which come in ascending order of score.
+    Groups(Vec<Group>),
+    /// Packed, each for itself.
+    Packed(Collector),
+}
+
+/// Points that were kept; where there are none, they are no groups.
+pub(crate) enum Kept {
+    Groups(Vec<Group>),
+    Memory(Sorted),
+    Disk(Counted<Spill>),
+}
+
+impl Keeper {
+    /// A place for some of these points.
+    pub(crate) fn of(points: &(impl Points + ?Sized)) -> Self {
+        let packed = |in_memory| Self::Packed(Collector::new(in_memory));
+        points.packed_in_memory().map_or(Self::Groups(Vec::new()), packed)
+    }
+
+    /// Adds points of one score, above all that were added.
+    pub(crate) fn add(&mut self, group: Group) -> Result<(), FitError> {
+        match self {
+            Self::Groups(groups) if group.n > 0 => groups.push(group),
+            Self::Groups(_) => {}
+            Self::Packed(collector) => {
+                let score = Score::new(group.score as f32).unwrap_or(Score::ZERO);
+                let points = (0..group.n).map(|i| packed::pack(score, i < group.positives));
+                collector.extend(points)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The points.
+    pub(crate) fn finish(self) -> Result<Kept, FitError> {
+        Ok(match self {
+            Self::Groups(groups) => Kept::Groups(groups),
+            Self::Packed(collector) => match collector.finish()? {
+                Some(Collected::Memory(points)) => Kept::Memory(Sorted::new(points)),
+                Some(Collected::Spill(spill)) => Kept::Disk(Counted::new(spill)?),
+                None => Kept::Groups(Vec::new()),
+            },
+        })
+    }
+}
+
+/// Calls the same method of what is kept.
+macro_rules! of_kept {
+    ($kept:expr, $points:ident => $call:expr) => {
+        match $kept {
+            Kept::Groups(groups) => {
+                let $points = &groups[..];
+                $call
+            }
+            Kept::Memory($points) => $call,
+            Kept::Disk($points) => $call,
+        }
+    };
+}
+
+impl Points for Kept {
+    fn totals(&self) -> (u64, u64) {
+        match self {
+            Self::Groups(groups) => totals(groups),
+            Self::Memory(points) => points.totals(),
+            Self::Disk(points) => points.totals(),
+        }
+    }
+
+    fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
+        of_kept!(self, points => points.at_ranks(ranks))
+    }
+
+    fn below(&self, edges: &[f64]) -> Result<Vec<(u64, u64)>, FitError> {
+        of_kept!(self, points => Points::below(points, edges))
+    }
+
+    fn ranges(&self) -> Result<[Option<(f64, f64)>; 2], FitError> {
+        of_kept!(self, points => points.ranges())
+    }
+
+    fn means<const K: usize>(
+        &self,
+        terms: impl Fn(f64, bool) -> [f64; K] + Sync,
+    ) -> Result<[f64; K], FitError> {
+        of_kept!(self, points => points.means(terms))
+    }
+
+    fn map_numbered_runs<T: Send>(
+        &self,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError> {
+        of_kept!(self, points => points.map_numbered_runs(map))
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
+        of_kept!(self, points => points.walk(visit))
+    }
+
+    fn packed_in_memory(&self) -> Option<usize> {
+        of_kept!(self, points => points.packed_in_memory())
+    }
+
+    fn auc_at_least(&self) -> f64 {
+        of_kept!(self, points => points.auc_at_least())
+    }
+}

@@ -1,0 +1,373 @@
+//! `calib fit`
+
+mod matrices;
+mod scores;
+
+use std::cmp::Ordering;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calib_core::{ClassifierId, ScoreEncoding};
+use calib_host::artifact::CompileError;
+use calib_host::data::RowsHash;
+use calib_host::decide::{Actions, Envelope, Rule, with_decision};
+use calib_host::error::{ScalingError, UnfittedReason};
+use calib_host::files::{check_output, write_file};
+use calib_host::fit::{Unfitted, divided};
+use calib_host::input::{Costs, Source, read_costs};
+use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
+use clap::{Args, ValueEnum};
+
+use crate::cli::error::Error;
+use crate::cli::options::{
+    ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
+    ScoreSource, artifact_of, parse_classifier,
+};
+use crate::cli::out::{print_json, stderr};
+use crate::cli::show::{ShownFit, Warnings};
+
+/// Fit a calibrator to held-out scores and labels, and write it.
+#[derive(Args)]
+pub(crate) struct FitCommand {
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    source: ScoreSource,
+    /// Labels, if not in the table of scores.
+    ///
+    /// A NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The column of scores in a table.
+    ///
+    /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. For codes of several classes in a table the columns
+    /// of all, in their order, separated by commas.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label_column: String,
+    #[command(flatten)]
+    method: MethodOptions,
+    #[command(flatten)]
+    reduction: ReductionOption,
+    #[command(flatten)]
+    cluster_column: ClusterColumn,
+    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
+    /// A column of groups: a table of numbers for each.
+    ///
+    /// Such as the sex or the site, of a table of scores: each has a table of its own, and the guarantee holds for
+    /// the bins of all of them together. The device is then told the group with every score.
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
+    #[command(flatten)]
+    points: PointOptions,
+    #[command(flatten)]
+    codes: CodeOptions,
+    /// May fail with this probability.
+    ///
+    /// The probability, over the draw of the points, with which the guarantee may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
+    alpha: f64,
+    /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
+    /// the guarantee is then for alpha / M, so that it holds for any of them.
+    #[arg(long, default_value_t = 1, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
+    candidates: u32,
+    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
+    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent)]
+    alpha_spent: f64,
+    /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
+    #[arg(long)]
+    intervals: bool,
+    /// The numbers in the artefact's tables: u16 takes half the room, and the device then rounds scores to the nearest
+    /// 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do.
+    /// For methods that fit steps.
+    #[arg(long, value_enum, default_value_t = TableWidth::F32)]
+    table: TableWidth,
+    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier)]
+    classifier_id: Option<ClassifierId>,
+    /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
+    /// calibrators must not come back.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    counter: u32,
+    /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
+    /// Where to write; of data.csv to data.cal if not said.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// Print the summary as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What names the calibration data.
+struct DataOrigin {
+    /// The hash of the files.
+    sha256: [u8; 32],
+    /// The hash of the rows.
+    rows: RowsHash,
+}
+
+/// What was fitted, from what, and what speaks against it.
+struct Fitted {
+    fit: calib_host::Fit,
+    origin: DataOrigin,
+    warnings: Warnings,
+    chosen: Option<Chosen>,
+}
+
+/// What was chosen because nobody named it.
+struct Chosen {
+    /// What, and why.
+    why: String,
+    /// Among how many candidates by the scores.
+    candidates: u32,
+}
+
+/// The numbers in a table.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum TableWidth {
+    F32,
+    U16,
+}
+
+impl FitCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        if self.output.is_none() {
+            check_output(&self.output(), self.inputs())?;
+        }
+        let compact = self.table == TableWidth::U16;
+        if compact && self.codes.direct_table {
+            return Err(usage("--direct-table goes with --table f32: leave one of them out"));
+        }
+        // Over codes every function is one of steps.
+        if compact && self.codes.encoding()?.is_none() {
+            self.method.check_steps("--table u16")?;
+        }
+        let reduction = self.reduction.get()?;
+        self.points.check()?;
+        if self.clusters().is_some() && self.points.are_aggregated() {
+            return Err(usage(
+                "of weighted or counted rows no one row can be drawn from a cluster: leave out --cluster-column, or give a row \
+                 for every point",
+            ));
+        }
+        if self.source.vectors().is_some() {
+            self.points.check_no_matrix()?;
+        }
+        let kind = self.source.vectors().map(|(_, kind)| kind);
+        let by_margin = self.reduction.is_by_margin(kind, reduction)?;
+        if let Some(kind) = kind {
+            self.codes.check_matrix(kind, reduction, by_margin)?;
+        }
+        // A mistake there is found before a long fit.
+        let decision = self.actions.as_deref().map(Decision::read).transpose()?;
+        let decision = decision.as_ref();
+        let Fitted { fit, origin, warnings, chosen } = match (self.source.vectors(), reduction) {
+            (None, None) => self.binary(quiet)?,
+            (Some(_), _) if self.group_column.is_some() => {
+                return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
+            }
+            (Some((path, kind)), Some(reduction)) => {
+                self.reduced(path, (kind, by_margin), reduction, quiet)?
+            }
+            (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
+            (None, Some(_)) => {
+                return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
+            }
+        };
+        let fit = if compact { fit.compacted()? } else { fit };
+        let candidates =
+            self.candidates.saturating_mul(chosen.as_ref().map_or(1, |chosen| chosen.candidates));
+        let fit = fit.chosen_among(candidates, self.alpha).after_spending(self.alpha_spent);
+        let bytes = decided(artifact_bytes(&fit, &self.options(origin))?, decision)?;
+        write_file(&self.output(), self.force, |out| out.write_all(&bytes))?;
+        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
+        let chosen = chosen.map(|chosen| chosen.why);
+        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, quiet)
+    }
+
+    /// Binary scores, and what they are.
+    fn binary_source(&self) -> Option<(&Path, ScoreKind)> {
+        let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
+        data.or(self.source.binary())
+    }
+
+    /// Where the artefact goes.
+    fn output(&self) -> PathBuf {
+        let scores = self.inputs().next().map(artifact_of);
+        self.output.clone().or(scores).expect("clap asks for one of the sources")
+    }
+
+    /// The files of scores and labels.
+    fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let scores =
+            self.binary_source().map(|(path, _)| path).or(self.source.vectors().map(|(path, _)| path));
+        scores.into_iter().chain(self.labels.as_deref())
+    }
+
+    fn clusters(&self) -> Option<ClusterSource<'_>> {
+        self.cluster_column.source(self.clusters.as_ref())
+    }
+
+    /// Draws one row of each cluster, if rows belong together. `compare` orders rows by their scores.
+    fn draw(
+        &self,
+        scores: &Source,
+        labels: &[i64],
+        compare: impl Fn(usize, usize) -> Ordering,
+    ) -> Result<Option<Drawn>, Error> {
+        let Some(source) = self.clusters() else { return Ok(None) };
+        let clusters = source.read(scores, labels.len())?;
+        let compare = |a: usize, b: usize| compare(a, b).then(labels[a].cmp(&labels[b]));
+        let rows = clusters.one_row_each(self.method.seed(), compare);
+        Ok(Some(Drawn { rows, of_rows: labels.len() as u64 }))
+    }
+
+    /// Records in a fit that its points were drawn; not if every row was.
+    fn drawn(&self, fit: calib_host::Fit, drawn: Option<Drawn>) -> calib_host::Fit {
+        match drawn.filter(Drawn::left_some_out) {
+            Some(drawn) => fit.of_clusters(drawn.of_rows, self.method.seed()),
+            None => fit,
+        }
+    }
+
+    /// The alpha of the fit, which is one of so many.
+    fn divided_alpha(&self) -> f64 {
+        divided(self.alpha, self.candidates)
+    }
+
+    fn options(&self, origin: DataOrigin) -> ArtifactOptions {
+        ArtifactOptions {
+            data_sha256: origin.sha256,
+            rows: Some(origin.rows),
+            classifier: self.classifier_id,
+            intervals: self.intervals,
+            counter: self.counter,
+            direct_table: self.codes.direct_table,
+        }
+    }
+
+    fn report(
+        &self,
+        (fit, stored): (&calib_host::Fit, &StoredArtifact),
+        warnings: Warnings,
+        chosen: Option<String>,
+        quiet: bool,
+    ) -> Result<(), Error> {
+        warnings.print()?;
+        let output = self.output();
+        let shown = ShownFit::new(fit, stored, &output);
+        if self.json {
+            let mut value = shown.json();
+            value["chosen"] = chosen.into();
+            warnings.add_to(&mut value);
+            return print_json(&value);
+        }
+        if quiet {
+            return Ok(());
+        }
+        let mut err = stderr();
+        for line in shown.lines() {
+            writeln!(err, "{line}")?;
+        }
+        if let Some(why) = chosen {
+            writeln!(err, "{why}.")?;
+        }
+        if let Some(asked) =
+            self.method.bins().filter(|&asked| fit.tied_tables().next() == Some(0) && fit.bins() < asked)
+        {
+            let left = fit.bins();
+            writeln!(
+                err,
+                "Scores tie: of the {asked} bins {left} are left. --ties randomize keeps all of them."
+            )?;
+        }
+        let is_separated =
+            |unfitted: &Unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated);
+        if fit.unfitted.iter().any(is_separated) {
+            writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
+        }
+        Ok(())
+    }
+}
+
+/// The fit as one of codes, if scores are such.
+fn over_codes(
+    fit: calib_host::Fit,
+    encoding: Option<ScoreEncoding>,
+) -> Result<calib_host::Fit, CompileError> {
+    match encoding {
+        Some(encoding) => fit.over_codes(encoding),
+        None => Ok(fit),
+    }
+}
+
+/// The rows that were drawn, one of each cluster.
+struct Drawn {
+    /// Which.
+    rows: Vec<usize>,
+    /// Of how many.
+    of_rows: u64,
+}
+
+impl Drawn {
+    /// Whether a cluster has several rows.
+    fn left_some_out(&self) -> bool {
+        self.rows.len() as u64 != self.of_rows
+    }
+
+    fn of<T: Copy>(&self, values: &[T]) -> Vec<T> {
+        self.rows.iter().map(|&row| values[row]).collect()
+    }
+}
+
+/// The actions of a costs file and their rule.
+struct Decision {
+    actions: Actions,
+    rule: Rule,
+}
+
+impl Decision {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let Costs { actions, stated, .. } = read_costs(path)?;
+        let rule = match stated {
+            Some(stated) => stated,
+            None if actions.have_start_up() => {
+                return Err(usage(
+                    "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
+                ));
+            }
+            None => Rule::bayes(&Envelope::new(&actions, |_| true)),
+        };
+        Ok(Self { actions, rule })
+    }
+}
+
+/// An artefact with its decision rule, if there is one.
+fn decided(artifact: Vec<u8>, decision: Option<&Decision>) -> Result<Vec<u8>, Error> {
+    let Some(Decision { actions, rule }) = decision else { return Ok(artifact) };
+    let stored = StoredArtifact::from_bytes(&artifact).expect("just written");
+    Ok(with_decision(&stored, actions, rule).map_err(CompileError::from)?)
+}
+
+fn parse_spent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(spent) if (0.0..1.0).contains(&spent) => Ok(spent),
+        _ => Err("what was spent is a probability below 1, such as 0.2".into()),
+    }
+}
+
+fn usage(text: &str) -> Error {
+    Error::Usage(text.into())
+}

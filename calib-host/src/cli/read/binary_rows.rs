@@ -1,0 +1,180 @@
+//! Binary scores as the device has them, and what an artefact makes of them.
+
+use std::ops::Range;
+
+use calib_core::artifact::Reduction;
+use calib_core::{Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_host::apply::{
+    Applied, Words, apply_codes, apply_margins_from, apply_margins_of_groups, apply_scores_from,
+    apply_scores_of_groups,
+};
+use calib_host::assess::RowGroups;
+use calib_host::files::FileError;
+use calib_host::input::{self, Table};
+use calib_host::output::ScoreNumbers;
+use calib_host::{ScoreKind, StoredArtifact};
+
+use super::rows::NamedArtifact;
+use crate::cli::error::Error;
+
+/// Binary scores as the device has them.
+pub(crate) enum BinaryScores {
+    Scores(Vec<Score>),
+    Margins(Vec<Margin>),
+    Codes(Vec<QuantizedScore>),
+}
+
+impl BinaryScores {
+    /// Reads a column of scores of this kind, or of codes if the encoding has such, and the numbers in it.
+    pub(super) fn read(
+        table: &Table,
+        column: &str,
+        encoding: ScoreEncoding,
+        kind: ScoreKind,
+    ) -> Result<(Self, ReadNumbers), FileError> {
+        if encoding.is_quantized() {
+            let codes = table.codes(column)?;
+            return Ok((Self::Codes(input::codes(&codes, encoding)?), ReadNumbers::Integers(codes.values)));
+        }
+        let numbers = table.numbers(column)?;
+        let scores = match kind {
+            ScoreKind::Probability => Self::Scores(numbers.scores()?),
+            ScoreKind::Margin => Self::Margins(numbers.margins()?),
+        };
+        Ok((scores, ReadNumbers::F64(numbers.values)))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Scores(scores) => scores.len(),
+            Self::Margins(margins) => margins.len(),
+            Self::Codes(codes) => codes.len(),
+        }
+    }
+
+    /// Whether they are margins that could be probabilities.
+    pub(crate) fn could_be_probs(&self) -> bool {
+        match self {
+            Self::Margins(margins) => margins.iter().all(|margin| (0.0..=1.0).contains(&margin.get())),
+            _ => false,
+        }
+    }
+}
+
+/// The numbers that scores were read as.
+pub(crate) enum ReadNumbers {
+    F64(Vec<f64>),
+    Integers(Vec<i64>),
+}
+
+impl ReadNumbers {
+    pub(crate) fn shown(&self) -> ScoreNumbers<'_> {
+        match self {
+            Self::F64(numbers) => ScoreNumbers::F64(numbers),
+            Self::Integers(numbers) => ScoreNumbers::Integers(numbers),
+        }
+    }
+}
+
+/// Binary scores that an artefact calibrates.
+pub(crate) struct BinaryRows {
+    pub(crate) scores: BinaryScores,
+    pub(crate) numbers: ReadNumbers,
+    /// The artefact's code of each row's group, if it has tables for groups.
+    groups: Vec<u8>,
+}
+
+impl NamedArtifact<'_> {
+    /// Reads a column of scores of class 1 of this kind, or of their codes; `groups` are those of the rows, if there are some.
+    pub(crate) fn binary_rows(
+        &self,
+        table: &Table,
+        column: &str,
+        kind: ScoreKind,
+        groups: Option<&RowGroups>,
+    ) -> Result<BinaryRows, Error> {
+        let artifact = self.stored.artifact();
+        if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
+            return Err(self.mismatch(match kind {
+                ScoreKind::Probability => "binary scores",
+                ScoreKind::Margin => "binary scores of any size",
+            }));
+        }
+        let calibrator = artifact.calibrator();
+        let encoding = match &calibrator {
+            Calibrator::BinaryCode(calibrator) => calibrator.encoding(),
+            _ => ScoreEncoding::F32,
+        };
+        let (scores, numbers) = BinaryScores::read(table, column, encoding, kind)?;
+        let is_taken = match (&calibrator, &scores) {
+            (Calibrator::Grouped(of), BinaryScores::Scores(_)) => {
+                matches!(of.of_group(0), Some(Calibrator::Binary(_)))
+            }
+            (Calibrator::Grouped(of), BinaryScores::Margins(_)) => {
+                matches!(of.of_group(0), Some(Calibrator::BinaryMargin(_)))
+            }
+            (Calibrator::Binary(_), BinaryScores::Scores(_))
+            | (Calibrator::BinaryMargin(_), BinaryScores::Margins(_))
+            | (Calibrator::BinaryCode(_), _) => true,
+            _ => return Err(self.mismatch("scores to be calibrated, without groups")),
+        };
+        let groups = match &calibrator {
+            Calibrator::Grouped(_) => self.codes_of_rows(groups)?,
+            _ => Vec::new(),
+        };
+        match is_taken {
+            true => Ok(BinaryRows { scores, numbers, groups }),
+            false => Err(self.mismatch("binary scores that are no codes")),
+        }
+    }
+
+    /// The artefact's code of each row's group.
+    fn codes_of_rows(&self, groups: Option<&RowGroups>) -> Result<Vec<u8>, Error> {
+        let codes = self.group_codes(groups)?;
+        // A device tells at most 255 groups apart.
+        let code = |groups: &RowGroups, row: usize| codes[groups.of(row)] as u8;
+        Ok(groups.map_or(Vec::new(), |groups| (0..groups.rows()).map(|row| code(groups, row)).collect()))
+    }
+
+    /// Calibrates all of a column.
+    pub(crate) fn apply_scores(
+        &self,
+        table: &Table,
+        column: &str,
+        kind: ScoreKind,
+        groups: Option<&RowGroups>,
+    ) -> Result<Vec<Applied>, Error> {
+        let rows = self.binary_rows(table, column, kind, groups)?;
+        let words = Words::new(&self.stored.artifact(), self.seed);
+        Ok(rows.applied(&self.stored, 0..rows.scores.len(), words))
+    }
+}
+
+impl BinaryRows {
+    /// Calibrates some of the rows with the artefact that they were read for; the words are those of these rows.
+    pub(crate) fn applied(&self, stored: &StoredArtifact, rows: Range<usize>, words: Words) -> Vec<Applied> {
+        const READ_FOR: &str = "the rows were read for this artefact";
+        let artifact = stored.artifact();
+        let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped(_));
+        let groups = if is_grouped { &self.groups[rows.clone()] } else { &[] };
+        match &self.scores {
+            BinaryScores::Codes(codes) => {
+                apply_codes(&artifact, &codes[rows]).expect(READ_FOR).expect(READ_FOR)
+            }
+            BinaryScores::Scores(scores) if is_grouped => {
+                let applied = apply_scores_of_groups(&artifact, &scores[rows], groups, words);
+                applied.expect(READ_FOR).expect("every code is one of the artefact's")
+            }
+            BinaryScores::Margins(margins) if is_grouped => {
+                let applied = apply_margins_of_groups(&artifact, &margins[rows], groups, words);
+                applied.expect(READ_FOR).expect("every code is one of the artefact's")
+            }
+            BinaryScores::Scores(scores) => {
+                apply_scores_from(&artifact, &scores[rows], words).expect(READ_FOR)
+            }
+            BinaryScores::Margins(margins) => {
+                apply_margins_from(&artifact, &margins[rows], words).expect(READ_FOR)
+            }
+        }
+    }
+}

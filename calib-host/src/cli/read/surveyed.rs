@@ -1,0 +1,190 @@
+//! Scores that are assessed without all rows in memory.
+
+use std::path::Path;
+
+use calib_core::artifact::Reduction;
+use calib_core::{Calibrator, Score};
+use calib_host::apply::{Applied, Words, apply_scores_from};
+use calib_host::artifact::score_kind;
+use calib_host::assess::{ChangedRows, Prediction};
+use calib_host::data::{ExactCollector, RowsHash};
+use calib_host::files::{FileError, Place, Problem};
+use calib_host::input::{self, BinaryFiles, BinaryPiece, Source};
+use calib_host::report::SAME_ROWS;
+use calib_host::{BinaryData, ScoreKind, StoredArtifact};
+use rayon::prelude::*;
+
+use super::rows::{NamedArtifact, is_fitted_to};
+use crate::cli::bar::reading;
+use crate::cli::error::Error;
+use crate::cli::options::AssessedOptions;
+use crate::cli::out::warn;
+
+/// So many points of 4 bytes are kept in memory; the more of them, the others too, go to a temporary file.
+const IN_MEMORY_POINTS: usize = 1 << 21;
+
+/// Threads share out so many rows.
+const PART_ROWS: usize = 1 << 13;
+
+/// Binary scores, as they are or before and after an artefact.
+pub(crate) struct Surveyed {
+    pub(crate) before: BinaryData,
+    pub(crate) after: Option<After>,
+}
+
+/// The same rows after an artefact, without those that it does not calibrate.
+pub(crate) struct After {
+    pub(crate) stored: StoredArtifact,
+    pub(crate) data: BinaryData,
+    pub(crate) changed: ChangedRows,
+    pub(crate) uncalibrated: u64,
+}
+
+/// Rows so far.
+struct Collected {
+    before: ExactCollector,
+    after: ExactCollector,
+    changed: ChangedRows,
+    hash: RowsHash,
+    uncalibrated: u64,
+}
+
+/// Calibrated rows, before they are collected.
+#[derive(Default)]
+struct Part {
+    before: Vec<f64>,
+    after: Vec<f64>,
+    labels: Vec<bool>,
+    changed: ChangedRows,
+    hash: RowsHash,
+}
+
+impl Surveyed {
+    /// Reads scores that need nothing but their own columns, and an artefact that calibrates them and does nothing else; `None`
+    /// for everything else, of which all rows are read.
+    pub(crate) fn read(options: &AssessedOptions, seed: u64, quiet: bool) -> Result<Option<Self>, Error> {
+        let Some(scores) = options.source.scores.as_deref() else { return Ok(None) };
+        let needs_rows = options.cluster_column.source(options.clusters.as_ref()).is_some()
+            || options.group_column.name().is_some()
+            || options.class_column.is_some();
+        if needs_rows {
+            return Ok(None);
+        }
+        let files = BinaryFiles {
+            scores,
+            labels: options.labels.as_deref(),
+            score_column: &options.score_column,
+            label_column: &options.label_column,
+        };
+        let Some(path) = &options.artifact else {
+            return read_scores(&files, quiet).map(|before| Some(Self { before, after: None }));
+        };
+        let named = NamedArtifact::read(path, seed)?;
+        match calibrates_alone(&named.stored) {
+            true => read_calibrated(options, &files, &named, quiet).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Whether an artefact calibrates binary scores, and has no rule beside.
+fn calibrates_alone(stored: &StoredArtifact) -> bool {
+    let artifact = stored.artifact();
+    artifact.header().reduction == Reduction::Binary
+        && score_kind(&artifact) == ScoreKind::Probability
+        && matches!(artifact.calibrator(), Calibrator::Binary(_))
+        && artifact.operating_points().is_none()
+        && artifact.prediction_sets().is_none()
+        && artifact.decision().is_none()
+}
+
+fn read_scores(files: &BinaryFiles<'_>, quiet: bool) -> Result<BinaryData, Error> {
+    let mut points = ExactCollector::new(IN_MEMORY_POINTS);
+    let watch = reading(quiet);
+    let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &watch)?;
+    while let Some(piece) = pieces.read_next()? {
+        points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
+    }
+    Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows"))
+}
+
+fn read_calibrated(
+    options: &AssessedOptions,
+    files: &BinaryFiles<'_>,
+    named: &NamedArtifact<'_>,
+    quiet: bool,
+) -> Result<Surveyed, Error> {
+    let artifact = named.stored.artifact();
+    let mut words = Words::new(&artifact, named.seed);
+    let mut all = Collected {
+        before: ExactCollector::new(IN_MEMORY_POINTS),
+        after: ExactCollector::new(IN_MEMORY_POINTS),
+        changed: ChangedRows::default(),
+        hash: RowsHash::default(),
+        uncalibrated: 0,
+    };
+    let watch = reading(quiet);
+    let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &watch)?;
+    let place = pieces.place();
+    while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
+        let parts = scores.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS)).enumerate();
+        let parts: Vec<Part> = parts
+            .map(|(number, (scores, labels))| {
+                let mut words = words.clone();
+                words.skip_rows(number * PART_ROWS);
+                let scores: Vec<Score> =
+                    scores.iter().map(|&score| Score::try_from(score).expect("it was checked")).collect();
+                let applied = apply_scores_from(&artifact, &scores, words);
+                Part::new(&applied.expect("the artefact is for such"), labels)
+            })
+            .collect();
+        words.skip_rows(scores.len());
+        parts.into_iter().try_for_each(|part| all.add(part)).map_err(FileError::spill)?;
+        all.uncalibrated += scores.len() as u64;
+    }
+    let same = is_fitted_to(&named.stored, all.hash, || files_sha256(files));
+    let (Some(before), Some(after)) =
+        (all.before.finish().map_err(FileError::spill)?, all.after.finish().map_err(FileError::spill)?)
+    else {
+        return Err(Error::input(Place::file(&place.file), Problem::AllUncalibrated));
+    };
+    options.same_rows.allow(same, &place.file, "the artefact was")?;
+    warn(same.then_some(SAME_ROWS).as_slice())?;
+    let uncalibrated = all.uncalibrated - after.len();
+    let after = After { stored: named.stored.clone(), data: after, changed: all.changed, uncalibrated };
+    Ok(Surveyed { before, after: Some(after) })
+}
+
+/// The SHA-256 of the files, for an artefact that knows no other hash of its rows; of none if one cannot be read again.
+fn files_sha256(files: &BinaryFiles<'_>) -> [u8; 32] {
+    let paths: Vec<&Path> = std::iter::once(files.scores).chain(files.labels).collect();
+    let sources = Source::read_all(&paths, &|_| ()).unwrap_or_default();
+    input::sha256(&sources.iter().collect::<Vec<_>>())
+}
+
+impl Part {
+    fn new(applied: &[Applied], labels: &[bool]) -> Self {
+        let mut part = Self::default();
+        let mut hash = RowsHash::default();
+        for (row, &hit) in applied.iter().zip(labels) {
+            hash += RowsHash::of_score(row.score, hit);
+            let Some(calibrated) = row.outcome.calibrated() else { continue };
+            let (before, prob) = (f64::from(row.score), f64::from(calibrated.prob));
+            part.changed.add(before, &Prediction { class: row.class, prob, bin: calibrated.bin.into(), hit });
+            part.before.push(before);
+            part.after.push(prob);
+            part.labels.push(hit);
+        }
+        Self { hash, ..part }
+    }
+}
+
+impl Collected {
+    fn add(&mut self, part: Part) -> std::io::Result<()> {
+        self.before.extend(&part.before, &part.labels)?;
+        self.after.extend(&part.after, &part.labels)?;
+        self.changed = std::mem::take(&mut self.changed).and(part.changed);
+        self.hash += part.hash;
+        Ok(())
+    }
+}

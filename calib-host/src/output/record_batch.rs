@@ -1,0 +1,91 @@
+//! Blocks as Arrow's record batches.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions,
+    UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::block::{Block, Column};
+use super::digits::{push_f32, push_f64, push_integer};
+use crate::input::{ColumnKind, ShownCell};
+
+/// The columns' names and types. Every column may have gaps.
+pub(super) fn schema(block: &Block<'_>) -> SchemaRef {
+    let field = |column: &Column<'_>| Field::new(column.name.as_ref(), data_type(column.kind()), true);
+    Arc::new(Schema::new(block.columns.iter().map(field).collect::<Vec<_>>()))
+}
+
+fn data_type(kind: ColumnKind) -> DataType {
+    match kind {
+        ColumnKind::Text => DataType::Utf8,
+        ColumnKind::Bool => DataType::Boolean,
+        ColumnKind::F32 => DataType::Float32,
+        ColumnKind::F64 => DataType::Float64,
+        ColumnKind::Integer => DataType::Int64,
+        ColumnKind::Unsigned => DataType::UInt64,
+    }
+}
+
+/// The rows.
+pub(super) fn rows(block: &Block<'_>, schema: SchemaRef) -> RecordBatch {
+    let arrays = block.columns.iter().map(|column| array(column, block.rows)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(block.rows));
+    let batch = RecordBatch::try_new_with_options(schema, arrays, &options);
+    batch.expect("the columns are of these types, and of one length")
+}
+
+fn array(column: &Column<'_>, rows: usize) -> ArrayRef {
+    let cells = (0..rows).map(|row| column.cell(row));
+    macro_rules! of {
+        ($array:ty, $cell:path) => {
+            Arc::new(
+                cells
+                    .map(|cell| if let $cell(value) = cell { Some(value) } else { None })
+                    .collect::<$array>(),
+            )
+        };
+    }
+    match column.kind() {
+        ColumnKind::F32 => of!(Float32Array, ShownCell::F32),
+        ColumnKind::F64 => of!(Float64Array, ShownCell::F64),
+        ColumnKind::Bool => of!(BooleanArray, ShownCell::Bool),
+        ColumnKind::Unsigned => of!(UInt64Array, ShownCell::Unsigned),
+        ColumnKind::Integer => {
+            let integer = |cell| match cell {
+                ShownCell::Integer(value) => Some(value),
+                // Those of new columns are small.
+                ShownCell::Unsigned(value) => i64::try_from(value).ok(),
+                _ => None,
+            };
+            Arc::new(cells.map(integer).collect::<Int64Array>())
+        }
+        ColumnKind::Text => {
+            let mut builder = StringBuilder::with_capacity(rows, rows * 4);
+            let mut number = Vec::new();
+            for cell in cells {
+                number.clear();
+                match cell {
+                    ShownCell::Missing => {
+                        builder.append_null();
+                        continue;
+                    }
+                    ShownCell::Text(text) | ShownCell::Number(text) => {
+                        builder.append_value(text);
+                        continue;
+                    }
+                    ShownCell::Bool(value) => number.extend_from_slice(value.to_string().as_bytes()),
+                    ShownCell::F32(value) => push_f32(&mut number, value),
+                    ShownCell::F64(value) => push_f64(&mut number, value),
+                    ShownCell::Integer(value) => push_integer(&mut number, value),
+                    ShownCell::Unsigned(value) => push_integer(&mut number, value),
+                }
+                builder.append_value(str::from_utf8(&number).expect("digits"));
+            }
+            Arc::new(builder.finish())
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The book and the README: their commands print what stands beneath them, their links lead somewhere, and the reference is that of
+//! the commands. `UPDATE_BOOK=1` writes outputs, reference and picture anew.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::help::commands;
+use crate::workplace::{Run, Workplace};
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().into()
+}
+
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_BOOK").is_some()
+}
+
+/// Compares a file with what it should be, or writes it.
+#[track_caller]
+fn is_current(path: &Path, expected: &str) {
+    if is_update() {
+        return fs::write(path, expected).unwrap();
+    }
+    let held = fs::read_to_string(path).unwrap();
+    let differs = held.lines().zip(expected.lines()).find(|(held, expected)| held != expected);
+    let name = path.display();
+    assert!(
+        held == expected,
+        "{name} is not current: {differs:#?}\nUPDATE_BOOK=1 cargo test --package calib-host --test cli book"
+    );
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = fs::read_dir(root().join("docs/src")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> =
+        folder.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    pages.sort();
+    pages
+}
+
+/// A folder with the tables of the first steps.
+fn first_steps() -> Workplace {
+    let data = |name: &str| fs::read(root().join("docs/src/first-steps").join(name)).unwrap();
+    Workplace::new().with("cal.csv", data("cal.csv")).with("test.csv", data("test.csv"))
+}
+
+/// What a command prints, first what is for people. Lengths of pages change with every word on them.
+fn printed(place: &Workplace, line: &str) -> String {
+    let words = shlex::split(line).unwrap();
+    let mut command = place.command("");
+    let run: Run =
+        command.args(&words[1..]).env("COLUMNS", "80").stdin(Stdio::null()).output().unwrap().into();
+    assert_eq!(run.code, 0, "{line}\n{}", run.stderr);
+    let text = format!("{}{}", run.stderr, run.stdout);
+    let plain = |line: &str| match line.split_once(", ").filter(|_| line.starts_with("wrote ")) {
+        Some((start, _)) => format!("{start}, ... bytes\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(plain).collect()
+}
+
+/// A page with the outputs of its `console` blocks as they are now.
+fn with_outputs(text: &str) -> String {
+    let (place, mut page, mut is_console) = (first_steps(), String::new(), false);
+    for line in text.lines() {
+        if is_console && !line.starts_with("```") {
+            let Some(command) = line.strip_prefix("$ ") else { continue };
+            page += &format!("{line}\n{}", printed(&place, command));
+            continue;
+        }
+        is_console = line == "```console";
+        page += &format!("{line}\n");
+    }
+    page
+}
+
+#[test]
+fn commands_print_what_stands_beneath_them() {
+    let mut commands = 0;
+    for path in pages().into_iter().chain([root().join("README.md")]) {
+        let text = fs::read_to_string(&path).unwrap();
+        commands += text.matches("\n$ calib ").count();
+        is_current(&path, &with_outputs(&text));
+    }
+    assert!(commands >= 5, "{commands}");
+}
+
+#[test]
+fn the_picture_of_the_first_steps_is_that_of_the_commands() {
+    let place = first_steps();
+    place.ok("calib fit cal.csv");
+    place.ok("calib plot before-and-after cal.cal --test test.csv -o p.svg");
+    let picture = String::from_utf8(place.bytes("p.svg")).unwrap();
+    is_current(&root().join("docs/src/first-steps/before-and-after.svg"), &picture);
+}
+
+#[test]
+#[cfg(all(feature = "arrow", feature = "png", feature = "probe", feature = "serial"))]
+fn the_reference_is_the_help_of_the_commands() {
+    let place = Workplace::new();
+    let mut page =
+        "# Commands and exit codes\n\nThis page is written by a test from the help of the commands.\n\n"
+            .to_owned();
+    let block = |line: &str| format!("```text\n{}\n```\n", printed(&place, line).trim_end());
+    page += &block("calib --help");
+    for name in commands(&place).iter().filter(|name| !matches!(&***name, "help" | "methods")) {
+        page += &format!("\n## calib {name}\n\n{}", block(&format!("calib {name} --help")));
+    }
+    is_current(&root().join("docs/src/reference.md"), &page);
+}
+
+/// The names by which the headings of a page are linked to.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut is_code = false;
+    let is_heading = |line: &&str| {
+        is_code ^= line.starts_with("```");
+        !is_code && line.starts_with('#')
+    };
+    let slug = |line: &str| {
+        let words = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        words.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+    };
+    text.lines().filter(is_heading).map(slug).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere_and_every_page_is_listed() {
+    let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).unwrap();
+    for page in pages() {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(
+            name == "SUMMARY.md" || summary.contains(&format!("({name})")),
+            "{name} is not in the summary"
+        );
+    }
+    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name));
+    let mut links = 0;
+    for page in pages().into_iter().chain(others) {
+        let text = fs::read_to_string(&page).unwrap();
+        for target in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            if target.starts_with("http") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let file = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            assert!(file.exists(), "{}: {target}", page.display());
+            if !anchor.is_empty() {
+                let there = anchors(&fs::read_to_string(&file).unwrap());
+                assert!(there.contains(anchor), "{}: {target}: {there:?}", page.display());
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 40, "{links}");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 150, "{}", readme.lines().count());
+    assert!(readme.contains("\ncargo xtask demo ") && readme.contains("\ncargo xtask test "));
+}

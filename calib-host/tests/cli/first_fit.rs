@@ -1,0 +1,120 @@
+//! A fit without a method, bins or an output: what is chosen, and that it is told.
+
+use crate::data::{binary, csv};
+use crate::workplace::Workplace;
+
+fn place(n: usize) -> Workplace {
+    Workplace::new().with("data.csv", csv(&binary(n)))
+}
+
+#[test]
+fn a_file_is_enough() {
+    let place = place(5000);
+    let run = place.ok("calib fit data.csv");
+    assert!(run.stderr.starts_with("5000 points, umd (binary), 15 bins, "), "{}", run.stderr);
+    let got = place.inspect("data.cal");
+    let epsilon = got["guarantee"]["epsilon"].as_f64().unwrap();
+    assert!(epsilon <= 0.1, "{epsilon}");
+    assert!(
+        run.stderr.contains("\nchosen: umd with 15 bins, 15 keep the guarantee within 0.1"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr
+            .contains("\nnext: calib report data.cal --calibration data.csv --test TEST -o report.html\n")
+    );
+    // The same as when all is said.
+    place.ok("calib fit --method umd --bins 15 --scores data.csv -o said.bin");
+    assert_eq!(place.bytes("data.cal"), place.bytes("said.bin"));
+    // Nothing is replaced unasked.
+    assert_eq!(place.run("calib fit data.csv").code, 4);
+    let json = place.json("calib fit data.csv --force --json");
+    assert!(json["chosen"].as_str().unwrap().starts_with("chosen: umd with 15 bins"));
+    assert_eq!(
+        place.json("calib fit --method umd --bins 15 data.csv --force --json")["chosen"],
+        serde_json::Value::Null
+    );
+}
+
+#[test]
+fn few_points_get_bins_of_fifty() {
+    let place = place(250);
+    let run = place.ok("calib fit data.csv");
+    assert!(run.stderr.contains("chosen: umd with 5 bins, of 50 points each, too few"), "{}", run.stderr);
+    assert_eq!(place.inspect("data.cal")["bins"], 5);
+    // One bin is nobody's wish.
+    let tiny = Workplace::new().with("data.csv", csv(&binary(20)));
+    assert!(tiny.ok("calib fit data.csv").stderr.contains("chosen: umd with 2 bins"));
+}
+
+#[test]
+fn an_epsilon_is_kept_or_refused_with_what_it_takes() {
+    let place = place(5000);
+    for (epsilon, options) in [(0.05, ""), (0.2, ""), (0.07, "--method umd ")] {
+        place.ok(&format!("calib fit data.csv {options}--epsilon {epsilon} --force"));
+        let got = place.inspect("data.cal")["guarantee"]["epsilon"].as_f64().unwrap();
+        assert!(got <= epsilon, "{got} {epsilon}");
+    }
+    let run = place.run("calib fit data.csv --epsilon 0.01 --force");
+    assert!(
+        run.code == 2 && run.stderr.contains("no bins of 5000 points keep a guarantee within 0.01"),
+        "{run:?}"
+    );
+    let needed = run.stderr.split("two bins take ").nth(1).unwrap().split(';').next().unwrap();
+    let planned = place.json(&format!("calib plan --n {needed} --epsilon 0.01 --json"));
+    assert!(planned.to_string().contains("\"bins\":2"), "{planned}");
+    for (options, word) in [
+        ("--epsilon 5%", "epsilon is a deviation between 0 and 1"),
+        ("--epsilon 0.1 --bins 5", "cannot be used with"),
+        ("--epsilon 0.1 --method isotonic", "--epsilon chooses the bins of umd"),
+        ("--epsilon 0.1 --alpha 0", "alpha is 0.0"),
+    ] {
+        let run = place.run(&format!("calib fit data.csv --force {options}"));
+        assert!(run.code != 0 && run.stderr.contains(word), "{options}: {run:?}");
+    }
+}
+
+/// A forest's scores: tenths, so that every edge has a tie.
+#[test]
+fn where_scores_tie_a_method_is_taken_that_keeps_its_guarantee() {
+    let rows = binary(5000);
+    let tied: Vec<(f32, u8)> =
+        rows.iter().map(|(score, label)| ((score * 10.0).round() / 10.0, *label)).collect();
+    let place = Workplace::new().with("data.csv", csv(&tied));
+    let run = place.ok("calib fit data.csv");
+    assert!(
+        run.stderr.contains("chosen: ums with ") && run.stderr.contains("because scores tie at an edge"),
+        "{}",
+        run.stderr
+    );
+    let got = place.inspect("data.cal");
+    assert!(got["guarantee"]["epsilon"].as_f64().unwrap() < 0.2, "{got}");
+    // Two candidates by the scores: each at half of alpha, which the artefact records.
+    assert!(got["provenance"]["parameters"].as_str().unwrap().contains("candidates=2"), "{got}");
+    let refused = place.run("calib fit data.csv --epsilon 0.1 --force");
+    assert!(refused.code == 2 && refused.stderr.contains("scores tie at the edges of bins"), "{refused:?}");
+    // Whoever names umd is told that bins went.
+    let named = place.ok("calib fit data.csv --method umd --bins 30 --force").stderr;
+    assert!(named.contains("Scores tie: of the 30 bins "), "{named}");
+}
+
+#[test]
+fn words_of_scikit_learn_are_known() {
+    let place = place(1000);
+    let bytes = |options: &str| {
+        place.ok(&format!("calib fit data.csv --force {options}"));
+        place.bytes("data.cal")
+    };
+    assert_eq!(bytes("--method sigmoid"), bytes("--method platt"));
+    assert_eq!(bytes("--strategy uniform --n-bins 5"), bytes("--method fixed-width --bins 5"));
+    assert_eq!(bytes("--strategy quantile --n-bins 5"), bytes("--method UMD --bins 5"));
+}
+
+#[test]
+fn the_default_output_never_is_an_input() {
+    let place = Workplace::new().with("data.cal", csv(&binary(500)));
+    let run = place.run("calib fit data.cal --force");
+    assert_eq!((run.code, run.stderr.contains("data.cal is an input")), (4, true), "{run:?}");
+    assert!(place.bytes("data.cal").starts_with(b"score,label\n"));
+}

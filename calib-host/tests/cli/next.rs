@@ -1,0 +1,96 @@
+//! What commands say at their end: what they wrote, and what to run next.
+
+use crate::data::{TOP_FIT, UMD_FIT, binary, csv, matrix_place};
+use crate::workplace::Workplace;
+
+const COSTS: &str = "[[action]]\nname = \"refer\"\npositive = 5\nnegative = 5\nalarm = false\nabstain = true\n\n[[action]]\nname = \"treat\"\n\
+                     positive = 1\nnegative = 20\nalarm = true\n";
+
+/// The command that is proposed.
+fn next(stderr: &str) -> &str {
+    stderr.lines().find_map(|line| line.strip_prefix("next: ")).expect("a command that follows")
+}
+
+#[test]
+fn each_command_proposes_the_next_and_that_runs() {
+    let place = Workplace::new().with("cal.csv", csv(&binary(400))).with("costs.toml", COSTS);
+    let fit = "calib fit --method umd --bins 5 --scores cal.csv --label-column label --counter 1 -o cal.bin";
+    let mut line = next(&place.ok(fit).stderr).to_owned();
+    assert_eq!(
+        line,
+        "calib report cal.bin --calibration cal.csv --test TEST --label-column label -o report.html"
+    );
+    std::fs::write(place.path().join("TEST"), csv(&binary(500))).unwrap();
+    let report = place.ok(&line).stderr;
+    let len = place.bytes("report.html").len();
+    assert!(report.contains(&format!("wrote report.html, {len} bytes\n")), "{report}");
+    for first in [
+        "calib apply cal.bin --scores TEST -o out.csv",
+        "calib threshold --scores cal.csv --sensitivity 0.9 -o point.bin",
+        "calib decide cal.bin --actions costs.toml --scores TEST -o rule.bin",
+        "calib adjust cal.bin --prevalence 0.1 --counter 2 -o here.bin",
+    ] {
+        line = next(&place.ok(first).stderr).to_owned();
+        place.ok(&line);
+    }
+    line = next(&place.ok("calib assess cal.bin --scores TEST").stderr).replace("CALIBRATION", "cal.csv");
+    place.ok(&format!("{line} --force"));
+    line = next(&place.ok("calib keygen -o k.pem").stderr).replace("ARTEFACT", "cal.bin");
+    line = next(&place.ok(&line).stderr).to_owned();
+    assert_eq!(line, "calib verify signed.bin --key k.pem.pub");
+    place.ok(&line);
+}
+
+#[test]
+fn a_comparison_proposes_the_fit_of_what_it_recommends() {
+    let quick = "--folds 2 --repeats 1 --bootstrap 50";
+    let rows = csv(&binary(1500)).replace("score,label", "y_prob,y");
+    let place = Workplace::new().with("cal.csv", rows);
+    let columns = "--score-column y_prob --label-column y";
+    let line =
+        next(&place.ok(&format!("calib compare --scores cal.csv {columns} {quick}")).stderr).to_owned();
+    assert!(line.contains("--scores cal.csv --score-column y_prob --label-column y"), "{line}");
+    place.ok(&line);
+    for method in ["umd", "irp", "scaling-binning", "isotonic-interpolated", "venn-abers"] {
+        let run = place.ok(&format!("calib compare --scores cal.csv {columns} --methods {method} {quick}"));
+        // Of a method that is not better than the scores nothing is proposed.
+        if run.stdout.contains("\ntake ") {
+            place.ok(&format!("{} --force", next(&run.stderr)));
+        }
+    }
+    let (place, _) = matrix_place(900);
+    for methods in ["umd", "sierpinski,grid,projection,multiclass-irp", "temperature"] {
+        let form = format!(
+            "calib compare --logits val_logits.npy --labels val_labels.npy --methods {methods} {quick}"
+        );
+        for claim in ["", " --claim top-label"] {
+            let run = place.ok(&format!("{form}{claim}"));
+            if run.stdout.contains("\ntake ") {
+                place.ok(&format!("{} --force", next(&run.stderr)));
+            }
+        }
+    }
+}
+
+#[test]
+fn names_with_spaces_are_quoted() {
+    let place = Workplace::new().with("my rows.csv", csv(&binary(300)).replace("score", "the score"));
+    let mut command = place.command("fit --method umd --bins 5 --label-column label -o my.bin --scores");
+    let output = command.args(["my rows.csv", "--score-column", "the score"]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let expected = "calib report my.bin --calibration 'my rows.csv' --test TEST --score-column 'the score' --label-column label -o \
+                    report.html";
+    assert_eq!(next(&stderr), expected);
+}
+
+#[test]
+fn a_matrix_is_named_with_its_labels_and_its_kind() {
+    let (place, _) = matrix_place(400);
+    let expected = "calib report top.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test TEST --test-labels \
+                    TEST_LABELS --logits -o report.html";
+    assert_eq!(next(&place.ok(TOP_FIT).stderr), expected);
+    let place = place.with("cal.csv", csv(&binary(400)));
+    // Beside JSON, and to whom wants quiet, nothing is told.
+    assert_eq!(place.ok(&format!("{UMD_FIT} --json")).stderr, "");
+    assert_eq!(place.ok("calib apply cal.bin --scores cal.csv -o out.csv --quiet").stderr, "");
+}
