@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::faults::Part;
 use crate::fuzz::Target;
+use crate::verify::Side;
 
 xflags::xflags! {
     /// The project's driver. Each command installs what it needs and is missing, after it has listed it. It only ever adds to
@@ -25,7 +26,10 @@ xflags::xflags! {
         ///
         /// No warning of clippy, no panic and no call too deep on any core, no instruction more than before, every board and
         /// every input of the end-to-end tests, every set of features on every target, the same bytes from two folders.
-        cmd verify {}
+        cmd verify {
+            /// Only this part: host or devices. Without it both run at once, and then a serial line under load.
+            optional --only part: Side
+        }
         /// Compare with independently computed reference values.
         cmd papers {
             /// The folder with cifar10_resnet50_*.npy and credit_scores.csv.

@@ -42,7 +42,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
     match subcommand {
         XtaskCmd::Demo(_) => demo::demo(setup),
         XtaskCmd::Test(_) => test::test(setup),
-        XtaskCmd::Verify(_) => verify::verify(setup),
+        XtaskCmd::Verify(verify) => verify::verify(setup, verify.only),
         XtaskCmd::Papers(papers) => papers::papers(&papers),
         XtaskCmd::Faults(faults) => faults::faults(setup, &faults),
         XtaskCmd::Bench(bench) => match bench.subcommand {

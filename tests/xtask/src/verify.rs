@@ -1,11 +1,12 @@
 //! `cargo xtask verify`
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::str::FromStr;
+use std::{env, fs};
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use calib_run::{beside, built, cargo, root, run};
 
 use crate::devices::{Measure, TARGETS};
 use crate::fuzz;
@@ -17,6 +18,8 @@ const CORE_TARGETS: [&str; 3] =
     ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
 /// Combinations of calib-core's features.
 const CORE_FEATURES: [&str; 5] = ["", "defmt", "micromath", "defmt,micromath", "ed25519"];
+/// Sets of calib-host's features besides all of them.
+const FEATURES: [&str; 3] = ["", "cli", "cli,serial"];
 /// A target of 32 bits whose programs a processor of 64 bits runs as they are.
 const NARROW: &str = "i686-unknown-linux-musl";
 
@@ -38,22 +41,93 @@ const WORKSPACES: [&str; 3] = [".", "firmware", "tests/fuzz"];
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
-/// Runs what proves rather than tests; stops at the first that fails.
-pub(crate) fn verify(setup: Setup) -> Result<()> {
+/// What `--only` runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Side {
+    /// What a host alone is needed for.
+    Host,
+    /// What is built for devices, and runs on emulated ones.
+    Devices,
+}
+
+impl FromStr for Side {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "host" => Ok(Self::Host),
+            "devices" => Ok(Self::Devices),
+            _ => Err("there are host and devices"),
+        }
+    }
+}
+
+/// Runs what proves rather than tests; each part stops at its first failure.
+pub(crate) fn verify(setup: Setup, only: Option<Side>) -> Result<()> {
     let mut steps = Steps::new();
-    steps.step("set-up", || {
-        let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
-        setup.provide(&Needs {
-            targets: &[&TARGETS[..], narrow].concat(),
-            components: true,
-            programs: &[&OPENSSL, &CPP, &ARM_GCC, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
-            cargo: &[("deny", "cargo-deny")],
-            mdbook: true,
-        })
-    })?;
+    steps.step("set-up", || set_up(setup))?;
+    match only {
+        Some(Side::Host) => host(&mut steps)?,
+        Some(Side::Devices) => devices(&mut steps)?,
+        None => {
+            // Each keeps one processor busy for much of its time.
+            steps.step("devices, and beside them the host", || {
+                beside(&mut part("devices")?, &mut part("host")?)
+            })?;
+            // Its frames come at their pace: nothing else runs beside it.
+            steps.step("a serial line under load", || {
+                Measure::build()?.run(&["load", &(10.0_f64 / 60.0).to_string()])
+            })?;
+        }
+    }
+    steps.summarise();
+    if only.is_none() {
+        eprintln!("everything is verified");
+    }
+    Ok(())
+}
+
+/// This program, for one part.
+fn part(name: &str) -> Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(["verify", "--only", name, "--no-install"]);
+    Ok(command)
+}
+
+fn set_up(setup: Setup) -> Result<()> {
+    let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
+    setup.provide(&Needs {
+        targets: &[&TARGETS[..], narrow].concat(),
+        components: true,
+        programs: &[&OPENSSL, &CPP, &ARM_GCC, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
+        cargo: &[("deny", "cargo-deny")],
+        mdbook: true,
+    })
+}
+
+/// What a host alone is needed for.
+fn host(steps: &mut Steps) -> Result<()> {
     let root = root();
     steps.step("clippy", || clippy(&root))?;
     steps.step("bans, licences and sources of dependencies", || dependencies(&root))?;
+    steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
+    steps.step("fuzz targets on their seeds", fuzz::replay)?;
+    // That its links lead somewhere and its commands print what it says, tests of the command see.
+    steps.step("the book", || run(Command::new("mdbook").arg("build").arg(root.join("docs"))))?;
+    steps.step("documentation", || {
+        let document = |folder: &Path, more: &[&str]| {
+            let doc = ["doc", "--quiet", "--locked", "--no-deps"];
+            run(cargo(folder).env("RUSTDOCFLAGS", "-D warnings").args(doc).args(more))
+        };
+        document(&root, &["--workspace", "--all-features"])?;
+        document(&root.join("firmware"), &[])
+    })?;
+    steps.step("the same bytes from two folders", || Measure::build()?.run(&["reproducible", "--sample"]))
+}
+
+/// What is built for devices, and runs on emulated ones.
+fn devices(steps: &mut Steps) -> Result<()> {
+    let root = root();
     steps.step("calib-core for devices, with every set of features", || {
         for target in CORE_TARGETS {
             for features in CORE_FEATURES {
@@ -75,39 +149,15 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
     })?;
     steps.step("static bounds of the stack", || measure(&["stack", "--check"]))?;
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
-    steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
-    steps.step("fuzz targets on their seeds", fuzz::replay)?;
     steps.step("the same answers on every board, and for all inputs", || {
         let whole = ["--test", "e2e", "--", "--include-ignored"];
         run(cargo(&root)
             .args(["test", "--locked", "--workspace", "--all-features"])
             .args(whole)
             // Of which `cargo xtask test` sends an eighth.
-            .env("CALIB_ALL_INPUTS", "1"))
-    })?;
-    steps.step("a serial line under load", || measure(&["load", &(10.0_f64 / 60.0).to_string()]))?;
-    steps.step("the same bytes from two folders", || measure(&["reproducible", "--sample"]))?;
-    // That its links lead somewhere and its commands print what it says, tests of the command see.
-    steps.step("the book", || run(Command::new("mdbook").arg("build").arg(root.join("docs"))))?;
-    steps.step("documentation", || {
-        run(cargo(&root).env("RUSTDOCFLAGS", "-D warnings").args([
-            "doc",
-            "--quiet",
-            "--locked",
-            "--workspace",
-            "--no-deps",
-            "--all-features",
-        ]))?;
-        run(cargo(&root.join("firmware")).env("RUSTDOCFLAGS", "-D warnings").args([
-            "doc",
-            "--quiet",
-            "--locked",
-            "--no-deps",
-        ]))
-    })?;
-    steps.summarise();
-    eprintln!("everything is verified");
-    Ok(())
+            .env("CALIB_ALL_INPUTS", "1")
+            .env("CALIB", built("calib")?))
+    })
 }
 
 /// Clippy on everything, without a warning.
@@ -122,6 +172,14 @@ fn clippy(root: &Path) -> Result<()> {
         "--all-targets",
         "--all-features",
     ]))?;
+    // As the library is embedded, and the command without what is large.
+    FEATURES.iter().try_for_each(|features| {
+        deny(cargo(root).args(["clippy", "--quiet", "--locked", "--package", "calib-host"]).args([
+            "--no-default-features",
+            "--features",
+            features,
+        ]))
+    })?;
     // Without a package: what runs on the host, too.
     deny(cargo(firmware).args(["clippy", "--quiet", "--locked", "--all-targets"]))?;
     let classifier = root.join("target/any-classifier.json");

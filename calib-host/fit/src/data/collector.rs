@@ -149,3 +149,23 @@ impl ExactCollector {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the first score that is no `f32` finds the others in memory or on a disk.
+    #[test]
+    fn a_score_that_is_no_single_loses_none_of_those_before_it() {
+        let scores: Vec<f64> = (0..1000).map(|i| f64::from(i % 37) / 64.0).chain([0.1, 0.5]).collect();
+        let labels: Vec<bool> = (0..scores.len()).map(|i| i % 3 == 0).collect();
+        let expected = BinaryData::new(scores.clone(), labels.clone()).unwrap();
+        for in_memory in [0, 500, usize::MAX] {
+            let mut points = ExactCollector::new(in_memory);
+            for (scores, labels) in scores.chunks(100).zip(labels.chunks(100)) {
+                points.extend(scores, labels).unwrap();
+            }
+            assert_eq!(points.finish().unwrap().unwrap(), expected, "{in_memory}");
+        }
+    }
+}

@@ -209,9 +209,9 @@ impl Gathered {
     /// The groups of a run that is in order, ascending.
     fn groups(&self, run: &Run) -> Groups<'_> {
         match self {
-            Self::Points(points, _) => Groups::Sorted(packed::sorted_groups(points)),
+            Self::Points(points, _) => Groups::OfPoints(packed::sorted_groups(points)),
             Self::Counts(counts) => {
-                Groups::Counted(packed::counted_groups(packed::bucket_start(run.start), counts))
+                Groups::OfCounts(packed::counted_groups(packed::bucket_start(run.start), counts))
             }
         }
     }

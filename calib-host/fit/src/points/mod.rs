@@ -98,8 +98,8 @@ pub(crate) trait Points: Sync {
 /// Groups in ascending order of score, from whatever points are kept as.
 pub(crate) enum Groups<'p> {
     Slice(std::iter::Copied<std::slice::Iter<'p, Group>>),
-    Sorted(packed::SortedGroups<'p>),
-    Counted(packed::CountedGroups<'p>),
+    OfPoints(packed::SortedGroups<'p>),
+    OfCounts(packed::CountedGroups<'p>),
 }
 
 impl<'p> Groups<'p> {
@@ -116,8 +116,8 @@ impl Iterator for Groups<'_> {
     fn next(&mut self) -> Option<Group> {
         match self {
             Self::Slice(groups) => groups.next(),
-            Self::Sorted(groups) => groups.next(),
-            Self::Counted(groups) => groups.next(),
+            Self::OfPoints(groups) => groups.next(),
+            Self::OfCounts(groups) => groups.next(),
         }
     }
 }

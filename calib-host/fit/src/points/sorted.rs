@@ -57,7 +57,7 @@ impl Sorted {
 }
 
 fn groups(run: &[Packed]) -> Groups<'_> {
-    Groups::Sorted(packed::sorted_groups(run))
+    Groups::OfPoints(packed::sorted_groups(run))
 }
 
 fn positives(points: &[Packed]) -> u64 {

@@ -1,5 +1,6 @@
 //! `calib status`
 
+#[cfg(feature = "probe")]
 use std::io::Write;
 
 #[cfg(feature = "probe")]
@@ -22,7 +23,9 @@ use crate::cli::error::Error;
 use crate::cli::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::cli::options::ProbeOptions;
-use crate::cli::out::{print_json, stdout, warn};
+#[cfg(feature = "probe")]
+use crate::cli::out::stdout;
+use crate::cli::out::{print_json, warn};
 #[cfg(feature = "probe")]
 use crate::cli::show::slot_json;
 #[cfg(feature = "serial")]

@@ -35,7 +35,7 @@ pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 pub(crate) use operating::ShownThresholds;
 pub(crate) use sets::{ShownSets, set_figures};
-#[cfg(any(feature = "serial", feature = "probe"))]
+#[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::{at_operating_points, at_thresholds};
 pub(crate) use warnings::Warnings;
