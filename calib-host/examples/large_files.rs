@@ -1,5 +1,5 @@
-//! Writes scores and labels of any number of rows, for measurements: `large_files FOLDER ROWS` makes `scores.npy` of f32,
-//! `labels.npy` of u8, and both in `rows.parquet`.
+//! Writes scores and labels of any number of rows, for measurements: `large_files FOLDER ROWS arrays` makes `scores.npy` of
+//! f32, `labels.npy` of u8, and both in `rows.parquet`; with `texts` in place of `arrays`, both in `rows.csv` and `rows.jsonl`.
 
 use std::error::Error;
 use std::fs::File;
@@ -15,26 +15,38 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const BATCH_ROWS: u64 = 1 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let (Some(folder), Some(rows)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: large_files FOLDER ROWS".into());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [folder, rows, what] = &arguments[..] else {
+        return Err("usage: large_files FOLDER ROWS arrays|texts".into());
     };
-    let (folder, rows) = (Path::new(&folder), rows.parse::<u64>()?);
+    let (folder, rows) = (Path::new(folder), rows.parse::<u64>()?);
+    match &**what {
+        "arrays" => arrays(folder, rows),
+        "texts" => texts(folder, rows),
+        other => Err(format!("neither arrays nor texts: {other}").into()),
+    }
+}
+
+/// The rows in batches: an overconfident classifier, with uniform scores and a truth of s^1.5.
+fn batches(rows: u64) -> impl Iterator<Item = (Vec<f32>, Vec<u8>)> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut left = rows;
+    std::iter::from_fn(move || {
+        let batch_rows = left.min(BATCH_ROWS);
+        left -= batch_rows;
+        let mut row = |_| {
+            let score: f32 = rng.random();
+            (score, u8::from(rng.random::<f32>() < score.powf(1.5)))
+        };
+        (batch_rows > 0).then(|| (0..batch_rows).map(&mut row).unzip())
+    })
+}
+
+fn arrays(folder: &Path, rows: u64) -> Result<(), Box<dyn Error>> {
     let mut scores_npy = npy(&folder.join("scores.npy"), "<f4", rows)?;
     let mut labels_npy = npy(&folder.join("labels.npy"), "|u1", rows)?;
     let mut parquet: Option<ArrowWriter<File>> = None;
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut left = rows;
-    while left > 0 {
-        let batch_rows = left.min(BATCH_ROWS);
-        left -= batch_rows;
-        // An overconfident classifier: uniform scores, with a truth of s^1.5.
-        let (scores, labels): (Vec<f32>, Vec<u8>) = (0..batch_rows)
-            .map(|_| {
-                let score: f32 = rng.random();
-                (score, u8::from(rng.random::<f32>() < score.powf(1.5)))
-            })
-            .unzip();
+    for (scores, labels) in batches(rows) {
         scores_npy.write_all(bytemuck::cast_slice(&scores))?;
         labels_npy.write_all(&labels)?;
         let score: ArrayRef = Arc::new(Float32Array::from(scores));
@@ -49,6 +61,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     parquet.ok_or("no rows")?.close()?;
     scores_npy.flush()?;
     labels_npy.flush()?;
+    Ok(())
+}
+
+fn texts(folder: &Path, rows: u64) -> Result<(), Box<dyn Error>> {
+    let [mut csv, mut json] =
+        [File::create(folder.join("rows.csv"))?, File::create(folder.join("rows.jsonl"))?]
+            .map(BufWriter::new);
+    writeln!(csv, "score,label")?;
+    for (scores, labels) in batches(rows) {
+        for (score, label) in scores.into_iter().zip(labels) {
+            writeln!(csv, "{score},{label}")?;
+            writeln!(json, "{{\"score\": {score}, \"label\": {label}}}")?;
+        }
+    }
+    csv.flush()?;
+    json.flush()?;
     Ok(())
 }
 

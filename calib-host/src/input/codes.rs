@@ -68,12 +68,7 @@ pub fn scores_of_codes(
         })
     };
     let values = codes(column, encoding)?.into_iter().enumerate().map(score).collect::<Result<_, _>>()?;
-    Ok(Column {
-        values,
-        place: column.place.clone(),
-        lines: column.lines.clone(),
-        first_row: column.first_row,
-    })
+    Ok(Column { values, place: column.place.clone(), rows: column.rows.clone() })
 }
 
 /// Reads vectors of integer codes, which stand for probabilities or for logits: a NumPy array of two dimensions, or one in an NPZ archive,

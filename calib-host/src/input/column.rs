@@ -5,7 +5,9 @@ use std::path::Path;
 use calib_core::{Margin, Score};
 use calib_fit::data::{BinaryData, ScoreKind};
 
-use crate::files::{FileError, Place, Problem, Row, score_problem};
+use super::rows::Rows;
+use super::values::are_scores;
+use crate::files::{FileError, Place, Problem, score_problem};
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]
@@ -13,16 +15,14 @@ pub struct Column<T> {
     /// The values, in row order.
     pub values: Vec<T>,
     pub(super) place: Place,
-    /// The number of the first row in its file.
-    pub(super) first_row: usize,
-    /// The line of each value in a text file; empty for arrays.
-    pub(super) lines: Vec<u64>,
+    /// Where the rows are.
+    pub(super) rows: Rows,
 }
 
 impl<T> Column<T> {
     /// The place of a row.
     pub fn at(&self, row: usize) -> Place {
-        self.place.clone().row(row_at(row, self.first_row, &self.lines))
+        self.place.clone().row(self.rows.at(row))
     }
 
     /// The column as a whole.
@@ -45,12 +45,10 @@ impl<T: Clone> Column<T> {
     /// If there is no such row.
     #[must_use]
     pub fn part(&self, rows: &[usize]) -> Self {
-        let rows_of_lines = |&row: &usize| self.lines.get(row).copied();
         Self {
             values: rows.iter().map(|&row| self.values[row].clone()).collect(),
             place: self.place.clone(),
-            first_row: self.first_row,
-            lines: rows.iter().filter_map(rows_of_lines).collect(),
+            rows: self.rows.part(rows),
         }
     }
 }
@@ -86,6 +84,18 @@ impl Column<f64> {
             })
         };
         self.values.iter().enumerate().map(check).collect()
+    }
+
+    /// Checks that every value is a score of this kind.
+    ///
+    /// # Errors
+    ///
+    /// The first value that is not.
+    pub fn check_scores(&self, kind: ScoreKind) -> Result<(), FileError> {
+        match kind {
+            ScoreKind::Probability if are_scores(&self.values) => Ok(()),
+            _ => self.device_scores(kind).map(drop),
+        }
     }
 
     /// Checks that every value is a score of this kind, and returns it as the device sees it.
@@ -186,11 +196,6 @@ pub(super) fn check_same_len(
         false => [labels, scores].map(|place| Place::file(&place.file)),
     };
     check_len(labels, label_count, scores, score_count)
-}
-
-/// A row's line in a text file, or its number.
-pub(super) fn row_at(row: usize, first_row: usize, lines: &[u64]) -> Row {
-    lines.get(row).map_or(Row::Index(first_row + row), |&line| Row::Line(line))
 }
 
 fn check_len(place: Place, got: usize, other: Place, expected: usize) -> Result<(), FileError> {

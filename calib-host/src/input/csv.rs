@@ -9,24 +9,37 @@ use crate::files::{FileError, Place, Problem, Row};
 
 /// Reads a header and records of the same length.
 pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
-    let file = Place::file(source.path());
-    let bytes = source.bytes();
-    let fail = |cause| place_error(&file, bytes, &cause);
-    let mut reader = ReaderBuilder::new().from_reader(bytes);
     let mut table = Table::new(source);
+    match fill(&mut table, Place::file(source.path()), source.bytes(), wanted, |line| line)? {
+        0 => Err(FileError::input(Place::file(source.path()), Problem::Empty)),
+        _ => Ok(table),
+    }
+}
+
+/// Reads a header and records of the same length, of which a line of `bytes` is the line `line_of` of the file. Returns the
+/// number of records.
+pub(super) fn fill(
+    table: &mut Table,
+    file: Place,
+    bytes: &[u8],
+    wanted: Wanted<'_>,
+    line_of: impl Fn(u64) -> u64,
+) -> Result<u64, FileError> {
+    let fail = |cause| place_error(&file, bytes, &cause, &line_of);
+    let mut reader = ReaderBuilder::new().from_reader(bytes);
     for name in reader.headers().map_err(fail)? {
         table.add_column(name, wanted.includes(name));
     }
     let mut record = StringRecord::new();
-    let mut empty = true;
+    let mut records = 0;
     while reader.read_record(&mut record).map_err(fail)? {
-        empty = false;
-        table.push_line(record.position().map_or(0, |at| line(at, bytes)));
+        records += 1;
+        table.push_line(record.position().map_or(0, |at| line_of(line(at, bytes))));
         for (column, field) in record.iter().enumerate() {
             table.push(column, TableCell::Raw(field));
         }
     }
-    if empty { Err(FileError::input(file, Problem::Empty)) } else { Ok(table) }
+    Ok(records)
 }
 
 /// The line on which a record begins. Its position is the end of the record before it, ahead of the `\n` of a
@@ -37,8 +50,8 @@ fn line(position: &::csv::Position, bytes: &[u8]) -> u64 {
     position.line() + breaks.filter(|&&byte| byte == b'\n').count() as u64
 }
 
-fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error) -> FileError {
-    let line = cause.position().map(|position| Row::Line(line(position, bytes)));
+fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error, line_of: impl Fn(u64) -> u64) -> FileError {
+    let line = cause.position().map(|position| Row::Line(line_of(line(position, bytes))));
     let place = line.map_or_else(|| file.clone(), |line| file.clone().row(line));
     let problem = match cause.kind() {
         ErrorKind::UnequalLengths { expected_len, len, .. } => {

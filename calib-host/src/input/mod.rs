@@ -17,8 +17,11 @@
 //! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
-//! [`BinaryFiles`] reads the scores and labels of a binary problem, NumPy arrays and Parquet piece by piece; they may be
-//! larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//! [`Pieces`] gives the columns of a NumPy array, of Parquet or of CSV piece by piece, [`MatrixPieces`] the rows of a matrix, and
+//! [`BinaryFiles`] the scores and labels of a binary problem; they may be larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//!
+//! A column of numbers is kept in the type that its file has, and checked and converted by block. Cells one by one are left
+//! for text, for columns with gaps, and for finding the place of a fault.
 //!
 //! Nothing that a file says is believed before it is checked: what is unpacked is limited to
 //! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
@@ -28,40 +31,37 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod binary;
 mod cell;
-mod chunks;
 mod clusters;
 mod codes;
 mod column;
+mod column_kind;
 mod costs;
 mod csv;
 mod guard;
-#[cfg(feature = "arrow")]
-mod ipc;
 mod json_lines;
-mod labelled;
 mod limit;
 mod matrix;
 mod npy;
-mod npy_chunks;
 mod npz;
-#[cfg(feature = "arrow")]
-mod parquet;
 mod pieces;
 mod read;
+mod rows;
 mod source;
 mod table;
+mod values;
 mod weights;
 
-pub use binary::{BinaryFiles, BinaryInput};
 pub use clusters::clusters;
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
+pub use column_kind::{ColumnKind, ShownCell};
 pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
-pub use pieces::{MatrixPieces, TablePieces};
+pub use pieces::{
+    BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
+};
 pub use source::{Source, sha256};
-pub use table::{ColumnKind, Shown, ShownCell, Table};
+pub use table::{Shown, Table};
 pub use weights::{Sample, counted_data, weighted_data};

@@ -1,11 +1,11 @@
 //! NumPy arrays.
 
 use npyz::half::f16;
-use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
+use npyz::{DType, NpyHeader, Order};
 
-use super::cell::{TableCell, saturated};
 use super::source::Source;
-use super::table::{ColumnKind, Table};
+use super::table::Table;
+use super::values::Values;
 use crate::files::{FileError, Format, Place, Problem};
 
 /// The longest header of version 1, with what is before it.
@@ -17,16 +17,7 @@ pub(super) struct NpyArray {
     pub(super) place: Place,
     pub(super) dtype: String,
     pub(super) shape: Vec<u64>,
-    pub(super) numbers: NpyNumbers,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum NpyNumbers {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Integers(Vec<i64>),
-    Unsigned(Vec<u64>),
-    Bools(Vec<bool>),
+    pub(super) values: Values,
 }
 
 /// Reads an array that is alone in its file, as a table of one column.
@@ -43,11 +34,11 @@ pub(super) fn table(source: &Source) -> Result<Table, FileError> {
 /// If it is not an array, of another type, empty, or shorter or longer than its header says.
 pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, FileError> {
     let layout = Layout::parse(place, bytes, bytes.len() as u64)?;
-    let mut numbers = layout.numbers(&bytes[layout.header_len..])?;
+    let mut values = layout.values(&bytes[layout.header_len..])?;
     if let (Order::Fortran, &[rows, columns]) = (layout.order, &layout.shape[..]) {
-        numbers.transpose(rows as usize, columns as usize);
+        values.transpose(rows as usize, columns as usize);
     }
-    Ok(NpyArray { place: layout.place, dtype: layout.dtype, shape: layout.shape, numbers })
+    Ok(NpyArray { place: layout.place, dtype: layout.dtype, shape: layout.shape, values })
 }
 
 /// What an array's header says.
@@ -55,7 +46,6 @@ pub(super) struct Layout {
     pub(super) place: Place,
     /// The name of the type of the elements.
     pub(super) dtype: String,
-    element: DType,
     pub(super) element_len: usize,
     pub(super) shape: Vec<u64>,
     order: Order,
@@ -108,7 +98,7 @@ impl Layout {
             return Err(fail(Problem::Empty));
         }
         let order = header.order();
-        Ok(Self { place, dtype, element, element_len, shape, order, header_len })
+        Ok(Self { place, dtype, element_len, shape, order, header_len })
     }
 
     /// Whether the rows of a matrix follow each other.
@@ -118,25 +108,33 @@ impl Layout {
 
     /// Refuses elements that are no numbers.
     pub(super) fn check_type(&self) -> Result<(), FileError> {
-        self.numbers(&[]).map(drop)
+        self.values(&[]).map(drop)
     }
 
     /// The elements in some of the data, in the order in which they are stored.
-    pub(super) fn numbers(&self, data: &[u8]) -> Result<NpyNumbers, FileError> {
-        let element = &self.element;
+    pub(super) fn values(&self, data: &[u8]) -> Result<Values, FileError> {
+        let big_endian = self.dtype.starts_with('>');
+        macro_rules! decoded {
+            ($type:ident) => {
+                match big_endian {
+                    true => elements(data, $type::from_be_bytes),
+                    false => elements(data, $type::from_le_bytes),
+                }
+            };
+        }
         Ok(match self.dtype.get(1..).unwrap_or_default() {
-            "f2" => NpyNumbers::F32(values(element, data, f16::to_f32)),
-            "f4" => NpyNumbers::F32(values(element, data, |v: f32| v)),
-            "f8" => NpyNumbers::F64(values(element, data, |v: f64| v)),
-            "i1" => NpyNumbers::Integers(values(element, data, |v: i8| v.into())),
-            "i2" => NpyNumbers::Integers(values(element, data, |v: i16| v.into())),
-            "i4" => NpyNumbers::Integers(values(element, data, |v: i32| v.into())),
-            "i8" => NpyNumbers::Integers(values(element, data, |v: i64| v)),
-            "u1" => NpyNumbers::Integers(values(element, data, |v: u8| v.into())),
-            "u2" => NpyNumbers::Integers(values(element, data, |v: u16| v.into())),
-            "u4" => NpyNumbers::Integers(values(element, data, |v: u32| v.into())),
-            "u8" => NpyNumbers::Unsigned(values(element, data, |v: u64| v)),
-            "b1" => NpyNumbers::Bools(values(element, data, |v: bool| v)),
+            "f2" => Values::F32(decoded!(f16).into_iter().map(f16::to_f32).collect()),
+            "f4" => Values::F32(decoded!(f32)),
+            "f8" => Values::F64(decoded!(f64)),
+            "i1" => Values::I8(decoded!(i8)),
+            "i2" => Values::I16(decoded!(i16)),
+            "i4" => Values::I32(decoded!(i32)),
+            "i8" => Values::I64(decoded!(i64)),
+            "u1" => Values::U8(data.to_vec()),
+            "u2" => Values::U16(decoded!(u16)),
+            "u4" => Values::U32(decoded!(u32)),
+            "u8" => Values::U64(decoded!(u64)),
+            "b1" => Values::Bool(data.iter().map(|&byte| byte != 0).collect()),
             _ => {
                 let expected = "float16, float32 or float64 scores, or integer labels";
                 let problem = Problem::Dtype { got: self.dtype.clone(), expected };
@@ -144,6 +142,11 @@ impl Layout {
             }
         })
     }
+}
+
+/// The elements of a type of `N` bytes.
+fn elements<T, const N: usize>(data: &[u8], of_bytes: impl Fn([u8; N]) -> T) -> Vec<T> {
+    data.as_chunks().0.iter().map(|&bytes| of_bytes(bytes)).collect()
 }
 
 /// The shape that the start of a file promises, if it is an array at all.
@@ -166,42 +169,6 @@ fn shape_overflows(bytes: &[u8]) -> bool {
     product.reduce(|product, size| product?.checked_mul(size?)).is_some_and(|product| product.is_none())
 }
 
-fn values<T: Deserialize, U>(element: &DType, mut data: &[u8], map: fn(T) -> U) -> Vec<U> {
-    let reader = T::reader(element).expect("the type was looked at");
-    let mut values = Vec::new();
-    while !data.is_empty() {
-        values.push(map(reader.read_one(&mut data).expect("the length was checked")));
-    }
-    values
-}
-
-impl NpyNumbers {
-    fn kind(&self) -> ColumnKind {
-        match self {
-            Self::F32(_) => ColumnKind::F32,
-            Self::F64(_) => ColumnKind::F64,
-            Self::Integers(_) => ColumnKind::Integer,
-            Self::Unsigned(_) => ColumnKind::Unsigned,
-            Self::Bools(_) => ColumnKind::Bool,
-        }
-    }
-
-    /// Makes the elements of a matrix that is stored column by column row-major.
-    fn transpose(&mut self, rows: usize, columns: usize) {
-        match self {
-            Self::F32(values) => *values = transposed(values, rows, columns),
-            Self::F64(values) => *values = transposed(values, rows, columns),
-            Self::Integers(values) => *values = transposed(values, rows, columns),
-            Self::Unsigned(values) => *values = transposed(values, rows, columns),
-            Self::Bools(values) => *values = transposed(values, rows, columns),
-        }
-    }
-}
-
-fn transposed<T: Copy>(stored: &[T], rows: usize, columns: usize) -> Vec<T> {
-    (0..rows * columns).map(|i| stored[i % columns * rows + i / columns]).collect()
-}
-
 impl NpyArray {
     /// The elements of an `(n, L)` array of floats in the device's `f32`, and `L`.
     ///
@@ -212,9 +179,9 @@ impl NpyArray {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
-        let values = match self.numbers {
-            NpyNumbers::F32(values) => values,
-            NpyNumbers::F64(values) => values.into_iter().map(|value| value as f32).collect(),
+        let values = match self.values {
+            Values::F32(values) => values,
+            Values::F64(values) => values.into_iter().map(|value| value as f32).collect(),
             _ => {
                 let problem = Problem::Dtype { got: self.dtype, expected: Problem::FLOATS };
                 return Err(FileError::input(self.place, problem));
@@ -232,15 +199,13 @@ impl NpyArray {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
-        let values = match self.numbers {
-            NpyNumbers::Integers(values) => values,
-            NpyNumbers::Unsigned(values) => values.into_iter().map(saturated).collect(),
+        match self.values.integers() {
+            Some(values) if !matches!(self.values, Values::Bool(_)) => Ok((values, columns as usize)),
             _ => {
                 let problem = Problem::Dtype { got: self.dtype, expected: Problem::CODES };
-                return Err(FileError::input(self.place, problem));
+                Err(FileError::input(self.place, problem))
             }
-        };
-        Ok((values, columns as usize))
+        }
     }
 
     /// Makes an `(n,)` or `(n, 1)` array a column.
@@ -253,15 +218,8 @@ impl NpyArray {
             return Err(self.wrong_shape("(rows,)"));
         };
         let column = table.add_column(name, true);
-        table.set_kind(column, self.numbers.kind());
-        let mut push = |cell| table.push(column, cell);
-        match self.numbers {
-            NpyNumbers::F32(values) => values.into_iter().map(TableCell::F32).for_each(&mut push),
-            NpyNumbers::F64(values) => values.into_iter().map(TableCell::F64).for_each(&mut push),
-            NpyNumbers::Integers(values) => values.into_iter().map(TableCell::Integer).for_each(&mut push),
-            NpyNumbers::Unsigned(values) => values.into_iter().map(TableCell::Unsigned).for_each(&mut push),
-            NpyNumbers::Bools(values) => values.into_iter().map(TableCell::Bool).for_each(&mut push),
-        }
+        table.set_kind(column, self.values.kind());
+        table.extend(column, self.values);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! From a file's bytes to a table, whatever the format.
 
+#[cfg(feature = "arrow")]
+use super::arrow::{ipc, parquet};
 use super::guard::guarded;
 use super::source::Source;
 use super::table::{Table, Wanted};
 use super::{csv, json_lines, npy, npz};
-#[cfg(feature = "arrow")]
-use super::{ipc, parquet};
 use crate::files::{FileError, Format, Place, Problem};
 
 impl Table {

@@ -131,7 +131,7 @@ impl Source {
 }
 
 /// What a file is that somebody took for data, and that is told by its first bytes.
-fn other_kind(bytes: &[u8]) -> Option<Problem> {
+pub(super) fn other_kind(bytes: &[u8]) -> Option<Problem> {
     match bytes {
         [b'C', b'A', b'L', b'B', ..] => Some(Problem::IsArtifact),
         // The protocols of Python since 2.3; text has no such bytes.

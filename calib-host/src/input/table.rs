@@ -2,9 +2,14 @@
 
 use std::borrow::Cow;
 
+use calib_fit::data::ScoreKind;
+
 use super::cell::{Span, TableCell};
-use super::column::{Column, row_at};
+use super::column::Column;
+use super::column_kind::{ColumnKind, ShownCell};
+use super::rows::Rows;
 use super::source::Source;
+use super::values::Values;
 use crate::files::{FileError, Place, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
@@ -18,10 +23,8 @@ pub struct Table {
     columns: Vec<NamedColumn>,
     /// What the spans of the cells point into.
     text: String,
-    /// The line of each row in a text file; empty for others.
-    lines: Vec<u64>,
-    /// The number of the first row in a file that is read piece by piece.
-    first_row: usize,
+    /// Where its rows are.
+    rows: Rows,
     /// The dtype of an array that is alone.
     lone_dtype: Option<String>,
 }
@@ -33,46 +36,11 @@ struct NamedColumn {
     content: ColumnContent,
 }
 
-/// What the cells of a column are, whatever rows are read: where the file says so, numbers or booleans; otherwise text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Text, or cells of several kinds.
-    Text,
-    /// Booleans.
-    Bool,
-    /// Floats of 32 bits, or of 16, which are among them.
-    F32,
-    /// Floats of 64 bits.
-    F64,
-    /// Integers with a sign, or of up to 32 bits without.
-    Integer,
-    /// Integers of 64 bits without a sign.
-    Unsigned,
-}
-
-/// A cell as it is in a file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ShownCell<'t> {
-    /// A null, or a field that a JSON object does not have.
-    Missing,
-    /// Text.
-    Text(&'t str),
-    /// A number, by the digits that the file has.
-    Number(&'t str),
-    /// A boolean.
-    Bool(bool),
-    /// A float of 32 bits.
-    F32(f32),
-    /// A float of 64 bits.
-    F64(f64),
-    /// An integer with a sign.
-    Integer(i64),
-    /// An integer without a sign.
-    Unsigned(u64),
-}
-
 #[derive(Clone, Debug)]
 enum ColumnContent {
+    /// Numbers of one type, none missing.
+    Typed(Values),
+    /// Anything else.
     Cells(Vec<TableCell<Span>>),
     /// Nothing in it can be a number or text.
     Unusable(Problem),
@@ -107,8 +75,53 @@ impl Table {
     ///
     /// If the column was left out by [`Table::read_only`], as for all columns below.
     pub fn numbers(&self, name: &str) -> Result<Column<f64>, FileError> {
-        self.check_lone(Problem::FLOATS, |cell| matches!(cell, TableCell::F32(_) | TableCell::F64(_)))?;
-        self.column(name, TableCell::number)
+        self.check_lone(Problem::FLOATS, is_float)?;
+        self.column(name, Values::numbers, TableCell::number)
+    }
+
+    /// A column of scores of this kind, as the device sees them: the same as [`Table::numbers`] followed by
+    /// [`Column::device_scores`], and quicker.
+    ///
+    /// ```
+    /// use calib_host::ScoreKind;
+    /// use calib_host::input::{Source, Table};
+    ///
+    /// let table = Table::read(&Source::from_bytes("scores.csv", b"score\n0.25\n1\n".to_vec())?)?;
+    /// assert_eq!(table.device_scores("score", ScoreKind::Probability)?.values, [0.25, 1.0]);
+    /// # Ok::<(), calib_host::files::FileError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As both.
+    pub fn device_scores(&self, name: &str, kind: ScoreKind) -> Result<Column<f32>, FileError> {
+        if let (place, ColumnContent::Typed(values)) = self.content(name)?
+            && (!self.is_lone_array() || values.is_float())
+            && let Some(values) = values.device_scores(kind)
+        {
+            return Ok(Column { values, place, rows: self.rows.clone() });
+        }
+        let numbers = self.numbers(name)?;
+        Ok(Column { values: numbers.device_scores(kind)?, place: numbers.place, rows: numbers.rows })
+    }
+
+    /// A column of labels of two classes, whether each is class 1: the same as [`Table::labels`] followed by
+    /// [`Column::check_classes`], and quicker.
+    ///
+    /// # Errors
+    ///
+    /// As both.
+    pub fn binary_labels(&self, name: &str) -> Result<Column<bool>, FileError> {
+        if let (place, ColumnContent::Typed(values)) = self.content(name)?
+            && (!self.is_lone_array() || !values.is_float())
+            && let Some(values) = values.binary_labels()
+        {
+            return Ok(Column { values, place, rows: self.rows.clone() });
+        }
+        let labels = self.labels(name)?;
+        labels.check_classes(2)?;
+        let values = labels.values.iter().map(|&label| label == 1).collect();
+        Ok(Column { values, place: labels.place, rows: labels.rows })
     }
 
     /// A column of numbers with gaps: an empty or missing cell is `None`.
@@ -117,8 +130,9 @@ impl Table {
     ///
     /// As [`Table::numbers`].
     pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, FileError> {
-        self.check_lone(Problem::FLOATS, |cell| matches!(cell, TableCell::F32(_) | TableCell::F64(_)))?;
-        self.column(name, TableCell::optional_number)
+        self.check_lone(Problem::FLOATS, is_float)?;
+        let typed = |values: &Values| Some(values.numbers()?.into_iter().map(Some).collect());
+        self.column(name, typed, TableCell::optional_number)
     }
 
     /// A column of class indices: integers, booleans, or whole numbers written as decimals, such as `1.0`.
@@ -128,7 +142,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn labels(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone("integers or booleans", is_integer)?;
-        self.column(name, TableCell::label)
+        self.column(name, Values::integers, TableCell::label)
     }
 
     /// A column of integer codes of scores.
@@ -138,7 +152,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn codes(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone(Problem::CODES, is_integer)?;
-        self.column(name, TableCell::code)
+        self.column(name, Values::integers, TableCell::code)
     }
 
     /// A column of bin indices; an empty or missing cell, of an uncalibrated row, is bin 0.
@@ -148,7 +162,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number from 0 on.
     pub fn bins(&self, name: &str) -> Result<Column<u32>, FileError> {
         self.check_lone("integers", is_integer)?;
-        self.column(name, TableCell::bin)
+        self.column(name, |_| None, TableCell::bin)
     }
 
     /// A column of names, as their text without spaces around it.
@@ -158,7 +172,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is empty.
     pub fn names(&self, name: &str) -> Result<Column<String>, FileError> {
         self.check_lone("integers", is_integer)?;
-        self.column(name, TableCell::name)
+        self.column(name, |_| None, TableCell::name)
     }
 
     /// Whether this is an array that is alone in its file, so that nothing else can be in it.
@@ -181,33 +195,48 @@ impl Table {
     /// The columns that can be shown as text beside `rows` rows: lists and the like cannot, nor arrays of another
     /// length that happen to be in the same archive. [`Shown::left_out`] names those.
     pub fn shown(&self, rows: usize) -> Shown<'_> {
-        let can_be_shown = |column: &&NamedColumn| matches!(&column.content, ColumnContent::Cells(cells) if cells.len() == rows);
+        let can_be_shown = |column: &&NamedColumn| column.content.len() == Some(rows);
         let (columns, left_out) = self.columns.iter().partition(can_be_shown);
         Shown { table: self, columns, left_out }
     }
 
+    /// A column of values, all at once if it is typed and has nothing to refuse, or else cell by cell.
     fn column<'t, T>(
         &'t self,
         name: &str,
+        typed: impl Fn(&Values) -> Option<Vec<T>>,
         convert: fn(TableCell<&'t str>) -> Result<T, Problem>,
     ) -> Result<Column<T>, FileError> {
-        let (place, column) = match &self.columns[..] {
-            [column] if self.is_lone_array() => (self.file.clone(), column),
-            _ => (self.file.clone().column(name), self.find(name)?),
+        let (place, content) = self.content(name)?;
+        let of_cell = |row: usize, cell| {
+            convert(cell).map_err(|problem| FileError::input(place.clone().row(self.rows.at(row)), problem))
         };
-        let cells = match &column.content {
-            ColumnContent::Cells(cells) => cells,
+        let values = match content {
+            ColumnContent::Typed(values) => match typed(values) {
+                Some(values) => values,
+                None => {
+                    (0..values.len()).map(|row| of_cell(row, values.cell(row))).collect::<Result<_, _>>()?
+                }
+            },
+            ColumnContent::Cells(cells) => {
+                let mut values = Vec::with_capacity(cells.len());
+                for (row, &cell) in cells.iter().enumerate() {
+                    values.push(of_cell(row, self.resolve(cell))?);
+                }
+                values
+            }
             ColumnContent::Unusable(problem) => return Err(FileError::input(place, problem.clone())),
             ColumnContent::NotRead => panic!("the column {name} was not asked for when the table was read"),
         };
-        let mut values = Vec::with_capacity(cells.len());
-        for (row, &cell) in cells.iter().enumerate() {
-            values.push(convert(self.resolve(cell)).map_err(|problem| {
-                let row = row_at(row, self.first_row, &self.lines);
-                FileError::input(place.clone().row(row), problem)
-            })?);
-        }
-        Ok(Column { values, place, first_row: self.first_row, lines: self.lines.clone() })
+        Ok(Column { values, place, rows: self.rows.clone() })
+    }
+
+    /// A column and its place; that of an array that is alone, whatever the name.
+    fn content(&self, name: &str) -> Result<(Place, &ColumnContent), FileError> {
+        Ok(match &self.columns[..] {
+            [column] if self.is_lone_array() => (self.file.clone(), &column.content),
+            _ => (self.file.clone().column(name), &self.find(name)?.content),
+        })
     }
 
     fn find(&self, name: &str) -> Result<&NamedColumn, FileError> {
@@ -223,17 +252,15 @@ impl Table {
         }
     }
 
+    /// Refuses an array that is alone of another type than what it is asked for.
     fn check_lone(
         &self,
         expected: &'static str,
         is_expected: fn(TableCell<Span>) -> bool,
     ) -> Result<(), FileError> {
-        let Some(dtype) = &self.lone_dtype else { return Ok(()) };
-        let [NamedColumn { content: ColumnContent::Cells(cells), .. }] = &self.columns[..] else {
-            return Ok(());
-        };
-        match cells.first() {
-            Some(&cell) if !is_expected(cell) => {
+        let (Some(dtype), [column]) = (&self.lone_dtype, &self.columns[..]) else { return Ok(()) };
+        match column.content.first() {
+            Some(cell) if !is_expected(cell) => {
                 Err(FileError::input(self.file.clone(), Problem::Dtype { got: dtype.clone(), expected }))
             }
             _ => Ok(()),
@@ -243,6 +270,29 @@ impl Table {
     fn resolve(&self, cell: TableCell<Span>) -> TableCell<&str> {
         cell.map_text(|span| &self.text[span.start..span.end])
     }
+}
+
+impl ColumnContent {
+    /// The number of cells, if it was read.
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::Typed(values) => Some(values.len()),
+            Self::Cells(cells) => Some(cells.len()),
+            Self::Unusable(_) | Self::NotRead => None,
+        }
+    }
+
+    fn first(&self) -> Option<TableCell<Span>> {
+        match self {
+            Self::Typed(values) if values.len() > 0 => Some(values.cell(0)),
+            Self::Cells(cells) => cells.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+fn is_float(cell: TableCell<Span>) -> bool {
+    matches!(cell, TableCell::F32(_) | TableCell::F64(_))
 }
 
 fn is_integer(cell: TableCell<Span>) -> bool {
@@ -290,10 +340,7 @@ impl<'t> Shown<'t> {
     ///
     /// If there are not as many columns or rows.
     pub fn cell(&self, column: usize, row: usize) -> ShownCell<'t> {
-        let ColumnContent::Cells(cells) = &self.columns[column].content else {
-            unreachable!("only columns with cells are shown")
-        };
-        match self.table.resolve(cells[row]) {
+        match Self::table_cell(self.table, self.columns[column], row) {
             TableCell::Missing => ShownCell::Missing,
             TableCell::Raw(text) | TableCell::Text(text) => ShownCell::Text(text),
             TableCell::Number(text) => ShownCell::Number(text),
@@ -311,31 +358,29 @@ impl<'t> Shown<'t> {
     ///
     /// If there are not as many rows.
     pub fn record(&self, row: usize) -> impl Iterator<Item = Cow<'t, str>> {
-        self.columns.iter().map(move |column| match &column.content {
-            ColumnContent::Cells(cells) => self.table.resolve(cells[row]).text(),
+        self.columns.iter().map(move |column| Self::table_cell(self.table, column, row).text())
+    }
+
+    fn table_cell(table: &'t Table, column: &'t NamedColumn, row: usize) -> TableCell<&'t str> {
+        match &column.content {
+            ColumnContent::Typed(values) => values.cell(row),
+            ColumnContent::Cells(cells) => table.resolve(cells[row]),
             ColumnContent::Unusable(_) | ColumnContent::NotRead => {
                 unreachable!("only columns with cells are shown")
             }
-        })
+        }
     }
 }
 
 /// What the readers of the formats fill a table with.
 impl Table {
     pub(super) fn new(source: &Source) -> Self {
-        Self::at(Place::file(source.path()), 0)
+        Self::at(Place::file(source.path()), Rows::From(0))
     }
 
-    /// The rows of a file from this one on.
-    pub(super) fn at(file: Place, first_row: usize) -> Self {
-        Self {
-            file,
-            columns: Vec::new(),
-            text: String::new(),
-            lines: Vec::new(),
-            first_row,
-            lone_dtype: None,
-        }
+    /// A table of these rows of a file.
+    pub(super) fn at(file: Place, rows: Rows) -> Self {
+        Self { file, columns: Vec::new(), text: String::new(), rows, lone_dtype: None }
     }
 
     /// Adds a column to be filled; `wanted` or not.
@@ -360,30 +405,64 @@ impl Table {
         self.columns[column].content = ColumnContent::Unusable(problem);
     }
 
+    /// Appends typed values to a column; nothing happens if nobody wants it.
+    pub(super) fn extend(&mut self, column: usize, values: Values) {
+        match &mut self.columns[column].content {
+            content @ ColumnContent::Cells(_) if content.len() == Some(0) => {
+                *content = ColumnContent::Typed(values);
+            }
+            ColumnContent::Typed(before) => {
+                if let Err(other) = before.append(values) {
+                    self.untyped(column).extend((0..other.len()).map(|row| other.cell(row)));
+                }
+            }
+            ColumnContent::Cells(cells) => cells.extend((0..values.len()).map(|row| values.cell(row))),
+            ColumnContent::Unusable(_) | ColumnContent::NotRead => {}
+        }
+    }
+
+    /// The cells of a column that is wanted, typed or not before.
+    fn untyped(&mut self, column: usize) -> &mut Vec<TableCell<Span>> {
+        let content = &mut self.columns[column].content;
+        if let ColumnContent::Typed(values) = content {
+            *content = ColumnContent::Cells((0..values.len()).map(|row| values.cell(row)).collect());
+        }
+        match content {
+            ColumnContent::Cells(cells) => cells,
+            _ => unreachable!("only a column that is wanted has cells"),
+        }
+    }
+
     /// Appends a cell to a column; nothing happens if nobody wants it.
     pub(super) fn push(&mut self, column: usize, cell: TableCell<&str>) {
-        if let ColumnContent::Cells(cells) = &mut self.columns[column].content {
-            cells.push(cell.map_text(|text| {
+        if self.is_wanted(column) {
+            let cell = cell.map_text(|text| {
                 let start = self.text.len();
                 self.text.push_str(text);
                 Span { start, end: self.text.len() }
-            }));
+            });
+            self.untyped(column).push(cell);
         }
     }
 
     /// Whether there are no columns, or one that was read has no cells.
     pub(super) fn has_no_rows(&self) -> bool {
-        let empty =
-            |column: &NamedColumn| matches!(&column.content, ColumnContent::Cells(cells) if cells.is_empty());
+        let empty = |column: &NamedColumn| column.content.len() == Some(0);
         self.columns.iter().any(empty) || self.columns.is_empty()
     }
 
     pub(super) fn push_line(&mut self, line: u64) {
-        self.lines.push(line);
+        self.rows.push_line(line);
     }
 
     pub(super) fn set_lone(&mut self, dtype: String) {
         self.lone_dtype = Some(dtype);
+    }
+
+    /// The number of cells in a column.
+    #[cfg(any(feature = "arrow", test))]
+    pub(super) fn cells(&self, column: usize) -> usize {
+        self.columns[column].content.len().unwrap_or(0)
     }
 
     /// The number of columns, wanted or not.
@@ -392,7 +471,7 @@ impl Table {
     }
 
     pub(super) fn is_wanted(&self, column: usize) -> bool {
-        matches!(self.columns[column].content, ColumnContent::Cells(_))
+        self.columns[column].content.len().is_some()
     }
 }
 
@@ -401,25 +480,18 @@ impl Table {
 impl Table {
     /// Appends a cell whose text the table has already.
     pub(super) fn push_again(&mut self, column: usize, cell: TableCell<Span>) {
-        if let ColumnContent::Cells(cells) = &mut self.columns[column].content {
-            cells.push(cell);
+        if self.is_wanted(column) {
+            self.untyped(column).push(cell);
         }
     }
 
     /// Takes the cells of a column from number `from` on away.
     pub(super) fn take_from(&mut self, column: usize, from: usize) -> Vec<TableCell<Span>> {
-        match &mut self.columns[column].content {
-            ColumnContent::Cells(cells) => cells.split_off(from.min(cells.len())),
-            ColumnContent::Unusable(_) | ColumnContent::NotRead => Vec::new(),
+        if !self.is_wanted(column) {
+            return Vec::new();
         }
-    }
-
-    /// The number of cells in a column.
-    pub(super) fn cells(&self, column: usize) -> usize {
-        match &self.columns[column].content {
-            ColumnContent::Cells(cells) => cells.len(),
-            ColumnContent::Unusable(_) | ColumnContent::NotRead => 0,
-        }
+        let cells = self.untyped(column);
+        cells.split_off(from.min(cells.len()))
     }
 
     pub(super) fn text_len(&self) -> usize {

@@ -103,3 +103,72 @@ fn missing_values_and_text_are_found_in_pieces_of_parquet() {
     assert_eq!(run.code, 3);
     assert!(run.stderr.contains("row 90000") && run.stderr.contains("missing"), "{}", run.stderr);
 }
+
+/// Standard input is read all at once: a file in pieces gives the same artefact, to the byte.
+#[test]
+fn a_text_in_pieces_gives_the_bytes_of_the_whole() {
+    let rows = || scores().into_iter().zip(truth());
+    let lines =
+        |row: &dyn Fn(f32, u8) -> String| rows().map(|(score, label)| row(score, label)).collect::<String>();
+    let plain = csv(&scores(), &truth());
+    let texts = [
+        ("plain.csv", plain.clone()),
+        ("returns.csv", plain.replace('\n', "\r\n")),
+        ("blank.csv", plain.replace("\n0.12", "\n\n0.12")),
+        ("no_end.csv", plain.trim_end().to_owned()),
+        ("wide.csv", format!("id, label ,score\n{}", lines(&|s, y| format!("é{y},{y}.0, {s}\n")))),
+        (
+            "quoted.csv",
+            format!("score,label,note\n{}", lines(&|s, y| format!("\"{s}\",{y},\"a, \"\"b\"\"\nc\"\n"))),
+        ),
+    ];
+    for (name, text) in texts {
+        let work = Workplace::new().with(name, &text);
+        for method in ["umd --bins 20", "isotonic"] {
+            let fit =
+                |file: &str, out: &str| format!("fit --method {method} --scores {file} -o {out} --force");
+            work.ok(&format!("calib {}", fit(name, "pieces.bin")));
+            let input = std::fs::File::open(work.path().join(name)).unwrap();
+            let whole = work.command(&fit("-", "whole.bin")).stdin(input).output().unwrap();
+            assert!(whole.status.success(), "{name}: {}", String::from_utf8_lossy(&whole.stderr));
+            assert!(work.bytes("pieces.bin") == work.bytes("whole.bin"), "{name}, {method}");
+        }
+    }
+}
+
+/// A text with several faults is told as if it had been read all at once: the file's form first, then labels, then scores.
+#[test]
+fn a_text_in_pieces_has_the_fault_of_the_whole() {
+    let text = |faults: &[(usize, &str)]| {
+        let mut lines: Vec<String> = csv(&scores(), &truth()).lines().map(str::to_owned).collect();
+        for &(line, fault) in faults {
+            lines[line - 1] = fault.into();
+        }
+        lines.join("\n") + "\n"
+    };
+    for (faults, says) in [
+        (&[(140_001, "0.5,7")][..], "t.csv, line 140001, column label: the label 7 is out of range"),
+        (&[(140_001, "1.5,1")], "t.csv, line 140001, column score: the score 1.5 is outside [0, 1]"),
+        (&[(140_001, "none,1")], "t.csv, line 140001, column score: \"none\" is not a number"),
+        (&[(140_001, ",1")], "t.csv, line 140001, column score: the field is empty"),
+        (&[(140_001, "0.5")], "t.csv, line 140001: the number of fields is 1, the header has 2"),
+        (&[(5, "nan,1"), (140_001, "0.5,1,1")], "t.csv, line 140001: the number of fields is 3"),
+        (&[(5, "nan,1"), (140_001, "0.5,7")], "t.csv, line 140001, column label: the label 7"),
+        (
+            &[(5, "0.5,7"), (140_001, "0.5,x")],
+            "t.csv, line 140001, column label: \"x\" is not a whole number",
+        ),
+        (
+            &[(5, "\"0.5\",1"), (7, "\"0.5\n\",0"), (140_001, "-1,1")],
+            "t.csv, line 140002, column score: the score -1",
+        ),
+    ] {
+        let work = Workplace::new().with("t.csv", text(faults));
+        let run = work.run("calib fit --method umd --scores t.csv -o cal.bin");
+        assert_eq!(run.code, 3, "{faults:?}");
+        assert!(run.stderr.contains(says), "{faults:?}: {}", run.stderr);
+    }
+    let work = Workplace::new().with("t.csv", text(&[(5, "nan,1")]));
+    let run = work.run("calib fit --method umd --scores t.csv --score-column p -o cal.bin");
+    assert!(run.stderr.contains("t.csv, column p: there is no such column"), "{}", run.stderr);
+}

@@ -11,43 +11,56 @@ use calib_host::assess::{AssessOptions, Prediction, PredictionKind, assess};
 use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::fit::fit_device_scores;
 use calib_host::{ArtifactOptions, BinaryMethod, StoredArtifact, Umd, artifact_bytes};
-use calib_run::root;
 use npyz::WriterBuilder;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{machine, peer};
+use crate::measure::Folder;
+use crate::peer;
 
 const BINS: usize = 15;
 const REPEATS: usize = 3;
 
-/// Prints a line for every measurement: ours, the peer's, and how many times faster ours is.
-pub(crate) fn memory(rows: u64, with_netcal: bool, may_install: bool) -> Result<()> {
+/// What was measured in memory.
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    pub(crate) rows: u64,
+    pub(crate) seconds: f64,
+    /// What the peer is, and its seconds.
+    pub(crate) peer: Option<(String, f64)>,
+}
+
+impl Measured {
+    /// How many times faster than the peer it is.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        self.peer.as_ref().map(|(_, seconds)| seconds / self.seconds)
+    }
+}
+
+/// Measures fits and lookups on arrays, with a line for every peer; without `python` there are none.
+pub(crate) fn memory(rows: u64, python: Option<&Path>, with_netcal: bool) -> Result<Vec<Measured>> {
     let (scores, labels) = rows_of(usize::try_from(rows)?);
     let ours = ours(&scores, &labels)?;
-    let folder = root().join("target/bench");
-    fs::create_dir_all(&folder)?;
-    write_npy(&folder.join("scores.npy"), &scores)?;
-    write_npy(&folder.join("labels.npy"), &labels.iter().map(|&label| u8::from(label)).collect::<Vec<_>>())?;
-    let (peers, versions) = peer::measure(&folder, with_netcal, may_install).unwrap_or_else(|cause| {
-        eprintln!("no peers to compare with: {cause:#}");
-        (Vec::new(), String::new())
-    });
-    fs::remove_dir_all(&folder)?;
-
-    println!("{rows} rows, best of {REPEATS}; {}; {versions}", machine());
-    println!("{:<12} {:>10} {:>10} {:>8}  peer", "", "ours (s)", "peer (s)", "ratio");
+    let folder = Folder::new("memory")?;
+    let peers = match python {
+        Some(python) => {
+            write_npy(&folder.path().join("scores.npy"), &scores)?;
+            let labels: Vec<u8> = labels.iter().map(|&label| u8::from(label)).collect();
+            write_npy(&folder.path().join("labels.npy"), &labels)?;
+            peer::measure(python, folder.path(), with_netcal)?
+        }
+        None => Vec::new(),
+    };
+    let mut measured = Vec::new();
     for (name, seconds) in ours {
-        let mut peers = peers.iter().filter(|peer| peer.name == name).peekable();
-        if peers.peek().is_none() {
-            println!("{name:<12} {seconds:>10.4}");
+        let of_name: Vec<_> = peers.iter().filter(|peer| peer.name == name).collect();
+        let line = |peer| Measured { name: name.to_owned(), rows, seconds, peer };
+        if of_name.is_empty() {
+            measured.push(line(None));
         }
-        for peer in peers {
-            let ratio = peer.seconds / seconds;
-            println!("{name:<12} {seconds:>10.4} {:>10.4} {ratio:>7.1}x  {}", peer.seconds, peer.peer);
-        }
+        measured.extend(of_name.iter().map(|peer| line(Some((peer.peer.clone(), peer.seconds)))));
     }
-    Ok(())
+    Ok(measured)
 }
 
 /// Times from arrays of scores and labels to a fitted model, and from scores to probabilities.

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use calib_run::{output, root, run};
 use serde_json::Value;
 
-const SCRIPT: &str = include_str!("peer.py");
-const PACKAGES: [&str; 4] = ["numpy==2.4.6", "scikit-learn==1.9.1", "pandas==3.1.1", "pyarrow==26.0.1"];
+const SCRIPT: &str = include_str!("memory.py");
+const PACKAGES: [&str; 4] = ["numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1", "scikit-learn==1.9.1"];
 /// Brings PyTorch, several GB.
 const NETCAL: &str = "netcal==1.4.0";
 
@@ -22,14 +22,9 @@ pub(crate) struct Measured {
     pub(crate) seconds: f64,
 }
 
-/// Runs all measurements on the arrays in a folder; also gives the versions of the packages.
-pub(crate) fn measure(
-    folder: &Path,
-    with_netcal: bool,
-    may_install: bool,
-) -> Result<(Vec<Measured>, String)> {
-    let python = environment(with_netcal, may_install)?;
-    eprintln!("measuring the peers");
+/// Runs all measurements on the arrays in a folder.
+pub(crate) fn measure(python: &Path, folder: &Path, with_netcal: bool) -> Result<Vec<Measured>> {
+    eprintln!("measuring the peers in memory");
     let script = folder.join("peer.py");
     fs::write(&script, SCRIPT)?;
     let run = Command::new(python)
@@ -40,21 +35,24 @@ pub(crate) fn measure(
         .stderr(Stdio::inherit())
         .output()?;
     ensure!(run.status.success(), "the peers' script failed ({})", run.status);
-    let (mut measured, mut versions) = (Vec::new(), String::new());
+    let mut measured = Vec::new();
     for line in String::from_utf8(run.stdout)?.lines() {
         let line: Value = serde_json::from_str(line).context("the peers' script printed something else")?;
-        if let Some(object) = line["versions"].as_object() {
-            let shown =
-                object.iter().map(|(name, version)| format!("{name} {}", version.as_str().unwrap_or("?")));
-            versions = shown.collect::<Vec<_>>().join(", ");
-            continue;
-        }
         let text = |key: &str| Some(line[key].as_str()?.to_owned());
         let fields = text("name").zip(text("peer")).zip(line["seconds"].as_f64());
         let ((name, peer), seconds) = fields.context("a measurement lacks a field")?;
         measured.push(Measured { name, peer, seconds });
     }
-    Ok((measured, versions))
+    Ok(measured)
+}
+
+/// The packages, as a line says them.
+pub(crate) fn versions(with_netcal: bool) -> String {
+    packages(with_netcal).join(", ").replace("==", " ")
+}
+
+fn packages(with_netcal: bool) -> Vec<&'static str> {
+    PACKAGES.into_iter().chain(with_netcal.then_some(NETCAL)).collect()
 }
 
 /// The interpreter of a virtual environment with the packages, which is made if it is not there.
@@ -63,7 +61,7 @@ pub(crate) fn environment(with_netcal: bool, may_install: bool) -> Result<PathBu
     let python = folder.join("bin/python");
     // Written last, so that half an environment is made anew.
     let done = folder.join("packages.txt");
-    let packages: Vec<&str> = PACKAGES.into_iter().chain(with_netcal.then_some(NETCAL)).collect();
+    let packages = packages(with_netcal);
     let there = fs::read_to_string(&done).unwrap_or_default();
     if packages.iter().all(|package| there.lines().any(|line| line == *package)) {
         return Ok(python);

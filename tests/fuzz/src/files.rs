@@ -4,9 +4,10 @@ use std::panic;
 use std::process;
 use std::sync::Once;
 
+use calib_host::ScoreKind;
 use calib_host::VectorKind;
 use calib_host::files::FileError;
-use calib_host::input::{Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
+use calib_host::input::{BinaryFiles, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
 
 /// Reads a file of these bytes: it is refused with words, or what it holds is what it has to be.
 ///
@@ -16,6 +17,7 @@ use calib_host::input::{Source, Table, binary_data, code_vectors, codes, is_matr
 pub fn read(name: &str, bytes: &[u8]) {
     static OWN_PANICS: Once = Once::new();
     OWN_PANICS.call_once(end_at_own_panics);
+    in_pieces(name, bytes);
     let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
     if let Some(table) = told(Table::read(&source)) {
         look_at(&table);
@@ -37,6 +39,38 @@ pub fn read(name: &str, bytes: &[u8]) {
     {
         let Some(codes) = told(code_vectors(&source, encoding, kind, name)) else { continue };
         assert!(codes.len() > 0 && codes.classes() >= 2 && codes.kind() == kind);
+    }
+}
+
+/// A file read in pieces, which are short here, has the points or the fault that it has as a whole.
+///
+/// # Panics
+///
+/// If it has others, or the folder of temporary files cannot be written.
+fn in_pieces(name: &str, bytes: &[u8]) {
+    let folder = std::env::temp_dir().join(format!("calib-fuzz-{}", process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).expect("the folder can be written");
+    let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
+    let pieces = files.read(&|_| ());
+    let whole = Source::from_bytes(&path, bytes.to_vec())
+        .and_then(|source| Table::read_only(&source, &["score", "label"]))
+        .and_then(|table| {
+            if table.is_lone_array() {
+                return Err(FileError::NoLabels);
+            }
+            let labels = table.labels("label")?;
+            labels.check_classes(2)?;
+            binary_data(&table.numbers("score")?, &labels, ScoreKind::Probability)
+        });
+    std::fs::remove_dir_all(&folder).expect("the folder was made");
+    match (told(pieces), told(whole)) {
+        (Some(pieces), Some(whole)) => {
+            assert_eq!(pieces.data.len(), whole.len());
+            assert_eq!(pieces.data.rows_hash(), whole.rows_hash());
+        }
+        (pieces, whole) => assert_eq!(pieces.is_some(), whole.is_some(), "in pieces, and as a whole"),
     }
 }
 
@@ -78,7 +112,7 @@ fn columns(table: &Table, scores: &str, labels: &str) {
     }
     let _ = told(table.bins(scores));
     let Some((scores, labels)) = told(table.numbers(scores)).zip(told(table.labels(labels))) else { return };
-    if let Some(data) = told(binary_data(&scores, &labels, calib_host::ScoreKind::Probability)) {
+    if let Some(data) = told(binary_data(&scores, &labels, ScoreKind::Probability)) {
         assert!(scores.len() == labels.len() && data.len() == scores.len() as u64);
         assert!(told(scores.scores()).is_some_and(|checked| checked.len() == scores.len()));
     }

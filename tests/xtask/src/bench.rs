@@ -1,23 +1,25 @@
 //! `cargo xtask bench host`
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use calib_run::{cargo, root, run};
 
 use crate::flags;
 use crate::setup::Setup;
 
-/// Measures this machine with a release build of `calib-bench-host`.
-pub(crate) fn host(setup: Setup, flags::Host { rows, large, streams, netcal }: &flags::Host) -> Result<()> {
-    ensure!(
-        [rows, large, streams].into_iter().flatten().count() <= 1,
-        "--rows is of fits in memory, --large and --streams of files: give one of them"
-    );
+/// Measures this machine with a release build of `calib-bench-host`. A ratio to a peer that got worse is a failure.
+pub(crate) fn host(setup: Setup, flags: &flags::Host) -> Result<()> {
+    let flags::Host { rows, huge, only, write_baseline, netcal } = flags;
     let mut arguments = Vec::new();
-    for (flag, number) in [("--rows", rows), ("--large", large), ("--streams", streams)] {
-        arguments.extend(number.iter().flat_map(|number| [flag.to_owned(), number.to_string()]));
+    arguments.extend(rows.iter().flat_map(|rows| ["--rows".to_owned(), rows.to_string()]));
+    arguments.extend(only.iter().flat_map(|words| ["--only".to_owned(), words.clone()]));
+    for (flag, is_set) in [
+        ("--huge", *huge),
+        ("--write-baseline", *write_baseline),
+        ("--netcal", *netcal),
+        ("--no-install", !setup.may_install),
+    ] {
+        arguments.extend(is_set.then(|| flag.to_owned()));
     }
-    arguments.extend(netcal.then(|| "--netcal".to_owned()));
-    arguments.extend((!setup.may_install).then(|| "--no-install".to_owned()));
     eprintln!("building for release");
     run(cargo(&root())
         .args(["run", "--quiet", "--locked", "--release", "--package", "calib-bench-host", "--"])

@@ -50,15 +50,16 @@ xflags::xflags! {
         }
         /// Measure speed and memory.
         cmd bench {
-            /// Measure fits and lookups on this machine, ours against NumPy and scikit-learn.
+            /// Measure time and memory on this machine, of whole commands and of fits in memory, next to what people use instead.
             cmd host {
-                /// The number of rows of the fits in memory; 10 million if not given.
+                /// The number of rows of the largest files; 10 million if not given. Cases of fewer rows shrink and grow with it.
                 optional --rows n: u64
-                /// Instead, run `calib fit`, `assess` and `report` on files of N, N / 10 and N / 100 rows, and measure time
-                /// and peak memory.
-                optional --large n: u64
-                /// Instead, run `calib apply` and `assess` on files of N, N / 10 and N / 100 rows, each beside its peer.
-                optional --streams n: u64
+                /// Measure files of ten times the rows, too.
+                optional --huge
+                /// Only cases whose names contain this; "in memory" for what is measured there.
+                optional --only words: String
+                /// Keep the ratios as those that later runs are compared with.
+                optional --write-baseline
                 /// Compare with netcal, too, which brings PyTorch: a download of several GB.
                 optional --netcal
             }

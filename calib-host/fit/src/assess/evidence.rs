@@ -226,6 +226,7 @@ fn is_worse(mean: f64, variance: f64, n: f64) -> Option<Evidence> {
 pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> {
     match data.form() {
         Form::Packed(points) => reversed(&Counted::new(&points[..])?),
+        Form::Sorted(points) => reversed(points),
         Form::Spilled(points) => reversed(&Counted::new(&**points)?),
         Form::Rows(rows) => reversed(&group(rows.clone())[..]),
     }

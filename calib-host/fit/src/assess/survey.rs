@@ -16,7 +16,7 @@ use super::proper::{given, loss};
 use super::roc::HullFromBelow;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Block, Counted, Group, IN_MEMORY, group, mean_is_below, pool_onto};
+use crate::points::{Block, Counted, Group, Groups, IN_MEMORY, Points, group, mean_is_below, pool_onto};
 
 /// Threads share out so many probabilities that are in memory anyway.
 const PART: usize = 1 << 14;
@@ -102,18 +102,19 @@ fn surveyed(
     // Bins of equal width depend on no row.
     let cutter = options.binning.cutter(1, |_| 0.0);
     let mut whole = Whole::new(in_memory);
-    let stretch = |groups: &mut dyn Iterator<Item = Group>| Stretch::of(groups, &cutter);
+    let stretch = |groups: &mut Groups<'_>| Stretch::of(groups, &cutter);
     match data.form() {
         Form::Packed(points) => {
             Counted::new(&points[..])?.map_runs_in_order(stretch, |stretch| whole.then(stretch))?;
         }
+        Form::Sorted(points) => points.map_runs_in_order(stretch, |stretch| whole.then(stretch))?,
         Form::Spilled(points) => {
             Counted::new(&**points)?.map_runs_in_order(stretch, |stretch| whole.then(stretch))?;
         }
         Form::Rows(rows) => {
             let groups = group(rows.clone());
             let stretches: Vec<Stretch> =
-                groups.par_chunks(PART).map(|groups| stretch(&mut groups.iter().copied())).collect();
+                groups.par_chunks(PART).map(|groups| stretch(&mut Groups::of(groups))).collect();
             stretches.into_iter().try_for_each(|stretch| whole.then(stretch))?;
         }
     }
@@ -138,7 +139,7 @@ struct Tallied {
 }
 
 impl Stretch {
-    fn of(groups: &mut dyn Iterator<Item = Group>, cutter: &Cutter) -> Self {
+    fn of(groups: &mut Groups<'_>, cutter: &Cutter) -> Self {
         let groups: Vec<Group> = groups.collect();
         let (mut tallied, mut blocks) = (Tallied::default(), Vec::new());
         for group in &groups {

@@ -12,7 +12,7 @@ use super::error::DataError;
 use super::rounding::{rounded, rounded_of};
 use super::rows_hash::RowsHash;
 use crate::error::FitError;
-use crate::points::{Collected, Counted, Packed, Passes, Spill, Spread, group, packed};
+use crate::points::{Collected, Counted, Packed, Passes, Sorted, Spill, Spread, group, packed};
 use crate::stats::ScoreKind;
 
 /// At least one point: scores of class 1 and labels. A row may stand for several points.
@@ -28,8 +28,10 @@ pub struct BinaryData {
 /// What the points are kept as.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// One point a row, its score an `f32`.
+    /// One point a row, its score an `f32`, in the order of the rows.
     Packed(Vec<Packed>),
+    /// The same in ascending order.
+    Sorted(Sorted),
     /// The same, as many as do not fit into memory.
     Spilled(Arc<Spill>),
     /// (score, number of points, number of them with label 1).
@@ -151,6 +153,10 @@ impl BinaryData {
                 let row = |point| (rounded(packed::score(point)), 1, packed::label(point).into());
                 points.into_iter().map(row).collect()
             }
+            Form::Sorted(points) => {
+                let row = |point| (rounded(packed::score(point)), 1, packed::label(point).into());
+                points.iter().map(row).collect()
+            }
             Form::Spilled(points) => {
                 let add = |counts: &mut HashMap<u64, (u64, u64)>, part: &[Packed]| {
                     for &point in part {
@@ -187,6 +193,7 @@ impl BinaryData {
     pub fn spread(&self) -> Result<Spread, FitError> {
         match &self.form {
             Form::Packed(points) => Spread::of(&Counted::new(&points[..])?),
+            Form::Sorted(points) => Spread::of(points),
             Form::Spilled(points) => Spread::of(&Counted::new(&**points)?),
             Form::Rows(rows) => Spread::of(&group(rows.clone())[..]),
         }
@@ -200,6 +207,7 @@ impl BinaryData {
     pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
         match &self.form {
             Form::Packed(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
+            Form::Sorted(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
             Form::Spilled(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
             Form::Rows(rows) => {
                 let of = |&(score, n, positives): &(f64, u64, u64)| {
@@ -215,7 +223,7 @@ impl BinaryData {
     pub(crate) fn from_collected(points: Collected) -> Self {
         Self {
             form: match points {
-                Collected::Memory(points) => Form::Packed(points),
+                Collected::Memory(points) => Form::Sorted(Sorted::new(points)),
                 Collected::Spill(spill) => Form::Spilled(spill.into()),
             },
             kind: ScoreKind::Probability,
@@ -241,6 +249,7 @@ impl BinaryData {
     pub fn len(&self) -> u64 {
         match &self.form {
             Form::Packed(points) => points.len() as u64,
+            Form::Sorted(points) => points.len(),
             Form::Spilled(points) => points.len(),
             Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
         }
@@ -263,7 +272,9 @@ mod tests {
             BinaryData::new(rows.iter().map(|r| r.0).collect(), rows.iter().map(|r| r.1).collect()).unwrap();
         let groups = |data: &BinaryData| match data.form() {
             Form::Rows(rows) => crate::points::group(rows.clone()),
-            Form::Packed(_) | Form::Spilled(_) => panic!("only scores for the device are packed"),
+            Form::Packed(_) | Form::Sorted(_) | Form::Spilled(_) => {
+                panic!("only scores for the device are packed")
+            }
         };
         assert_eq!((counts.len(), groups(&counts)), (rows.len(), groups(&rows)));
         let refused = |row| BinaryData::from_counts(vec![row]);

@@ -4,8 +4,8 @@ use std::io;
 
 use calib_core::Score;
 
-use super::binary::{BinaryData, Form};
-use crate::points::{Collector, Packed, Passes, packed};
+use super::binary::BinaryData;
+use crate::points::{Collected, Collector, Packed, Passes, packed};
 
 /// Collects scores and labels piece by piece: in memory as long as they are few, then in a temporary file without a name.
 ///
@@ -38,14 +38,30 @@ impl BinaryCollector {
         self.points.extend(points.into_iter().map(|(score, label)| packed::pack(score, label)))
     }
 
-    /// Returns the points; `None` if there were none.
+    /// Adds points: scores of class 1 as the device sees them, each in `[0, 1]`, with their labels.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary file cannot be made or written.
+    ///
+    /// # Panics
+    ///
+    /// If a score is not in `[0, 1]`, or there are not as many labels.
+    pub fn extend_device_scores(&mut self, scores: &[f32], labels: &[bool]) -> io::Result<()> {
+        assert_eq!(scores.len(), labels.len(), "every score has a label");
+        let are_scores = scores.iter().fold(true, |are, score| are & (0.0..=1.0).contains(score));
+        assert!(are_scores, "the scores are in [0, 1]");
+        let packed = |(&score, &label): (&f32, &bool)| packed::pack_bits(score + 0.0, label);
+        self.points.extend(scores.iter().zip(labels).map(packed))
+    }
+
+    /// Returns the points, in ascending order if they are in memory; `None` if there were none.
     ///
     /// # Errors
     ///
     /// If the temporary file cannot be written.
     pub fn finish(self) -> io::Result<Option<BinaryData>> {
-        let data = BinaryData::from_collected(self.points.finish()?);
-        Ok((data.len() > 0).then_some(data))
+        Ok(self.points.finish()?.map(BinaryData::from_collected))
     }
 }
 
@@ -83,7 +99,12 @@ impl ExactCollector {
     ///
     /// If a score is not in `[0, 1]`.
     pub fn extend(&mut self, scores: &[f64], labels: &[bool]) -> io::Result<()> {
-        if self.rows.is_none() && !scores.iter().all(|&score| f64::from(score as f32) == score) {
+        assert!(
+            scores.iter().fold(true, |are, score| are & (0.0..=1.0).contains(score)),
+            "the scores are in [0, 1]"
+        );
+        let are_singles = || scores.iter().fold(true, |are, &score| are & (f64::from(score as f32) == score));
+        if self.rows.is_none() && !are_singles() {
             self.unpack()?;
         }
         let pairs = scores.iter().zip(labels);
@@ -92,26 +113,25 @@ impl ExactCollector {
                 rows.extend(pairs.map(|(&score, &label)| (score, 1, u64::from(label))));
                 Ok(())
             }
-            None => self.packed.extend(pairs.map(|(&score, &label)| {
-                packed::pack(Score::try_from(score).expect("a score is in [0, 1]"), label)
-            })),
+            // The negative zero is the score 0.
+            None => {
+                self.packed.extend(pairs.map(|(&score, &label)| packed::pack_bits(score as f32 + 0.0, label)))
+            }
         }
     }
 
     fn unpack(&mut self) -> io::Result<()> {
         let packed = std::mem::replace(&mut self.packed, Collector::new(self.in_memory)).finish()?;
         let row = |&point: &Packed| (packed::score(point), 1, u64::from(packed::label(point)));
-        let mut rows = Vec::new();
-        match BinaryData::from_collected(packed).form() {
-            Form::Packed(points) => rows.extend(points.iter().map(row)),
-            Form::Spilled(points) => {
+        self.rows = Some(match packed {
+            None => Vec::new(),
+            Some(Collected::Memory(points)) => points.iter().map(row).collect(),
+            Some(Collected::Spill(points)) => {
                 let add = |rows: &mut Vec<_>, part: &[Packed]| rows.extend(part.iter().map(row));
                 let all = points.fold(&Vec::new, &add, &|rows, others| rows.extend(others));
-                rows = all.map_err(io::Error::other)?;
+                all.map_err(io::Error::other)?
             }
-            Form::Rows(_) => unreachable!("what is collected is packed"),
-        }
-        self.rows = Some(rows);
+        });
         Ok(())
     }
 
@@ -121,11 +141,12 @@ impl ExactCollector {
     ///
     /// If the temporary file cannot be written.
     pub fn finish(self) -> io::Result<Option<BinaryData>> {
-        let data = match self.rows {
-            Some(rows) => BinaryData::from_counts(rows).expect("scores are in [0, 1]"),
-            None => BinaryData::from_collected(self.packed.finish()?),
-        };
-        Ok((data.len() > 0).then_some(data))
+        Ok(match self.rows {
+            Some(rows) => {
+                (!rows.is_empty()).then(|| BinaryData::from_counts(rows).expect("scores are in [0, 1]"))
+            }
+            None => self.packed.finish()?.map(BinaryData::from_collected),
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::binary::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Counted, Group, Points, group};
+use crate::points::{Counted, Group, Groups, Points, group};
 
 /// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
 /// likely, and many enough to be of several patients.
@@ -84,7 +84,7 @@ impl Repeats {
     /// If these cannot be read back.
     pub fn noticed_anywhere(data: &BinaryData) -> Result<Option<Self>, FitError> {
         let block = (data.len() / BLOCKS).max(FEWEST_ROWS);
-        let of_run = |groups: &mut dyn Iterator<Item = Group>| Self::of_run(groups, block);
+        let of_run = |groups: &mut Groups<'_>| Self::of_run(groups, block);
         let mut all = Self::default();
         let add = |run| {
             all = all.plus(run);
@@ -93,7 +93,8 @@ impl Repeats {
         match data.form() {
             Form::Packed(points) => Counted::new(&points[..])?.map_runs_in_order(of_run, add)?,
             Form::Spilled(points) => Counted::new(&**points)?.map_runs_in_order(of_run, add)?,
-            Form::Rows(rows) => group(rows.clone()).map_runs(of_run)?.into_iter().try_for_each(add)?,
+            Form::Sorted(points) => points.map_runs_in_order(of_run, add)?,
+            Form::Rows(rows) => group(rows.clone()).map_runs_in_order(of_run, add)?,
         }
         Ok(all.is_noticed().then_some(all))
     }
@@ -116,44 +117,65 @@ impl Repeats {
     }
 
     /// Counts in a run of groups, in blocks of so many rows.
-    fn of_run(groups: &mut dyn Iterator<Item = Group>, block_rows: u64) -> Self {
+    fn of_run(groups: &mut Groups<'_>, block_rows: u64) -> Self {
         let mut all = Self::default();
-        let mut block: Vec<Group> = Vec::new();
-        let mut rows = 0;
+        let mut block = Block::default();
         for group in groups {
             let labels = 1 + u64::from(0 < group.positives && group.positives < group.n);
             all.rows += group.n;
             all.repeated += group.n - labels;
-            rows += group.n;
-            block.push(group);
-            if rows >= block_rows {
-                all = all.plus(Self::of_block(&block));
-                block.clear();
-                rows = 0;
+            block.add(group);
+            if block.rows >= block_rows {
+                all = all.plus(std::mem::take(&mut block).repeats());
             }
         }
-        if rows >= FEWEST_ROWS { all.plus(Self::of_block(&block)) } else { all }
+        if block.rows >= FEWEST_ROWS { all.plus(block.repeats()) } else { all }
+    }
+}
+
+/// Neighbours in order of score.
+#[derive(Default)]
+struct Block {
+    /// The number of scores.
+    scores: u64,
+    rows: u64,
+    positives: u64,
+    /// How often labels change between rows with the same score, and from a score to the next.
+    within: f64,
+    between: f64,
+    /// The rate of positives of the last score.
+    rate: f64,
+}
+
+impl Block {
+    fn add(&mut self, group: Group) {
+        let (n, k) = (group.n as f64, group.positives as f64);
+        let rate = if group.n == 1 { k } else { k / n };
+        if self.scores > 0 {
+            self.between += self.rate * (1.0 - rate) + rate * (1.0 - self.rate);
+        }
+        if group.n > 1 {
+            self.within += changes(n, k);
+        }
+        self.scores += 1;
+        self.rows += group.n;
+        self.positives += group.positives;
+        self.rate = rate;
     }
 
-    /// Counts the changes in a block. One score alone says nothing.
-    fn of_block(groups: &[Group]) -> Self {
-        if groups.len() < 2 {
-            return Self::default();
+    /// The changes. One score alone says nothing.
+    fn repeats(&self) -> Repeats {
+        if self.scores < 2 {
+            return Repeats::default();
         }
-        let rate = |group: &Group| group.positives as f64 / group.n as f64;
-        let (n, k) = groups.iter().fold((0.0, 0.0), |(n, k), g| (n + g.n as f64, k + g.positives as f64));
-        let within = |g: &Group| changes(g.n as f64, g.positives as f64);
-        let between = groups.windows(2).map(|pair| {
-            let (a, b) = (rate(&pair[0]), rate(&pair[1]));
-            a * (1.0 - b) + b * (1.0 - a)
-        });
+        let (n, k) = (self.rows as f64, self.positives as f64);
         let pairs = 2.0 * k * (n - k);
-        Self {
-            changes: groups.iter().map(within).sum::<f64>() + between.sum::<f64>(),
+        Repeats {
+            changes: self.within + self.between,
             expected: changes(n, k),
             mixed: u64::from(pairs > 0.0),
             variance: (pairs * (pairs - n) / (n * n * (n - 1.0))).max(0.0),
-            ..Self::default()
+            ..Repeats::default()
         }
     }
 }

@@ -35,6 +35,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
     check_alpha(alpha)?;
     match data.form() {
         Form::Packed(points) => fit_points(&Counted::new(&points[..])?, data.kind(), method, alpha),
+        Form::Sorted(points) => fit_points(points, data.kind(), method, alpha),
         Form::Spilled(points) => fit_points(&Counted::new(&**points)?, data.kind(), method, alpha),
         Form::Rows(rows) => fit_points(&group(rows.clone())[..], data.kind(), method, alpha),
     }

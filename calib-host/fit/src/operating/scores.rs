@@ -65,6 +65,7 @@ impl KeyedScores {
     pub fn of_scores(data: &BinaryData) -> Result<Self, FitError> {
         let groups = match data.form() {
             Form::Packed(points) => Counted::new(&points[..])?.groups()?,
+            Form::Sorted(points) => points.groups()?,
             Form::Spilled(points) => Counted::new(&**points)?.groups()?,
             Form::Rows(rows) => group(rows.clone()),
         };

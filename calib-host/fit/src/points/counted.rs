@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use super::group::Group;
 use super::packed::{self, BUCKET_LEN, BUCKETS, Packed};
 use super::passes::Passes;
-use super::{Points, Ranked, Walk};
+use super::radix::sort_run;
+use super::{Groups, Points, Ranked, Walk};
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
 
@@ -33,8 +34,8 @@ struct Run {
 
 /// The points of a run.
 enum Gathered {
-    /// One by one.
-    Points(Vec<Packed>),
+    /// One by one, in parts.
+    Points(Vec<Packed>, Vec<Vec<Packed>>),
     /// As counts of each possible point, where these take less memory.
     Counts(Vec<u64>),
 }
@@ -93,7 +94,7 @@ impl<P: Passes> Counted<P> {
     fn map<T: Send>(
         &self,
         runs: &[Run],
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         let mut results = Vec::with_capacity(runs.len());
         for batch in batches(runs, P::BUDGET_LEN_BYTES) {
@@ -101,38 +102,6 @@ impl<P: Passes> Counted<P> {
             map_gathered(self.gather(batch)?, batch, first, &map, &mut results);
         }
         Ok(results)
-    }
-
-    /// Maps the groups of runs, and takes the results in order; at most so many bytes of points are gathered in a pass.
-    fn map_in_order<T: Send>(
-        &self,
-        runs: &[Run],
-        budget_len_bytes: u64,
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
-        mut take: impl FnMut(T) -> Result<(), FitError>,
-    ) -> Result<(), FitError> {
-        let mut first = 0;
-        for batch in batches(runs, budget_len_bytes) {
-            let mut gathered = self.gather(batch)?;
-            // The results of a few runs may be larger than all that is gathered.
-            for some in batch.chunks(rayon::current_num_threads()) {
-                let mut results = Vec::with_capacity(some.len());
-                map_gathered(gathered.drain(..some.len()).collect(), some, first, &map, &mut results);
-                results.into_iter().try_for_each(&mut take)?;
-                first += some.len();
-            }
-        }
-        Ok(())
-    }
-
-    /// Maps runs of groups as [`Points::map_runs`], and takes the results in order, before many of them are there.
-    pub(crate) fn map_runs_in_order<T: Send>(
-        &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
-        take: impl FnMut(T) -> Result<(), FitError>,
-    ) -> Result<(), FitError> {
-        const BUDGET_LEN_BYTES: u64 = 16 << 20;
-        self.map_in_order(&self.runs(), BUDGET_LEN_BYTES, |_, groups| map(groups), take)
     }
 
     fn gather(&self, runs: &[Run]) -> Result<Vec<Gathered>, FitError> {
@@ -148,7 +117,7 @@ impl<P: Passes> Counted<P> {
                     let slot = usize::from(slots[packed::bucket(point)]);
                     let Some(slot) = slot.checked_sub(1) else { continue };
                     match &mut gathered[slot] {
-                        Gathered::Points(points) => points.push(point),
+                        Gathered::Points(points, _) => points.push(point),
                         Gathered::Counts(counts) => {
                             counts[(point - packed::bucket_start(runs[slot].start)) as usize] += 1;
                         }
@@ -157,6 +126,17 @@ impl<P: Passes> Counted<P> {
             },
             &|gathered, others| gathered.iter_mut().zip(others).for_each(|(sum, other)| sum.merge(other)),
         )
+    }
+
+    /// All points in ascending order, by run.
+    pub(super) fn sorted_runs(&self) -> Result<Vec<Vec<Packed>>, FitError> {
+        let runs = self.runs();
+        let sorted = |(mut gathered, run): (Gathered, &Run)| {
+            gathered.sort();
+            gathered.into_points(run)
+        };
+        let sorted: Vec<_> = self.gather(&runs)?.into_par_iter().zip(&runs).map(sorted).collect();
+        Ok(sorted.into_iter().filter(|run| !run.is_empty()).collect())
     }
 }
 
@@ -180,7 +160,7 @@ fn map_gathered<T: Send>(
     gathered: Vec<Gathered>,
     runs: &[Run],
     first: usize,
-    map: &(dyn Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync),
+    map: &(dyn Fn(usize, &mut Groups<'_>) -> T + Sync),
     results: &mut Vec<T>,
 ) {
     let mapped = gathered.into_par_iter().zip(runs).enumerate();
@@ -203,7 +183,9 @@ impl Run {
         if self.is_counted() {
             Gathered::Counts(vec![0; self.counts_len()])
         } else {
-            Gathered::Points(Vec::new())
+            // A part for each thread.
+            let part_len = self.points as usize / rayon::current_num_threads();
+            Gathered::Points(Vec::with_capacity(part_len + part_len / 16), Vec::new())
         }
     }
 
@@ -219,22 +201,38 @@ impl Run {
 impl Gathered {
     /// Puts points in order, as they must be for their groups.
     fn sort(&mut self) {
-        if let Self::Points(points) = self {
-            points.sort_unstable();
+        if let Self::Points(points, others) = self {
+            *points = sort_run(std::mem::take(points), std::mem::take(others));
         }
     }
 
-    /// The groups of a run, in ascending order of score.
-    fn groups(&self, run: &Run) -> Box<dyn Iterator<Item = Group> + '_> {
+    /// The groups of a run that is in order, ascending.
+    fn groups(&self, run: &Run) -> Groups<'_> {
         match self {
-            Self::Points(points) => Box::new(packed::sorted_groups(points)),
-            Self::Counts(counts) => Box::new(packed::counted_groups(packed::bucket_start(run.start), counts)),
+            Self::Points(points, _) => Groups::OfPoints(packed::sorted_groups(points)),
+            Self::Counts(counts) => {
+                Groups::OfCounts(packed::counted_groups(packed::bucket_start(run.start), counts))
+            }
+        }
+    }
+
+    /// The points of a run that is in order, one by one.
+    fn into_points(self, run: &Run) -> Vec<Packed> {
+        match self {
+            Self::Points(points, _) => points,
+            Self::Counts(counts) => {
+                let repeated = |(point, &count)| std::iter::repeat_n(point, count as usize);
+                (packed::bucket_start(run.start)..).zip(&counts).flat_map(repeated).collect()
+            }
         }
     }
 
     fn merge(&mut self, other: Self) {
         match (self, other) {
-            (Self::Points(points), Self::Points(others)) => points.extend(others),
+            (Self::Points(_, parts), Self::Points(part, others)) => {
+                parts.push(part);
+                parts.extend(others);
+            }
             (Self::Counts(counts), Self::Counts(others)) => {
                 counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
             }
@@ -250,13 +248,7 @@ impl<P: Passes> Points for Counted<P> {
 
     /// Pairs within a bucket count as if all were in the wrong order.
     fn auc_at_least(&self) -> f64 {
-        let (n, positives) = self.totals();
-        let pairs = positives as f64 * (n - positives) as f64;
-        let in_order = |ends: &[(u64, u64)]| {
-            let [(below, positives_below), (_, positives_through)] = *ends else { return 0.0 };
-            (positives_through - positives_below) as f64 * (below - positives_below) as f64
-        };
-        self.below.windows(2).map(in_order).sum::<f64>() / pairs
+        auc_at_least(&self.below)
     }
 
     fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
@@ -345,9 +337,28 @@ impl<P: Passes> Points for Counted<P> {
 
     fn map_numbered_runs<T: Send>(
         &self,
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         self.map(&self.runs(), map)
+    }
+
+    fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        const BUDGET_LEN_BYTES: u64 = 16 << 20;
+        for batch in batches(&self.runs(), BUDGET_LEN_BYTES) {
+            let mut gathered = self.gather(batch)?;
+            // The results of a few runs may be larger than all that is gathered.
+            for some in batch.chunks(rayon::current_num_threads()) {
+                let mut results = Vec::with_capacity(some.len());
+                let gathered = gathered.drain(..some.len()).collect();
+                map_gathered(gathered, some, 0, &|_, groups| map(groups), &mut results);
+                results.into_iter().try_for_each(&mut take)?;
+            }
+        }
+        Ok(())
     }
 
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
@@ -366,12 +377,24 @@ impl<P: Passes> Points for Counted<P> {
     }
 }
 
+/// An area under the ROC curve that the true one is not below, from the points and positives below neighbouring ranges of scores.
+pub(super) fn auc_at_least(below: &[(u64, u64)]) -> f64 {
+    let (n, positives) = below.last().copied().unwrap_or_default();
+    let pairs = positives as f64 * (n - positives) as f64;
+    let in_order = |ends: &[(u64, u64)]| {
+        let [(below, positives_below), (_, positives_through)] = *ends else { return 0.0 };
+        (positives_through - positives_below) as f64 * (below - positives_below) as f64
+    };
+    below.windows(2).map(in_order).sum::<f64>() / pairs
+}
+
 #[cfg(test)]
 mod tests {
     use calib_core::Score;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::points::Sorted;
     use crate::points::group::group;
     use crate::points::packed::{pack, sorted_groups};
 
@@ -438,6 +461,13 @@ mod tests {
             })
             .unwrap();
         prop_assert_eq!(walked, groups);
+        let mut in_order = Vec::new();
+        let take = |run: Vec<Group>| {
+            in_order.extend(run);
+            Ok(())
+        };
+        points.map_runs_in_order(|groups| groups.collect(), take).unwrap();
+        prop_assert_eq!(in_order, groups);
         let terms = |score: f64, label: bool| [score.sqrt(), f64::from(u8::from(label)) * score - 0.3];
         prop_assert_eq!(points.means(terms), groups.means(terms));
         Ok(())
@@ -459,6 +489,7 @@ mod tests {
             edges.push(packed::score(points[0]) + 1e-12);
             edges.sort_unstable_by(f64::total_cmp);
             answers_as_groups_do(&Counted::new(&points[..]).unwrap(), &groups, &ranks, &edges)?;
+            answers_as_groups_do(&Sorted::new(points.clone()), &groups, &ranks, &edges)?;
             answers_as_groups_do(&Counted::new(Scarce(points)).unwrap(), &groups, &ranks, &edges)?;
         }
     }
@@ -487,6 +518,9 @@ mod tests {
             pool.install(|| {
                 let counted = Counted::new(&points[..]).unwrap();
                 assert!(counted.runs().len() > 2 && counted.runs().iter().any(Run::is_counted));
+                let sorted = Sorted::new(points.clone());
+                assert!(sorted.iter().is_sorted());
+                answers_as_groups_do(&sorted, &groups, &ranks, &edges)?;
                 answers_as_groups_do(&counted, &groups, &ranks, &edges)
             })
             .unwrap();

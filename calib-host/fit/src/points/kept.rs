@@ -4,9 +4,10 @@ use calib_core::Score;
 
 use super::counted::Counted;
 use super::group::{Group, totals};
-use super::packed::{self, Packed};
+use super::packed;
+use super::sorted::Sorted;
 use super::spill::{Collected, Collector, Spill};
-use super::{Points, Ranked};
+use super::{Groups, Points, Ranked};
 use crate::error::FitError;
 
 /// Collects points.
@@ -17,10 +18,10 @@ pub(crate) enum Keeper {
     Packed(Collector),
 }
 
-/// Points that were kept: at least one, unless they are groups.
+/// Points that were kept; where there are none, they are no groups.
 pub(crate) enum Kept {
     Groups(Vec<Group>),
-    Memory(Counted<Vec<Packed>>),
+    Memory(Sorted),
     Disk(Counted<Spill>),
 }
 
@@ -50,8 +51,9 @@ impl Keeper {
         Ok(match self {
             Self::Groups(groups) => Kept::Groups(groups),
             Self::Packed(collector) => match collector.finish()? {
-                Collected::Memory(points) => Kept::Memory(Counted::new(points)?),
-                Collected::Spill(spill) => Kept::Disk(Counted::new(spill)?),
+                Some(Collected::Memory(points)) => Kept::Memory(Sorted::new(points)),
+                Some(Collected::Spill(spill)) => Kept::Disk(Counted::new(spill)?),
+                None => Kept::Groups(Vec::new()),
             },
         })
     }
@@ -101,7 +103,7 @@ impl Points for Kept {
 
     fn map_numbered_runs<T: Send>(
         &self,
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
         of_kept!(self, points => points.map_numbered_runs(map))
     }

@@ -10,6 +10,8 @@ mod group;
 mod kept;
 pub(crate) mod packed;
 mod passes;
+mod radix;
+mod sorted;
 mod spill;
 mod split;
 mod spread;
@@ -26,10 +28,11 @@ pub use group::Group;
 pub(crate) use group::{group, totals};
 pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Passes};
+pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::{split, split_groups};
 pub use spread::Spread;
-pub(crate) use tape::{IN_MEMORY, Sorted, Tape};
+pub(crate) use tape::{IN_MEMORY, Sorter, Tape};
 
 /// Calibration points, at least one.
 ///
@@ -56,18 +59,24 @@ pub(crate) trait Points: Sync {
 
     /// Maps runs of groups, which follow each other in ascending order of score. Where runs are cut is left open, and
     /// must not matter for what is done with the results.
-    fn map_runs<T: Send>(
-        &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
-    ) -> Result<Vec<T>, FitError> {
+    fn map_runs<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Result<Vec<T>, FitError> {
         self.map_numbered_runs(|_, groups| map(groups))
     }
 
     /// As [`Points::map_runs`], with the number of each run. Runs are cut in the same places each time.
     fn map_numbered_runs<T: Send>(
         &self,
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError>;
+
+    /// Maps runs as [`Points::map_runs`], and takes the results in order, before many of them are there.
+    fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        self.map_runs(map)?.into_iter().try_for_each(take)
+    }
 
     /// Visits all groups in ascending order of score.
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError>;
@@ -83,6 +92,33 @@ pub(crate) trait Points: Sync {
     /// All groups in ascending order of score.
     fn groups(&self) -> Result<Vec<Group>, FitError> {
         Ok(self.map_runs(|groups| groups.collect::<Vec<_>>())?.concat())
+    }
+}
+
+/// Groups in ascending order of score, from whatever points are kept as.
+pub(crate) enum Groups<'p> {
+    Slice(std::iter::Copied<std::slice::Iter<'p, Group>>),
+    OfPoints(packed::SortedGroups<'p>),
+    OfCounts(packed::CountedGroups<'p>),
+}
+
+impl<'p> Groups<'p> {
+    /// Groups that are in ascending order.
+    pub(crate) fn of(groups: &'p [Group]) -> Self {
+        Self::Slice(groups.iter().copied())
+    }
+}
+
+impl Iterator for Groups<'_> {
+    type Item = Group;
+
+    #[inline]
+    fn next(&mut self) -> Option<Group> {
+        match self {
+            Self::Slice(groups) => groups.next(),
+            Self::OfPoints(groups) => groups.next(),
+            Self::OfCounts(groups) => groups.next(),
+        }
     }
 }
 
@@ -156,9 +192,9 @@ impl Points for [Group] {
 
     fn map_numbered_runs<T: Send>(
         &self,
-        map: impl Fn(usize, &mut dyn Iterator<Item = Group>) -> T + Sync,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        Ok(vec![map(0, &mut self.iter().copied())])
+        Ok(vec![map(0, &mut Groups::of(self))])
     }
 
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {

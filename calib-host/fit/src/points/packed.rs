@@ -22,6 +22,11 @@ pub(crate) const BUCKETS: usize = (Score::ONE.to_bits() << 1 >> BUCKET_SHIFT) as
 pub(crate) const BUCKET_NUMBERS: usize = 1 << (u32::BITS - BUCKET_SHIFT);
 
 pub(crate) fn pack(score: Score, label: bool) -> Packed {
+    pack_bits(score.get(), label)
+}
+
+/// Packs a number that was found to be a score, and is not the negative zero.
+pub(crate) fn pack_bits(score: f32, label: bool) -> Packed {
     score.to_bits() << 1 | u32::from(label)
 }
 
@@ -56,21 +61,57 @@ pub(crate) fn first_at_or_above(edge: f64) -> Packed {
 }
 
 /// Groups of sorted packed points.
-pub(crate) fn sorted_groups(sorted: &[Packed]) -> impl Iterator<Item = Group> {
-    let mut rest = sorted;
-    std::iter::from_fn(move || {
-        let &first = rest.first()?;
-        let negatives = rest.iter().take_while(|&&point| point == first & !1).count();
-        let positives = rest[negatives..].iter().take_while(|&&point| point == first | 1).count();
-        rest = &rest[negatives + positives..];
-        Some(Group { score: score(first), n: (negatives + positives) as u64, positives: positives as u64 })
-    })
+pub(crate) fn sorted_groups(sorted: &[Packed]) -> SortedGroups<'_> {
+    SortedGroups { rest: sorted }
 }
 
 /// Groups of counts, by packed point from `start` on.
-pub(crate) fn counted_groups(start: Packed, counts: &[u64]) -> impl Iterator<Item = Group> {
-    counts.chunks_exact(2).zip((start..).step_by(2)).filter_map(|(counts, packed)| {
-        let n = counts[0] + counts[1];
-        (n > 0).then(|| Group { score: score(packed), n, positives: counts[1] })
-    })
+pub(crate) fn counted_groups(start: Packed, counts: &[u64]) -> CountedGroups<'_> {
+    CountedGroups { next: start, rest: counts }
+}
+
+/// See [`sorted_groups`].
+pub(crate) struct SortedGroups<'p> {
+    rest: &'p [Packed],
+}
+
+/// See [`counted_groups`].
+pub(crate) struct CountedGroups<'c> {
+    /// The packed point of the first count that is left.
+    next: Packed,
+    rest: &'c [u64],
+}
+
+impl Iterator for SortedGroups<'_> {
+    type Item = Group;
+
+    #[inline]
+    fn next(&mut self) -> Option<Group> {
+        let (&first, rest) = self.rest.split_first()?;
+        let score = score(first);
+        // Most points have a score of their own.
+        if rest.first().is_none_or(|&second| second | 1 != first | 1) {
+            self.rest = rest;
+            return Some(Group { score, n: 1, positives: (first & 1).into() });
+        }
+        let negatives = self.rest.iter().take_while(|&&point| point == first & !1).count();
+        let positives = self.rest[negatives..].iter().take_while(|&&point| point == first | 1).count();
+        self.rest = &self.rest[negatives + positives..];
+        Some(Group { score, n: (negatives + positives) as u64, positives: positives as u64 })
+    }
+}
+
+impl Iterator for CountedGroups<'_> {
+    type Item = Group;
+
+    fn next(&mut self) -> Option<Group> {
+        loop {
+            let (&[negatives, positives], rest) = self.rest.split_first_chunk()?;
+            let packed = self.next;
+            (self.next, self.rest) = (packed + 2, rest);
+            if negatives + positives > 0 {
+                return Some(Group { score: score(packed), n: negatives + positives, positives });
+            }
+        }
+    }
 }

@@ -50,18 +50,18 @@ impl Collector {
         if self.points.len() > limit { self.spill() } else { Ok(()) }
     }
 
-    /// The points.
+    /// The points; `None` if there are none.
     ///
     /// # Errors
     ///
     /// If the temporary file cannot be written.
-    pub(crate) fn finish(mut self) -> io::Result<Collected> {
+    pub(crate) fn finish(mut self) -> io::Result<Option<Collected>> {
         if self.spilled.is_none() {
-            return Ok(Collected::Memory(self.points));
+            return Ok((!self.points.is_empty()).then_some(Collected::Memory(self.points)));
         }
         self.spill()?;
         let file = self.spilled.expect("seen above");
-        Ok(Collected::Spill(Spill { file: Mutex::new(file), len: self.len }))
+        Ok(Some(Collected::Spill(Spill { file: Mutex::new(file), len: self.len })))
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -137,7 +137,7 @@ mod tests {
         for part in points.chunks(1000) {
             collector.extend(part.iter().copied()).unwrap();
         }
-        collector.finish().unwrap()
+        collector.finish().unwrap().unwrap()
     }
 
     #[test]

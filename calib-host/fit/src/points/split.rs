@@ -136,7 +136,7 @@ mod tests {
             prop_assert_eq!(&expected, &by_definition(&groups, parts, seed));
             let mut collector = Collector::new(0);
             collector.extend(points.iter().copied()).unwrap();
-            let Collected::Spill(spill) = collector.finish().unwrap() else { panic!("there is no room") };
+            let Some(Collected::Spill(spill)) = collector.finish().unwrap() else { panic!("there is no room") };
             let groups = |parts: Vec<Kept>| parts.iter().map(|part| part.groups().unwrap()).collect::<Vec<_>>();
             let memory = split(&Counted::new(&points[..]).unwrap(), parts, seed).unwrap();
             prop_assert_eq!(groups(memory), &expected[..]);

@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(Spread::of(&group(rows.collect())[..]), Ok(expected));
         let mut collector = Collector::new(0);
         collector.extend(points.iter().copied()).unwrap();
-        let Collected::Spill(spill) = collector.finish().unwrap() else { panic!("there is no room") };
+        let Some(Collected::Spill(spill)) = collector.finish().unwrap() else { panic!("there is no room") };
         assert_eq!(Spread::of(&Counted::new(&spill).unwrap()), Ok(expected));
     }
 }

@@ -161,7 +161,7 @@ impl<const W: usize> Tape<W> {
 }
 
 /// Records that come in any order and are read in ascending order.
-pub(crate) struct Sorted<const W: usize> {
+pub(crate) struct Sorter<const W: usize> {
     run: Vec<[u64; W]>,
     run_len: usize,
     /// Sorted runs, and where they end; none if one holds all.
@@ -169,7 +169,7 @@ pub(crate) struct Sorted<const W: usize> {
     ends: Vec<usize>,
 }
 
-impl<const W: usize> Sorted<W> {
+impl<const W: usize> Sorter<W> {
     /// None yet; as many are kept in memory as of another tape.
     pub(crate) fn like<const V: usize>(other: &Tape<V>) -> Self {
         let run_len = other.in_memory.max(1);
@@ -261,7 +261,7 @@ mod tests {
             tape.map_in_order(part, <[_]>::to_vec, |some| { got.extend(some); Ok(()) }).unwrap();
             prop_assert_eq!(&got, &records);
             got.clear();
-            let mut unsorted = Sorted::like(&tape);
+            let mut unsorted = Sorter::like(&tape);
             for some in records.chunks(7) {
                 unsorted.extend(some.iter().copied()).unwrap();
             }

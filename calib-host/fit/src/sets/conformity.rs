@@ -124,6 +124,9 @@ impl Conformities {
             Form::Packed(points) => {
                 points.iter().map(|&point| (packed::score(point) as f32, packed::label(point))).collect()
             }
+            Form::Sorted(points) => {
+                points.iter().map(|point| (packed::score(point) as f32, packed::label(point))).collect()
+            }
             Form::Rows(rows) => {
                 let single = |(row, &(score, n, positives)): (usize, &(f64, u64, u64))| match n {
                     1 => Ok((score as f32, positives == 1)),

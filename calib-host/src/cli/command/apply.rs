@@ -8,7 +8,7 @@ use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
 use calib_host::apply::{AppliedVector, Words, apply_vectors_from};
 use calib_host::data::CodeVectors;
-use calib_host::input::{MatrixPieces, Shown, Source, Table, TablePieces};
+use calib_host::input::{MatrixPieces, Pieces, Shown, Source, Table};
 use calib_host::output::{Block, NewColumn, Part, Piece, TableFormat, write_stream};
 use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use clap::Args;
@@ -134,17 +134,19 @@ impl Apply {
         quiet: bool,
     ) -> Result<(), Error> {
         let watch = reading(quiet);
-        let mut pieces = TablePieces::open(path, &watch)?;
+        let mut pieces = Pieces::open_all(path, &watch)?;
         let place = pieces.place();
         let artifact = named.stored.artifact();
         let mut words = Words::new(&artifact, self.seed);
         let (mut is_first, mut could_be_probs) = (true, kind == ScoreKind::Margin);
         let read = || {
-            let Some(table) = pieces.read_next()? else { return Ok(None) };
-            if is_first {
-                check_names(&table, &artifact)?;
-            }
-            let piece = self.score_piece(named, table, kind, &mut words)?;
+            let piece = match pieces.read_next() {
+                Ok(None) => return Ok(None),
+                Ok(Some(table)) => self.score_piece(named, table, kind, &mut words),
+                Err(fault) => Err(fault.into()),
+            };
+            let look = |table| self.score_piece(named, table, kind, &mut words.clone()).map(drop);
+            let piece = piece.map_err(|fault| pieces.first_fault(fault, look))?;
             if std::mem::take(&mut is_first) && !quiet {
                 self.name_left_out(&piece.table.shown(piece.rows))?;
             }
@@ -165,6 +167,7 @@ impl Apply {
         kind: ScoreKind,
         words: &mut Words,
     ) -> Result<ScorePiece, Error> {
+        check_names(&table, &named.stored.artifact())?;
         let group_column = self.group_column.as_deref();
         let rule = RuleColumns::of_scores(named, &table, &self.score_column, kind, group_column)?;
         let own_words = words.clone();

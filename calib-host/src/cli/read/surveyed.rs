@@ -9,7 +9,7 @@ use calib_host::artifact::score_kind;
 use calib_host::assess::{ChangedRows, Prediction};
 use calib_host::data::{ExactCollector, RowsHash};
 use calib_host::files::{FileError, Place, Problem};
-use calib_host::input::{self, BinaryFiles, Source};
+use calib_host::input::{self, BinaryFiles, BinaryPiece, Source};
 use calib_host::report::SAME_ROWS;
 use calib_host::{BinaryData, ScoreKind, StoredArtifact};
 use rayon::prelude::*;
@@ -100,10 +100,11 @@ fn calibrates_alone(stored: &StoredArtifact) -> bool {
 
 fn read_scores(files: &BinaryFiles<'_>, quiet: bool) -> Result<BinaryData, Error> {
     let mut points = ExactCollector::new(IN_MEMORY_POINTS);
-    files.read_pieces(&reading(quiet), |scores, labels| {
-        points.extend(scores, labels).map_err(FileError::spill)?;
-        Ok::<(), Error>(())
-    })?;
+    let watch = reading(quiet);
+    let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &watch)?;
+    while let Some(piece) = pieces.read_next()? {
+        points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
+    }
     Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows"))
 }
 
@@ -122,7 +123,10 @@ fn read_calibrated(
         hash: RowsHash::default(),
         uncalibrated: 0,
     };
-    let place = files.read_pieces(&reading(quiet), |scores, labels| {
+    let watch = reading(quiet);
+    let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &watch)?;
+    let place = pieces.place();
+    while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
         let parts = scores.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS)).enumerate();
         let parts: Vec<Part> = parts
             .map(|(number, (scores, labels))| {
@@ -137,8 +141,7 @@ fn read_calibrated(
         words.skip_rows(scores.len());
         parts.into_iter().try_for_each(|part| all.add(part)).map_err(FileError::spill)?;
         all.uncalibrated += scores.len() as u64;
-        Ok::<(), Error>(())
-    })?;
+    }
     let same = is_fitted_to(&named.stored, all.hash, || files_sha256(files));
     let (Some(before), Some(after)) =
         (all.before.finish().map_err(FileError::spill)?, all.after.finish().map_err(FileError::spill)?)

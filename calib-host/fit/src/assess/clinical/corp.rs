@@ -8,7 +8,7 @@ use super::consistency::{BandPoint, consistency_band};
 use super::deviation::CurveDeviation;
 use super::distinct::Distinct;
 use crate::assess::{Bootstrap, ProperScore};
-use crate::points::{Block, Group, Sorted, mean_is_below, pool, pool_groups};
+use crate::points::{Block, Group, Sorter, mean_is_below, pool, pool_groups};
 use crate::stats::ExactSum;
 
 /// A stretch of probabilities at which the fit has one value.
@@ -64,7 +64,7 @@ impl Corp {
         // Pooled once more, the blocks of parts are those of the whole.
         let parts = distinct.map(|groups| pool_groups(groups));
         let blocks = pool(parts.into_iter().flatten(), mean_is_below);
-        let mut differences = Sorted::like(distinct.groups());
+        let mut differences = Sorter::like(distinct.groups());
         let of_part = |groups: &mut dyn Iterator<Item = Group>| {
             let mut rest = &blocks[..];
             let record = |group: Group| {

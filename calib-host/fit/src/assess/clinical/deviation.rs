@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::points::Sorted;
+use crate::points::Sorter;
 
 /// The absolute difference of a calibration curve and the probability, over the rows (Austin and Steyerberg 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ impl CurveDeviation {
     /// # Errors
     ///
     /// If a temporary file cannot be written.
-    pub(super) fn new(sizes: Sorted<2>, n: u64) -> io::Result<Self> {
+    pub(super) fn new(sizes: Sorter<2>, n: u64) -> io::Result<Self> {
         let (mut sum, mut emax) = (0.0, 0.0);
         let mut quantiles = [Quantile::new(n, 0.5), Quantile::new(n, 0.9)];
         // The bits of floats from 0 on ascend with their values.

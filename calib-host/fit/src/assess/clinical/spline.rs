@@ -8,7 +8,7 @@ use super::deviation::{CurveDeviation, Quantile};
 use super::extremes::{LogitRow, Logits};
 use super::logistic::Logistic;
 use super::undefined::{Figure, Undefined};
-use crate::points::Sorted;
+use crate::points::Sorter;
 
 /// The quantiles of the logit at which knots are (Harrell 2015, Table 2.3).
 const LEVELS: [f64; 5] = [0.05, 0.275, 0.5, 0.725, 0.95];
@@ -77,7 +77,7 @@ impl SplineRecalibration {
             let row = LogitRow::of(&rows.get(place));
             CurvePoint { prob: row.prob, value: value(&row) }
         };
-        let mut differences = Sorted::like(rows);
+        let mut differences = Sorter::like(rows);
         let of_part = |records: &[[u64; 3]]| {
             let difference = |row: LogitRow| CurveDeviation::record(value(&row) - row.prob, row.n);
             records.iter().map(|record| difference(LogitRow::of(record))).collect::<Vec<_>>()

@@ -1,4 +1,7 @@
-//! Columns of Arrow's record batches.
+//! Columns of Arrow's record batches, and the formats that consist of such.
+
+pub(super) mod ipc;
+pub(super) mod parquet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -10,13 +13,15 @@ use arrow_array::types::{
 use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArrayType};
 use arrow_schema::{DataType, Fields, TimeUnit};
 
-use super::cell::TableCell;
-use super::limit::{MAX_UNPACKED_BYTES, check_cells};
-use super::table::{ColumnKind, Table, Wanted};
 use crate::files::Problem;
+use crate::input::cell::TableCell;
+use crate::input::column_kind::ColumnKind;
+use crate::input::limit::{MAX_UNPACKED_BYTES, check_cells};
+use crate::input::table::{Table, Wanted};
+use crate::input::values::Values;
 
 /// Adds a schema's columns; gives the numbers of those to be filled.
-pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
+fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
     let mut filled = Vec::new();
     for (index, field) in fields.iter().enumerate() {
         let is_wanted = wanted.includes(field.name());
@@ -34,7 +39,7 @@ pub(super) fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>
 }
 
 /// Appends a batch to the columns of these numbers.
-pub(super) fn append<'b>(
+fn append<'b>(
     table: &mut Table,
     columns: impl Iterator<Item = (usize, &'b dyn Array)>,
 ) -> Result<(), Problem> {
@@ -50,10 +55,7 @@ pub(super) fn append<'b>(
 }
 
 /// The columns of a batch, with their numbers in the table.
-pub(super) fn columns<'b>(
-    batch: &'b RecordBatch,
-    numbers: &'b [usize],
-) -> impl Iterator<Item = (usize, &'b dyn Array)> {
+fn columns<'b>(batch: &'b RecordBatch, numbers: &'b [usize]) -> impl Iterator<Item = (usize, &'b dyn Array)> {
     numbers.iter().copied().zip(batch.columns().iter().map(|array| &**array))
 }
 
@@ -93,20 +95,22 @@ fn append_array(table: &mut Table, column: usize, array: &dyn Array) {
     let mut to = Target { table, column };
     match array.data_type() {
         DataType::Boolean => {
-            let array = array.as_boolean();
-            to.push_all(array, |row| TableCell::Bool(array.value(row)));
+            let bools = array.as_boolean();
+            to.typed(array, Values::Bool(bools.values().iter().collect()));
         }
-        DataType::Int8 => to.integers::<Int8Type>(array),
-        DataType::Int16 => to.integers::<Int16Type>(array),
-        DataType::Int32 => to.integers::<Int32Type>(array),
-        DataType::Int64 => to.integers::<Int64Type>(array),
-        DataType::UInt8 => to.integers::<UInt8Type>(array),
-        DataType::UInt16 => to.integers::<UInt16Type>(array),
-        DataType::UInt32 => to.integers::<UInt32Type>(array),
-        DataType::UInt64 => to.primitives::<UInt64Type>(array, TableCell::Unsigned),
-        DataType::Float16 => to.primitives::<Float16Type>(array, |value| TableCell::F32(value.to_f32())),
-        DataType::Float32 => to.primitives::<Float32Type>(array, TableCell::F32),
-        DataType::Float64 => to.primitives::<Float64Type>(array, TableCell::F64),
+        DataType::Int8 => to.primitives::<Int8Type>(array, Values::I8),
+        DataType::Int16 => to.primitives::<Int16Type>(array, Values::I16),
+        DataType::Int32 => to.primitives::<Int32Type>(array, Values::I32),
+        DataType::Int64 => to.primitives::<Int64Type>(array, Values::I64),
+        DataType::UInt8 => to.primitives::<UInt8Type>(array, Values::U8),
+        DataType::UInt16 => to.primitives::<UInt16Type>(array, Values::U16),
+        DataType::UInt32 => to.primitives::<UInt32Type>(array, Values::U32),
+        DataType::UInt64 => to.primitives::<UInt64Type>(array, Values::U64),
+        DataType::Float16 => to.primitives::<Float16Type>(array, |values| {
+            Values::F32(values.into_iter().map(|value| value.to_f32()).collect())
+        }),
+        DataType::Float32 => to.primitives::<Float32Type>(array, Values::F32),
+        DataType::Float64 => to.primitives::<Float64Type>(array, Values::F64),
         DataType::Utf8 => to.texts(array.as_string::<i32>()),
         DataType::LargeUtf8 => to.texts(array.as_string::<i64>()),
         DataType::Utf8View => to.texts(array.as_string_view()),
@@ -161,14 +165,17 @@ impl Target<'_> {
     fn primitives<T: ArrowPrimitiveType>(
         &mut self,
         array: &dyn Array,
-        cell: impl Fn(T::Native) -> TableCell<&'static str>,
+        values: impl Fn(Vec<T::Native>) -> Values,
     ) {
-        let array = array.as_primitive::<T>();
-        self.push_all(array, |row| cell(array.value(row)));
+        self.typed(array, values(array.as_primitive::<T>().values().to_vec()));
     }
 
-    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(&mut self, array: &dyn Array) {
-        self.primitives::<T>(array, |value| TableCell::Integer(value.into()));
+    /// Appends the values of an array; where there are nulls among them, cell by cell.
+    fn typed(&mut self, array: &dyn Array, values: Values) {
+        match array.null_count() {
+            0 => self.table.extend(self.column, values),
+            _ => self.push_all(array, |row| values.cell(row)),
+        }
     }
 
     fn texts<'a>(&mut self, array: impl StringArrayType<'a>) {

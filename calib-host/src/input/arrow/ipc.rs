@@ -12,11 +12,11 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::{Schema, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
-use super::arrow::{add_columns, append, columns};
-use super::limit::MAX_UNPACKED_BYTES;
-use super::source::Source;
-use super::table::{Table, Wanted};
+use super::{add_columns, append, columns};
 use crate::files::{FileError, Format, Place, Problem};
+use crate::input::limit::MAX_UNPACKED_BYTES;
+use crate::input::source::Source;
+use crate::input::table::{Table, Wanted};
 
 /// What an Arrow file begins and ends with.
 const MAGIC: &[u8] = b"ARROW1";
@@ -24,7 +24,7 @@ const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
 /// Reads the record batches of a file or a stream.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
+pub(in crate::input) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let format = source.format();
     let bytes = source.bytes();
     let fail = |problem| FileError::input(Place::file(source.path()), problem);

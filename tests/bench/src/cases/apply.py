@@ -1,4 +1,4 @@
-"""One job of scikit-learn and pandas as a process of its own: `streams.py JOB FOLDER [OUTPUT]`."""
+"""What people use in Python to apply and to assess a calibrator: `apply.py JOB [OUTPUT]` in the folder of the files."""
 
 import sys
 
@@ -7,13 +7,13 @@ import numpy as np
 FITTED_ROWS = 100_000
 
 
-def apply(folder, output):
+def apply(output):
     """Isotonic regression, fitted to a part of the rows, on all of them, written with the scores."""
     import pandas as pd
     from sklearn.isotonic import IsotonicRegression
 
-    scores = np.load(f"{folder}/scores.npy")
-    labels = np.load(f"{folder}/labels.npy", mmap_mode="r")[:FITTED_ROWS]
+    scores = np.load("scores.npy")
+    labels = np.load("labels.npy", mmap_mode="r")[:FITTED_ROWS]
     fitted = IsotonicRegression(out_of_bounds="clip").fit(scores[:FITTED_ROWS], labels)
     probs = fitted.predict(scores)
     if output.endswith(".npy"):
@@ -26,12 +26,12 @@ def apply(folder, output):
         table.to_parquet(output)
 
 
-def assess(folder):
+def assess():
     """The Brier score, the log-loss and the area under the ROC curve, and nothing else."""
     from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-    scores = np.load(f"{folder}/scores.npy")
-    labels = np.load(f"{folder}/labels.npy")
+    scores = np.load("scores.npy")
+    labels = np.load("labels.npy")
     print(brier_score_loss(labels, scores), log_loss(labels, scores), roc_auc_score(labels, scores))
 
 

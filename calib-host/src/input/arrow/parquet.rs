@@ -13,12 +13,13 @@ use ::parquet::file::reader::ChunkReader;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
 
-use super::arrow::{add_columns, append, columns};
-use super::guard::guarded;
-use super::limit::{CHUNK_ROWS, MAX_UNPACKED_BYTES, check_cells};
-use super::source::Source;
-use super::table::{Table, Wanted};
+use super::{add_columns, append, columns};
 use crate::files::{FileError, Format, Place, Problem};
+use crate::input::guard::guarded;
+use crate::input::limit::{CHUNK_ROWS, MAX_UNPACKED_BYTES, check_cells};
+use crate::input::rows::Rows;
+use crate::input::source::Source;
+use crate::input::table::{Table, Wanted};
 
 const MAGIC: &[u8] = b"PAR1";
 
@@ -26,7 +27,7 @@ const MAGIC: &[u8] = b"PAR1";
 const MAX_ROWS: u64 = 1 << 34;
 
 /// Reads the wanted columns of all row groups; the others are not even unpacked.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
+pub(in crate::input) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let bytes = source.bytes();
     let file = Opened::new(Place::file(source.path()), Bytes::copy_from_slice(bytes))?;
     let mut table = Table::new(source);
@@ -50,7 +51,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
 }
 
 /// A file as tables of some rows each, with the wanted columns.
-pub(super) struct ParquetChunks {
+pub(in crate::input) struct ParquetPieces {
     place: Place,
     /// The names of the columns that are wanted; `None` for all.
     names: Option<Vec<String>>,
@@ -60,17 +61,17 @@ pub(super) struct ParquetChunks {
     first_row: usize,
 }
 
-impl ParquetChunks {
+impl ParquetPieces {
     /// Checks a file's metadata.
     ///
     /// # Errors
     ///
     /// If it is damaged, unpacked a row group is larger than [`MAX_UNPACKED_BYTES`], or all of it has more rows than are kept.
-    pub(super) fn open(path: &Path, file: File, wanted: Wanted<'_>) -> Result<Self, FileError> {
+    pub(in crate::input) fn open(path: &Path, file: File, wanted: Wanted<'_>) -> Result<Self, FileError> {
         let place = Place::file(path);
         in_place(&place, || {
             let file = Opened::new(place.clone(), file)?;
-            let mut columns = Table::at(place.clone(), 0);
+            let mut columns = Table::at(place.clone(), Rows::From(0));
             let schema = file.builder.schema().clone();
             let filled = add_columns(&mut columns, schema.fields(), wanted);
             let largest = file.unpacked_len_bytes(&filled)?.into_iter().max().unwrap_or(0);
@@ -95,17 +96,17 @@ impl ParquetChunks {
     }
 
     /// The number of rows of all tables.
-    pub(super) fn rows(&self) -> u64 {
+    pub(in crate::input) fn rows(&self) -> u64 {
         self.rows
     }
 
     /// The next table.
-    pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
+    pub(in crate::input) fn next(&mut self) -> Result<Option<Table>, FileError> {
         let place = self.place.clone();
         in_place(&place, || {
             let names: Vec<&str> = self.names.iter().flatten().map(String::as_str).collect();
             let wanted = if self.names.is_some() { Wanted::Only(&names) } else { Wanted::All };
-            let mut table = Table::at(place.clone(), self.first_row);
+            let mut table = Table::at(place.clone(), Rows::From(self.first_row));
             let filled = add_columns(&mut table, self.schema.fields(), wanted);
             let Some(batches) = &mut self.batches else {
                 let rows = std::mem::replace(&mut self.first_row, 1);

@@ -4,25 +4,26 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::limit::CHUNK_ROWS;
-use super::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
-use super::table::Table;
 use crate::files::{FileError, Place, Problem};
+use crate::input::limit::CHUNK_ROWS;
+use crate::input::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
+use crate::input::rows::Rows;
+use crate::input::table::Table;
 
 /// An array of one dimension that is alone in its file, as tables of some rows each.
-pub(super) struct NpyChunks {
+pub(super) struct NpyPieces {
     layout: Layout,
     file: File,
     rows: u64,
     first_row: usize,
 }
 
-impl NpyChunks {
+impl NpyPieces {
     /// Checks the header of a file.
     ///
     /// # Errors
     ///
-    /// As [`parse`](super::npy::parse), or if the array has another shape.
+    /// As [`parse`](crate::input::npy::parse), or if the array has another shape.
     pub(super) fn open(path: &Path, mut file: File) -> Result<Self, FileError> {
         let read_error = |source| FileError::Read { path: path.into(), source };
         let len_bytes = file.metadata().map_err(read_error)?.len();
@@ -55,10 +56,9 @@ impl NpyChunks {
         let mut data = vec![0; rows * self.layout.element_len];
         let read = self.file.read_exact(&mut data);
         read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
-        let numbers = self.layout.numbers(&data)?;
-        let array =
-            NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], numbers };
-        let mut table = Table::at(place.clone(), self.first_row);
+        let values = self.layout.values(&data)?;
+        let array = NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], values };
+        let mut table = Table::at(place.clone(), Rows::From(self.first_row));
         array.fill_lone(&mut table)?;
         self.first_row += rows;
         Ok(Some(table))

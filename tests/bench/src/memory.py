@@ -1,12 +1,10 @@
 """What people use in Python, timed on the same arrays. Prints a line of JSON for every measurement."""
 
-import importlib.metadata
 import json
 import sys
 import time
 
 import numpy as np
-import sklearn
 from sklearn.calibration import _SigmoidCalibration, calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -66,10 +64,6 @@ def assess_with_netcal(scores, labels):
 def main(folder, *options):
     scores = np.load(f"{folder}/scores.npy")
     labels = np.load(f"{folder}/labels.npy")
-    versions = {"numpy": np.__version__, "scikit-learn": sklearn.__version__}
-    if "netcal" in options:
-        versions["netcal"] = importlib.metadata.version("netcal")
-    print(json.dumps({"versions": versions}), flush=True)
 
     measure("umd", "numpy: quantile, digitize, bincount", lambda: umd(scores, labels))
     measure("fixed-width", "numpy: digitize, bincount", lambda: fixed_width(scores, labels))

@@ -1,4 +1,4 @@
-//! What is calibrated, read piece by piece: tables with all their columns, and matrices.
+//! Matrices, piece by piece.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -6,57 +6,12 @@ use std::path::Path;
 
 use calib_fit::data::{VectorKind, Vectors};
 
-use super::chunks::Chunks;
-use super::guard::guarded;
-use super::limit::CHUNK_ROWS;
-use super::matrix::{checked, vectors_named};
-use super::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
-use super::source::Source;
-use super::table::{Table, Wanted};
 use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
-
-/// The tables that a file consists of, with all columns: a NumPy array or a Parquet file in pieces, anything else as a whole.
-pub struct TablePieces<'w>(Chunks<'w>);
-
-impl<'w> TablePieces<'w> {
-    /// Opens a file, or standard input if the path is `-`; `watch` is told how far it is read.
-    ///
-    /// ```
-    /// use calib_host::input::TablePieces;
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("scores.csv");
-    /// std::fs::write(&path, "score\n0.2\n0.9\n")?;
-    /// let mut pieces = TablePieces::open(&path, &|_| ())?;
-    /// let mut rows = 0;
-    /// while let Some(table) = pieces.read_next()? {
-    ///     rows += table.numbers("score")?.len();
-    /// }
-    /// assert_eq!(rows, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or is not of its format.
-    pub fn open(path: &Path, watch: Watch<'w>) -> Result<Self, FileError> {
-        Chunks::open(path, Wanted::All, watch).map(Self)
-    }
-
-    /// Reads the next rows, at least one; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Table::read`].
-    pub fn read_next(&mut self) -> Result<Option<Table>, FileError> {
-        self.0.next()
-    }
-
-    /// The file.
-    pub fn place(&self) -> Place {
-        self.0.place()
-    }
-}
+use crate::input::guard::guarded;
+use crate::input::limit::CHUNK_ROWS;
+use crate::input::matrix::{checked, vectors_named};
+use crate::input::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
+use crate::input::source::Source;
 
 /// The rows of a matrix: a NumPy array that is stored row by row in pieces, anything else as a whole.
 pub struct MatrixPieces<'w> {
@@ -117,7 +72,7 @@ impl<'w> MatrixPieces<'w> {
             place: self.place.clone(),
             dtype: layout.dtype.clone(),
             shape: vec![rows as u64, *classes as u64],
-            numbers: guarded(&self.place, Format::Npy, || layout.numbers(&data))?,
+            values: guarded(&self.place, Format::Npy, || layout.values(&data))?,
         };
         checked(array, self.kind, &self.place, first as usize).map(Some)
     }

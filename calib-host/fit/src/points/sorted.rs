@@ -1,0 +1,168 @@
+//! Points in ascending order.
+
+use rayon::prelude::*;
+
+use super::counted::Counted;
+use super::group::Group;
+use super::packed::{self, Packed};
+use super::passes::Passes;
+use super::{Groups, Points, Ranked};
+use crate::error::FitError;
+use crate::stats::{Sums, mean};
+
+/// Packed points in ascending order, at least one. They are sorted once, and every question is then quick.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sorted {
+    /// Neighbouring points in a run each, cut where [`Counted`] cuts its runs. No score is in two runs.
+    runs: Vec<Vec<Packed>>,
+    /// The points and positives below each run, and in the end those of all.
+    below: Vec<(u64, u64)>,
+}
+
+impl Sorted {
+    /// Sorts at least one point, on all processors.
+    pub(crate) fn new(points: Vec<Packed>) -> Self {
+        let runs = Counted::new(&points[..]).and_then(|counted| counted.sorted_runs());
+        let runs = runs.expect("points in memory are read without a fault");
+        let mut below = Vec::with_capacity(runs.len() + 1);
+        let mut sum = (0, 0);
+        below.push(sum);
+        let positives = |run: &Vec<Packed>| run.iter().map(|&point| u64::from(point & 1)).sum::<u64>();
+        let positives: Vec<u64> = runs.par_iter().map(positives).collect();
+        for (run, positives) in runs.iter().zip(positives) {
+            sum = (sum.0 + run.len() as u64, sum.1 + positives);
+            below.push(sum);
+        }
+        Self { runs, below }
+    }
+
+    /// All points, in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Packed> {
+        self.runs.iter().flatten().copied()
+    }
+
+    /// The number of points.
+    pub(crate) fn len(&self) -> u64 {
+        self.totals().0
+    }
+
+    /// How many points and positives are below a packed point.
+    fn below_packed(&self, key: Packed) -> (u64, u64) {
+        let run = self.runs.partition_point(|run| run.last().is_some_and(|&last| last < key));
+        let below = self.below[run];
+        let Some(points) = self.runs.get(run) else { return below };
+        let n = points.partition_point(|&point| point < key);
+        (below.0 + n as u64, below.1 + positives(&points[..n]))
+    }
+}
+
+fn groups(run: &[Packed]) -> Groups<'_> {
+    Groups::OfPoints(packed::sorted_groups(run))
+}
+
+fn positives(points: &[Packed]) -> u64 {
+    points.iter().map(|&point| u64::from(point & 1)).sum()
+}
+
+impl Passes for Sorted {
+    const BUDGET_LEN_BYTES: u64 = u64::MAX;
+    const IN_MEMORY: usize = usize::MAX;
+
+    fn fold<T: Send>(
+        &self,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
+    ) -> Result<T, FitError> {
+        let part = |runs: &[Vec<Packed>]| {
+            let mut sum = new();
+            runs.iter().for_each(|run| add(&mut sum, run));
+            sum
+        };
+        let parts = self.runs.par_chunks(self.runs.len().div_ceil(rayon::current_num_threads()).max(1));
+        let sum = parts.map(part).reduce_with(|mut sum, other| {
+            merge(&mut sum, other);
+            sum
+        });
+        Ok(sum.unwrap_or_else(new))
+    }
+}
+
+impl Points for Sorted {
+    fn totals(&self) -> (u64, u64) {
+        *self.below.last().expect("one more than there are runs")
+    }
+
+    fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
+        let at_rank = |&rank: &u64| {
+            let run = self.below.partition_point(|below| below.0 < rank) - 1;
+            let point = self.runs[run][(rank - 1 - self.below[run].0) as usize];
+            let below = self.below_packed(point & !1);
+            // Higher than all points with the score, and no higher than any other.
+            let through = self.below_packed((point | 1) + 1);
+            let group =
+                Group { score: packed::score(point), n: through.0 - below.0, positives: through.1 - below.1 };
+            Ranked { group, below }
+        };
+        Ok(ranks.iter().map(at_rank).collect())
+    }
+
+    fn below(&self, edges: &[f64]) -> Result<Vec<(u64, u64)>, FitError> {
+        Ok(edges.iter().map(|&edge| self.below_packed(packed::first_at_or_above(edge))).collect())
+    }
+
+    fn ranges(&self) -> Result<[Option<(f64, f64)>; 2], FitError> {
+        let range = |label: bool| {
+            let has = |point: &Packed| packed::label(*point) == label;
+            let lowest = self.runs.iter().flatten().copied().find(has)?;
+            let highest = self.runs.iter().flatten().copied().rfind(has)?;
+            Some((packed::score(lowest), packed::score(highest)))
+        };
+        Ok([range(false), range(true)])
+    }
+
+    fn means<const K: usize>(
+        &self,
+        terms: impl Fn(f64, bool) -> [f64; K] + Sync,
+    ) -> Result<[f64; K], FitError> {
+        let sums = self.fold(
+            &Sums::default,
+            &|sums, points| sums.add_all(points, |&point| terms(packed::score(point), packed::label(point))),
+            &Sums::merge,
+        )?;
+        Ok(mean(sums, self.totals().0))
+    }
+
+    fn map_numbered_runs<T: Send>(
+        &self,
+        map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, FitError> {
+        let runs = self.runs.par_iter().enumerate();
+        Ok(runs.map(|(number, run)| map(number, &mut groups(run))).collect())
+    }
+
+    fn map_runs_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        for runs in self.runs.chunks(rayon::current_num_threads()) {
+            let results: Vec<T> = runs.par_iter().map(|run| map(&mut groups(run))).collect();
+            results.into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
+        self.runs.iter().flat_map(|run| packed::sorted_groups(run)).try_for_each(visit)
+    }
+
+    fn packed_in_memory(&self) -> Option<usize> {
+        Some(Self::IN_MEMORY)
+    }
+
+    /// Pairs within a run count as if all were in the wrong order.
+    fn auc_at_least(&self) -> f64 {
+        super::counted::auc_at_least(&self.below)
+    }
+}

@@ -1,0 +1,330 @@
+//! Text tables with named columns, piece by piece: read in order, taken apart on all processors.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ::csv::{ByteRecord, ReaderBuilder};
+use rayon::prelude::*;
+
+use super::column_use::Columns;
+use super::fields::{Fields, HeaderColumn};
+use crate::files::{FileError, Format, Place, Problem};
+use crate::input::csv::fill;
+use crate::input::guard::guarded;
+use crate::input::limit::MAX_READ_BYTES;
+use crate::input::rows::Rows;
+use crate::input::source::other_kind;
+use crate::input::table::Table;
+
+/// About so many bytes are a piece: its fields stay in a cache. Fuzzed, a short text has several.
+pub(super) const PIECE_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 18 };
+
+/// A table as tables of some records each.
+pub(super) struct CsvPieces {
+    reader: Splitter,
+    schema: Schema,
+    /// Tables that were taken apart, and are not asked for yet.
+    ready: VecDeque<Result<Table, FileError>>,
+    /// Pieces that were read, and are not taken apart yet.
+    waiting: Vec<Piece>,
+    has_rows: bool,
+}
+
+/// Some whole records.
+struct Piece {
+    bytes: Vec<u8>,
+    /// The line in the file on which they begin.
+    line: u64,
+}
+
+/// Cuts a file into pieces between records.
+struct Splitter {
+    path: Place,
+    file: File,
+    piece_len: usize,
+    /// What was read of the next piece.
+    start: Vec<u8>,
+    line: u64,
+    is_over: bool,
+    /// How many bytes were read.
+    done: u64,
+}
+
+/// What the header says, and what is wanted.
+struct Schema {
+    place: Place,
+    /// The header as it is in the file.
+    header: Vec<u8>,
+    /// The names of all columns, and what each that is wanted is for.
+    columns: Vec<HeaderColumn>,
+    wanted: Columns,
+}
+
+impl CsvPieces {
+    /// Reads the header of a file; `None` if it is not a CSV table for sure, or one that fits into a piece, or has a header that
+    /// is wrong or does not fit.
+    pub(super) fn open(
+        path: &Path,
+        mut file: File,
+        columns: &Columns,
+        piece_len: usize,
+    ) -> io::Result<Option<Self>> {
+        let mut start = Vec::new();
+        Read::by_ref(&mut file).take(piece_len as u64).read_to_end(&mut start)?;
+        let is_table = Format::of(path, &start) == Format::Csv && other_kind(&start).is_none();
+        if !is_table || start.len() < piece_len || start.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        let mut header = ReaderBuilder::new().from_reader(&start[..]);
+        let Ok(names) = header.headers().cloned() else { return Ok(None) };
+        let mut end = header.position().byte() as usize;
+        if start[..end.min(start.len())].ends_with(b"\r") && start.get(end) == Some(&b'\n') {
+            end += 1;
+        }
+        if end >= start.len() {
+            return Ok(None);
+        }
+        let rest = start.split_off(end);
+        let schema = Schema {
+            place: Place::file(path),
+            columns: names.iter().map(|name| (name.to_owned(), columns.use_of(name))).collect(),
+            wanted: columns.clone(),
+            header: start,
+        };
+        let line = 1 + line_feeds(&schema.header);
+        let done = (schema.header.len() + rest.len()) as u64;
+        let reader =
+            Splitter { path: Place::file(path), file, piece_len, start: rest, line, is_over: false, done };
+        Ok(Some(Self { reader, schema, ready: VecDeque::new(), waiting: Vec::new(), has_rows: false }))
+    }
+
+    /// How many bytes were read.
+    pub(super) fn done(&self) -> u64 {
+        self.reader.done
+    }
+
+    /// The next table with a row; while some are taken apart, those after them are read.
+    pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
+        loop {
+            match self.ready.pop_front().transpose()? {
+                Some(table) if table.has_no_rows() => {}
+                Some(table) => {
+                    self.has_rows = true;
+                    return Ok(Some(table));
+                }
+                None => {
+                    if self.waiting.is_empty() {
+                        self.waiting = self.reader.batch()?;
+                    }
+                    if self.waiting.is_empty() {
+                        let place = || self.schema.place.clone();
+                        return if self.has_rows {
+                            Ok(None)
+                        } else {
+                            Err(FileError::input(place(), Problem::Empty))
+                        };
+                    }
+                    let Self { reader, schema, waiting, .. } = self;
+                    let present = std::mem::take(waiting);
+                    let apart = || {
+                        present
+                            .into_par_iter()
+                            .map(|piece| guarded(&schema.place, Format::Csv, || schema.table(&piece)))
+                            .collect::<Vec<_>>()
+                    };
+                    let (next, tables) = rayon::join(|| reader.batch(), apart);
+                    self.ready.extend(tables);
+                    self.waiting = next?;
+                }
+            }
+        }
+    }
+}
+
+impl Splitter {
+    /// The next pieces, some for each processor; none at the end.
+    fn batch(&mut self) -> Result<Vec<Piece>, FileError> {
+        let mut pieces = Vec::new();
+        while pieces.len() < 2 * rayon::current_num_threads()
+            && let Some(piece) = self.piece()?
+        {
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    fn piece(&mut self) -> Result<Option<Piece>, FileError> {
+        loop {
+            let border = if self.is_over { self.start.len() } else { border(&self.start) };
+            if border > 0 && (self.is_over || self.start.len() >= self.piece_len) {
+                let rest = self.start.split_off(border);
+                let bytes = std::mem::replace(&mut self.start, rest);
+                let line = self.line;
+                self.line += line_feeds(&bytes);
+                return Ok(Some(Piece { bytes, line }));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            // A record that is longer than a piece takes as many more.
+            let there = self.start.len();
+            let want = if there < self.piece_len { self.piece_len - there } else { there };
+            if there as u64 > MAX_READ_BYTES {
+                return Err(FileError::input(
+                    self.path.clone(),
+                    Problem::FileTooLarge { max: MAX_READ_BYTES },
+                ));
+            }
+            self.start.reserve_exact(want);
+            let read = Read::by_ref(&mut self.file).take(want as u64).read_to_end(&mut self.start);
+            let read = read.map_err(|source| FileError::Read { path: self.path.file.clone(), source })?;
+            self.done += read as u64;
+            self.is_over = read == 0;
+        }
+    }
+}
+
+/// Where the last record that is there as a whole ends; 0 if there is none.
+fn border(bytes: &[u8]) -> usize {
+    let last = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+    if memchr::memchr(b'"', bytes).is_none() && last > 0 {
+        return last;
+    }
+    // A line may end within quotes.
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+    let mut record = ByteRecord::new();
+    let (mut before, mut end) = (0, 0);
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        before = end;
+        end = reader.position().byte() as usize;
+    }
+    if bytes[..before].ends_with(b"\r") && bytes.get(before) == Some(&b'\n') { before + 1 } else { before }
+}
+
+fn line_feeds(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+impl Schema {
+    /// The columns of a piece: quickly, if nothing about it is unusual.
+    fn table(&self, piece: &Piece) -> Result<Table, FileError> {
+        match Fields::plain(&self.columns, &piece.bytes) {
+            Some(fields) => Ok(fields.table(&self.columns, self.place.clone(), piece.line)),
+            None => self.careful(piece),
+        }
+    }
+
+    /// The columns of a piece, whatever is in it: quotes, blank lines, faults.
+    fn careful(&self, piece: &Piece) -> Result<Table, FileError> {
+        let bytes = [&self.header[..], &piece.bytes].concat();
+        let above = 1 + line_feeds(&self.header);
+        let mut table = Table::at(self.place.clone(), Rows::From(0));
+        let line_of = |line: u64| line + piece.line - above;
+        self.wanted.wanted(|wanted| fill(&mut table, self.place.clone(), &bytes, wanted, line_of))?;
+        Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::input::ColumnUse;
+    use crate::input::source::Source;
+    use crate::input::table::Wanted;
+
+    /// Text of a header and lines, most of them records: with quotes, blank lines, any ends of lines, and faults.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let field = prop_oneof![
+            6 => (0u32..1000).prop_map(|i| (f64::from(i) / 999.0).to_string()),
+            4 => prop_oneof![Just("0"), Just("1"), Just(" 1"), Just("1.0"), Just("2")].prop_map(str::to_owned),
+            1 => prop_oneof![
+                Just(""), Just("\"0.5\""), Just("\"a,\"\"b\"\"\nc\""), Just("x\"y"), Just("nan"), Just("\"0.25\r\n\""), Just("é"),
+            ]
+            .prop_map(str::to_owned),
+        ];
+        let width = prop_oneof![30 => Just(3usize), 1 => 0usize..5];
+        let end = prop_oneof![20 => Just("\n"), 8 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\n\n")];
+        let line = (width, proptest::collection::vec(field, 5), end)
+            .prop_map(|(width, fields, end)| fields[..width].join(",") + end);
+        let lines = proptest::collection::vec(line, 1..40);
+        (lines, prop_oneof![40 => Just(None), 1 => (0usize..200).prop_map(Some)]).prop_map(|(lines, bad)| {
+            let mut text = format!("a,b,c\n{}", lines.concat()).into_bytes();
+            if let Some(at) = bad.filter(|&at| at >= 6 && at < text.len()) {
+                text[at] = 0xFF;
+            }
+            text
+        })
+    }
+
+    /// What columns hold, row by row with the places, or why they do not.
+    type Read = Result<Vec<(Place, u64)>, String>;
+
+    fn columns(table: &Table) -> [Read; 2] {
+        let text = |error: FileError| error.to_string();
+        let numbers = table.numbers("a").map_err(text).map(|column| {
+            (0..column.len()).map(|row| (column.at(row), column.values[row].to_bits())).collect()
+        });
+        let labels = table.labels("b").map_err(text).map(|column| {
+            (0..column.len()).map(|row| (column.at(row), column.values[row].cast_unsigned())).collect()
+        });
+        [numbers, labels]
+    }
+
+    /// The text of all columns that were read, row by row.
+    fn shown(table: &Table) -> Vec<Vec<String>> {
+        let shown = table.shown(table.cells(0));
+        let line = |row| shown.record(row).map(std::borrow::Cow::into_owned).collect();
+        (0..table.cells(0)).map(line).collect()
+    }
+
+    /// The columns of two pieces after each other: the first fault counts.
+    fn joined(front: Read, back: Read) -> Read {
+        let mut front = front?;
+        front.extend(back?);
+        Ok(front)
+    }
+
+    proptest! {
+        /// Wherever a text is cut into pieces, it has the values, the places and the faults that it has as a whole.
+        #[test]
+        fn pieces_are_the_whole(text in text(), piece_len in 6usize..90, as_text in any::<bool>(), all in any::<bool>()) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("t.csv");
+            std::fs::write(&path, &text).unwrap();
+            let whole_wanted = if all { Wanted::All } else { Wanted::Only(&["a", "b"]) };
+            let whole =
+                Source::from_bytes(&path, text).and_then(|source| Table::read_wanted(&source, whole_wanted));
+            let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
+            let named = vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];
+            let wanted = if all { Columns::All } else { Columns::Named(named) };
+            let pieces = CsvPieces::open(&path, File::open(&path).unwrap(), &wanted, piece_len).unwrap();
+            // One that fits into a piece is not read in pieces.
+            let Some(mut pieces) = pieces else { return Ok(()) };
+            let mut read = [Ok(Vec::new()), Ok(Vec::new())];
+            let mut lines = Vec::new();
+            let fault = loop {
+                match pieces.next() {
+                    Ok(Some(table)) => {
+                        let [a, b] = columns(&table);
+                        let [before_a, before_b] = read;
+                        read = [joined(before_a, a), joined(before_b, b)];
+                        lines.extend(shown(&table));
+                    }
+                    Ok(None) => break None,
+                    Err(fault) => break Some(fault.to_string()),
+                }
+            };
+            prop_assert_eq!(fault, whole.as_ref().err().map(ToString::to_string));
+            if let Ok(whole) = whole {
+                prop_assert_eq!(read, columns(&whole));
+                if all || as_text {
+                    prop_assert_eq!(lines, shown(&whole));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Tables, piece by piece.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use super::column_use::{ColumnUse, Columns};
+use super::csv::{CsvPieces, PIECE_LEN_BYTES};
+use super::hash::Content;
+use super::npy::NpyPieces;
+use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
+#[cfg(feature = "arrow")]
+use crate::input::arrow::parquet::ParquetPieces;
+use crate::input::guard::guarded;
+use crate::input::limit::CHUNK_ROWS;
+use crate::input::source::Source;
+use crate::input::table::Table;
+
+/// A text of so many bytes is read again, all at once, to find out which of its faults to tell.
+const LONGEST_READ_AGAIN: u64 = 64 << 20;
+
+/// The columns of a file, piece by piece: of a NumPy array, of Parquet and of CSV some rows at a time, of anything else all at
+/// once, as of standard input and of what is compressed.
+///
+/// ```
+/// use calib_host::ScoreKind;
+/// use calib_host::input::{ColumnUse, Pieces};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("held_out.csv");
+/// std::fs::write(&path, "score,label\n0.25,0\n0.875,1\n")?;
+/// let mut pieces = Pieces::open(&path, &[("score", ColumnUse::Numbers)], &|_| ())?;
+/// for _ in 0..2 {
+///     let mut sum = 0.0;
+///     while let Some(table) = pieces.read_next()? {
+///         sum += table.device_scores("score", ScoreKind::Probability)?.values.iter().sum::<f32>();
+///     }
+///     assert_eq!(sum, 1.125);
+///     pieces.rewind()?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Pieces<'w> {
+    content: Content,
+    columns: Columns,
+    tables: Tables,
+    /// How much there is to read, if the file is read in pieces.
+    total: Option<(Unit, u64)>,
+    /// How many rows were read in pieces.
+    done: u64,
+    watch: Watch<'w>,
+}
+
+enum Tables {
+    Whole(Option<Table>),
+    Npy(NpyPieces),
+    Csv(Box<CsvPieces>),
+    #[cfg(feature = "arrow")]
+    Parquet(ParquetPieces),
+}
+
+impl<'w> Pieces<'w> {
+    /// Opens a file, or standard input if the path is `-`, of which these columns are wanted; `watch` is told how far reading
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or its start says that it is damaged; a file that is read all at once, also for what
+    /// [`Table::read_only`] refuses.
+    pub fn open(path: &Path, columns: &[(&str, ColumnUse)], watch: Watch<'w>) -> Result<Self, FileError> {
+        let columns = columns.iter().map(|&(name, used)| (name.to_owned(), used)).collect();
+        Self::open_columns(path, Columns::Named(columns), watch)
+    }
+
+    /// Opens a file as [`Pieces::open`], of which all columns are wanted, for anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pieces::open`].
+    pub fn open_all(path: &Path, watch: Watch<'w>) -> Result<Self, FileError> {
+        Self::open_columns(path, Columns::All, watch)
+    }
+
+    fn open_columns(path: &Path, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
+        if let Some((tables, unit, total)) = Tables::in_pieces(path, &columns)? {
+            let content = Content::File(path.into());
+            return Ok(Self { content, columns, tables, total: Some((unit, total)), done: 0, watch });
+        }
+        Self::whole(path, columns, watch)
+    }
+
+    /// Reads a file all at once.
+    fn whole(path: &Path, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
+        let source = Source::read(path, watch)?;
+        let tables = Tables::whole(&source, &columns)?;
+        Ok(Self { content: Content::Memory(source.into()), columns, tables, total: None, done: 0, watch })
+    }
+
+    /// The next table, with at least one row, whose rows follow those of the one before; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read on, or is damaged.
+    pub fn read_next(&mut self) -> Result<Option<Table>, FileError> {
+        let place = self.place();
+        let next = match &mut self.tables {
+            Tables::Whole(table) => Ok(table.take()),
+            Tables::Csv(pieces) => pieces.next(),
+            Tables::Npy(pieces) => guarded(&place, Format::Npy, || pieces.next()),
+            #[cfg(feature = "arrow")]
+            Tables::Parquet(pieces) => pieces.next(),
+        };
+        self.tell(matches!(next, Ok(Some(_))));
+        next
+    }
+
+    /// Begins again, for another pass. A file whose content was replaced may then have other rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pieces::open`].
+    pub fn rewind(&mut self) -> Result<(), FileError> {
+        self.tables = match &self.content {
+            Content::Memory(source) => Tables::whole(source, &self.columns)?,
+            Content::File(path) => match Tables::in_pieces(path, &self.columns)? {
+                Some((tables, unit, total)) => {
+                    (self.total, self.done) = (Some((unit, total)), 0);
+                    tables
+                }
+                None => Tables::whole(&Source::read(path, self.watch)?, &self.columns)?,
+            },
+        };
+        Ok(())
+    }
+
+    /// The number of rows of all tables, where the file's start says it.
+    pub fn rows(&self) -> Option<u64> {
+        self.total.and_then(|(unit, total)| (unit == Unit::Rows).then_some(total))
+    }
+
+    /// The file.
+    pub fn place(&self) -> Place {
+        Place::file(match &self.content {
+            Content::File(path) => path,
+            Content::Memory(source) => source.path(),
+        })
+    }
+
+    pub(super) fn content(&self) -> Content {
+        self.content.clone()
+    }
+
+    /// Tells how far reading is: a piece further, or at the end, which is the last row or a fault.
+    fn tell(&mut self, goes_on: bool) {
+        if let (Some((unit, total)), Content::File(path)) = (self.total, &self.content) {
+            self.done = match &self.tables {
+                _ if !goes_on => total,
+                Tables::Csv(pieces) => pieces.done().min(total.saturating_sub(1)),
+                _ => (self.done + CHUNK_ROWS as u64).min(total),
+            };
+            (self.watch)(Progress { path, unit, done: self.done, total });
+        }
+    }
+
+    /// The fault to tell of a text that has one in `fault` or before: the one that `look` finds in the whole, which is read for one
+    /// kind of fault after the other. Of a text that is too long for that, and of anything else, it is the fault itself.
+    pub fn first_fault<E: From<FileError>>(&self, fault: E, look: impl FnOnce(Table) -> Result<(), E>) -> E {
+        if !self.is_short_text() {
+            return fault;
+        }
+        let read = || {
+            let table = self.as_a_whole()?.read_next()?;
+            table.map_or(Ok(()), look)
+        };
+        read().err().unwrap_or(fault)
+    }
+
+    /// Whether this is a text that is read in pieces, and not too long to be read again all at once.
+    pub(super) fn is_short_text(&self) -> bool {
+        matches!(self.total, Some((Unit::Bytes, total)) if total <= LONGEST_READ_AGAIN)
+    }
+
+    /// The same file from its start, all at once.
+    pub(super) fn as_a_whole<'n>(&self) -> Result<Pieces<'n>, FileError> {
+        Pieces::whole(&self.place().file, self.columns.clone(), &|_| ())
+    }
+
+    /// The same file from its start.
+    pub(super) fn again<'n>(&self) -> Result<Pieces<'n>, FileError> {
+        let (content, columns) = (self.content.clone(), self.columns.clone());
+        let (total, watch) = (self.total, &|_: Progress<'_>| ());
+        let mut pieces = Pieces { content, columns, tables: Tables::Whole(None), total, done: 0, watch };
+        pieces.rewind()?;
+        Ok(pieces)
+    }
+}
+
+impl Tables {
+    fn whole(source: &Source, columns: &Columns) -> Result<Self, FileError> {
+        Ok(Self::Whole(Some(columns.wanted(|wanted| Table::read_wanted(source, wanted))?)))
+    }
+
+    /// The tables of a file that can be read in pieces, and how much there is of it.
+    fn in_pieces(path: &Path, columns: &Columns) -> Result<Option<(Self, Unit, u64)>, FileError> {
+        if path == Path::new("-") {
+            return Ok(None);
+        }
+        let read_error = |source| FileError::Read { path: path.into(), source };
+        let mut file = File::open(path).map_err(read_error)?;
+        let metadata = file.metadata().map_err(read_error)?;
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        let mut start = Vec::new();
+        Read::by_ref(&mut file).take(Format::MAGIC_LEN).read_to_end(&mut start).map_err(read_error)?;
+        Ok(match Format::from_bytes(&start) {
+            Some(Format::Npy) => {
+                let pieces = guarded(&Place::file(path), Format::Npy, || NpyPieces::open(path, file))?;
+                let rows = pieces.rows();
+                Some((Self::Npy(pieces), Unit::Rows, rows))
+            }
+            #[cfg(feature = "arrow")]
+            Some(Format::Parquet) => {
+                let pieces = columns.wanted(|wanted| ParquetPieces::open(path, file, wanted))?;
+                let rows = pieces.rows();
+                Some((Self::Parquet(pieces), Unit::Rows, rows))
+            }
+            None => {
+                file.rewind().map_err(read_error)?;
+                let pieces = CsvPieces::open(path, file, columns, PIECE_LEN_BYTES).map_err(read_error)?;
+                pieces.map(|pieces| (Self::Csv(pieces.into()), Unit::Bytes, metadata.len()))
+            }
+            _ => None,
+        })
+    }
+}

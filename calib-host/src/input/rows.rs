@@ -1,0 +1,43 @@
+//! Where the rows of a table are in its file.
+
+use std::sync::Arc;
+
+use crate::files::Row;
+
+/// Where the rows of a table are in its file.
+#[derive(Clone, Debug)]
+pub(super) enum Rows {
+    /// They follow each other from this row of an array on.
+    From(usize),
+    /// They are lines that follow each other from this one on.
+    LinesFrom(u64),
+    /// Each is on the line that its number in the list says.
+    Lines(Arc<Vec<u64>>),
+    /// They were picked, and each is here.
+    Picked(Arc<Vec<Row>>),
+}
+
+impl Rows {
+    /// The place of a row.
+    pub(super) fn at(&self, row: usize) -> Row {
+        match self {
+            Self::From(first) => Row::Index(first + row),
+            Self::LinesFrom(first) => Row::Line(first + row as u64),
+            Self::Lines(lines) => Row::Line(lines[row]),
+            Self::Picked(rows) => rows[row],
+        }
+    }
+
+    /// Some of the rows, in the order in which they are given.
+    pub(super) fn part(&self, rows: &[usize]) -> Self {
+        Self::Picked(Arc::new(rows.iter().map(|&row| self.at(row)).collect()))
+    }
+
+    /// Adds the line of the next row.
+    pub(super) fn push_line(&mut self, line: u64) {
+        match self {
+            Self::Lines(lines) => Arc::make_mut(lines).push(line),
+            _ => *self = Self::Lines(Arc::new(vec![line])),
+        }
+    }
+}
