@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::convex_hull::Hull;
+use super::hull::Hull;
 use crate::stats::CountTree;
 
 /// Up to so many lines all are looked at. The time grows with their square.

@@ -5,11 +5,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::assessment::AssessOptions;
-use super::bootstrap::Bootstrap;
-use super::roc::Roc;
-use super::surface_points::surface_hull;
-use super::vectors::ProbMatrix;
+use super::points::surface_hull;
+use crate::assess::assessment::AssessOptions;
+use crate::assess::bootstrap::Bootstrap;
+use crate::assess::roc::Roc;
+use crate::assess::vectors::ProbMatrix;
 use crate::stats::{Interval, Units};
 
 /// Up to so many tuples all are looked at.
@@ -317,7 +317,7 @@ mod tests {
 
     use super::*;
     use crate::assess::bootstrap::IntervalKind;
-    use crate::assess::surface_points::tests::cells;
+    use crate::assess::roc_surface::points::tests::cells;
 
     /// Rows in 64ths, with their classes.
     fn matrix(classes: usize, rows: &[(Vec<u32>, u16)]) -> ProbMatrix {
