@@ -395,6 +395,7 @@ mod tests {
     use crate::fit::fit_binary;
     use crate::joint::{JointMethod, VectorScalingMethod};
     use crate::reduction::ReductionOptions;
+    use crate::stats::Clusters;
 
     const OPTIONS: CompareOptions = CompareOptions {
         split: Split::CrossValidation { folds: 5, repeats: 2 },
@@ -457,6 +458,35 @@ mod tests {
             ("temperature".into(), joint(VectorScalingMethod::Temperature)),
             ("binary".into(), Contender::Binary(BinaryMethod::VennAbers)),
         ]
+    }
+
+    /// A row that is drawn several times counts as often, and the rows of a cluster count together.
+    #[test]
+    fn intervals_are_of_the_rows_that_were_drawn() {
+        let losses: Vec<f64> = (0..60).map(noise).collect();
+        let better: Vec<f64> = (0..60).map(|i| noise(i) * noise(1000 + i)).collect();
+        let clusters = Clusters::new((0..60u32).map(|i| i * i / 400));
+        let mut order: Vec<usize> = (0..60).collect();
+        let compared = compare(&points(|s| s), &OPTIONS).methods.remove(0);
+        for units in [Units::rows(60), Units::new(Some(&clusters), &mut order, |_, _| false)] {
+            let mut candidates = [Candidate { losses: better.clone(), compared: compared.clone() }];
+            let as_they_are = with_intervals(&losses, &mut candidates, &units, &OPTIONS.bootstrap);
+            let mean_drawn = |counts: &[u32], losses: &[f64]| {
+                let times = |(&count, &loss): (&u32, &f64)| std::iter::repeat_n(loss, count as usize);
+                let drawn: Vec<f64> = counts.iter().zip(losses).flat_map(times).collect();
+                drawn.iter().sum::<f64>() / drawn.len() as f64
+            };
+            let of_draw = |counts: &[u32]| {
+                let [before, after] = [&losses, &better].map(|losses| mean_drawn(counts, losses));
+                vec![before, after, after - before]
+            };
+            let expected = OPTIONS.bootstrap.intervals(&units, of_draw, |_| false);
+            let [Candidate { compared, .. }] = candidates;
+            for (got, expected) in [as_they_are, compared.loss, compared.change].iter().zip(expected) {
+                let (got, expected) = (got.interval.unwrap(), expected.unwrap());
+                assert!((got.lo - expected.lo).abs() < 1e-12 && (got.hi - expected.hi).abs() < 1e-12);
+            }
+        }
     }
 
     #[test]

@@ -359,6 +359,19 @@ mod tests {
 
     use super::*;
 
+    /// Threads divide parts of the rows; the points keep the order of all.
+    #[test]
+    fn points_come_in_the_order_of_the_rows() {
+        let rows = 2 * PART_ROWS + 5;
+        let prob = |row: usize| 0.5 + row as f32 / (1 << 15) as f32;
+        let values = (0..rows).flat_map(|row| [prob(row), 1.0 - prob(row), 0.0]).collect();
+        let vectors = Vectors::new(values, 3, VectorKind::Probs).unwrap();
+        let labels: Vec<i64> = (0..rows).map(|row| i64::from(row % 3 == 0)).collect();
+        let problems = Problems::new(&vectors, &labels, Reduction::Confidence).unwrap();
+        let expected: Vec<(f64, bool)> = (0..rows).map(|row| (prob(row).into(), row % 3 != 0)).collect();
+        assert!(problems.points(0) == expected);
+    }
+
     /// Six points of four classes, as in appendix A.2 of Gupta and Ramdas 2022.
     fn six() -> (Vectors, Vec<i64>) {
         let rows = [

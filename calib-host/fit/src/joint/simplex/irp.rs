@@ -265,6 +265,17 @@ mod tests {
         }
     }
 
+    /// Of two splits that gain as much, the one at the lower score is made.
+    #[test]
+    fn the_first_of_equal_splits_is_made() {
+        let scores = [0.125f32, 0.375, 0.625, 0.875];
+        let values = scores.iter().flat_map(|&score| [1.0 - score, score]).collect();
+        let irp = MulticlassIrp { max_regions: Some(2), ..MulticlassIrp::default() };
+        let model = fit(irp, &data(2, values, &[0, 1, 0, 1]));
+        let counts = scores.map(|score| model.cell(&[1.0 - score, score]).counts.clone());
+        assert_eq!(counts, [vec![1, 0], vec![1, 2], vec![1, 2], vec![1, 2]]);
+    }
+
     #[test]
     fn refuses_what_it_cannot_do() {
         let set = noisy(20, 0.2, 1);
