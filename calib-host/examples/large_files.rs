@@ -1,5 +1,6 @@
 //! Writes scores and labels of any number of rows, for measurements: `large_files FOLDER ROWS arrays` makes `scores.npy` of
-//! f32, `labels.npy` of u8, and both in `rows.parquet`; with `texts` in place of `arrays`, both in `rows.csv` and `rows.jsonl`.
+//! f32, `labels.npy` of u8, and both in `rows.parquet`; with `texts` in place of `arrays`, both in `rows.csv` and `rows.jsonl`;
+//! with a number of classes, logits of so many classes in `logits.npy` and the true ones in `labels.npy`.
 
 use std::error::Error;
 use std::fs::File;
@@ -17,13 +18,16 @@ const BATCH_ROWS: u64 = 1 << 20;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, rows, what] = &arguments[..] else {
-        return Err("usage: large_files FOLDER ROWS arrays|texts".into());
+        return Err("usage: large_files FOLDER ROWS arrays|texts|CLASSES".into());
     };
     let (folder, rows) = (Path::new(folder), rows.parse::<u64>()?);
     match &**what {
         "arrays" => arrays(folder, rows),
         "texts" => texts(folder, rows),
-        other => Err(format!("neither arrays nor texts: {other}").into()),
+        other => match other.parse() {
+            Ok(classes @ 2..) => logits(folder, rows, classes),
+            _ => Err(format!("neither arrays, nor texts, nor a number of classes: {other}").into()),
+        },
     }
 }
 
@@ -43,8 +47,8 @@ fn batches(rows: u64) -> impl Iterator<Item = (Vec<f32>, Vec<u8>)> {
 }
 
 fn arrays(folder: &Path, rows: u64) -> Result<(), Box<dyn Error>> {
-    let mut scores_npy = npy(&folder.join("scores.npy"), "<f4", rows)?;
-    let mut labels_npy = npy(&folder.join("labels.npy"), "|u1", rows)?;
+    let mut scores_npy = npy(&folder.join("scores.npy"), "<f4", &format!("{rows},"))?;
+    let mut labels_npy = npy(&folder.join("labels.npy"), "|u1", &format!("{rows},"))?;
     let mut parquet: Option<ArrowWriter<File>> = None;
     for (scores, labels) in batches(rows) {
         scores_npy.write_all(bytemuck::cast_slice(&scores))?;
@@ -80,9 +84,32 @@ fn texts(folder: &Path, rows: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file that begins with the header of an array of one dimension; the elements, little-endian, are still to come.
-fn npy(path: &Path, dtype: &str, rows: u64) -> std::io::Result<BufWriter<File>> {
-    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({rows},), }}");
+/// An overconfident classifier: logits three times as large as those that the labels are drawn from.
+fn logits(folder: &Path, rows: u64, classes: usize) -> Result<(), Box<dyn Error>> {
+    let mut logits_npy = npy(&folder.join("logits.npy"), "<f4", &format!("{rows}, {classes}"))?;
+    let mut labels_npy = npy(&folder.join("labels.npy"), "|u1", &format!("{rows},"))?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut row = vec![0.0f32; classes];
+    for _ in 0..rows {
+        row.fill_with(|| 2.0 * rng.random::<f32>() - 1.0);
+        let exps = || row.iter().map(|logit| logit.exp());
+        let mut below = rng.random::<f32>() * exps().sum::<f32>();
+        let label = exps().position(|exp| {
+            below -= exp;
+            below < 0.0
+        });
+        row.iter_mut().for_each(|logit| *logit *= 3.0);
+        logits_npy.write_all(bytemuck::cast_slice(&row))?;
+        labels_npy.write_all(&[label.unwrap_or(classes - 1) as u8])?;
+    }
+    logits_npy.flush()?;
+    labels_npy.flush()?;
+    Ok(())
+}
+
+/// A file that begins with the header of an array of this shape; the elements, little-endian, are still to come.
+fn npy(path: &Path, dtype: &str, shape: &str) -> std::io::Result<BufWriter<File>> {
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Magic, version and length take 10 bytes; the whole header is a multiple of 64 and ends with a line feed.
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');

@@ -120,7 +120,7 @@ impl Repeats {
     fn of_run(groups: &mut Groups<'_>, block_rows: u64) -> Self {
         let mut all = Self::default();
         let mut block = Block::default();
-        for group in groups {
+        groups.each(|group| {
             let labels = 1 + u64::from(0 < group.positives && group.positives < group.n);
             all.rows += group.n;
             all.repeated += group.n - labels;
@@ -128,7 +128,7 @@ impl Repeats {
             if block.rows >= block_rows {
                 all = all.plus(std::mem::take(&mut block).repeats());
             }
-        }
+        });
         if block.rows >= FEWEST_ROWS { all.plus(block.repeats()) } else { all }
     }
 }

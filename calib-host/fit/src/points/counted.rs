@@ -129,13 +129,16 @@ impl<P: Passes> Counted<P> {
     }
 
     /// All points in ascending order, by run.
-    pub(super) fn sorted_runs(&self) -> Result<Vec<Vec<Packed>>, FitError> {
+    pub(super) fn into_sorted_runs(self) -> Result<Vec<Vec<Packed>>, FitError> {
         let runs = self.runs();
+        let gathered = self.gather(&runs)?;
+        // The runs hold a copy of the points, and sorting takes room.
+        drop(self);
         let sorted = |(mut gathered, run): (Gathered, &Run)| {
             gathered.sort();
             gathered.into_points(run)
         };
-        let sorted: Vec<_> = self.gather(&runs)?.into_par_iter().zip(&runs).map(sorted).collect();
+        let sorted: Vec<_> = gathered.into_par_iter().zip(&runs).map(sorted).collect();
         Ok(sorted.into_iter().filter(|run| !run.is_empty()).collect())
     }
 }

@@ -107,6 +107,16 @@ impl<'p> Groups<'p> {
     pub(crate) fn of(groups: &'p [Group]) -> Self {
         Self::Slice(groups.iter().copied())
     }
+
+    /// Visits all groups. What they come from is asked for once and not for each.
+    #[inline]
+    pub(crate) fn each(&mut self, visit: impl FnMut(Group)) {
+        match self {
+            Self::Slice(groups) => groups.for_each(visit),
+            Self::OfPoints(groups) => groups.for_each(visit),
+            Self::OfCounts(groups) => groups.for_each(visit),
+        }
+    }
 }
 
 impl Iterator for Groups<'_> {

@@ -38,6 +38,20 @@ impl<P: Passes + ?Sized> Passes for &P {
     }
 }
 
+impl Passes for Vec<Packed> {
+    const BUDGET_LEN_BYTES: u64 = <[Packed]>::BUDGET_LEN_BYTES;
+    const IN_MEMORY: usize = <[Packed]>::IN_MEMORY;
+
+    fn fold<T: Send>(
+        &self,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
+    ) -> Result<T, FitError> {
+        self[..].fold(new, add, merge)
+    }
+}
+
 /// Scores, all of them checked, and labels, packed as they are passed over.
 pub(crate) struct Arrays<'a> {
     pub(crate) scores: &'a [f32],

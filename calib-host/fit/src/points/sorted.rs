@@ -22,7 +22,7 @@ pub(crate) struct Sorted {
 impl Sorted {
     /// Sorts at least one point, on all processors.
     pub(crate) fn new(points: Vec<Packed>) -> Self {
-        let runs = Counted::new(&points[..]).and_then(|counted| counted.sorted_runs());
+        let runs = Counted::new(points).and_then(Counted::into_sorted_runs);
         let runs = runs.expect("points in memory are read without a fault");
         let mut below = Vec::with_capacity(runs.len() + 1);
         let mut sum = (0, 0);

@@ -56,7 +56,11 @@ impl From<Tally> for Spread {
 impl Spread {
     /// Looks at at least one point.
     pub(crate) fn of(points: &(impl Points + ?Sized)) -> Result<Self, FitError> {
-        let runs = points.map_runs(|groups| groups.map(Tally::of).fold(Tally::NONE, Tally::merge))?;
+        let runs = points.map_runs(|groups| {
+            let mut tally = Tally::NONE;
+            groups.each(|group| tally = tally.merge(Tally::of(group)));
+            tally
+        })?;
         Ok(runs.into_iter().fold(Tally::NONE, Tally::merge).into())
     }
 

@@ -16,6 +16,8 @@ pub(super) struct NpyPieces {
     file: File,
     rows: u64,
     first_row: usize,
+    /// The bytes of a piece.
+    data: Vec<u8>,
 }
 
 impl NpyPieces {
@@ -37,7 +39,7 @@ impl NpyPieces {
             return Err(FileError::input(layout.place, problem));
         };
         file.seek(SeekFrom::Start(layout.header_len as u64)).map_err(read_error)?;
-        Ok(Self { layout, file, rows, first_row: 0 })
+        Ok(Self { layout, file, rows, first_row: 0, data: Vec::new() })
     }
 
     /// The number of rows of all tables.
@@ -53,10 +55,10 @@ impl NpyPieces {
             return Ok(None);
         }
         let Layout { place, dtype, .. } = &self.layout;
-        let mut data = vec![0; rows * self.layout.element_len];
-        let read = self.file.read_exact(&mut data);
+        self.data.resize(rows * self.layout.element_len, 0);
+        let read = self.file.read_exact(&mut self.data);
         read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
-        let values = self.layout.values(&data)?;
+        let values = self.layout.values(&self.data)?;
         let array = NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], values };
         let mut table = Table::at(place.clone(), Rows::From(self.first_row));
         array.fill_lone(&mut table)?;

@@ -1,6 +1,6 @@
 //! `calib apply`: from scores to a table of what the device answers.
 
-use super::binary::ARRAYS;
+use super::files::ARRAYS;
 use crate::case::{Case, Peer};
 
 /// Applies a calibrator in Python, or assesses scores.

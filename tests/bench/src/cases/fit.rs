@@ -1,6 +1,6 @@
 //! `calib fit` of a binary calibrator, from a file to an artefact.
 
-use super::binary::{ARRAYS, TEXTS};
+use super::files::{ARRAYS, TEXTS};
 use crate::case::{Case, Peer};
 
 const SCRIPT: &str = include_str!("fit.py");

@@ -3,7 +3,8 @@
 //! A new one: a file here with a `pub(super) const CASES`, a script of its peers beside it, and a line in [`all`].
 
 mod apply;
-mod binary;
+mod classes;
+mod files;
 mod fit;
 mod report;
 
@@ -11,7 +12,7 @@ use crate::case::Case;
 
 /// All cases, in the order of the table.
 pub(crate) fn all() -> Vec<&'static Case> {
-    [fit::CASES, apply::CASES, report::CASES].into_iter().flatten().collect()
+    [fit::CASES, classes::CASES, apply::CASES, report::CASES].into_iter().flatten().collect()
 }
 
 #[cfg(test)]

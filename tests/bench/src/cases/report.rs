@@ -1,7 +1,7 @@
 //! `calib assess` and `calib report`: what is done with a calibrator and labelled rows.
 
 use super::apply;
-use super::binary::ARRAYS;
+use super::files::ARRAYS;
 use crate::case::{Case, Peer};
 
 const FIT: &str =

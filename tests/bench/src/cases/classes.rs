@@ -1,0 +1,127 @@
+//! `calib fit` of several classes, from an array of logits to an artefact.
+
+use super::files::{HUNDRED, TEN};
+use crate::case::{Case, Peer};
+
+const SCRIPT: &str = include_str!("classes.py");
+
+const fn peer(says: &'static str, arguments: &'static [&'static str]) -> Option<Peer> {
+    Some(Peer { says, script: SCRIPT, arguments })
+}
+
+const ROWS: Case = Case {
+    name: "",
+    data: &TEN,
+    rows: 1_000_000,
+    grows: false,
+    before: &[],
+    ours: "",
+    reads: &["logits.npy", "labels.npy"],
+    peer: None,
+};
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "fit top-label, 10 classes",
+        data: &TEN,
+        rows: 1_000_000,
+        ours: "fit --force --quiet --method umd --reduction top-label --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("numpy: argmax, quantile, digitize, bincount; scipy: softmax", &["top-label"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit class-wise, 10 classes",
+        data: &TEN,
+        rows: 1_000_000,
+        ours: "fit --force --quiet --method umd --reduction class-wise --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("numpy: quantile, digitize, bincount; scipy: softmax", &["class-wise"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit temperature, 10 classes",
+        data: &TEN,
+        rows: 1_000_000,
+        ours: "fit --force --quiet --method temperature --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scipy: minimize_scalar", &["temperature"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit vector, 10 classes",
+        data: &TEN,
+        rows: 1_000_000,
+        ours: "fit --force --quiet --method vector --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scipy: minimize (L-BFGS-B)", &["vector"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit matrix, 10 classes",
+        data: &TEN,
+        rows: 1_000_000,
+        ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scikit-learn: LogisticRegression", &["matrix"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit dirichlet, 10 classes",
+        data: &TEN,
+        rows: 1_000_000,
+        ours: "fit --force --quiet --method dirichlet --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit top-label, 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method umd --reduction top-label --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("numpy: argmax, quantile, digitize, bincount; scipy: softmax", &["top-label"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit class-wise, 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method umd --reduction class-wise --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("numpy: quantile, digitize, bincount; scipy: softmax", &["class-wise"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit temperature, 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method temperature --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scipy: minimize_scalar", &["temperature"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit vector, 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method vector --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scipy: minimize (L-BFGS-B)", &["vector"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit matrix, 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scikit-learn: LogisticRegression", &["matrix"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit dirichlet, 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method dirichlet --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit multiclass-irp, 10 classes",
+        data: &TEN,
+        rows: 20_000,
+        ours: "fit --force --quiet --method multiclass-irp --max-regions 20 --logits logits.npy --labels labels.npy -o cal.bin",
+        ..ROWS
+    },
+];
