@@ -27,7 +27,11 @@ pub struct RowsHash(u128);
 impl RowsHash {
     /// Returns the hash of a row with one score, as the device sees it.
     pub fn of_score(score: f32, label: bool) -> Self {
-        Self(xxh3_of_8_bytes(u64::from((score + 0.0).to_bits()) | u64::from(label) << 32))
+        let mut row = [0; 8];
+        let (front, back) = row.split_at_mut(4);
+        front.copy_from_slice(&(score + 0.0).to_bits().to_le_bytes());
+        back.copy_from_slice(&u32::from(label).to_le_bytes());
+        Self(XxHash3_128::oneshot(&row))
     }
 
     /// Returns the hash of rows that are vectors of words, each with its label.
@@ -57,26 +61,6 @@ impl RowsHash {
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_le_bytes(bytes))
     }
-}
-
-/// XXH3_128 of eight bytes, little-endian, without a seed: what the general function does with inputs of 4 to 8 bytes (Collet,
-/// xxHash 0.8), without asking for each row how long it is.
-#[inline]
-fn xxh3_of_8_bytes(bytes: u64) -> u128 {
-    // Two words of the default secret, and the first prime plus four times the length.
-    const FLIP: u64 = 0xDB97_9083_E96D_D4DE ^ 0x1F67_B3B7_A4A4_4072;
-    const FACTOR: u64 = 0x9E37_79B1_85EB_CA87 + (8 << 2);
-    let product = u128::from(bytes ^ FLIP) * u128::from(FACTOR);
-    let (mut low, mut high) = (product as u64, (product >> 64) as u64);
-    high = high.wrapping_add(low << 1);
-    low ^= high >> 3;
-    low ^= low >> 35;
-    low = low.wrapping_mul(0x9FB2_1C65_1E98_DF25);
-    low ^= low >> 28;
-    high ^= high >> 37;
-    high = high.wrapping_mul(0x1656_6791_9E37_79F9);
-    high ^= high >> 32;
-    u128::from(high) << 64 | u128::from(low)
 }
 
 impl Add for RowsHash {
@@ -123,11 +107,6 @@ mod tests {
         [0x21, 0x83, 0xB0, 0x61, 0x35, 0xF9, 0x4D, 0xD9, 0x59, 0x8B, 0xAD, 0x1F, 0xDE, 0x7D, 0x53, 0x3E];
 
     proptest! {
-        #[test]
-        fn eight_bytes_have_the_hash_of_the_general_function(bytes in any::<u64>()) {
-            prop_assert_eq!(xxh3_of_8_bytes(bytes), XxHash3_128::oneshot(&bytes.to_le_bytes()));
-        }
-
         /// Neither the order of the rows nor how they are divided matters; one label, one score, one row more or less does.
         #[test]
         fn a_multiset_has_one_hash(
