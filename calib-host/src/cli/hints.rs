@@ -88,6 +88,12 @@ const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale
 fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
+        Problem::ScoreOutOfRange(score) if *score > 2.0 && *score <= 100.0 => {
+            "if these are percent, divide them by 100; scores of any other size are margins: use --margins instead of --scores".into()
+        }
+        Problem::NotANumber(text) if text.ends_with('%') => {
+            "write percent as fractions: 87.3 % is 0.873".into()
+        }
         Problem::ScoreOutOfRange(_) => {
             "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and scores of any other size are \
              margins: use --margins instead of --scores"
@@ -134,19 +140,21 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
 /// What to do about columns, and about the shapes and types of arrays.
 fn of_table(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
-        Problem::MissingColumn(there) => {
-            format!("the columns are {}: choose with --score-column, --label-column or the like", list(there))
-        }
+        Problem::MissingColumn(there) => missing_column(place, there),
         Problem::NotScalar(_) => "choose another column with --score-column, --label-column or the like".into(),
         Problem::WhichMatrix(there) if there.is_empty() => "give a matrix of shape (rows, classes)".into(),
         Problem::WhichMatrix(there) => {
             format!("the arrays are {}: choose with --score-column", list(there))
         }
         Problem::ColumnTwice => "rename one of the two".into(),
-        Problem::NotUtf8 => "save the file as UTF-8".into(),
+        Problem::NotUtf8 => "save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`".into(),
+        Problem::Spreadsheet => "save the sheet as \"CSV UTF-8\"".into(),
         Problem::IsArtifact => "give the file with the scores".into(),
         Problem::Pickle => "write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv".into(),
         Problem::EncryptedKey => "decrypt it with `openssl pkey -in FILE -out PLAIN`, and protect that file".into(),
+        Problem::Shape { got, expected: "(rows,)" } if matches!(got[..], [_, 2]) => {
+            "give one number a row: of what predict_proba gives for two classes the column of class 1, `p[:, 1]`".into()
+        }
         Problem::Shape { .. } => {
             "--scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)".into()
         }
@@ -208,6 +216,56 @@ fn of_format(problem: &Problem) -> Option<String> {
 fn is_integer(dtype: &str) -> bool {
     dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
 }
+
+/// Which columns there are, and which of them it may be.
+fn missing_column(place: &Place, there: &[String]) -> String {
+    let is_number = |name: &String| name.trim().parse::<f64>().is_ok();
+    if there.len() > 1 && there.iter().all(is_number) {
+        return format!(
+            "the first line is {}: if these are data, put a line with the names of the columns above it",
+            list(there)
+        );
+    }
+    let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' ', '.'], "");
+    let asked = place.column.as_deref().unwrap_or_default();
+    let alike = there.iter().find(|name| plain(name) == plain(asked));
+    let known = |names: &[&str]| there.iter().find(|name| names.contains(&&*plain(name)));
+    // Whoever has another name for the one mostly has one for the other, too.
+    let missing = |name: &str| !there.iter().any(|column| column.trim() == name);
+    let options = [("score", "--score-column", SCORES), ("label", "--label-column", LABELS)];
+    let usual = options
+        .into_iter()
+        .filter(|(name, ..)| missing(name))
+        .filter_map(|(name, option, names)| Some((name, format!("{option} {:?}", known(names)?))));
+    let usual: Vec<(&str, String)> = usual.collect();
+    let columns = list(there);
+    match alike {
+        Some(name) => format!("the columns are {columns}: did you mean {}?", quoted(name)),
+        None if usual.iter().any(|(name, _)| *name == asked) => {
+            let options: Vec<&str> = usual.iter().map(|(_, option)| option.as_str()).collect();
+            format!("the columns are {columns}: try {}", options.join(" "))
+        }
+        None => format!("the columns are {columns}: choose with --score-column, --label-column or the like"),
+    }
+}
+
+/// What others call the scores and the labels, without case and signs.
+const SCORES: &[&str] = &[
+    "yprob",
+    "yproba",
+    "yscore",
+    "prob",
+    "proba",
+    "probability",
+    "score",
+    "scores",
+    "p1",
+    "p",
+    "pred",
+    "prediction",
+    "predproba",
+];
+const LABELS: &[&str] = &["ytrue", "y", "target", "class", "truth", "outcome", "labels", "label"];
 
 /// Names from a file.
 fn list(names: &[String]) -> String {

@@ -15,6 +15,7 @@ mod out;
 mod paths;
 mod read;
 mod show;
+mod working;
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -61,7 +62,9 @@ pub(crate) fn run() -> ExitCode {
             process::exit(INTERRUPTED);
         });
     }
+    let at_work = working::working(matches.subcommand_name().unwrap_or_default(), cli.quiet);
     let done = checked.and_then(|()| cli.command.run(cli.quiet, program));
+    drop(at_work);
     if let Some((name, given)) = matches.subcommand().filter(|_| done.is_ok() && !cli.quiet) {
         // Nothing is left to be told when standard error is closed.
         let _ = next::tell(name, given);

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::closed::stdout_was_closed;
 use crate::cli::error::Error;
+use crate::cli::working::give_way;
 
 /// Standard output, safe for a terminal.
 pub(crate) fn stdout() -> Plain<Stdout> {
+    give_way();
     Plain(Stdout(io::stdout().lock()))
 }
 
@@ -31,6 +33,7 @@ impl Write for Stdout {
 
 /// Standard error, safe for a terminal.
 pub(crate) fn stderr() -> Plain<StderrLock<'static>> {
+    give_way();
     Plain(io::stderr().lock())
 }
 
@@ -96,6 +99,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Prints a value as JSON on standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    give_way();
     // JSON escapes for itself.
     let mut stdout = Stdout(io::stdout().lock());
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;

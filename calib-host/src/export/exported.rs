@@ -92,6 +92,67 @@ pub(super) fn exported<'a>(
     Ok((0..tables.count()).map(one).collect())
 }
 
+impl Exported<'_> {
+    /// The table in decimals that give its bits again: from each score, margin or code on which probability, line by line; of a line
+    /// between knots the knots, of a function and of rounded floats nothing. `lowest` is the least code, if scores are such.
+    pub(super) fn decimals(&self, lowest: Option<i32>) -> Vec<String> {
+        let pairs: Vec<String> = match &self.form {
+            TableForm::Steps(table) => steps(table.edges(), table.values()),
+            TableForm::MarginSteps(table) => steps(table.edges(), table.values()),
+            TableForm::Randomized(table) => steps(table.edges(), table.values()),
+            TableForm::MarginRandomized(table) => steps(table.edges(), table.values()),
+            TableForm::Interpolated(table) => knots(table.x(), table.y()),
+            TableForm::MarginInterpolated(table) => knots(table.x(), table.y()),
+            TableForm::VennAbers(table) => between(table.edges(), table.p0(), table.p1()),
+            TableForm::MarginVennAbers(table) => between(table.edges(), table.p0(), table.p1()),
+            TableForm::Codes(table) => {
+                codes(table.edges().iter().map(|&edge| edge.into()), table.values(), lowest)
+            }
+            TableForm::Compact(table) => {
+                let edges = table.edges().iter().map(|&edge| edge.into());
+                codes(edges, table.values().map(f32::from), lowest)
+            }
+            _ => Vec::new(),
+        };
+        let more = pairs.len().saturating_sub(SHOWN_BINS);
+        let mut text = pairs[..pairs.len() - more].join("; ");
+        if more > 0 {
+            text += &format!("; and {more} more");
+        }
+        if text.is_empty() { Vec::new() } else { wrapped(&text) }
+    }
+}
+
+/// As many bins are written in decimals.
+const SHOWN_BINS: usize = 64;
+
+fn steps(edges: &[f32], values: impl Iterator<Item = f32>) -> Vec<String> {
+    let first = std::iter::once("below".to_owned());
+    let from = first.chain(edges.iter().map(|edge| format!("{edge:?}")));
+    from.zip(values).map(|(from, value)| format!("{from}: {value:?}")).collect()
+}
+
+fn knots(x: &[f32], y: &[f32]) -> Vec<String> {
+    x.iter().zip(y).map(|(x, y)| format!("{x:?}: {y:?}")).collect()
+}
+
+fn between(edges: &[f32], p0: impl Iterator<Item = f32>, p1: impl Iterator<Item = f32>) -> Vec<String> {
+    let first = std::iter::once("below".to_owned());
+    let from = first.chain(edges.iter().map(|edge| format!("{edge:?}")));
+    from.zip(p0.zip(p1)).map(|(from, (p0, p1))| format!("{from}: {p0:?} to {p1:?}")).collect()
+}
+
+fn codes(
+    edges: impl Iterator<Item = i64>,
+    values: impl Iterator<Item = f32>,
+    lowest: Option<i32>,
+) -> Vec<String> {
+    let Some(lowest) = lowest else { return Vec::new() };
+    let first = std::iter::once("below".to_owned());
+    let from = first.chain(edges.map(|edge| (i64::from(lowest) + edge).to_string()));
+    from.zip(values).map(|(from, value)| format!("{from}: {value:?}")).collect()
+}
+
 /// The first lines: what this is, and what it promises.
 pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     let artifact = &stored.artifact();
@@ -133,13 +194,20 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     if (0..tables.count()).any(|table| tables.score_range(table).is_some()) {
         lines.push("Scores beyond those of the calibration points are not marked here.".into());
     }
+    if let Some(guarantee) = header.guarantee {
+        // In decimals as short as they go, which of alpha are those that were asked for.
+        lines.push(format!(
+            "alpha {:?}, epsilon {:?}: what they are is said below.",
+            guarantee.alpha, guarantee.epsilon
+        ));
+    }
     lines.push(String::new());
     lines.extend(promise(stored).lines(|condition| &condition.full).iter().flat_map(|line| wrapped(line)));
     lines
 }
 
 /// Breaks a text into lines of up to 110 characters.
-fn wrapped(text: &str) -> Vec<String> {
+pub(super) fn wrapped(text: &str) -> Vec<String> {
     const WIDTH: usize = 110;
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -4,6 +4,7 @@
 //! artefacts, and no other room.
 
 mod c;
+mod example;
 mod exported;
 mod rust;
 

@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use calib_core::ScoreEncoding;
-use calib_core::artifact::TableForm;
+use calib_core::artifact::{HeaderFlags, TableForm};
 use calib_core::score::FloatScore;
 use calib_core::table::{
     CompactTable, InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf,
     VennAbersTableOf,
 };
+use calib_core::{Artifact, ScoreEncoding};
 use calib_fit::artifact::StoredArtifact;
 
+use super::example::{in_rust, tables_in_words};
 use super::exported::{Exported, title};
 
 /// A `static` with a table, or none, per binary problem.
@@ -39,19 +40,43 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     if artifact.operating_points().is_some() || artifact.prediction_sets().is_some() {
         text.push_str("// The artefact's thresholds and prediction sets are not here: parse the artefact itself for them.\n");
     }
+    let lines = example(&artifact, tables, name).into_iter();
+    text.extend(lines.map(|line| format!("// {line}").trim_end().to_owned() + "\n"));
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());
+    let is_lead = artifact.header().flags.contains(HeaderFlags::CLASS_MARGIN);
+    // A lead is a difference of codes.
+    let lowest = artifact.header().encoding.code_range().map(|(lowest, _)| if is_lead { 0 } else { lowest });
     for table in tables {
         match table {
             None => text.push_str("    None,\n"),
             Some(table) => {
+                for line in table.decimals(lowest) {
+                    let _ = writeln!(text, "    // {line}");
+                }
                 let _ = writeln!(text, "    {},", value(&table.form, &encoding));
             }
         }
     }
     text.push_str("];\n");
     text
+}
+
+/// How the tables are used.
+fn example(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> Vec<String> {
+    let mut lines = vec![
+        String::new(),
+        format!("In Cargo.toml: calib-core = \"{}\". How it is called:", env!("CARGO_PKG_VERSION")),
+        String::new(),
+        "    include!(\"this file\");".into(),
+        String::new(),
+    ];
+    lines.extend(in_rust(artifact, tables, name).into_iter().map(|line| format!("    {line}")));
+    if let Some(tables) = tables_in_words(artifact) {
+        lines.extend([String::new(), format!("In place of 0 goes {tables}.")]);
+    }
+    lines
 }
 
 /// What makes a table; one that is none does not compile.

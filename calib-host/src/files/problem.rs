@@ -120,7 +120,7 @@ pub enum Problem {
         got: u64,
     },
     /// The text is not UTF-8.
-    #[error("the text is not UTF-8")]
+    #[error("the text is not UTF-8, and may be Latin-1 or Windows-1252")]
     NotUtf8,
     /// The file is an artefact, where data are wanted.
     #[error("this is a calib artefact, not data")]
@@ -128,6 +128,9 @@ pub enum Problem {
     /// The file is a pickle.
     #[error("this is a pickle, which is not read: reading one may run any program")]
     Pickle,
+    /// The file is a spreadsheet.
+    #[error("this is a spreadsheet, which is not read")]
+    Spreadsheet,
     /// The file is not what its name says.
     #[error("{0}")]
     Format(String),

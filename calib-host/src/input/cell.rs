@@ -67,8 +67,16 @@ impl<'t> TableCell<&'t str> {
         if self.is_gap() { Ok(None) } else { self.number().map(Some) }
     }
 
-    /// A whole number; one that was written as a decimal, such as `1.0`, too.
+    /// A whole number, or a word for one of two classes, such as `True` or `no`.
     pub(super) fn label(self) -> Result<i64, Problem> {
+        match self {
+            Self::Raw(text) | Self::Text(text) => word(text.trim()).map_or_else(|| self.whole(), Ok),
+            _ => self.whole(),
+        }
+    }
+
+    /// A whole number; one that was written as a decimal, such as `1.0`, too.
+    fn whole(self) -> Result<i64, Problem> {
         match self {
             Self::Raw(text) | Self::Number(text) => {
                 let text = text.trim();
@@ -90,9 +98,9 @@ impl<'t> TableCell<&'t str> {
         }
     }
 
-    /// A whole number, as [`TableCell::label`].
+    /// A whole number.
     pub(super) fn code(self) -> Result<i64, Problem> {
-        self.label().map_err(|problem| match problem {
+        self.whole().map_err(|problem| match problem {
             Problem::LabelNotInteger(text) => Problem::CodeNotInteger(text),
             other => other,
         })
@@ -106,7 +114,7 @@ impl<'t> TableCell<&'t str> {
         let bin = match self {
             Self::Text(text) => return Err(Problem::Text(text.into())),
             Self::Bool(_) => None,
-            _ => self.label().ok().and_then(|bin| u32::try_from(bin).ok()),
+            _ => self.whole().ok().and_then(|bin| u32::try_from(bin).ok()),
         };
         bin.ok_or_else(|| Problem::BinNumber(self.text().trim().into()))
     }
@@ -132,6 +140,25 @@ impl<'t> TableCell<&'t str> {
             Self::Unsigned(value) => value.to_string().into(),
         }
     }
+}
+
+/// A word that pandas, R, databases and Excel, in English, German and French, have for a label of two classes, in any case.
+fn word(text: &str) -> Option<i64> {
+    const WORDS: [[&str; 2]; 8] = [
+        ["false", "true"],
+        ["no", "yes"],
+        ["f", "t"],
+        ["n", "y"],
+        ["falsch", "wahr"],
+        ["nein", "ja"],
+        ["faux", "vrai"],
+        ["non", "oui"],
+    ];
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    // Nearly all labels are numbers.
+    let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let place = |pair: &[&str; 2]| pair.iter().position(|word| is(word));
+    WORDS.iter().filter(|_| is_word).find_map(place).map(|class| class as i64)
 }
 
 /// The largest `i64` stands for all numbers out of range: no class index or code comes near it.
@@ -163,6 +190,18 @@ mod tests {
             assert_eq!(one.label(), Ok(1), "{one:?}");
         }
         assert_eq!(TableCell::Unsigned(u64::MAX).label(), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn words_are_labels_and_no_codes() {
+        for (text, label) in
+            [("True", 1), ("FALSE", 0), (" yes", 1), ("no", 0), ("WAHR", 1), ("Faux", 0), ("n", 0)]
+        {
+            assert_eq!(TableCell::Raw(text).label(), Ok(label), "{text}");
+            assert_eq!(TableCell::Text(text).label(), Ok(label), "{text}");
+            assert!(TableCell::Raw(text).code().is_err() && TableCell::Raw(text).bin().is_err());
+        }
+        assert_eq!(TableCell::Raw("sick").label(), Err(Problem::LabelNotInteger("sick".into())));
     }
 
     #[test]

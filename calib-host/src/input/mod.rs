@@ -38,6 +38,7 @@ mod column;
 mod column_kind;
 mod costs;
 mod csv;
+mod dialect;
 mod guard;
 mod json_lines;
 mod limit;

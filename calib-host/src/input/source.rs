@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
+use super::dialect;
 use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
@@ -18,7 +19,7 @@ const PIECE_BYTES: u64 = 1 << 24;
 pub struct Source {
     path: PathBuf,
     bytes: Vec<u8>,
-    /// What the bytes are compressed from.
+    /// What the bytes are compressed from, or a text table in the dialect that is read.
     unpacked: Option<Vec<u8>>,
     format: Format,
 }
@@ -86,7 +87,8 @@ impl Source {
         }
         let format = Format::of(&path, &bytes);
         if format != Format::Gzip || bytes.is_empty() {
-            return Ok(Self { path, bytes, unpacked: None, format });
+            let unpacked = if format == Format::Csv { dialect::plain(&bytes) } else { None };
+            return Ok(Self { path, bytes, unpacked, format });
         }
         let fail = |problem| FileError::input(Place::file(&path), problem);
         if !bytes.starts_with(b"\x1f\x8b") {
@@ -106,7 +108,8 @@ impl Source {
             Format::Gzip => return Err(fail(Problem::NotA(Format::Gzip, "it is compressed twice".into()))),
             inner => inner,
         };
-        Ok(Self { path, bytes, unpacked: Some(unpacked), format })
+        let plain = if format == Format::Csv { dialect::plain(&unpacked) } else { None };
+        Ok(Self { path, bytes, unpacked: Some(plain.unwrap_or(unpacked)), format })
     }
 
     /// The file's name; "standard input" for what has none.
@@ -114,7 +117,7 @@ impl Source {
         &self.path
     }
 
-    /// The content, unpacked.
+    /// The content, unpacked; of a text table in any dialect with `,` between fields and `.` in numbers.
     pub fn bytes(&self) -> &[u8] {
         self.unpacked.as_deref().unwrap_or(&self.bytes)
     }
@@ -136,8 +139,20 @@ pub(super) fn other_kind(bytes: &[u8]) -> Option<Problem> {
         [b'C', b'A', b'L', b'B', ..] => Some(Problem::IsArtifact),
         // The protocols of Python since 2.3; text has no such bytes.
         [0x80, 2..=5, ..] => Some(Problem::Pickle),
+        // Excel's before 2007.
+        [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ..] => Some(Problem::Spreadsheet),
+        [b'P', b'K', 3, 4, ..] if is_spreadsheet(bytes) => Some(Problem::Spreadsheet),
         _ => None,
     }
+}
+
+/// Whether the first member of an archive is one that spreadsheets begin with: of Office Open XML, or of OpenDocument.
+fn is_spreadsheet(archive: &[u8]) -> bool {
+    /// The length of what precedes a member's name.
+    const HEADER_LEN_BYTES: usize = 30;
+    let names: [&[u8]; 4] = [b"[Content_Types].xml", b"_rels/", b"xl/", b"mimetypeapplication/vnd.oasis"];
+    let name = archive.get(HEADER_LEN_BYTES..).unwrap_or_default();
+    names.iter().any(|start| name.starts_with(start))
 }
 
 fn too_large(path: &Path) -> FileError {

@@ -1,7 +1,9 @@
 //! NumPy arrays that are wrong.
 
 use crate::npy::{f32s, f64s, labels};
-use crate::refusal::{DATA, DTYPE, INTEGERS, NUMPY, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused};
+use crate::refusal::{
+    DATA, DTYPE, INTEGERS, NUMPY, ONE_OF_TWO, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused,
+};
 
 #[test]
 fn arrays_of_another_type_or_shape() {
@@ -34,7 +36,8 @@ fn arrays_of_another_type_or_shape() {
         ("logits", floats.clone(), "(40,)", "(rows, classes)"),
         ("probs", floats.clone().shape(&[10, 2, 2]), "(10, 2, 2)", "(rows, classes)"),
     ] {
-        let stderr = format!("error: bad.npy: the shape is {shape}, expected {expected}\n{SHAPE}");
+        let hint = if shape == "(20, 2)" { ONE_OF_TWO } else { SHAPE };
+        let stderr = format!("error: bad.npy: the shape is {shape}, expected {expected}\n{hint}");
         npy_refused(kind, array.bytes(), &stderr);
     }
     npy_refused(

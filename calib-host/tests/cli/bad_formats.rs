@@ -11,7 +11,9 @@ use parquet::basic::Compression as Codec;
 use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
-use crate::refusal::{CLASSES, DATA, DTYPE, EVERY_ROW, INTEGERS, LOGIT, ROW, SHAPE, good, refused};
+use crate::refusal::{
+    CLASSES, DATA, DTYPE, EVERY_ROW, INTEGERS, LOGIT, ONE_OF_TWO, ROW, SHAPE, good, refused,
+};
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
 
@@ -154,14 +156,13 @@ fn json_lines_that_are_wrong() {
     }
     let lists = format!(", column score: the column holds lists or objects, not numbers\n{CHOOSE}");
     fit_refused("bad.jsonl", line("{\"score\": [0.2], \"label\": 1}"), &lists);
-    let there =
-        "  hint: the columns are \"p\", \"label\": choose with --score-column, --label-column or the like\n";
+    let there = "  hint: the columns are \"p\", \"label\": try --score-column \"p\"\n";
     fit_refused(
         "bad.jsonl",
         "{\"p\": 1, \"label\": 1}",
         &format!(", column score: there is no such column\n{there}"),
     );
-    let not_utf8 = ", line 2: the text is not UTF-8\n  hint: save the file as UTF-8\n";
+    let not_utf8 = ", line 2: the text is not UTF-8, and may be Latin-1 or Windows-1252\n  hint: save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`\n";
     fit_refused("bad.jsonl", b"{\"score\": 1, \"label\": 1}\n{\"a\": \"\xff\"}\n", not_utf8);
     let array = ", line 1: not a JSON object: it is another kind of value\n";
     fit_refused("bad.json", "[{\"score\": 1, \"label\": 1}]", &format!("{array}{OBJECT}"));
@@ -225,11 +226,10 @@ fn archives_that_are_wrong() {
     let size = not("an array in it has 448 bytes, its list of members says 4294967280");
     fit_refused("bad.npz", &liar, &format!(", column score: {size}"));
 
-    let there =
-        "  hint: the columns are \"p\", \"label\": choose with --score-column, --label-column or the like\n";
+    let there = "  hint: the columns are \"p\", \"label\": try --score-column \"p\"\n";
     let missing = format!(", column score: there is no such column\n{there}");
     fit_refused("bad.npz", table(&[("p", scores().1), y()]), &missing);
-    let shape = format!(", column score: the shape is (20, 2), expected (rows,)\n{SHAPE}");
+    let shape = format!(", column score: the shape is (20, 2), expected (rows,)\n{ONE_OF_TWO}");
     fit_refused("bad.npz", table(&[("score", scores().1.shape(&[20, 2])), y()]), &shape);
     let expected = "expected float16, float32 or float64 scores, or integer labels";
     let dtype = format!(", column score: the dtype is |O, {expected}\n{DTYPE}");
@@ -349,8 +349,7 @@ fn arrow_and_parquet_with_wrong_values() {
         assert!(run.stderr.ends_with(&format!(", not numbers\n{CHOOSE}")), "{}", run.stderr);
     }
     let scores = column::<Float64Array>(vec![0.5, 0.5]);
-    let there =
-        "  hint: the columns are \"p\", \"label\": choose with --score-column, --label-column or the like\n";
+    let there = "  hint: the columns are \"p\", \"label\": try --score-column \"p\"\n";
     for (name, bytes) in columnar(&batch(&[("p", scores.clone()), ("label", labels())])) {
         fit_refused(name, bytes, &format!(", column score: there is no such column\n{there}"));
     }

@@ -83,8 +83,8 @@ fn labels_that_are_no_labels() {
         ("-1", "the label -1 is out of range: the 2 classes are 0 to 1"),
         ("1e3", "the label 1000 is out of range: the 2 classes are 0 to 1"),
         ("0.5", "\"0.5\" is not a whole number"),
-        ("yes", "\"yes\" is not a whole number"),
-        ("True", "\"True\" is not a whole number"),
+        ("sick", "\"sick\" is not a whole number"),
+        ("truth", "\"truth\" is not a whole number"),
         ("NaN", "\"NaN\" is not a whole number"),
     ] {
         let csv = format!("score,label\n0.1,0\n0.2,{label}\n0.3,1\n0.4,0\n");
@@ -126,7 +126,7 @@ fn lines_are_counted_as_an_editor_does() {
     }
     let ragged = format!("error: bad.csv, line 4: the number of fields is 3, the header has 2\n{ROW}");
     csv_refused("score,label\r\n0.1,0\r\n\r\n0.2,1,7\r\n", &ragged);
-    let not_utf8 = "error: bad.csv, line 4: the text is not UTF-8\n  hint: save the file as UTF-8\n";
+    let not_utf8 = "error: bad.csv, line 4: the text is not UTF-8, and may be Latin-1 or Windows-1252\n  hint: save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`\n";
     csv_refused(b"score,label\r\n0.1,0\r\n\r\n0.2,\xff\r\n", not_utf8);
 }
 
@@ -143,19 +143,26 @@ fn tables_of_another_form() {
             &format!("error: bad.csv, line 3: the number of fields is {fields}, the header has 2\n{ROW}"),
         );
     }
-    for (csv, column, there) in [
-        ("p,label\n0.1,0\n", "score", "\"p\", \"label\""),
-        ("score,y\n0.1,0\n", "label", "\"score\", \"y\""),
-        ("score;label\n0.1;0\n", "label", "\"score;label\""),
+    for (csv, column, hint) in [
+        ("p,label\n0.1,0\n", "score", "\"p\", \"label\": try --score-column \"p\""),
+        ("score,y\n0.1,0\n", "label", "\"score\", \"y\": try --label-column \"y\""),
+        ("score,Label\n0.1,0\n", "label", "\"score\", \"Label\": did you mean \"Label\"?"),
+        (
+            "score,z\n0.1,0\n",
+            "label",
+            "\"score\", \"z\": choose with --score-column, --label-column or the like",
+        ),
     ] {
-        csv_refused(
-            csv,
-            &format!(
-                "error: bad.csv, column {column}: there is no such column\n  \
-             hint: the columns are {there}: choose with --score-column, --label-column or the like\n"
-            ),
+        let expected = format!(
+            "error: bad.csv, column {column}: there is no such column\n  hint: the columns are {hint}\n"
         );
+        csv_refused(csv, &expected);
     }
+    csv_refused(
+        "0.1,0\n0.2,1\n",
+        "error: bad.csv, column label: there is no such column\n  hint: the first line is \"0.1\", \"0\": if these are data, put \
+         a line with the names of the columns above it\n",
+    );
     for (csv, column) in
         [("score,label,score\n0.1,0,0.1\n", "score"), ("score,label,label\n0.1,0,0\n", "label")]
     {
@@ -164,14 +171,12 @@ fn tables_of_another_form() {
         );
         csv_refused(csv, &stderr);
     }
-    for (csv, line) in [
-        (&b"score,label\n0.1,0\n0.2,\xff\n"[..], 3),
-        (b"sc\xffore,label\n0.1,0\n", 1),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 1),
-    ] {
+    for (csv, line) in [(&b"score,label\n0.1,0\n0.2,\xff\n"[..], 3), (b"sc\xffore,label\n0.1,0\n", 1)] {
         csv_refused(
             csv,
-            &format!("error: bad.csv, line {line}: the text is not UTF-8\n  hint: save the file as UTF-8\n"),
+            &format!(
+                "error: bad.csv, line {line}: the text is not UTF-8, and may be Latin-1 or Windows-1252\n  hint: save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`\n"
+            ),
         );
     }
 }
@@ -180,7 +185,7 @@ fn tables_of_another_form() {
 fn labels_that_do_not_match_the_scores() {
     let line = "calib fit --method umd --bins 2 --scores cal.csv --labels bad.csv -o out";
     let stderr = "error: bad.csv, column label: there is no such column\n  \
-                  hint: the columns are \"y\": choose with --score-column, --label-column or the like\n";
+                  hint: the columns are \"y\": try --label-column \"y\"\n";
     refused(&[("bad.csv", text("y\n0\n1\n"))], line, 3, stderr);
     let stderr = format!("error: bad.csv: 2 rows, but cal.csv has 40\n{EVERY_ROW}");
     refused(&[("bad.csv", text("label\n0\n1\n"))], line, 3, &stderr);

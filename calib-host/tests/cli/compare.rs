@@ -206,6 +206,22 @@ fn bins_are_chosen_by_squared_error_and_bound() {
     refused(&[one], "calib bins --scores one.csv", 2, stderr);
 }
 
+/// Whoever follows the advice gets what was asked for.
+#[test]
+fn an_epsilon_that_none_meets_is_answered_with_what_does() {
+    let place = binary_place();
+    let form = "calib compare --scores cal.csv --methods umd --bins 20 --bootstrap 50 --repeats 1 --epsilon 0.1 --json";
+    let got = place.json(form);
+    assert_eq!(got["recommendation"], json!(null));
+    let unmet = &got["unmet"];
+    assert_eq!((&unmet["epsilon"], unmet["without"].is_string()), (&json!(0.1), true), "{got}");
+    let fit = format!("calib fit --method umd --scores cal.csv --bins {} -o few.bin --json", unmet["bins"]);
+    assert!(place.json(&fit)["guarantee"]["epsilon"].as_f64().unwrap() <= 0.1);
+    let plan = place.json(&format!("calib plan --n {} --bins 2 --json", unmet["points"]));
+    assert!(plan.to_string().contains("epsilon"), "{plan}");
+    assert!(got["methods"][0]["behind_best"]["value"].as_f64() == Some(0.0), "{got}");
+}
+
 /// Whoever takes what a comparison recommends has chosen by the labels: the epsilons are those of `fit --candidates`.
 #[test]
 fn a_recommendation_says_among_how_many_it_chose() {

@@ -34,6 +34,44 @@ fn source_code_is_that_of_the_library() {
 }
 
 #[test]
+fn the_extension_tells_the_form() {
+    let place = fitted("umd --bins 5");
+    for (file, format) in
+        [("cal.h", "c"), ("cal.HPP", "c"), ("cal.rs", "rust"), ("copy.cal", "bin"), ("x.bin", "bin")]
+    {
+        place.ok(&format!("calib export cal.bin -o {file}"));
+        place.ok(&format!("calib export cal.bin --format {format} -o said --force"));
+        assert_eq!(place.bytes(file), place.bytes("said"), "{file}");
+    }
+    let stderr =
+        "error: cal.txt has an extension of no form: name it .h, .rs or .bin, or say which with --format\n";
+    let run = place.run("calib export cal.bin -o cal.txt");
+    assert_eq!((run.code, &*run.stderr), (2, stderr));
+}
+
+/// The decimals beside the bits give the same floats, and the first comment has alpha and a function that calls the tables.
+#[test]
+fn what_is_exported_can_be_read() {
+    let place = fitted("umd --bins 5 --alpha 0.2");
+    let stored = StoredArtifact::from_bytes(&place.bytes("cal.bin")).unwrap();
+    for text in [export_c(&stored, "cal").unwrap(), export_rust(&stored, "CAL").unwrap()] {
+        assert!(text.contains("alpha 0.2, epsilon 0."), "{text}");
+        assert!(text.contains("example("), "{text}");
+        let start = text.find("below: ").unwrap();
+        let decimals = text[start..].split("*/").next().unwrap().split("Some(").next().unwrap();
+        let decimals = decimals.replace("//", "");
+        let pairs: Vec<&str> = decimals.split("; ").collect();
+        assert_eq!(pairs.len(), 5, "{decimals}");
+        let bits = |number: &str| number.trim().parse::<f32>().unwrap().to_bits();
+        for (bin, pair) in pairs.into_iter().enumerate() {
+            let (from, value) = pair.split_once(": ").unwrap();
+            assert!(text.contains(&format!("{:#010x}", bits(value))), "{pair}");
+            assert!(bin == 0 || text.contains(&format!("{:#010x}", bits(from))), "{pair}");
+        }
+    }
+}
+
+#[test]
 fn the_artefact_itself_is_exported_unchanged() {
     let place = fitted("isotonic");
     let run = place.command("export cal.bin --format bin -o copy.bin").output().unwrap();

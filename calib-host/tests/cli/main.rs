@@ -46,6 +46,7 @@ mod report_warnings;
 mod same_rows;
 mod sets;
 mod signing;
+mod spreadsheets;
 #[cfg(feature = "serial")]
 mod status;
 #[cfg(feature = "arrow")]

@@ -51,6 +51,11 @@ fn a_comparison_proposes_the_fit_of_what_it_recommends() {
         next(&place.ok(&format!("calib compare --scores cal.csv {columns} {quick}")).stderr).to_owned();
     assert!(line.contains("--scores cal.csv --score-column y_prob --label-column y"), "{line}");
     place.ok(&line);
+    let unmet =
+        format!("calib compare --scores cal.csv {columns} --methods umd,isotonic {quick} --epsilon 0.001");
+    let run = place.ok(&unmet);
+    assert!(run.stdout.contains("\nno method guarantees an epsilon of 0.001; it takes "), "{}", run.stdout);
+    place.ok(&format!("{} --force", next(&run.stderr)));
     for method in ["umd", "irp", "scaling-binning", "isotonic-interpolated", "venn-abers"] {
         let run = place.ok(&format!("calib compare --scores cal.csv {columns} --methods {method} {quick}"));
         // Of a method that is not better than the scores nothing is proposed.

@@ -64,6 +64,7 @@ pub(crate) const DTYPE: &str = "  hint: convert it with NumPy's astype\n";
 pub(crate) const INTEGERS: &str = "  hint: for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype\n";
 pub(crate) const SHAPE: &str =
     "  hint: --scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)\n";
+pub(crate) const ONE_OF_TWO: &str = "  hint: give one number a row: of what predict_proba gives for two classes the column of class 1, `p[:, 1]`\n";
 pub(crate) const NUMPY: &str = "  hint: write it with numpy.save\n";
 pub(crate) const AGAIN: &str = "  hint: write the artefact again with `calib fit`\n";
 pub(crate) const ANOTHER: &str = "  hint: give a file that `calib fit` wrote\n";

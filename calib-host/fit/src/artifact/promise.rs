@@ -323,7 +323,7 @@ fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
                 true => ends.map(|key| Margin::from_key(key).unwrap_or_default().get()),
                 false => ends.map(f32::from_bits),
             };
-            format!("below {lowest} or above {highest}")
+            format!("below {} or above {}", short(lowest), short(highest))
         }
         None => "beyond those of the calibration points".to_owned(),
     };
@@ -358,6 +358,14 @@ pub fn candidates(artifact: &Artifact<'_>) -> u64 {
 fn in_decimals(number: f64) -> String {
     let text = format!("{number:.10}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A score or margin with the digits that give it back, those far from 1 with an exponent.
+fn short(number: f32) -> String {
+    match number.abs() {
+        0.0 | 1e-5..1e7 => number.to_string(),
+        _ => format!("{number:e}"),
+    }
 }
 
 /// Alpha as a fraction: `1 of 10`.
@@ -517,6 +525,20 @@ fn as_written(value: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_far_from_one_have_an_exponent() {
+        for (number, shown) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (0.00001, "0.00001"),
+            (2.099_882_9e-22, "2.0998829e-22"),
+            (-3e38, "-3e38"),
+        ] {
+            assert_eq!(short(number), shown);
+        }
+    }
 
     #[test]
     fn a_chance_is_told_in_whole_numbers() {

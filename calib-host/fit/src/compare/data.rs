@@ -173,6 +173,14 @@ impl CompareData {
         }
     }
 
+    /// How many classes there are: 2 of binary scores.
+    pub(super) fn classes(&self) -> usize {
+        match &self.points {
+            Points::Binary(..) => 2,
+            Points::Vectors { vectors, .. } => vectors.classes(),
+        }
+    }
+
     /// What a device is given.
     pub(super) fn input(&self) -> CallInput {
         match &self.points {

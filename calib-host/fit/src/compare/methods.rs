@@ -1,82 +1,13 @@
 //! Comparing calibration methods by repeated cross-validation, or on points of their own.
 
-use calib_core::artifact::Reduction;
-use rayon::prelude::*;
 use serde::Serialize;
 
-use super::data::{Claim, CompareData, Contender, Fitted};
-use crate::artifact::{DeviceCost, device_costs};
+use super::advice::{Advice, Unmet, advise};
+use super::compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, Split};
+use super::data::{Claim, CompareData, Contender};
+use super::judge::{Candidate, HeldOut, Judge};
 use crate::assess::{Bootstrap, EstimateWithInterval, ProperScore};
 use crate::stats::{Units, deal};
-
-/// How to compare.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CompareOptions {
-    /// How held-out points come about.
-    pub split: Split,
-    /// What methods are ranked by.
-    pub score: ProperScore,
-    /// The failure probability of guarantees.
-    pub alpha: f64,
-    /// The widest guarantee that will do; `None` if none is needed.
-    pub epsilon: Option<f64>,
-    /// How to resample for intervals. Its seed also deals out the parts.
-    pub bootstrap: Bootstrap,
-}
-
-/// How held-out points come about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Split {
-    /// The points are dealt out into parts, each of which is calibrated by a fit to the others.
-    CrossValidation {
-        /// The number of parts, at least 2.
-        folds: usize,
-        /// How often the points are dealt out anew, at least 1.
-        repeats: usize,
-    },
-    /// There are points for this alone.
-    Test {
-        /// How many.
-        n: usize,
-    },
-}
-
-/// A method that was compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparedMethod {
-    /// The method's name, as it was given.
-    pub name: String,
-    /// Its parameters.
-    pub parameters: String,
-    /// How many of the probabilities that the log-loss judged gave 0 to what happened, over all repeats, so that their loss is
-    /// that of a probability of 2.2e-16; `None` for the Brier score.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub log_loss_clipped: Option<u64>,
-    /// How many classes or ranks stay uncalibrated in a fit to all points: their points keep their scores.
-    pub uncalibrated_tables: usize,
-    /// The mean loss of held-out points.
-    pub loss: EstimateWithInterval,
-    /// The mean loss less the mean loss of the scores as they are, on the same points: below 0 is better.
-    pub change: EstimateWithInterval,
-    /// The epsilon that a fit to all points guarantees; `None` for no guarantee.
-    pub epsilon: Option<f64>,
-    /// Whether that is narrow enough; `None` if nothing was asked for.
-    pub meets_epsilon: Option<bool>,
-    /// The length of the artefact of a fit to all points.
-    pub len_bytes: usize,
-    /// What a call costs on a device, given what was compared; `None` for forms that were not measured.
-    pub cost: Option<DeviceCost>,
-}
-
-/// A method that could not be fitted to these points.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FailedMethod {
-    /// The method's name, as it was given.
-    pub name: String,
-    /// Why not.
-    pub reason: String,
-}
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -103,20 +34,18 @@ pub struct MethodComparison {
     pub recommendation: Option<String>,
     /// Why.
     pub reason: String,
+    /// What an epsilon takes that was asked for and is out of reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmet: Option<Unmet>,
     /// How many methods were tried of which something may be guaranteed. Whoever takes one of them by this comparison has chosen by
     /// the labels: every epsilon here is for alpha divided by this number, so that all of them hold together.
     pub candidates: u32,
 }
 
-/// The held-out losses of a method, and what a fit to all points is like.
-struct Candidate {
-    losses: Vec<f64>,
-    compared: ComparedMethod,
-}
-
 /// Compares methods, each with a name: every point that is judged is calibrated, with the device's arithmetic, by fits to
 /// other points only. These are the points of the other parts, or, if there are test points, all. The result depends neither
-/// on the order of the points nor on the number of threads. `progress` is called after each of [`fits`] fits.
+/// on the order of the points nor on the number of threads. `progress` is called after each fit
+/// with how many are done, and how many there are in all: [`fits`](super::fits) a method, but one of a method that cannot be fitted.
 ///
 /// The intervals tell the noise of the points that are judged, not the noise of the fits.
 ///
@@ -138,7 +67,7 @@ struct Candidate {
 ///     epsilon: None,
 ///     bootstrap: Bootstrap { kind: IntervalKind::Percentile, resamples: 100, seed: 1, alpha: 0.05 },
 /// };
-/// let comparison = compare_methods(&points, None, &contenders, &options, &|| ());
+/// let comparison = compare_methods(&points, None, &contenders, &options, &|_, _| ());
 /// assert!(comparison.methods[0].loss.value < comparison.uncalibrated.value);
 /// assert!(comparison.recommendation.is_some());
 /// ```
@@ -151,7 +80,7 @@ pub fn compare_methods(
     test: Option<&CompareData>,
     contenders: &[(String, Contender)],
     options: &CompareOptions,
-    progress: &(dyn Fn() + Sync),
+    progress: &(dyn Fn(usize, usize) + Sync),
 ) -> MethodComparison {
     let held_out = match options.split {
         Split::CrossValidation { folds, repeats } => {
@@ -162,26 +91,19 @@ pub fn compare_methods(
     };
     let may_guarantee = contenders.iter().filter(|(_, contender)| contender.may_guarantee()).count();
     let candidates = u32::try_from(may_guarantee).unwrap_or(u32::MAX).max(1);
-    let judge = Judge { points, held_out, options, candidates, progress };
-    let fitted: Vec<Result<Candidate, FailedMethod>> = contenders
-        .par_iter()
-        .map(|(name, contender)| {
-            judge.candidate(name, contender).map_err(|reason| FailedMethod { name: name.clone(), reason })
-        })
-        .collect();
-    let (mut fits, mut failed) = (Vec::new(), Vec::new());
-    for fitted in fitted {
-        match fitted {
-            Ok(candidate) => fits.push(candidate),
-            Err(failure) => failed.push(failure),
-        }
-    }
+    let judge = Judge::new(points, held_out, options, candidates, progress);
+    let (mut fits, failed) = judge.candidates(contenders);
     let judged = test.unwrap_or(points);
     let as_they_are = judged.losses_as_they_are(options.score);
     let uncalibrated = with_intervals(&as_they_are, &mut fits, &judged.units, &options.bootstrap);
-    let mut methods: Vec<ComparedMethod> = fits.into_iter().map(|c| c.compared).collect();
-    methods.sort_by(|a, b| a.loss.value.total_cmp(&b.loss.value).then_with(|| a.name.cmp(&b.name)));
-    let (recommendation, reason) = recommend(&methods, options);
+    fits.sort_by(|a, b| {
+        let (a, b) = (&a.compared, &b.compared);
+        a.loss.value.total_cmp(&b.loss.value).then_with(|| a.name.cmp(&b.name))
+    });
+    let reference = fits.iter().position(|fit| fit.compared.will_do()).unwrap_or(0);
+    with_differences(&mut fits, reference, &judged.units);
+    let methods: Vec<ComparedMethod> = fits.into_iter().map(|c| c.compared).collect();
+    let Advice { recommendation, reason, unmet } = advise(&methods, points, candidates, options);
     MethodComparison {
         n: points.len(),
         clusters: points.has_clusters().then(|| points.units()),
@@ -193,129 +115,8 @@ pub fn compare_methods(
         failed,
         recommendation,
         reason,
+        unmet,
         candidates,
-    }
-}
-
-/// How many fits each method takes.
-///
-/// ```
-/// use calib_fit::compare::{Split, fits};
-///
-/// // One to the points outside each part, and one to all.
-/// assert_eq!(fits(Split::CrossValidation { folds: 5, repeats: 2 }), 11);
-/// ```
-pub fn fits(split: Split) -> usize {
-    match split {
-        Split::CrossValidation { folds, repeats } => 1 + folds * repeats,
-        Split::Test { .. } => 1,
-    }
-}
-
-/// The points that a fit leaves out.
-enum HeldOut<'a> {
-    /// Repeat by repeat, part by part: the indices of the points outside and inside.
-    Parts(Vec<Vec<(Vec<usize>, Vec<usize>)>>),
-    Test(&'a CompareData),
-}
-
-/// Added to the seed, so that random words have a seed of their own.
-const WORDS: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// All that a method is judged by.
-struct Judge<'a> {
-    points: &'a CompareData,
-    held_out: HeldOut<'a>,
-    options: &'a CompareOptions,
-    candidates: u32,
-    progress: &'a (dyn Fn() + Sync),
-}
-
-impl Judge<'_> {
-    fn candidate(&self, name: &str, contender: &Contender) -> Result<Candidate, String> {
-        if self.options.score == ProperScore::LogLoss
-            && self.points.claim() == Some(Claim::AllClasses)
-            && matches!(contender, Contender::Reduced(Reduction::ClassWise, _))
-        {
-            return Err(
-                "its probabilities need not sum to one, and the log-loss is proper only if they do".into()
-            );
-        }
-        let whole = self.fit(self.points, contender)?;
-        let mut clipped = 0;
-        let losses = match &self.held_out {
-            HeldOut::Test(test) => {
-                let losses = self.losses(test, &whole, 0)?;
-                clipped += self.clipped(&losses);
-                losses
-            }
-            HeldOut::Parts(repeats) => {
-                let mut losses = vec![0.0; self.points.len()];
-                for (repeat, parts) in repeats.iter().enumerate() {
-                    let of_parts: Vec<Result<Vec<f64>, String>> = parts
-                        .par_iter()
-                        .enumerate()
-                        .map(|(part, (outside, inside))| {
-                            let fitted = self.fit(&self.points.part(outside), contender)?;
-                            let place = repeat * parts.len() + part;
-                            self.losses(&self.points.part(inside), &fitted, place as u64)
-                        })
-                        .collect();
-                    // The first part that failed says why, whichever thread was first.
-                    for ((_, inside), part) in parts.iter().zip(of_parts) {
-                        let part = part?;
-                        clipped += self.clipped(&part);
-                        for (&i, loss) in inside.iter().zip(part) {
-                            losses[i] += loss / repeats.len() as f64;
-                        }
-                    }
-                }
-                losses
-            }
-        };
-        let log_loss_clipped = (self.options.score == ProperScore::LogLoss).then_some(clipped);
-        let compared = ComparedMethod { log_loss_clipped, ..self.compared(name, &whole) };
-        Ok(Candidate { losses, compared })
-    }
-
-    /// How many losses are those of what was given the probability 0.
-    fn clipped(&self, losses: &[f64]) -> u64 {
-        let most = self.options.score.loss(0.0, true);
-        losses.iter().filter(|&&loss| loss >= most).count() as u64
-    }
-
-    fn fit(&self, points: &CompareData, contender: &Contender) -> Result<Fitted, String> {
-        let fitted =
-            points.fit(contender, (self.options.alpha, self.candidates), self.options.bootstrap.seed);
-        (self.progress)();
-        fitted
-    }
-
-    /// The losses of the part in this place.
-    fn losses(&self, points: &CompareData, fitted: &Fitted, place: u64) -> Result<Vec<f64>, String> {
-        // Words that a randomised method breaks ties with now must have nothing to do with those of its fit, or of other
-        // parts.
-        let seed = (self.options.bootstrap.seed ^ WORDS).wrapping_add(place);
-        points.losses(&fitted.stored, self.options.score, seed)
-    }
-
-    /// What a fit to all points is like, without its losses.
-    fn compared(&self, name: &str, whole: &Fitted) -> ComparedMethod {
-        let artifact = whole.stored.artifact();
-        let unknown = EstimateWithInterval { value: f64::NAN, interval: None };
-        let narrow_enough = |wanted| whole.epsilon.is_some_and(|epsilon| epsilon <= wanted);
-        ComparedMethod {
-            name: name.into(),
-            parameters: artifact.header().provenance.parameters.into(),
-            log_loss_clipped: None,
-            uncalibrated_tables: whole.uncalibrated_tables,
-            loss: unknown,
-            change: unknown,
-            epsilon: whole.epsilon,
-            meets_epsilon: self.options.epsilon.map(narrow_enough),
-            len_bytes: artifact.len_bytes(),
-            cost: device_costs(&artifact).into_iter().find(|cost| cost.input == self.points.input()),
-        }
     }
 }
 
@@ -360,37 +161,26 @@ fn with_intervals(
     losses[0]
 }
 
-/// The best of the methods that will do, if it is better than nothing, and why.
-fn recommend(ranked: &[ComparedMethod], options: &CompareOptions) -> (Option<String>, String) {
-    let score = options.score.name();
-    if ranked.is_empty() {
-        return (None, "no method could be fitted".into());
-    }
-    let Some(best) = ranked.iter().find(|method| method.meets_epsilon != Some(false)) else {
-        let wanted = options.epsilon.map_or(String::new(), |epsilon| format!(" of {epsilon}"));
-        return (None, format!("no method guarantees an epsilon{wanted} with so few points"));
+/// Fills in how far every method is behind the one in the place `reference`.
+fn with_differences(candidates: &mut [Candidate], reference: usize, units: &Units) {
+    let Some(best) = candidates.get(reference).map(|best| best.losses.clone()) else {
+        return;
     };
-    let interval = best.change.interval.map_or(String::new(), |i| format!(" [{:+.6}, {:+.6}]", i.lo, i.hi));
-    let change = format!("{score} changes by {:+.6}{interval}", best.change.value);
-    let is_better = best.change.interval.map_or(best.change.value < 0.0, |interval| interval.hi < 0.0);
-    if is_better {
-        let among = if options.epsilon.is_some() { " of those whose guarantee is narrow enough" } else { "" };
-        return (Some(best.name.clone()), format!("it has the lowest {score}{among}, and {change}"));
+    for candidate in candidates {
+        let differences: Vec<f64> = candidate.losses.iter().zip(&best).map(|(a, b)| a - b).collect();
+        let (value, standard_error) = units.mean(&differences);
+        candidate.compared.behind_best = PairedDifference { value, standard_error };
     }
-    (
-        None,
-        format!(
-            "not even {}, the best of those that will do, is better beyond the noise of the points: {change}",
-            best.name
-        ),
-    )
 }
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::Reduction;
+
     use super::*;
     use crate::assess::{AssessOptions, IntervalKind, ProbMatrix, assess_vectors};
     use crate::binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
+    use crate::compare::fits;
     use crate::data::{BinaryData, VectorKind, Vectors};
     use crate::fit::fit_binary;
     use crate::joint::{JointMethod, VectorScalingMethod};
@@ -426,7 +216,13 @@ mod tests {
     }
 
     fn compare(points: &[(f64, bool)], options: &CompareOptions) -> MethodComparison {
-        compare_methods(&CompareData::binary(points.iter().copied(), None), None, &methods(), options, &|| ())
+        compare_methods(
+            &CompareData::binary(points.iter().copied(), None),
+            None,
+            &methods(),
+            options,
+            &|_, _| (),
+        )
     }
 
     /// Logits of three classes, twice as large as they should be.
@@ -492,11 +288,21 @@ mod tests {
     #[test]
     fn what_is_off_is_calibrated_and_the_order_of_the_points_does_not_matter() {
         let mut points = points(|s| s * s * s);
-        let got = compare(&points, &OPTIONS);
+        let told = std::sync::Mutex::new(Vec::new());
+        let data = CompareData::binary(points.iter().copied(), None);
+        let count = |done, total| told.lock().unwrap().push((done, total));
+        let got = compare_methods(&data, None, &methods(), &OPTIONS, &count);
+        // Ten parts less for the method that cannot be fitted.
+        assert_eq!(told.into_inner().unwrap().into_iter().max(), Some((34, 34)));
         assert!(got.recommendation.is_some(), "{}", got.reason);
         assert!(got.methods.windows(2).all(|pair| pair[0].loss.value <= pair[1].loss.value));
         let best = &got.methods[0];
         assert!((best.loss.value - got.uncalibrated.value - best.change.value).abs() < 1e-12);
+        for method in &got.methods {
+            let PairedDifference { value, standard_error } = method.behind_best;
+            assert!((value - (method.loss.value - best.loss.value)).abs() < 1e-12, "{method:?}");
+            assert_eq!(standard_error == 0.0, method.name == best.name, "{method:?}");
+        }
         assert_eq!(got.failed.iter().map(|failed| &*failed.name).collect::<Vec<_>>(), ["too-many"]);
         points.reverse();
         assert_eq!(compare(&points, &OPTIONS), got);
@@ -508,7 +314,7 @@ mod tests {
         let run = |claim, score| {
             let data = CompareData::vectors(&rows, &labels, claim, None).unwrap();
             let options = CompareOptions { score, ..OPTIONS };
-            compare_methods(&data, None, &vector_methods(), &options, &|| ())
+            compare_methods(&data, None, &vector_methods(), &options, &|_, _| ())
         };
         let all = run(Claim::AllClasses, ProperScore::LogLoss);
         assert_eq!(
@@ -547,12 +353,12 @@ mod tests {
         let (calibration, test) = all.split_at(600);
         let data = |points: &[(f64, bool)]| CompareData::binary(points.iter().copied(), None);
         let options = CompareOptions { split: Split::Test { n: 400 }, ..OPTIONS };
-        let calls = std::sync::atomic::AtomicUsize::new(0);
-        let count = || {
-            calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        };
+        let told = std::sync::Mutex::new(Vec::new());
+        let count = |done, total| told.lock().unwrap().push((done, total));
         let got = compare_methods(&data(calibration), Some(&data(test)), &methods(), &options, &count);
-        assert_eq!(calls.into_inner(), 4 * fits(options.split));
+        let mut told = told.into_inner().unwrap();
+        told.sort_unstable();
+        assert_eq!(told, (1..=4 * fits(options.split)).map(|done| (done, 4)).collect::<Vec<_>>());
         // By hand: the same fit, applied to the test points.
         let (scores, labels) = calibration.iter().copied().unzip();
         let fit = fit_binary(
@@ -578,7 +384,7 @@ mod tests {
         let points: Vec<(f64, bool)> = (0..400).map(|i| (0.5, i % 4 == 0)).collect();
         let umd = Contender::Binary(BinaryMethod::UmdRandomized(Umd::new(4), OPTIONS.bootstrap.seed));
         let data = CompareData::binary(points, None);
-        let got = compare_methods(&data, None, &[("umd-randomized".into(), umd)], &OPTIONS, &|| ());
+        let got = compare_methods(&data, None, &[("umd-randomized".into(), umd)], &OPTIONS, &|_, _| ());
         assert!(got.methods[0].loss.value > 0.18, "{:?}", got.methods);
     }
 
@@ -594,7 +400,7 @@ mod tests {
         for seed in 0..30 {
             let bootstrap = Bootstrap { seed, resamples: 5, ..OPTIONS.bootstrap };
             let got =
-                compare_methods(&data, None, &methods, &CompareOptions { bootstrap, ..OPTIONS }, &|| ());
+                compare_methods(&data, None, &methods, &CompareOptions { bootstrap, ..OPTIONS }, &|_, _| ());
             assert_eq!(got.failed, [], "{seed}");
         }
     }
@@ -604,7 +410,8 @@ mod tests {
     fn clipped_misses_of_the_log_loss_are_counted() {
         let data = CompareData::binary(points(|s| s), None);
         let clipped = |score| {
-            let got = compare_methods(&data, None, &methods(), &CompareOptions { score, ..OPTIONS }, &|| ());
+            let got =
+                compare_methods(&data, None, &methods(), &CompareOptions { score, ..OPTIONS }, &|_, _| ());
             let of = |name: &str| got.methods.iter().find(|m| m.name == name).unwrap().log_loss_clipped;
             (of("isotonic"), of("platt"))
         };
@@ -625,7 +432,7 @@ mod tests {
             let bootstrap = Bootstrap { seed, resamples: 2, ..OPTIONS.bootstrap };
             let options = CompareOptions { bootstrap, split, ..OPTIONS };
             pool.install(|| {
-                compare_methods(&data, None, &[("platt".into(), platt.clone())], &options, &|| ())
+                compare_methods(&data, None, &[("platt".into(), platt.clone())], &options, &|_, _| ())
             })
             .failed
         };
@@ -640,7 +447,7 @@ mod tests {
         let data = CompareData::vectors(&rows, &labels, Claim::TopLabel, None).unwrap();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| compare_methods(&data, None, &vector_methods(), &OPTIONS, &|| ()))
+            pool.install(|| compare_methods(&data, None, &vector_methods(), &OPTIONS, &|_, _| ()))
         };
         assert_eq!(on(1), on(3));
     }

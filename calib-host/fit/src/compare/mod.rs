@@ -2,12 +2,15 @@
 //!
 //! Imports every other room.
 
+mod advice;
 mod bins;
+mod compared;
 mod data;
+mod judge;
 mod methods;
 
+pub use advice::Unmet;
 pub use bins::{BinsTried, TestPoints, choose_bins, halves};
+pub use compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, Split, fits};
 pub use data::{Claim, CompareData, Contender};
-pub use methods::{
-    CompareOptions, ComparedMethod, FailedMethod, MethodComparison, Split, compare_methods, fits,
-};
+pub use methods::{MethodComparison, compare_methods};

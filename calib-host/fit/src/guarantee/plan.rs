@@ -9,6 +9,8 @@ use super::theorems::{
 
 /// What a table on the device holds.
 const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
+/// More than anybody has, and exact as a float.
+const MOST_POINTS: u64 = 1 << 52;
 
 /// A choice of bins for so many points, and what the theorems then guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -120,6 +122,15 @@ impl ClassPlan {
         plan(last(n, misses) + 1)
     }
 
+    /// The fewest points that have an epsilon of at most this, all of them in one bin; `None` if not even all that can be counted do.
+    pub fn fewest_points(alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
+        let plan = |n: u64| Self::new(n, n, alpha, divided_among);
+        // Epsilon falls with the points of the one bin.
+        let misses = |n: u64| n < 2 || plan(n).is_some_and(|plan| plan.epsilon > epsilon);
+        let n = last(MOST_POINTS, misses) + 1;
+        plan(n).filter(|plan| plan.epsilon <= epsilon)
+    }
+
     /// The most points, so many to a bin, that have an epsilon of at most this; `None` if not even one bin has it.
     pub fn most_points(points_per_bin: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
         let plan =
@@ -172,6 +183,12 @@ mod tests {
             let most = ClassPlan::most_points(k, 0.1, among, epsilon);
             assert_eq!(most, brute, "{k} {among} {epsilon}");
         }
+        for (among, epsilon) in [(1, 0.2), (10, 0.05), (3, 3.0)] {
+            let plan = |n| ClassPlan::new(n, n, 0.1, among);
+            let brute = (2..).filter_map(plan).find(|plan| plan.epsilon <= epsilon);
+            assert_eq!(ClassPlan::fewest_points(0.1, among, epsilon), brute, "{among} {epsilon}");
+        }
+        assert_eq!(ClassPlan::fewest_points(0.1, 1, 1e-9), None);
         assert_eq!(ClassPlan::new(10, 1, 0.1, 1), None);
         assert_eq!(ClassPlan::new(10, 11, 0.1, 1), None);
     }

@@ -161,6 +161,23 @@ impl Units {
         self.count
     }
 
+    /// Returns the mean of a value of every row, and its standard error where whole units are drawn: that of a ratio of totals
+    /// (Cochran, Sampling Techniques, 1977, section 6.4), which is the usual one where every row is a unit. NaN for a single unit.
+    pub(crate) fn mean(&self, values: &[f64]) -> (f64, f64) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = match &self.of_place {
+            None => values.iter().map(|value| (value - mean).powi(2)).sum(),
+            Some(of_place) => {
+                let mut sums = vec![0.0; self.count];
+                of_place.iter().zip(values).for_each(|(&unit, value)| sums[unit as usize] += value - mean);
+                sums.iter().map(|sum| sum * sum).sum()
+            }
+        };
+        let units = self.count as f64;
+        (mean, (squares * units / (units - 1.0)).sqrt() / n)
+    }
+
     /// Returns the number of rows.
     pub(crate) fn row_count(&self) -> usize {
         self.rows
@@ -237,6 +254,22 @@ mod tests {
         assert_eq!(units.effective_rows(0..4), 2);
         assert_eq!(units.effective_rows([0, 1, 2, 4]), 2);
         assert_eq!(Units::rows(6).effective_rows(0..6), 6);
+    }
+
+    /// Rows that come several times, in a cluster each, tell no more than one of each.
+    #[test]
+    fn the_error_of_a_mean_counts_clusters() {
+        let values = [0.3, -0.1, 0.25, 0.0, 1.0];
+        let (mean, error) = Units::rows(5).mean(&values);
+        let squares: f64 = values.iter().map(|value| (value - 0.29_f64).powi(2)).sum();
+        assert!((mean - 0.29).abs() < 1e-15 && (error - (squares / 4.0 / 5.0).sqrt()).abs() < 1e-15);
+        let clusters = Clusters::new((0..15).map(|row| row / 3));
+        let order = &mut (0..15).collect::<Vec<_>>();
+        let units = Units::new(Some(&clusters), order, |a, b| values[a / 3] == values[b / 3]);
+        let repeated: Vec<f64> = order.iter().map(|&row| values[row / 3]).collect();
+        let (of_clusters, error_of_clusters) = units.mean(&repeated);
+        assert!((of_clusters - mean).abs() < 1e-15 && (error_of_clusters - error).abs() < 1e-15);
+        assert!(Units::rows(1).mean(&[0.5]).1.is_nan());
     }
 
     proptest! {

@@ -4,17 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
-use calib_host::compare::{
-    Claim, CompareData, CompareOptions, MethodComparison, Split, compare_methods, fits,
-};
+use calib_host::compare::{Claim, CompareData, CompareOptions, MethodComparison, Split, compare_methods};
 use calib_host::input::{self, Source};
 use calib_host::report::SAME_ROWS;
 use calib_host::{ScoreKind, VectorKind};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::cli::bar::reading;
+use crate::cli::bar::{FitBar, reading};
 use crate::cli::error::Error;
 use crate::cli::options::{
     ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha,
@@ -28,7 +25,8 @@ use crate::cli::show;
 
 /// Compare calibration methods, and recommend one, or none.
 ///
-/// By repeated cross-validation or on test data.
+/// By repeated cross-validation or on test data. Taken is the smallest artefact that is at most one standard error of the paired
+/// difference behind the best, and surely better than the scores as they are.
 ///
 /// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
 /// fit to all calibration points. Margins are no probabilities: what is called uncalibrated then gives every point the share of
@@ -72,7 +70,8 @@ pub(crate) struct Compare {
     /// out there.
     #[arg(long, value_enum, default_value_t = Metric::Brier)]
     metric: Metric,
-    /// The widest guarantee that will do: others are ranked, but not recommended.
+    /// The widest guarantee that will do: others are ranked, but not recommended. Where none will do, what it takes is told, and
+    /// what to take without it.
     #[arg(long, value_name = "E")]
     epsilon: Option<f64>,
     /// The failure probability of guarantees.
@@ -153,10 +152,11 @@ impl Compare {
                 self.folds
             )));
         }
-        let bar = self.progress_bar(contenders.len() * fits(split), quiet);
+        let bar = FitBar::new(contenders.len(), quiet);
         let options = self.options(split);
-        let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &|| bar.inc(1));
-        bar.finish_and_clear();
+        let told = |done, total| bar.tell(done, total);
+        let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &told);
+        drop(bar);
         comparison.failed.extend(left_out);
         if !self.json {
             show::comparison(&comparison)?;
@@ -170,9 +170,10 @@ impl Compare {
         print_json(&value)
     }
 
-    /// The command that fits what is recommended, if the data can be read again.
+    /// The command that fits what is recommended, or what is without a demand that none meets, if the data can be read again.
     fn fit(&self, comparison: &MethodComparison) -> Option<String> {
-        let name = comparison.recommendation.as_ref()?;
+        let without = || comparison.unmet.as_ref().and_then(|unmet| unmet.without.as_ref());
+        let name = comparison.recommendation.as_ref().or_else(without)?;
         let (flag, path) = match (self.source.binary(), self.source.vectors()) {
             (Some((path, ScoreKind::Probability)), _) => ("--scores", path),
             (Some((path, ScoreKind::Margin)), _) => ("--margins", path),
@@ -227,15 +228,6 @@ impl Compare {
                 alpha: 0.05,
             },
         }
-    }
-
-    /// indicatif draws nothing when standard error is not a terminal.
-    fn progress_bar(&self, fits: usize, quiet: bool) -> ProgressBar {
-        if quiet {
-            return ProgressBar::hidden();
-        }
-        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {eta} left");
-        ProgressBar::new(fits as u64).with_style(style.expect("a valid template"))
     }
 
     fn clusters(&self) -> Option<ClusterSource<'_>> {

@@ -1,7 +1,7 @@
 //! `calib export`
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use calib_host::export::{export_c, export_rust};
 use calib_host::files::{read_artifact, write_file};
@@ -10,15 +10,20 @@ use clap::{Args, ValueEnum};
 use crate::cli::error::Error;
 
 /// Write an artefact as source code, to be built into a firmware.
+///
+/// In C: `#include "cal.h"`, which needs no library, and call what the example in its first comment calls; for a new calibrator the
+/// firmware is built anew. In Rust: `include!("cal.rs")` with calib-core among the dependencies, or put the artefact itself into
+/// flash and parse it, which takes new calibrators without a build.
 #[derive(Args)]
 pub(crate) struct Export {
     /// The artefact.
     artifact: PathBuf,
-    /// The form: `c`, a header in C99 that needs no library but the compiler's own; `rust`, tables for `include!`, which
-    /// need calib-core; `bin`, the artefact as it is. `c` and `rust` take every method and reduction with tables, `rust`
-    /// also scaling functions; neither takes calibrators of whole vectors, a rule for decisions or intervals.
+    /// The form, if the output's extension does not tell: `c` (.h, .hpp), a header in C99 that needs no library but the
+    /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artefact as it is.
+    /// `c` and `rust` take every method and reduction with tables, `rust` also scaling functions; neither takes calibrators of whole
+    /// vectors, a rule for decisions or intervals.
     #[arg(long)]
-    format: SourceForm,
+    format: Option<SourceForm>,
     /// The name that the source code defines, or that what it defines starts with.
     #[arg(long, default_value = "calib")]
     name: String,
@@ -37,10 +42,27 @@ enum SourceForm {
     Bin,
 }
 
+impl SourceForm {
+    /// The form that a file of this name has.
+    fn of(path: &Path) -> Result<Self, Error> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("h" | "hh" | "hpp" | "hxx") => Ok(Self::C),
+            Some("rs" | "in") => Ok(Self::Rust),
+            Some("bin" | "cal") => Ok(Self::Bin),
+            _ => Err(Error::Usage(format!(
+                "{} has an extension of no form: name it .h, .rs or .bin, or say which with --format",
+                path.display()
+            ))),
+        }
+    }
+}
+
 impl Export {
     pub(crate) fn run(self) -> Result<(), Error> {
+        let form = self.format.map_or_else(|| SourceForm::of(&self.output), Ok)?;
         let stored = read_artifact(&self.artifact)?;
-        let text = match self.format {
+        let text = match form {
             SourceForm::Bin => None,
             SourceForm::C => Some(export_c(&stored, &self.name)),
             SourceForm::Rust => Some(export_rust(&stored, &self.name.to_ascii_uppercase())),

@@ -167,8 +167,8 @@ const EXAMPLES: [(&str, &[Example]); 24] = [
     (
         "export",
         &[
-            ("a header in C", "calib export cal.bin --format c -o cal.h"),
-            ("tables in Rust", "calib export cal.bin --format rust -o cal.rs"),
+            ("a header in C", "calib export cal.bin -o cal.h"),
+            ("tables in Rust", "calib export cal.bin -o cal.rs"),
         ],
     ),
     ("keygen", &[("owner.pem to sign with, owner.pem.pub for devices", "calib keygen -o owner.pem")]),

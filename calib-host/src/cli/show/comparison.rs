@@ -66,6 +66,7 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
                 )?;
             }
         }
+        None if comparison.unmet.is_some() => writeln!(out, "{}", comparison.reason)?,
         None => writeln!(out, "leave it uncalibrated: {}", comparison.reason)?,
     }
     Ok(())

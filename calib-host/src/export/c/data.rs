@@ -8,8 +8,13 @@ use minijinja::{Value, context};
 use super::lookup::{ArrayPart, Lookup};
 use crate::export::exported::Exported;
 
-/// Every table: its index, its number of edges, its epsilon and its arrays by name; or none.
-pub(super) fn tables(lookup: &Lookup, tables: &[Option<Exported<'_>>]) -> Vec<Option<Value>> {
+/// Every table: its index, its numbers in decimals, its number of edges, its epsilon and its arrays by name; or none. `lowest` is the
+/// least code, if scores are such.
+pub(super) fn tables(
+    lookup: &Lookup,
+    tables: &[Option<Exported<'_>>],
+    lowest: Option<i32>,
+) -> Vec<Option<Value>> {
     let of_table = |(index, table): (usize, &Option<Exported<'_>>)| {
         let table = table.as_ref()?;
         let array = |part: ArrayPart| {
@@ -17,6 +22,7 @@ pub(super) fn tables(lookup: &Lookup, tables: &[Option<Exported<'_>>]) -> Vec<Op
         };
         Some(context! {
             index,
+            decimals => table.decimals(lowest).join("\n   "),
             edges => table.numbers("edge").map(|edges| edges.len()),
             epsilon => format!("{:#010x}", table.epsilon.unwrap_or(-1.0).to_bits()),
             arrays => lookup.parts().into_iter().filter_map(array).collect::<Value>(),

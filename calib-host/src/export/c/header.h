@@ -1,4 +1,6 @@
-/* {{ title }} */
+/* {{ title }}
+
+   {{ example }} */
 {% include "before.h" %}
 {% if has_tables %}
 {% include "tables.h" %}

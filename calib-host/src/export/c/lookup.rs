@@ -73,6 +73,19 @@ impl Lookup {
         if self.is_margin() { "key" } else { "word.bits" }
     }
 
+    /// What stands in a table that is written in decimals.
+    pub(super) const fn from_each(&self) -> &'static str {
+        match (self.kind, self.is_code(), self.is_margin()) {
+            (Kind::Interpolated, ..) => "knots between which it is a line, and their probabilities",
+            (Kind::VennAbers, ..) => {
+                "from each score on the probabilities with the label 0 and with the label 1"
+            }
+            (_, true, _) => "the probability from each code on",
+            (_, _, true) => "the probability from each margin on",
+            _ => "the probability from each score on",
+        }
+    }
+
     /// The type of a score.
     pub(super) const fn score_type(&self) -> &'static str {
         match self.encoding {

@@ -4,10 +4,12 @@ mod data;
 mod lookup;
 mod rules;
 
+use calib_core::Artifact;
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_fit::artifact::{StoredArtifact, rule_sentences};
 use minijinja::{Environment, Error, context};
 
+use super::example::{in_c, tables_in_words};
 use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
 
@@ -61,13 +63,15 @@ pub(super) fn header(
     environment.get_template("header.h")?.render(context! {
         name,
         NAME => name.to_ascii_uppercase(),
-        title => title(stored).join("\n   ").replace("   \n", "\n"),
+        title => commented(&title(stored)),
+        example => commented(&example(artifact, name)),
         classes => (header.classes > 2 || tables.len() > 1).then_some(header.classes),
         ranks => header.reduction.top_k(),
         parts => lookup.parts(),
-        tables => data::tables(&lookup, tables),
+        tables => data::tables(&lookup, tables, lookup.is_code().then_some(lowest)),
         search => lookup.search(),
         find => lookup.find(),
+        from_each => lookup.from_each(),
         has_empty => lookup.has_empty,
         has_interval => lookup.kind == Kind::VennAbers,
         is_randomized => lookup.kind == Kind::Randomized,
@@ -91,6 +95,21 @@ pub(super) fn header(
             (false, false) => "score",
         },
     })
+}
+
+/// Lines for a comment, of which the first stands where it begins.
+fn commented(lines: &[String]) -> String {
+    lines.join("\n   ").replace("   \n", "\n")
+}
+
+/// How the header is used.
+fn example(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
+    let mut lines = vec!["How it is called, where `use_it` is yours:".into(), String::new()];
+    lines.extend(in_c(artifact, name).into_iter().map(|line| format!("    {line}").trim_end().to_owned()));
+    if let Some(tables) = tables_in_words(artifact) {
+        lines.extend([String::new(), format!("`table` is {tables}.")]);
+    }
+    lines
 }
 
 /// The template of the function that takes the scores of all classes, if there is one.

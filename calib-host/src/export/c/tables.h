@@ -29,6 +29,10 @@ struct {{ name }}_table {
 };
 
 {% for table in tables if table %}
+{% if table.decimals %}
+/* Table {{ table.index }} in decimals, {{ from_each }}.
+   {{ table.decimals }} */
+{% endif %}
 {% for part in parts if table.arrays[part.name] %}
 static const {{ part.type }} {{ name }}_{{ part.name }}_{{ table.index }}[] = {{ "{" }}{{ table.arrays[part.name] }}};
 {% endfor %}

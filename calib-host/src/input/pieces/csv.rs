@@ -12,6 +12,7 @@ use super::column_use::Columns;
 use super::fields::{Fields, HeaderColumn};
 use crate::files::{FileError, Format, Place, Problem};
 use crate::input::csv::fill;
+use crate::input::dialect;
 use crate::input::guard::guarded;
 use crate::input::limit::MAX_READ_BYTES;
 use crate::input::rows::Rows;
@@ -74,6 +75,8 @@ impl CsvPieces {
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(piece_len as u64).read_to_end(&mut start)?;
         let is_table = Format::of(path, &start) == Format::Csv && other_kind(&start).is_none();
+        // Another dialect is read as a whole.
+        let is_table = is_table && dialect::is_plain(&start);
         if !is_table || start.len() < piece_len || start.trim_ascii().is_empty() {
             return Ok(None);
         }

@@ -27,6 +27,7 @@ pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {
     for Exportable { name, stored } in all {
         let artifact = stored.artifact();
         let table = export_rust(stored, &name.to_ascii_uppercase()).unwrap();
+        let table = format!("{table}\n{}", example(&table));
         fs::write(folder.join("src").join(format!("{name}.in")), table).unwrap();
         let asked: Vec<u8> = asked(&artifact).iter().flat_map(|word| word.to_le_bytes()).collect();
         fs::write(folder.join("src").join(format!("{name}.bin")), asked).unwrap();
@@ -46,6 +47,15 @@ pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {
         .unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     run.stdout.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// The function that the first comment shows; nobody calls it.
+fn example(table: &str) -> String {
+    let lines = table.lines().skip_while(|line| !line.starts_with("//     fn example("));
+    let lines = lines.map_while(|line| line.strip_prefix("//     "));
+    let function: Vec<&str> = lines.collect();
+    assert!(function.len() == 4, "{table}");
+    format!("#[allow(dead_code)]\n{}\n", function.join("\n"))
 }
 
 const PROGRAM: &str = "

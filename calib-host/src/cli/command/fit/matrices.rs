@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 use calib_core::artifact::Reduction;
 use calib_host::data::{DataError, RowsHash};
@@ -10,7 +9,6 @@ use calib_host::files::{Place, write_file};
 use calib_host::input::{self, Source};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes};
-use indicatif::ProgressBar;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -107,13 +105,8 @@ impl FitCommand {
         let warnings = Warnings { doubts, ..Warnings::default() };
         warnings.print()?;
         let data = VectorData::new(&vectors, &labels).expect("the rows were checked");
-        // indicatif draws nothing when standard error is not a terminal.
-        let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        let spinner = spinner.with_message(format!("fitting {}", method.method()));
-        spinner.enable_steady_tick(Duration::from_millis(100));
         let fit =
             fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
-        spinner.finish_and_clear();
         let fit = match drawn.filter(Drawn::left_some_out) {
             Some(drawn) => fit?.of_clusters(drawn.of_rows, self.method.seed()),
             None => fit?,

@@ -1,0 +1,131 @@
+//! How what is exported is called: a function for the first comment of the source code.
+
+use calib_core::artifact::{HeaderFlags, Reduction, TableForm};
+use calib_core::{Artifact, ScoreEncoding};
+
+use super::exported::Exported;
+
+/// A function of C that calls the header by its artefact's reduction, line by line. `use_it` is the reader's own.
+pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
+    let header = artifact.header();
+    let upper = name.to_ascii_uppercase();
+    let number = match header.encoding {
+        ScoreEncoding::U8 { .. } => "uint8_t",
+        ScoreEncoding::I8 { .. } => "int8_t",
+        ScoreEncoding::U16 { .. } => "uint16_t",
+        ScoreEncoding::I16 { .. } => "int16_t",
+        _ => "float",
+    };
+    let is_lead = header.flags.contains(HeaderFlags::CLASS_MARGIN);
+    let (word, draw) = match artifact.is_randomized() {
+        true => (", uint32_t random_word", "random_word, "),
+        false => ("", ""),
+    };
+    let (parameters, variables, call) = match header.reduction {
+        _ if artifact.tables().count() == 0 => return without_tables(artifact, name, number),
+        Reduction::Confidence | Reduction::TopLabel => {
+            let scores = if is_lead { "logits" } else { "scores" };
+            let call = format!("{name}_top_label({scores}, {draw}&predicted, &result)");
+            (format!("const {number} *{scores}"), Some("uint32_t predicted;"), call)
+        }
+        Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
+            let call = format!("{name}_top_k(probs, rank, {draw}&class_of_rank, &result)");
+            ("const float *probs, uint32_t rank".into(), Some("uint32_t class_of_rank;"), call)
+        }
+        Reduction::Normalized => return normalized(name, &upper, (word, draw)),
+        _ => {
+            let index = match artifact.tables().count() {
+                1 => "0",
+                _ => "table",
+            };
+            let score = format!("{number} score");
+            let parameters = if index == "0" { score } else { format!("uint32_t table, {score}") };
+            (parameters, None, format!("{name}_calibrate({index}, score, {draw}&result)"))
+        }
+    };
+    let mut lines = vec![format!("void example({parameters}{word})"), "{".into()];
+    lines.push(format!("    struct {name}_result result;"));
+    lines.extend(variables.map(|line| format!("    {line}")));
+    lines.extend([
+        String::new(),
+        format!("    if ({call} == {upper}_OK)"),
+        "        use_it(result.prob);".into(),
+        "}".into(),
+    ]);
+    lines
+}
+
+fn normalized(name: &str, upper: &str, (word, draw): (&str, &str)) -> Vec<String> {
+    vec![
+        format!("void example(const float *probs{word})"),
+        "{".into(),
+        format!("    float calibrated[{upper}_CLASSES];"),
+        String::new(),
+        format!("    if ({name}_normalized(probs, {draw}calibrated) == {upper}_OK)"),
+        "        use_it(calibrated[0]);".into(),
+        "}".into(),
+    ]
+}
+
+/// Of an artefact with thresholds or sets alone.
+fn without_tables(artifact: &Artifact<'_>, name: &str, number: &str) -> Vec<String> {
+    let upper = name.to_ascii_uppercase();
+    if artifact.operating_points().is_some() {
+        return vec![
+            format!("void example({number} score)"),
+            "{".into(),
+            "    int verdict;".into(),
+            String::new(),
+            format!("    if ({name}_verdict(0, score, &verdict) == {upper}_OK)"),
+            format!("        use_it(verdict == {upper}_POSITIVE);"),
+            "}".into(),
+        ];
+    }
+    vec![
+        format!("void example(const {number} *scores)"),
+        "{".into(),
+        "    uint32_t set[4];".into(),
+        String::new(),
+        format!("    if ({name}_set(scores, set) == {upper}_OK)"),
+        "        use_it(set[0] & 1u);".into(),
+        "}".into(),
+    ]
+}
+
+/// What `table` stands for in the example, where it is an argument.
+pub(super) fn tables_in_words(artifact: &Artifact<'_>) -> Option<&'static str> {
+    let header = artifact.header();
+    match header.reduction {
+        _ if artifact.tables().count() < 2 => None,
+        Reduction::Binary if header.flags.contains(HeaderFlags::GROUPED) => Some("the number of the group"),
+        Reduction::ClassWise => Some("the number of the class, from 0"),
+        _ => None,
+    }
+}
+
+/// A function of Rust that looks a score up in the first table, line by line.
+pub(super) fn in_rust(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> Vec<String> {
+    let header = artifact.header();
+    let is_margin = header.encoding.is_margin();
+    // Codes are made by an encoding, which is long to write down: its key stands for all that.
+    let score = match (header.encoding.is_quantized(), is_margin) {
+        (true, _) => "calib_core::QuantizedScore",
+        (false, true) => "calib_core::Margin",
+        (false, false) => "calib_core::Score",
+    };
+    let form = tables.iter().flatten().next().map(|table| table.form);
+    let (word, looked_up) = match form {
+        Some(TableForm::Randomized(_) | TableForm::MarginRandomized(_)) => {
+            (", random_word: u32", "table.lookup(score, random_word).1")
+        }
+        Some(TableForm::Scaling(_) | TableForm::MarginScaling(_)) => ("", "table.prob(score)"),
+        Some(TableForm::Compact(_)) if !header.encoding.is_quantized() => ("", "table.lookup_score(score).1"),
+        _ => ("", "table.lookup(score).1"),
+    };
+    vec![
+        format!("fn example(score: {score}{word}) -> Option<f32> {{"),
+        format!("    let table = {name}[0].as_ref()?;"),
+        format!("    Some({looked_up})"),
+        "}".into(),
+    ]
+}

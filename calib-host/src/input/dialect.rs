@@ -1,0 +1,250 @@
+//! Text tables as spreadsheets, statistics programs and locales write them, turned into the one dialect that is read.
+//!
+//! Only the start of a file decides, so that a table in that dialect costs no more than a look at it.
+
+use std::borrow::Cow;
+
+use ::csv::{ByteRecord, ReaderBuilder};
+
+/// So much of a file is looked at: no more than a piece, so that a file is read alike in pieces and as a whole.
+const START_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 16 };
+
+/// So many records of that.
+const START_RECORDS: usize = 100;
+
+/// What separates fields, the one that is read first.
+const SEPARATORS: [u8; 4] = *b",;\t|";
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Dialect {
+    separator: u8,
+    /// Whether numbers are written as `0,5`.
+    has_decimal_commas: bool,
+}
+
+/// The one that is read.
+const PLAIN: Dialect = Dialect { separator: b',', has_decimal_commas: false };
+
+/// The same table in UTF-8 with `,` between fields and `.` in numbers, each record on its line; `None` if it is written so, or nothing
+/// tells how.
+pub(super) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
+    let text = from_utf16(bytes);
+    let is_decoded = matches!(text, Cow::Owned(_));
+    let (body, named) = separator_line(&text);
+    let dialect = Dialect::of(body, named);
+    match dialect == PLAIN && named.is_none() {
+        true => is_decoded.then(|| text.into_owned()),
+        false => dialect.rewritten(&text, body).or_else(|| is_decoded.then(|| text.to_vec())),
+    }
+}
+
+/// Whether a text that starts so is written as it is read.
+pub(super) fn is_plain(start: &[u8]) -> bool {
+    let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
+    let (body, named) = separator_line(start);
+    !is_utf16 && named.is_none() && Dialect::of(body, None) == PLAIN
+}
+
+/// Text in UTF-16 with a byte order mark as UTF-8; any other as it is.
+fn from_utf16(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let of_pair: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return bytes.into(),
+    };
+    let units = bytes[2..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
+    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    text.into_bytes().into()
+}
+
+/// Takes off a first line such as `sep=;`, which Excel understands, and what it says.
+fn separator_line(text: &[u8]) -> (&[u8], Option<u8>) {
+    let start = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    match start {
+        [b's', b'e', b'p', b'=', separator, rest @ ..]
+            if rest.starts_with(b"\n") || rest.starts_with(b"\r\n") =>
+        {
+            (rest, Some(*separator))
+        }
+        _ => (text, None),
+    }
+}
+
+impl Dialect {
+    /// By the start of a text: the first separator that divides the header, and most records as it does.
+    fn of(text: &[u8], named: Option<u8>) -> Self {
+        let start = &text[..text.len().min(START_LEN_BYTES)];
+        // The last record may go on.
+        let start = match start.len() == START_LEN_BYTES {
+            true => &start[..start.iter().rposition(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1)],
+            false => start,
+        };
+        let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
+        let found =
+            candidates.into_iter().find_map(|separator| Some((separator, records(start, separator)?)));
+        let Some((separator, records)) = found else { return PLAIN };
+        let fields = || records.iter().skip(1).flat_map(ByteRecord::iter);
+        // Between commas a number has no comma, or is a text.
+        let has_decimal_commas = separator != b','
+            && fields().any(|field| with_point(field).is_some())
+            && !fields().any(has_point);
+        Self { separator, has_decimal_commas }
+    }
+
+    /// The table in the dialect that is read, each record on its line of `text`, of which `body` is the end with the records; `None` if it
+    /// has a fault.
+    fn rewritten(self, text: &[u8], body: &[u8]) -> Option<Vec<u8>> {
+        let mut reader = reader(body, self.separator);
+        let mut out = Vec::with_capacity(text.len());
+        let mut record = ByteRecord::new();
+        let mut at = 0;
+        let mut lines = line_feeds(&text[..text.len() - body.len()]);
+        let mut written = 0;
+        while reader.read_byte_record(&mut record).ok()? {
+            let blank = body[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            lines += line_feeds(&body[at..at + blank]);
+            out.resize(out.len() + lines.saturating_sub(written), b'\n');
+            written = written.max(lines);
+            let begin = out.len();
+            for (place, field) in record.iter().enumerate() {
+                if place > 0 {
+                    out.push(b',');
+                }
+                match with_point(field).filter(|_| self.has_decimal_commas) {
+                    Some(number) => out.extend(number),
+                    None => push_field(&mut out, field, record.len() == 1),
+                }
+            }
+            out.push(b'\n');
+            written += line_feeds(&out[begin..]);
+            let end = reader.position().byte() as usize;
+            lines += line_feeds(&body[at + blank..end]);
+            at = end;
+        }
+        Some(out)
+    }
+}
+
+fn reader(bytes: &[u8], separator: u8) -> ::csv::Reader<&[u8]> {
+    ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes)
+}
+
+/// The first records, if the separator divides the header, and most records as it does.
+fn records(start: &[u8], separator: u8) -> Option<Vec<ByteRecord>> {
+    let records: Vec<ByteRecord> =
+        reader(start, separator).into_byte_records().take(START_RECORDS).collect::<Result<_, _>>().ok()?;
+    let width = records.first()?.len();
+    let like_header = records.iter().filter(|record| record.len() == width).count();
+    (width > 1 && 2 * like_header > records.len()).then_some(records)
+}
+
+/// A number with a decimal comma, with a point.
+fn with_point(field: &[u8]) -> Option<Vec<u8>> {
+    let field = field.trim_ascii();
+    let comma = field.iter().position(|&byte| byte == b',').filter(|_| !field.contains(&b'.'))?;
+    let mut number = field.to_vec();
+    number[comma] = b'.';
+    is_number(&number).then_some(number)
+}
+
+/// Whether a field is a number with a decimal point.
+fn has_point(field: &[u8]) -> bool {
+    field.contains(&b'.') && is_number(field.trim_ascii())
+}
+
+fn is_number(field: &[u8]) -> bool {
+    std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
+}
+
+/// A field, in quotes where it needs them; one that is alone and empty would be a blank line.
+fn push_field(out: &mut Vec<u8>, field: &[u8], is_alone: bool) {
+    let is_plain = !field.iter().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'));
+    if is_plain && !(field.is_empty() && is_alone) {
+        out.extend(field);
+        return;
+    }
+    out.push(b'"');
+    for &byte in field {
+        out.extend(std::iter::repeat_n(byte, if byte == b'"' { 2 } else { 1 }));
+    }
+    out.push(b'"');
+}
+
+fn line_feeds(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Option<String> {
+        plain(bytes).map(|text| String::from_utf8(text).unwrap())
+    }
+
+    #[test]
+    fn what_is_plain_is_left_alone() {
+        for text in [
+            "score,label\n0.5,1\n",
+            "score\n0.5\n",
+            "",
+            "\n",
+            "a,b\n\"0,5\",1\n",
+            "name,note\nx,\"a;b;c\"\n",
+            // Ragged rows are told by whoever reads them.
+            "score,label\n0.5\n0.5,1\n0.25,0\n",
+            "\u{feff}score,label\n0.5,1\n",
+        ] {
+            assert_eq!(plain(text.as_bytes()), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn separators_and_decimal_commas_become_the_usual_ones() {
+        for (text, expected) in [
+            ("score;label\n0.5;1\n", "score,label\n0.5,1\n"),
+            ("score;label\n0,5;1\n1;0\n", "score,label\n0.5,1\n1,0\n"),
+            ("score\tlabel\n0,5\t1\n", "score,label\n0.5,1\n"),
+            ("score|label\n,5|1\n1,2E-3|0", "score,label\n.5,1\n1.2E-3,0\n"),
+            // Points are decimal points, so the commas are none.
+            ("s;pair;label\n0.5;1,2;1\n", "s,pair,label\n0.5,\"1,2\",1\n"),
+            ("a;b\n\"x;\"\"y\";1\n", "a,b\n\"x;\"\"y\",1\n"),
+            ("\u{feff}a;b\n1;2\n", "a,b\n1,2\n"),
+            ("sep=;\na;b\n0,5;2\n", "\na,b\n0.5,2\n"),
+            ("sep=,\r\na,b\r\n1,2\r\n", "\na,b\n1,2\n"),
+        ] {
+            assert_eq!(read(text.as_bytes()).as_deref(), Some(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn utf_16_is_read() {
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let text = "\u{feff}Größe\tlabel\r\n0,5\t1\r\n";
+            let bytes: Vec<u8> = text.encode_utf16().flat_map(to_bytes).collect();
+            assert_eq!(read(&bytes).as_deref(), Some("Größe,label\n0.5,1\n"));
+            let plain: Vec<u8> = "\u{feff}a,b\n1,2\n".encode_utf16().flat_map(to_bytes).collect();
+            assert_eq!(read(&plain).as_deref(), Some("a,b\n1,2\n"));
+        }
+    }
+
+    /// Errors name lines of the file.
+    #[test]
+    fn every_record_keeps_its_line() {
+        for ends in ["\n", "\r\n"] {
+            let text = ["a;b", "", "1;x", "\"2\n2\";y", "", "", "3;z", ""].join(ends);
+            let expected = "a,b\n\n1,x\n\"2\n2\",y\n\n\n3,z\n";
+            assert_eq!(read(text.as_bytes()).as_deref(), Some(expected), "{ends:?}");
+        }
+    }
+
+    #[test]
+    fn the_start_decides_for_a_long_table() {
+        let rows = "0,25;1\n".repeat(20_000);
+        let text = read(format!("score;label\n{rows}").as_bytes()).unwrap();
+        assert_eq!(text, format!("score,label\n{}", "0.25,1\n".repeat(20_000)));
+        let late = format!("a,b\n{}x;y\n", "1,2\n".repeat(40_000));
+        assert_eq!(plain(late.as_bytes()), None);
+    }
+}
