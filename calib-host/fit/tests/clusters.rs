@@ -136,7 +136,7 @@ fn compared(rows: &[(f64, bool)], clusters: Option<&Clusters>) -> String {
     let contenders: Vec<_> =
         contenders.into_iter().map(|m| (m.method().to_string(), Contender::Binary(m))).collect();
     let data = CompareData::binary(rows.iter().copied(), clusters);
-    let mut got = compare_methods(&data, None, &contenders, &COMPARE, &|| ());
+    let mut got = compare_methods(&data, None, &contenders, &COMPARE, &|_, _| ());
     got.clusters = None;
     format!("{got:?}")
 }

@@ -110,7 +110,7 @@ impl Exported<'_> {
             }
             TableForm::Compact(table) => {
                 let edges = table.edges().iter().map(|&edge| edge.into());
-                codes(edges, table.values().map(f32::from), lowest)
+                codes(edges, table.values(), lowest)
             }
             _ => Vec::new(),
         };

@@ -74,7 +74,7 @@ impl Lookup {
     }
 
     /// What stands in a table that is written in decimals.
-    pub(super) const fn from_each(&self) -> &'static str {
+    pub(super) const fn beginning_with(&self) -> &'static str {
         match (self.kind, self.is_code(), self.is_margin()) {
             (Kind::Interpolated, ..) => "knots between which it is a line, and their probabilities",
             (Kind::VennAbers, ..) => {

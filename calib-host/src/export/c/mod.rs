@@ -71,7 +71,7 @@ pub(super) fn header(
         tables => data::tables(&lookup, tables, lookup.is_code().then_some(lowest)),
         search => lookup.search(),
         find => lookup.find(),
-        from_each => lookup.from_each(),
+        from_each => lookup.beginning_with(),
         has_empty => lookup.has_empty,
         has_interval => lookup.kind == Kind::VennAbers,
         is_randomized => lookup.kind == Kind::Randomized,
