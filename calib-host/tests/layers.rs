@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 20] = [
+const ROOMS: [&str; 21] = [
     "files",
     "draw",
     "input",
@@ -16,6 +16,7 @@ const ROOMS: [&str; 20] = [
     "cli/closed",
     "cli/error",
     "cli/hints",
+    "cli/working",
     "cli/out",
     "cli/help",
     "cli/bar",
