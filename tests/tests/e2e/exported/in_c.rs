@@ -22,11 +22,16 @@ fn sources() -> PathBuf {
 pub(crate) fn prepare(folder: &Path, artifact: &Artifact<'_>, header: &str) {
     fs::write(folder.join("cal.h"), header).unwrap();
     fs::write(folder.join("case.h"), case(artifact)).unwrap();
-    fs::write(folder.join("example.c"), example(header)).unwrap();
     fs::copy(sources().join("probe.c"), folder.join("probe.c")).unwrap();
 }
 
-/// The function that the header's first comment shows, in a file of its own.
+/// Compiles the function that the header's first comment shows, in a file of its own.
+pub(crate) fn check_example(folder: &Path, header: &str) {
+    let place = folder.join("example.c");
+    fs::write(&place, example(header)).unwrap();
+    compile(folder, "cc", &["-std=c99", "-fsyntax-only"], &[&place]);
+}
+
 fn example(header: &str) -> String {
     let comment = header.split_once("*/").unwrap().0;
     let lines = comment.lines().skip_while(|line| !line.trim_start().starts_with("void example("));
@@ -95,7 +100,6 @@ fn rows<T: Copy, const N: usize>(rows: &[[T; N]], show: impl Fn(T) -> String) ->
 /// What the probe puts out on this machine; its header is also valid C++.
 pub(crate) fn on_host(folder: &Path) -> Vec<u32> {
     let (probe, host) = (folder.join("probe.c"), sources().join("host.c"));
-    compile(folder, "cc", &["-std=c99", "-fsyntax-only"], &[&folder.join("example.c")]);
     compile(folder, "c++", &["-std=c++11", "-fsyntax-only", "-x", "c++"], &[&probe]);
     compile(folder, "cc", &["-std=c99", "-O2", "-o", "probe"], &[&probe, &host]);
     put_out(folder, &mut Command::new(folder.join("probe")))

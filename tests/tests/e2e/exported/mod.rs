@@ -32,6 +32,7 @@ fn c_agrees_with_calib_core_bit_for_bit_on_the_host_and_on_every_core() {
         };
         let folder = tempfile::tempdir().unwrap();
         in_c::prepare(folder.path(), &artifact, &header);
+        in_c::check_example(folder.path(), &header);
         let expected = asked::answers(&artifact);
         compare(&name, "the host", &in_c::on_host(folder.path()), &expected);
         for board in BOARDS {

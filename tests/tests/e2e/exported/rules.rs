@@ -66,7 +66,8 @@ fn points(writer: &mut ArtifactWriter<'_>, keys: &[[u32; 2]]) {
 fn agrees(name: &str, stored: &StoredArtifact, probe: &str, expected: &[u32]) {
     let folder = tempfile::tempdir().unwrap();
     let header = export_c(stored, "calib").unwrap();
-    fs::write(folder.path().join("cal.h"), header).unwrap();
+    fs::write(folder.path().join("cal.h"), &header).unwrap();
+    in_c::check_example(folder.path(), &header);
     let start = "#include \"cal.h\"\nvoid put(uint32_t word);\nvoid finish(void);\n";
     fs::write(folder.path().join("probe.c"), format!("{start}{probe}")).unwrap();
     compare(name, "the host", &in_c::on_host(folder.path()), expected);
