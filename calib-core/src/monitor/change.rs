@@ -26,7 +26,7 @@ const LEAST_WEIGHT: u16 = 1 << 15;
 /// let (mut shift, mut change) = (ShiftMonitor::<4>::new(), ChangeMonitor::<4>::new());
 /// // On average a false alarm in 10 000 predictions, or fewer.
 /// let alarm = LogEvidence::of_one_in(10_000);
-/// let stream = (0..2000).map(|i| i % 4).chain([3; 80]);
+/// let stream = (0..2000).map(|i| i % 4).chain([3; 200]);
 /// let alarms = stream.filter(|&bin| {
 ///     let is_alarm = change.count(bin, &shift, &reference, alarm);
 ///     shift.count(bin);

@@ -26,7 +26,7 @@ const SLACK: i64 = 512;
 ///     // Once in a while is enough: every look costs instructions, and none costs certainty.
 ///     monitor.look(&reference, alarm);
 /// }
-/// assert_eq!(monitor.alarm_at(), Some(4));
+/// assert_eq!(monitor.alarm_at(), Some(9));
 /// assert!(monitor.evidence(&reference).odds() > 1000);
 /// # Ok::<(), calib_core::monitor::ReferenceError>(())
 /// ```
