@@ -79,6 +79,8 @@ pub enum ParseError {
     PredictionSets(SetError),
     /// The groups contradict themselves or the sections that have a part for each.
     Groups(GroupsError),
+    /// What the monitors compare with contradicts itself or the tables.
+    Monitors(MonitorsError),
 }
 
 /// What is wrong with a table of an artefact.
@@ -107,6 +109,21 @@ pub enum TableFault {
     Direct,
     /// The score ranges are not one per table, upside down or not of scores, or one belongs to a table without words.
     Ranges,
+}
+
+/// Why bytes are not the monitors of an artefact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum MonitorsError {
+    /// There are too few or too many words, or not as many tables as the artefact has.
+    Length,
+    /// An alarm would be raised by no evidence.
+    Alarm,
+    /// The gaps of this table are no reference, or not one for each bin.
+    Gaps(usize),
+    /// The edges of this table are not in ascending order.
+    Edges(usize),
 }
 
 impl fmt::Display for ParseError {
@@ -145,6 +162,7 @@ impl fmt::Display for ParseError {
             Self::OperatingPoints(cause) => write!(f, "the operating points: {cause}"),
             Self::PredictionSets(cause) => write!(f, "the prediction sets: {cause}"),
             Self::Groups(cause) => write!(f, "the groups: {cause}"),
+            Self::Monitors(cause) => write!(f, "the monitors: {cause}"),
         }
     }
 }
@@ -167,3 +185,16 @@ impl fmt::Display for TableFault {
 }
 
 impl core::error::Error for ParseError {}
+
+impl fmt::Display for MonitorsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("their number of words or of tables is not the artefact's"),
+            Self::Alarm => f.write_str("an alarm would take no evidence"),
+            Self::Gaps(table) => write!(f, "the gaps of table {table} are not one or more for each bin"),
+            Self::Edges(table) => write!(f, "the edges of table {table} are not in ascending order"),
+        }
+    }
+}
+
+impl core::error::Error for MonitorsError {}

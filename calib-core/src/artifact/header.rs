@@ -347,12 +347,12 @@ impl<'a> Header<'a> {
             }
             SectionKind::PredictionSets => self.method != Method::OperatingPoint,
             SectionKind::Groups => self.reduction.takes_codes(),
-            SectionKind::ScoreRanges if self.method.has_no_calibrator() => false,
+            SectionKind::ScoreRanges | SectionKind::Monitors if self.method.has_no_calibrator() => false,
             SectionKind::BinFlags => matches!(
                 tables,
                 Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
             ),
-            SectionKind::ScoreRanges => self.reduction != Reduction::Joint,
+            SectionKind::ScoreRanges | SectionKind::Monitors => self.reduction != Reduction::Joint,
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
             }

@@ -68,11 +68,13 @@ pub enum SectionKind {
     Groups = 34,
     /// Which classes are in the set of a vector of scores.
     PredictionSets = 35,
+    /// What monitors compare with.
+    Monitors = 36,
 }
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 23] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -96,6 +98,7 @@ impl SectionKind {
         Self::OperatingPoints,
         Self::Groups,
         Self::PredictionSets,
+        Self::Monitors,
     ];
 
     /// Returns the index in [`SectionKind::ALL`] of the kind with this number.

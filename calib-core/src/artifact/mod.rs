@@ -35,6 +35,7 @@
 //! | 33 | operating points, may be absent, mandatory if there | four bytes: the number of groups `G` or 1, of thresholds a group (2 if scores are referred), flags (1 if a referral raises the alarm), of promises `P`; for each group its thresholds in ascending order, each 5 u32: a key, then of the calibration rows those of class 1, those of them at or above the key, those of class 0, those of them at or above the key; `P` promises of four words: u32 accuracy (0 sensitivity, 1 specificity, 2 and 3 positive and negative predictive value), level, confidence, prevalence or 0 |
 //! | 34 | groups, may be absent, mandatory if there | a byte with the number `G`; `G` names, a byte with the length before each |
 //! | 35 | prediction sets, may be absent, mandatory if there | four bytes: the conformity (0 score, 1 margin), flags (1 never empty, 2 by class), 0, 0; alpha; confidence or 0; one pair for all or a pair for each class: u32 rows, u32 key of the least conformity in a set, 0 if every class is in it |
+//! | 36 | monitors, optional, beside tables | four u32: one in how many lives a shift's alarm may be false, how many predictions are between false alarms of a change, one in how many lives an alarm about the promise may be false, and 1 if bins are the monitors' own; then a ragged pool: for each table the gaps of its `B` bins, and, if bins are their own, `B - 1` edges as keys; no words for a table without a monitor |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //! | 66 | sample, optional, before 65, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
@@ -54,8 +55,8 @@
 //! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables. The header's `C` bins are cells of
 //! the simplex; values are `L` probabilities for each cell.
 //!
-//! This room imports [`score`](crate::score), [`outcome`](crate::outcome), [`table`](crate::table), [`vector`](crate::vector)
-//! and [`decision`](crate::decision). [`Artifact`] reads, [`ArtifactWriter`] writes.
+//! This room imports [`score`](crate::score), [`outcome`](crate::outcome), [`table`](crate::table), [`vector`](crate::vector),
+//! [`decision`](crate::decision) and [`monitor`](crate::monitor). [`Artifact`] reads, [`ArtifactWriter`] writes.
 
 mod crc32c;
 mod error;
@@ -65,6 +66,7 @@ mod header;
 mod identity;
 mod joint;
 mod layout;
+mod monitors;
 mod parsed;
 mod pool;
 mod prefix;
@@ -75,12 +77,13 @@ mod writer;
 
 pub(crate) use crc32c::CRC_32C;
 pub use crc32c::crc32c;
-pub use error::{ParseError, TableFault};
+pub use error::{MonitorsError, ParseError, TableFault};
 pub use form::TableForm;
 pub use groups::{Groups, GroupsError};
 pub use header::{Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Theorem};
 pub use identity::{ClassifierId, Identity};
 pub use layout::{FORMAT_VERSION, PREFIX_LEN, SectionKind};
+pub use monitors::{Alarms, MonitorParts, Monitors};
 pub use parsed::Artifact;
 pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};
 pub use tables::{Table, Tables};

@@ -6,6 +6,7 @@ use super::header::{Header, HeaderFlags, Method, Reduction};
 use super::identity::{ClassifierId, Identity};
 use super::joint;
 use super::layout::{PREFIX_LEN, SectionKind, array_at};
+use super::monitors::Monitors;
 use super::prefix::Prefix;
 use super::section::Payloads;
 use super::signature::{SIGNATURE_SECTION_LEN, Signature};
@@ -39,6 +40,7 @@ pub struct Artifact<'a> {
     signature: Option<Signature<'a>>,
     groups: Option<Groups<'a>>,
     rule: Rule<'a>,
+    monitors: Option<Monitors<'a>>,
 }
 
 /// What is done: an artefact says it in one way at most.
@@ -149,6 +151,9 @@ impl<'a> Artifact<'a> {
             let grouped = groups.filter(|_| header.flags.contains(HeaderFlags::GROUPED));
             Tables::parse(&sections, &header, grouped.map_or(1, |groups| groups.count()))?
         };
+        let monitors = sections.get(SectionKind::Monitors).map(|payload| {
+            Monitors::parse(payload, tables.count(), |table| Some(tables.get(table)?.form.bins()))
+        });
         let counter = sections.get(SectionKind::Counter).and_then(|payload| array_at(payload, 0));
         Ok(Self {
             identity: prefix.identity,
@@ -158,6 +163,7 @@ impl<'a> Artifact<'a> {
             joint,
             groups,
             rule,
+            monitors: monitors.transpose().map_err(ParseError::Monitors)?,
             counter: counter.map_or(0, u32::from_le_bytes),
             signature: sections.get(SectionKind::Signature).and_then(Signature::parse),
         })
@@ -233,6 +239,11 @@ impl<'a> Artifact<'a> {
     /// Returns the groups, if tables or thresholds are each group's own.
     pub const fn groups(&self) -> Option<&Groups<'a>> {
         self.groups.as_ref()
+    }
+
+    /// Returns what monitors compare with, if the artefact says it.
+    pub const fn monitors(&self) -> Option<Monitors<'a>> {
+        self.monitors
     }
 
     /// Tells whether calibrating takes a random word, as in

@@ -77,19 +77,29 @@ impl<'s> WordWriter<'s> {
 
     /// Writes a pool and returns its length in bytes. `put` writes a table's words.
     pub(super) fn pool<T>(
-        mut self,
+        self,
         tables: &[Option<T>],
         mut put: impl FnMut(&T, &mut Self) -> Option<()>,
     ) -> Option<usize> {
-        self.word(u32::try_from(tables.len()).ok()?)?;
+        self.tables(tables.len(), |i, out| match tables.get(i).and_then(Option::as_ref) {
+            Some(table) => put(table, out),
+            None => Some(()),
+        })
+    }
+
+    /// The same for `count` tables, of which `put` writes the one with a number.
+    pub(super) fn tables(
+        mut self,
+        count: usize,
+        mut put: impl FnMut(usize, &mut Self) -> Option<()>,
+    ) -> Option<usize> {
+        self.word(u32::try_from(count).ok()?)?;
         let offsets_at = self.len;
         // Room for the offsets, which are known table by table.
-        (0..=tables.len()).try_for_each(|_| self.word(0))?;
+        (0..=count).try_for_each(|_| self.word(0))?;
         let words_at = self.len;
-        for (i, table) in tables.iter().enumerate() {
-            if let Some(table) = table {
-                put(table, &mut self)?;
-            }
+        for i in 0..count {
+            put(i, &mut self)?;
             let offset = u32::try_from((self.len - words_at) / 4).ok()?;
             let at = offsets_at + 4 * (i + 1);
             *self.space.get_mut(at..)?.first_chunk_mut()? = offset.to_le_bytes();

@@ -6,6 +6,7 @@ use super::form::TableForm;
 use super::header::Header;
 use super::identity::Identity;
 use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
+use super::monitors::MonitorParts;
 use super::pool::{HalfWriter, WordWriter};
 use super::tables::{CODES, Table};
 use super::{groups, joint, prefix};
@@ -193,6 +194,17 @@ impl<'b> ArtifactWriter<'b> {
     pub fn score_ranges(&mut self, ranges: &[Option<[u32; 2]>]) -> Result<(), WriteError> {
         let words = ranges.iter().flat_map(|range| range.unwrap_or_default());
         self.bytes(SectionKind::ScoreRanges, 0, words.flat_map(u32::to_le_bytes))
+    }
+
+    /// Writes what monitors compare with, as a section that a reader may skip. [`Artifact::parse`](super::Artifact::parse) checks it.
+    ///
+    /// # Errors
+    ///
+    /// If the numbers do not fit.
+    pub fn monitors(&mut self, parts: &MonitorParts<'_>) -> Result<(), WriteError> {
+        let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+        let len = parts.write(space).ok_or(WriteError::TooLarge)?;
+        self.close(SectionKind::Monitors as u16, 0, len).ok_or(WriteError::TooLarge)
     }
 
     /// Writes the counter. The section may be left out if the counter is 0.

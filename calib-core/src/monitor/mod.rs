@@ -20,6 +20,7 @@
 //!
 //! This room imports [`outcome`](crate::outcome).
 
+mod alarm;
 mod change;
 mod counts;
 mod evidence;

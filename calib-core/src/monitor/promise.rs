@@ -3,6 +3,7 @@
 use core::cmp::Ordering;
 
 use super::LogEvidence;
+use super::alarm::AlarmAt;
 use super::counts::{count, is_full, total};
 use super::evidence::{exp_of_minus, from_log, times};
 use super::log_ratio::{ln_ratio, product};
@@ -44,14 +45,13 @@ const SLACK: i64 = 128;
 pub struct PromiseMonitor<const B: usize> {
     labelled: [u32; B],
     positives: [u32; B],
-    /// After how many outcomes the alarm was raised; 0 if it was not.
-    alarm_at: u32,
+    alarm_at: AlarmAt,
 }
 
 impl<const B: usize> PromiseMonitor<B> {
     /// Makes a monitor that has seen nothing.
     pub const fn new() -> Self {
-        Self { labelled: [0; B], positives: [0; B], alarm_at: 0 }
+        Self { labelled: [0; B], positives: [0; B], alarm_at: AlarmAt::new(None) }
     }
 
     /// Makes a monitor that has counted before, from what [`PromiseMonitor::counts`] and [`PromiseMonitor::alarm_at`] told. More
@@ -60,7 +60,7 @@ impl<const B: usize> PromiseMonitor<B> {
         for (positives, &labelled) in positives.iter_mut().zip(&labelled) {
             *positives = labelled.min(*positives);
         }
-        Self { labelled, positives, alarm_at: alarm_at.unwrap_or(0) }
+        Self { labelled, positives, alarm_at: AlarmAt::new(alarm_at) }
     }
 
     /// Counts the outcome of a prediction whose score was in this bin. A bin that the monitor does not have, and any when a counter
@@ -120,15 +120,13 @@ impl<const B: usize> PromiseMonitor<B> {
         alarm: LogEvidence,
     ) -> LogEvidence {
         let evidence = self.evidence(promised);
-        if evidence >= alarm && self.alarm_at == 0 {
-            self.alarm_at = self.total();
-        }
+        self.alarm_at.raise(evidence, alarm, self.total());
         evidence
     }
 
     /// Returns after how many outcomes the alarm was raised, if it was.
     pub const fn alarm_at(&self) -> Option<u32> {
-        if self.alarm_at == 0 { None } else { Some(self.alarm_at) }
+        self.alarm_at.get()
     }
 }
 

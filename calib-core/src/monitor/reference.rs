@@ -53,6 +53,13 @@ impl<'a> Reference<'a> {
     ///
     /// With fewer than two bins, a bin without a gap, or more than 2^31 gaps.
     pub fn new(gaps: &'a [u32]) -> Result<Self, ReferenceError> {
+        let mut reference = Self { gaps, total: Self::total(gaps)?, beginning: 0 };
+        reference.beginning = reference.ln_bet_to_urn(gaps.iter().map(|_| 0), 0);
+        Ok(reference)
+    }
+
+    /// Adds the gaps, and checks them as [`Reference::new`] does.
+    pub(crate) fn total(gaps: &[u32]) -> Result<u32, ReferenceError> {
         if gaps.len() < 2 {
             return Err(ReferenceError::Bins);
         }
@@ -60,14 +67,7 @@ impl<'a> Reference<'a> {
             return Err(ReferenceError::NoGap(bin));
         }
         let total = gaps.iter().try_fold(0u32, |sum, &gaps| sum.checked_add(gaps));
-        match total.filter(|&total| total <= 1 << 31) {
-            Some(total) => {
-                let mut reference = Self { gaps, total, beginning: 0 };
-                reference.beginning = reference.ln_bet_to_urn(gaps.iter().map(|_| 0), 0);
-                Ok(reference)
-            }
-            None => Err(ReferenceError::TooManyGaps),
-        }
+        total.filter(|&total| total <= 1 << 31).ok_or(ReferenceError::TooManyGaps)
     }
 
     /// Returns the number of bins.

@@ -1,5 +1,6 @@
 //! Whether predictions come from another distribution than the calibration scores.
 
+use super::alarm::AlarmAt;
 use super::counts::{count, is_full, total};
 use super::{LogEvidence, Reference};
 
@@ -34,23 +35,18 @@ const SLACK: i64 = 512;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ShiftMonitor<const B: usize> {
     counts: [u32; B],
-    /// After how many predictions the alarm was raised; 0 if it was not.
-    alarm_at: u32,
+    alarm_at: AlarmAt,
 }
 
 impl<const B: usize> ShiftMonitor<B> {
     /// Makes a monitor that has seen nothing.
     pub const fn new() -> Self {
-        Self { counts: [0; B], alarm_at: 0 }
+        Self { counts: [0; B], alarm_at: AlarmAt::new(None) }
     }
 
     /// Makes a monitor that has counted before, from [`ShiftMonitor::counts`] and [`ShiftMonitor::alarm_at`].
     pub const fn resumed(counts: [u32; B], alarm_at: Option<u32>) -> Self {
-        let alarm_at = match alarm_at {
-            Some(at) => at,
-            None => 0,
-        };
-        Self { counts, alarm_at }
+        Self { counts, alarm_at: AlarmAt::new(alarm_at) }
     }
 
     /// Counts a prediction whose score is in this bin. A bin that the monitor does not have, and any when a counter
@@ -77,10 +73,10 @@ impl<const B: usize> ShiftMonitor<B> {
         is_full(&self.counts)
     }
 
-    /// Returns the evidence that scores come from another distribution than the reference: never more than there is, and less by at
-    /// most 2^-14 for each bin. None if the reference has more bins than the monitor.
+    /// Returns the evidence that scores come from another distribution than the reference: never more than there is, and its
+    /// logarithm less by at most 2^-14 for each bin and one more. None if the reference has more bins than the monitor.
     ///
-    /// Takes two logarithms a bin and four more.
+    /// Takes two logarithms a bin and two more.
     pub fn evidence(&self, reference: &Reference<'_>) -> LogEvidence {
         if reference.bins() > B {
             return LogEvidence::NONE;
@@ -92,15 +88,13 @@ impl<const B: usize> ShiftMonitor<B> {
     /// Works the evidence out, and raises the alarm if it is as much as this. Once raised, an alarm stays.
     pub fn look(&mut self, reference: &Reference<'_>, alarm: LogEvidence) -> LogEvidence {
         let evidence = self.evidence(reference);
-        if evidence >= alarm && self.alarm_at == 0 {
-            self.alarm_at = self.total();
-        }
+        self.alarm_at.raise(evidence, alarm, self.total());
         evidence
     }
 
     /// Returns after how many predictions the alarm was raised, if it was.
     pub const fn alarm_at(&self) -> Option<u32> {
-        if self.alarm_at == 0 { None } else { Some(self.alarm_at) }
+        self.alarm_at.get()
     }
 }
 

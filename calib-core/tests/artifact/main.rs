@@ -10,6 +10,7 @@ mod golden_margins;
 mod golden_ranges;
 mod joint;
 mod listings;
+mod monitors;
 mod own_table;
 mod properties;
 mod reductions;

@@ -1,7 +1,7 @@
 // The artefacts of the documentation's examples, which include this file.
 
 use calib_core::{ArtifactBuffer, Identity, MarginTable, ScoreEncoding, StepTable};
-use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem};
+use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table, TableForm, Theorem};
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles, SetParts, Threshold, Thresholds,
 };
@@ -11,6 +11,15 @@ use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 /// Two bins of a binary classifier's score: below 0.5 the probability is 0.1, from 0.5 up it is 0.8.
 pub fn binary() -> ArtifactBuffer<128> {
     write(&header(Reduction::Binary, 2, 2), |writer| writer.tables(&[steps()]).unwrap())
+}
+
+/// The same with what monitors compare with: 99 calibration scores, of which the 50th is the edge.
+pub fn monitored() -> ArtifactBuffer<128> {
+    write(&header(Reduction::Binary, 2, 2), |writer| {
+        writer.tables(&[steps()]).unwrap();
+        let gaps = &[&[50, 50][..]];
+        writer.monitors(&MonitorParts { shift: 20, change: 10_000, promise: 100, gaps, edges: None }).unwrap();
+    })
 }
 
 /// The same with a decision rule, which treats above 0.5.
