@@ -262,6 +262,9 @@ mod tests {
     }
 
     proptest! {
+        // Of 15 methods five fits each.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         /// Neither the order of the rows nor repeating them as a weighted row changes any fit.
         #[test]
         fn the_order_of_rows_does_not_matter(
