@@ -288,8 +288,8 @@ fn matrices_that_cannot_be_found() {
     refuse(&[("logits", bad)], "", &format!(", row 1, column 1: the value is NaN\n{GAP}"));
     let no_matrix = good().with("t.parquet", parquet(&table(0.5, Some(1)), Codec::SNAPPY));
     let run = no_matrix.run("calib apply top.bin --logits t.parquet -o out");
-    let stderr =
-        "error: t.parquet: not a NumPy array: it does not start like one\n  hint: write it with numpy.save\n";
+    let stderr = "error: t.parquet: no columns are numbered as classes are\n  hint: the columns are \"score\", \"label\": name those of the \
+                  classes in their order, as in --score-column cat,dog or --score-column p0..p9\n";
     assert_eq!((run.code, run.stderr.as_str()), (3, stderr));
 }
 

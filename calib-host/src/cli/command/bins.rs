@@ -230,11 +230,7 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     let (lowest, highest) = range(uppers.chain(at_most));
     let mut chart = Chart::wide(
         Axis::new("mean squared error (Brier score)", briers.0, briers.1),
-        Axis::new(
-            format!("upper bound of the calibration error, alpha = {alpha} for all together"),
-            lowest.max(0.0),
-            highest,
-        ),
+        Axis::new("upper bound of the calibration error", lowest.max(0.0), highest),
     );
     let mut legend = Vec::new();
     if let Some(most) = at_most {
@@ -257,7 +253,8 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     chart.labels(&labels);
     let description =
         "Of the bounds that will do, the one furthest to the left has the number of bins to take.";
-    chart.file("calibration error against squared error, by number of bins", description, &legend)
+    let title = format!("calibration error against squared error, by number of bins; alpha = {alpha} in all");
+    chart.file(&title, description, &legend)
 }
 
 /// A little more than from the least of the values to the largest.
