@@ -144,6 +144,34 @@ fn a_table_has_fewer_knots_or_none() {
     assert!(two.cox.slope.get().is_ok());
 }
 
+/// Where events are rare, a spline with as many knots as a table has probabilities gives the lowest of them no event at all, and its
+/// estimate is infinite; one with fewer knots is finite. Values of NumPy, by Newton's method from a calibrated start.
+#[test]
+fn a_spline_with_an_infinite_estimate_is_made_of_fewer_knots() {
+    let counts = [(0.0017, 587, 0), (0.0034, 591, 3), (0.005, 639, 2), (0.0084, 621, 7), (0.055, 562, 46)];
+    let of_bin = |(prob, n, positives): (f64, usize, usize)| (0..n).map(move |i| (prob, i < positives));
+    let found = validated(&rows(counts.into_iter().flat_map(of_bin)));
+    // The probabilities do not separate the labels.
+    assert!(found.cox.slope.get().is_ok());
+    let spline = found.spline.get().unwrap();
+    let knots = [0.0017, 0.0034, 0.0084, 0.055].map(|prob: f64| (prob / (1.0 - prob)).ln());
+    assert_eq!(spline.knots.len(), knots.len());
+    spline.knots.iter().zip(knots).for_each(|(&got, wanted)| close(got, wanted, 1e-12));
+    let curve = [
+        0.00036795208269468346,
+        0.0029053403926125277,
+        0.005773292166611401,
+        0.010218614834356394,
+        0.0819075844285127,
+    ];
+    assert_eq!(spline.curve.len(), curve.len());
+    spline.curve.iter().zip(curve).for_each(|(got, wanted)| close(got.value, wanted, 1e-9));
+    // What separates the labels for every spline is told, and not as if the probabilities did.
+    let ends = [(0.1, 50, 0), (0.2, 50, 0), (0.4, 50, 25), (0.6, 50, 50), (0.9, 50, 50)];
+    let found = validated(&rows(ends.into_iter().flat_map(of_bin)));
+    assert!(matches!(found.spline.get(), Err(Undefined::SplineSeparated)), "{:?}", found.spline);
+}
+
 #[test]
 fn what_rows_do_not_determine_is_said() {
     let slope = |points: &[(f64, bool)]| validated(&rows(points.to_vec())).cox.slope.get().map(|_| ());

@@ -84,6 +84,21 @@ fn of_file(error: &FileError) -> Option<String> {
 const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they \
                            are 1/256 and -128";
 
+/// What to do about a row that lacks a value.
+const DROP: &str =
+    "remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many";
+
+/// Whether a text stands for no value.
+fn is_gap(text: &str) -> bool {
+    ["", "na", "n/a", "nan", "null", "none", "#n/a", "<na>", "."].contains(&&*text.trim().to_lowercase())
+}
+
+/// The option that makes a label class 1.
+fn positive(label: &str) -> String {
+    // No label holds a zero, which is all that cannot be quoted.
+    format!("--positive-label {}", shlex::try_quote(label).unwrap_or_default())
+}
+
 /// What to do about a value, or what values add up to.
 fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
@@ -106,14 +121,25 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::AllUncalibrated => {
             "assess rows whose class is calibrated, and whose bins hold calibration points".into()
         }
-        Problem::NaN
-        | Problem::Infinite
+        Problem::NaN | Problem::Missing | Problem::Gaps { .. } => DROP.into(),
+        Problem::NotANumber(text) | Problem::LabelNotInteger(text) if is_gap(text) => DROP.into(),
+        Problem::Infinite
         | Problem::TooLarge32(_)
         | Problem::NotANumber(_)
-        | Problem::Missing
         | Problem::BinNumber(_)
         | Problem::Ragged { .. } => "remove or repair the row".into(),
         Problem::Text(_) => "write numbers as numbers, without quotes".into(),
+        Problem::TwoLabels(labels) => {
+            let [first, second] = labels.each_ref().map(|label| positive(label));
+            format!("say which of them is class 1: {first} or {second}")
+        }
+        Problem::ThirdLabel { .. } => {
+            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest".into()
+        }
+        // The first of two columns without names is taken for the scores.
+        Problem::LabelNotInteger(_) if place.column.as_deref() == Some("1") => {
+            "labels are whole numbers; if they are in the first column: --score-column 1 --label-column 0".into()
+        }
         Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => {
             "labels are class indices from 0 on; for binary data 0 and 1".into()
         }
@@ -142,6 +168,17 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::MissingColumn(there) => missing_column(place, there),
         Problem::NotScalar(_) => "choose another column with --score-column, --label-column or the like".into(),
+        Problem::WhichColumn(there) => {
+            let option = if place.column.as_deref() == Some("label") { "--label-column" } else { "--score-column" };
+            format!("choose one of them: {option} {:?}", there.first().map_or("", String::as_str))
+        }
+        Problem::WhichClasses(lists) => {
+            format!("choose with --score-column: {}", lists.join(" or "))
+        }
+        Problem::NoClasses(there) => format!(
+            "the columns are {}: name those of the classes in their order, as in --score-column cat,dog or --score-column p0..p9",
+            list(there)
+        ),
         Problem::WhichMatrix(there) if there.is_empty() => "give a matrix of shape (rows, classes)".into(),
         Problem::WhichMatrix(there) => {
             format!("the arrays are {}: choose with --score-column", list(there))
@@ -219,11 +256,14 @@ fn is_integer(dtype: &str) -> bool {
 
 /// Which columns there are, and which of them it may be.
 fn missing_column(place: &Place, there: &[String]) -> String {
-    let is_number = |name: &String| name.trim().parse::<f64>().is_ok();
-    if there.len() > 1 && there.iter().all(is_number) {
+    let are_numbered =
+        there.iter().zip(0..).all(|(name, number): (_, usize)| name.trim() == number.to_string());
+    if there.len() > 1 && are_numbered {
         return format!(
-            "the first line is {}: if these are data, put a line with the names of the columns above it",
-            list(there)
+            "the columns have no names, and are called 0 to {}: choose with --score-column and --label-column, as in --score-column 0 \
+             --label-column {}",
+            there.len() - 1,
+            there.len() - 1
         );
     }
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' ', '.'], "");

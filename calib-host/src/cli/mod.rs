@@ -15,6 +15,7 @@ mod out;
 mod paths;
 mod read;
 mod show;
+mod tables;
 mod working;
 
 use std::ffi::OsStr;
@@ -51,10 +52,13 @@ struct Cli {
 
 /// Runs the command and turns its error into sentences and an exit code.
 pub(crate) fn run() -> ExitCode {
-    let program = help::laid_out(Cli::command().color(color()));
+    let program = help::laid_out(tables::with_options(Cli::command()).color(color()));
     let matches = program.clone().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let checked = matches.subcommand().map_or(Ok(()), |(_, matches)| paths::check(matches));
+    if let Some((_, given)) = matches.subcommand() {
+        tables::set(given, cli.quiet);
+    }
     if !cli.command.ends_by_interrupt() {
         // Without it an interrupt ends the program all the same, and leaves what it was writing.
         let _ = ctrlc::set_handler(|| {

@@ -130,10 +130,13 @@ impl Given<'_> {
         given.filter(|(_, path)| path != "-")
     }
 
-    /// The columns that are called otherwise than usual.
+    /// The columns that are called otherwise than usual, and how else the table is read.
     fn columns(&self) -> Vec<String> {
         let columns = ["score-column", "label-column", "cluster-column", "group-column"];
-        columns.iter().flat_map(|name| self.flag(&name.replace('-', "_"), &format!("--{name}"))).collect()
+        let columns =
+            columns.iter().flat_map(|name| self.flag(&name.replace('-', "_"), &format!("--{name}")));
+        let drop = has(self.0, "drop_missing").then(|| "--drop-missing".to_owned());
+        columns.chain(self.flag("positive_label", "--positive-label")).chain(drop).collect()
     }
 
     /// The data of a fit as those that `calib report` takes, with test data beside them.

@@ -52,6 +52,27 @@ pub enum Problem {
         /// The number of classes.
         classes: usize,
     },
+    /// The labels are of two kinds, but not 0 and 1.
+    #[error("the labels are {} and {}, not 0 and 1", shown_label(&.0[0]), shown_label(&.0[1]))]
+    TwoLabels([String; 2]),
+    /// The label is neither of the two that a binary classifier tells apart.
+    #[error("the label {} is neither {}, which is class 1, nor {}, which came before", shown_label(label), shown_label(&labels[0]), shown_label(&labels[1]))]
+    ThirdLabel {
+        /// The label.
+        label: String,
+        /// That of class 1, and that of class 0.
+        labels: [String; 2],
+    },
+    /// The same is wrong in several rows.
+    #[error("{problem}; {rows} of {of} rows lack a value in this column")]
+    Gaps {
+        /// What is wrong.
+        problem: Box<Problem>,
+        /// In so many rows.
+        rows: usize,
+        /// Of so many.
+        of: usize,
+    },
     /// The weight is below 0.
     #[error("the weight {0} is below 0")]
     NegativeWeight(f64),
@@ -105,6 +126,9 @@ pub enum Problem {
     /// The column is not there; these are.
     #[error("there is no such column")]
     MissingColumn(Vec<String>),
+    /// The column is not there; each of these may be it.
+    #[error("there is no such column, and several that may be it: {}", .0.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))]
+    WhichColumn(Vec<String>),
     /// The column is there already, so it cannot be added.
     #[error("the column to be added is there already")]
     ColumnExists,
@@ -176,6 +200,12 @@ pub enum Problem {
     /// Not exactly one array of the archive can be the matrix; these can.
     #[error("there is {} array of two dimensions", if .0.is_empty() { "no" } else { "more than one" })]
     WhichMatrix(Vec<String>),
+    /// Not exactly one group of the table's columns can be the classes; these can.
+    #[error("several groups of columns may be the classes")]
+    WhichClasses(Vec<String>),
+    /// No columns of the table look like classes; these are there.
+    #[error("no columns are numbered as classes are")]
+    NoClasses(Vec<String>),
     /// The array's elements are of this type, not of one of those.
     #[error("the dtype is {}, expected {expected}", start_of(got))]
     Dtype {
@@ -263,6 +293,23 @@ impl Problem {
     pub const CODES: &'static str = "integer codes";
     /// The types of an array of scores, logits or probabilities, in a [`Problem::Dtype`].
     pub const FLOATS: &'static str = "float16, float32 or float64";
+
+    /// The same problem, if several rows of a column have it.
+    pub(crate) fn of_rows(self, rows: usize, of: usize) -> Self {
+        match rows {
+            0 | 1 => self,
+            _ => Self::Gaps { problem: Box::new(self), rows, of },
+        }
+    }
+
+    /// Whether a value is not there.
+    pub(crate) fn is_gap(&self) -> bool {
+        match self {
+            Self::Missing | Self::NaN => true,
+            Self::NotANumber(text) => text.is_empty() || text.eq_ignore_ascii_case("na"),
+            _ => false,
+        }
+    }
 }
 
 /// Text from a file, in quotes, with control characters escaped, and short.
@@ -284,6 +331,11 @@ fn start_of(text: &str) -> String {
 
 fn not_a_number(text: &str) -> String {
     if text.is_empty() { "the field is empty".into() } else { format!("{} is not a number", quoted(text)) }
+}
+
+/// A label: a number as it is, a word in quotes.
+fn shown_label(label: &str) -> String {
+    if label.parse::<f64>().is_ok() { label.into() } else { quoted(label) }
 }
 
 fn code_range(encoding: ScoreEncoding) -> (i32, i32) {

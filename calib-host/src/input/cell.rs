@@ -124,6 +124,30 @@ impl<'t> TableCell<&'t str> {
         if self.is_gap() { Err(Problem::Missing) } else { Ok(self.text().trim().to_owned()) }
     }
 
+    /// The text of a label of any kind.
+    pub(super) fn label_text(self) -> Result<Cow<'t, str>, Problem> {
+        if self.is_missing() {
+            return Err(Problem::NotANumber(String::new()));
+        }
+        Ok(match self.text() {
+            Cow::Borrowed(text) => text.trim().into(),
+            Cow::Owned(text) => text.into(),
+        })
+    }
+
+    /// Whether there is no value, as pandas, R, SAS, databases and Excel write it.
+    pub(super) fn is_missing(self) -> bool {
+        const WORDS: [&str; 8] = ["na", "n/a", "#n/a", "<na>", "nan", "null", "none", "."];
+        let is_word = |text: &str| WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
+        match self {
+            Self::Missing => true,
+            Self::Raw(text) | Self::Text(text) => text.trim().is_empty() || is_word(text.trim()),
+            Self::F32(value) => value.is_nan(),
+            Self::F64(value) => value.is_nan(),
+            Self::Number(_) | Self::Bool(_) | Self::Integer(_) | Self::Unsigned(_) => false,
+        }
+    }
+
     fn is_gap(self) -> bool {
         matches!(self, Self::Missing) || matches!(self, Self::Raw(text) if text.trim().is_empty())
     }

@@ -4,7 +4,7 @@ use calib_core::{Margin, QuantizedScore, ScoreEncoding};
 use calib_fit::data::{CodeVectors, ScoreKind, VectorKind};
 
 use super::column::Column;
-use super::matrix::{array, entry};
+use super::matrix::{array, class_columns, entry};
 use super::source::Source;
 use super::table::Table;
 use crate::files::{Fault, FileError, Format, Place, Problem};
@@ -68,12 +68,11 @@ pub fn scores_of_codes(
         })
     };
     let values = codes(column, encoding)?.into_iter().enumerate().map(score).collect::<Result<_, _>>()?;
-    Ok(Column { values, place: column.place.clone(), rows: column.rows.clone() })
+    Ok(Column { values, place: column.place.clone(), rows: column.rows.clone(), is_whole: column.is_whole })
 }
 
 /// Reads vectors of integer codes, which stand for probabilities or for logits: a NumPy array of two dimensions, or one in an NPZ archive,
-/// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes,
-/// separated by commas.
+/// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes, as there.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
@@ -102,8 +101,8 @@ pub fn code_vectors(
         let (codes, classes) = array.integer_matrix()?;
         return checked(&codes, classes, (encoding, kind), &place, |row, class| entry(&place, row, class));
     }
-    let name = name.ok_or(FileError::NoClassColumns)?;
-    let names: Vec<&str> = name.split(',').map(str::trim).collect();
+    let names = class_columns(source, name)?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let table = Table::read_only(source, &names)?;
     let columns: Vec<Column<i64>> = names.iter().map(|name| table.codes(name)).collect::<Result<_, _>>()?;
     let row = |row: usize| columns.iter().map(move |column| column.values[row]);

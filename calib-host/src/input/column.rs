@@ -17,12 +17,19 @@ pub struct Column<T> {
     pub(super) place: Place,
     /// Where the rows are.
     pub(super) rows: Rows,
+    /// Whether these are all rows of the file.
+    pub(super) is_whole: bool,
 }
 
 impl<T> Column<T> {
     /// The place of a row.
     pub fn at(&self, row: usize) -> Place {
         self.place.clone().row(self.rows.at(row))
+    }
+
+    /// The same rows without their values.
+    pub(super) fn without_values<U>(self) -> Column<U> {
+        Column { values: Vec::new(), place: self.place, rows: self.rows, is_whole: self.is_whole }
     }
 
     /// The column as a whole.
@@ -49,6 +56,7 @@ impl<T: Clone> Column<T> {
             values: rows.iter().map(|&row| self.values[row].clone()).collect(),
             place: self.place.clone(),
             rows: self.rows.part(rows),
+            is_whole: false,
         }
     }
 }
@@ -62,7 +70,8 @@ impl Column<f64> {
     pub fn scores(&self) -> Result<Vec<Score>, FileError> {
         let check = |(row, &value): (usize, &f64)| {
             Score::try_from(value).map_err(|cause| {
-                FileError::input(self.at(row), score_problem(cause, value, Problem::ScoreOutOfRange))
+                let problem = score_problem(cause, value, Problem::ScoreOutOfRange);
+                FileError::input(self.at(row), self.counted(problem))
             })
         };
         self.values.iter().enumerate().map(check).collect()
@@ -80,10 +89,18 @@ impl Column<f64> {
                     true => Problem::TooLarge32(value),
                     false => score_problem(cause, value, Problem::ScoreOutOfRange),
                 };
-                FileError::input(self.at(row), problem)
+                FileError::input(self.at(row), self.counted(problem))
             })
         };
         self.values.iter().enumerate().map(check).collect()
+    }
+
+    /// The problem of a value that is none, with how many others are none.
+    fn counted(&self, problem: Problem) -> Problem {
+        if problem != Problem::NaN || !self.is_whole {
+            return problem;
+        }
+        problem.of_rows(self.values.iter().filter(|value| value.is_nan()).count(), self.len())
     }
 
     /// Checks that every value is a score of this kind.
@@ -121,11 +138,23 @@ impl Column<i64> {
         let bad = |&label: &i64| usize::try_from(label).map_or(true, |label| label >= classes);
         match self.values.iter().position(bad) {
             None => Ok(()),
-            Some(row) => Err(FileError::input(
-                self.at(row),
-                Problem::LabelOutOfRange { label: self.values[row], classes },
-            )),
+            Some(row) => Err(match self.two_kinds().filter(|_| classes == 2) {
+                Some(labels) => FileError::input(self.place.clone(), Problem::TwoLabels(labels)),
+                None => FileError::input(
+                    self.at(row),
+                    Problem::LabelOutOfRange { label: self.values[row], classes },
+                ),
+            }),
         }
+    }
+
+    /// The labels, the smaller one first, if there are two of them, each of several rows.
+    fn two_kinds(&self) -> Option<[String; 2]> {
+        let (low, high) = (self.values.iter().min()?, self.values.iter().max()?);
+        let count = |label: &i64| self.values.iter().filter(|other| *other == label).count();
+        let (of_low, of_high) = (count(low), count(high));
+        let are_two = of_low > 1 && of_high > 1 && of_low + of_high == self.len();
+        are_two.then(|| [low.to_string(), high.to_string()])
     }
 }
 

@@ -5,30 +5,46 @@ use ::csv::{ErrorKind, ReaderBuilder, StringRecord};
 use super::cell::TableCell;
 use super::source::Source;
 use super::table::{Table, Wanted};
+use super::unusual::dialect::columns_without_header;
+use super::unusual::options::TableNote;
 use crate::files::{FileError, Place, Problem, Row};
 
 /// Reads a header and records of the same length.
 pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let mut table = Table::new(source);
-    match fill(&mut table, Place::file(source.path()), source.bytes(), wanted, |line| line)? {
+    let bytes = source.bytes();
+    let columns = if source.options().guess { columns_without_header(bytes) } else { None };
+    if let Some(columns) = columns {
+        source.options().note(&TableNote::NoHeader { file: source.path().into(), columns });
+    }
+    match fill(&mut table, (Place::file(source.path()), bytes), (columns, wanted), |line| line)? {
         0 => Err(FileError::input(Place::file(source.path()), Problem::Empty)),
         _ => Ok(table),
     }
 }
 
-/// Reads a header and records of the same length, of which a line of `bytes` is the line `line_of` of the file. Returns the
-/// number of records.
+/// Reads a header, unless there is none but so many columns, and records of the same length, of which a line of `bytes` is the line
+/// `line_of` of the file. Returns the number of records.
 pub(super) fn fill(
     table: &mut Table,
-    file: Place,
-    bytes: &[u8],
-    wanted: Wanted<'_>,
+    (file, bytes): (Place, &[u8]),
+    (without_header, wanted): (Option<usize>, Wanted<'_>),
     line_of: impl Fn(u64) -> u64,
 ) -> Result<u64, FileError> {
     let fail = |cause| place_error(&file, bytes, &cause, &line_of);
-    let mut reader = ReaderBuilder::new().from_reader(bytes);
-    for name in reader.headers().map_err(fail)? {
-        table.add_column(name, wanted.includes(name));
+    let mut reader = ReaderBuilder::new().has_headers(without_header.is_none()).from_reader(bytes);
+    match without_header {
+        Some(columns) => {
+            for number in 0..columns {
+                let name = number.to_string();
+                table.add_column(&name, wanted.includes(&name));
+            }
+        }
+        None => {
+            for name in reader.headers().map_err(fail)? {
+                table.add_column(name, wanted.includes(name));
+            }
+        }
     }
     let mut record = StringRecord::new();
     let mut records = 0;

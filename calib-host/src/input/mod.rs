@@ -38,7 +38,6 @@ mod column;
 mod column_kind;
 mod costs;
 mod csv;
-mod dialect;
 mod guard;
 mod json_lines;
 mod limit;
@@ -50,6 +49,7 @@ mod read;
 mod rows;
 mod source;
 mod table;
+mod unusual;
 mod values;
 mod weights;
 
@@ -60,9 +60,11 @@ pub use column_kind::{ColumnKind, ShownCell};
 pub use costs::{Costs, read_costs};
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
+
 pub use pieces::{
     BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
 };
 pub use source::{Source, sha256};
 pub use table::{Shown, Table};
+pub use unusual::options::{TableNote, TableOptions};
 pub use weights::{Sample, counted_data, weighted_data};

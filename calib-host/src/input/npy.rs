@@ -1,10 +1,13 @@
 //! NumPy arrays.
 
+use std::collections::HashSet;
+
 use npyz::half::f16;
 use npyz::{DType, NpyHeader, Order};
 
 use super::source::Source;
 use super::table::Table;
+use super::unusual::options::TableNote;
 use super::values::Values;
 use crate::files::{FileError, Format, Place, Problem};
 
@@ -208,18 +211,47 @@ impl NpyArray {
         }
     }
 
-    /// Makes an `(n,)` or `(n, 1)` array a column.
+    /// The same without some rows.
+    #[must_use]
+    pub(super) fn without_rows(self, left_out: &HashSet<usize>) -> Self {
+        let &[rows, columns] = &self.shape[..] else { return self };
+        if left_out.is_empty() {
+            return self;
+        }
+        let (rows, columns) = (rows as usize, columns as usize);
+        let kept: Vec<usize> = (0..rows).filter(|row| !left_out.contains(row)).collect();
+        let entries: Vec<usize> = kept.iter().flat_map(|row| row * columns..(row + 1) * columns).collect();
+        Self { values: self.values.part(&entries), shape: vec![kept.len() as u64, columns as u64], ..self }
+    }
+
+    /// Whether each row of a matrix has an entry that is NaN.
+    pub(super) fn incomplete_rows(&self) -> Option<Vec<bool>> {
+        let &[rows, columns] = &self.shape[..] else { return None };
+        let (rows, columns) = (rows as usize, columns as usize);
+        let is_missing = |place: usize| self.values.cell::<&str>(place).is_missing();
+        Some((0..rows).map(|row| (row * columns..(row + 1) * columns).any(is_missing)).collect())
+    }
+
+    /// Makes an `(n,)` or `(n, 1)` array a column, and where this may be guessed the second column of an `(n, 2)` array of probabilities
+    /// of two classes.
     ///
     /// # Errors
     ///
     /// If it has another shape.
     pub(super) fn fill(self, table: &mut Table, name: &str) -> Result<(), FileError> {
-        let (&[_] | &[_, 1]) = &self.shape[..] else {
-            return Err(self.wrong_shape("(rows,)"));
+        let values = match self.shape[..] {
+            [_] | [_, 1] => self.values,
+            [_, 2] if table.options().guess => {
+                let second = self.values.second_of_two_probs();
+                let Some(second) = second else { return Err(self.wrong_shape("(rows,)")) };
+                table.options().note(&TableNote::SecondColumn { file: self.place.file });
+                second
+            }
+            _ => return Err(self.wrong_shape("(rows,)")),
         };
         let column = table.add_column(name, true);
-        table.set_kind(column, self.values.kind());
-        table.extend(column, self.values);
+        table.set_kind(column, values.kind());
+        table.extend(column, values);
         Ok(())
     }
 

@@ -25,7 +25,7 @@ impl Table {
     ///
     /// As [`Table::read`].
     pub fn read_only(source: &Source, names: &[&str]) -> Result<Self, FileError> {
-        Self::read_wanted(source, Wanted::Only(names))
+        Self::read_wanted(source, Wanted::of(names, source.options()))
     }
 
     pub(super) fn read_wanted(source: &Source, wanted: Wanted<'_>) -> Result<Self, FileError> {
@@ -33,7 +33,7 @@ impl Table {
         if source.bytes().is_empty() {
             return Err(FileError::input(file, Problem::EmptyFile));
         }
-        let table = guarded(&file, source.format(), || match source.format() {
+        let mut table = guarded(&file, source.format(), || match source.format() {
             Format::Csv => csv::read(source, wanted),
             Format::JsonLines => json_lines::read(source, wanted),
             Format::Npy => npy::table(source),
@@ -48,6 +48,9 @@ impl Table {
             }
             Format::Gzip => unreachable!("a source is unpacked when it is read"),
         })?;
+        if !source.left_out().is_empty() {
+            table.leave_out(source.left_out());
+        }
         if table.has_no_rows() {
             return Err(FileError::input(file, Problem::Empty));
         }

@@ -1,14 +1,18 @@
 //! Files and standard input.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use super::dialect;
 use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
+use super::unusual::dialect;
+use super::unusual::gaps::leave_out;
+use super::unusual::options::TableOptions;
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
 
 /// So many bytes are read at a time.
@@ -22,6 +26,9 @@ pub struct Source {
     /// What the bytes are compressed from, or a text table in the dialect that is read.
     unpacked: Option<Vec<u8>>,
     format: Format,
+    options: Arc<TableOptions>,
+    /// The rows that lack a value, if such are left out.
+    left_out: Arc<HashSet<usize>>,
 }
 
 impl Source {
@@ -68,6 +75,47 @@ impl Source {
         paths.iter().map(|path| Self::read(path, watch)).collect()
     }
 
+    /// Reads several files as [`Source::read_all`], of which the tables are read so. Rows that lack a value in one of them, if such are to
+    /// be left out, are left out of all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read_all`].
+    pub fn read_all_with(
+        paths: &[&Path],
+        options: &Arc<TableOptions>,
+        watch: Watch<'_>,
+    ) -> Result<Vec<Self>, FileError> {
+        let sources = Self::read_all(paths, watch)?;
+        let mut sources: Vec<Self> = sources.into_iter().map(|source| source.with_options(options)).collect();
+        leave_out(&mut sources);
+        Ok(sources)
+    }
+
+    /// The same file, of which the tables are read so.
+    #[must_use]
+    pub fn with_options(self, options: &Arc<TableOptions>) -> Self {
+        Self { options: options.clone(), ..self }
+    }
+
+    /// The same file without the rows that are left out of another one, and read as that one is.
+    #[must_use]
+    pub fn beside(self, other: &Self) -> Self {
+        Self { options: other.options.clone(), left_out: other.left_out.clone(), ..self }
+    }
+
+    pub(super) fn options(&self) -> &Arc<TableOptions> {
+        &self.options
+    }
+
+    pub(super) fn left_out(&self) -> &HashSet<usize> {
+        &self.left_out
+    }
+
+    pub(super) fn leave_out(&mut self, rows: &Arc<HashSet<usize>>) {
+        self.left_out = rows.clone();
+    }
+
     pub(super) fn check_paths(paths: &[&Path]) -> Result<(), FileError> {
         if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
             return Err(FileError::TwoStandardInputs);
@@ -88,7 +136,7 @@ impl Source {
         let format = Format::of(&path, &bytes);
         if format != Format::Gzip || bytes.is_empty() {
             let unpacked = if format == Format::Csv { dialect::plain(&bytes) } else { None };
-            return Ok(Self { path, bytes, unpacked, format });
+            return Ok(Self::of(path, bytes, unpacked, format));
         }
         let fail = |problem| FileError::input(Place::file(&path), problem);
         if !bytes.starts_with(b"\x1f\x8b") {
@@ -109,7 +157,11 @@ impl Source {
             inner => inner,
         };
         let plain = if format == Format::Csv { dialect::plain(&unpacked) } else { None };
-        Ok(Self { path, bytes, unpacked: Some(plain.unwrap_or(unpacked)), format })
+        Ok(Self::of(path, bytes, Some(plain.unwrap_or(unpacked)), format))
+    }
+
+    fn of(path: PathBuf, bytes: Vec<u8>, unpacked: Option<Vec<u8>>, format: Format) -> Self {
+        Self { path, bytes, unpacked, format, options: Arc::default(), left_out: Arc::default() }
     }
 
     /// The file's name; "standard input" for what has none.

@@ -1,6 +1,8 @@
 //! Columns by name, whatever the format.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use calib_fit::data::ScoreKind;
 
@@ -9,6 +11,9 @@ use super::column::Column;
 use super::column_kind::{ColumnKind, ShownCell};
 use super::rows::Rows;
 use super::source::Source;
+use super::unusual::labels::labels_of_two;
+use super::unusual::options::TableOptions;
+use super::unusual::usual::{self, NotFound};
 use super::values::Values;
 use crate::files::{FileError, Place, Problem};
 
@@ -27,17 +32,35 @@ pub struct Table {
     rows: Rows,
     /// The dtype of an array that is alone.
     lone_dtype: Option<String>,
+    reading: Reading,
+}
+
+/// How a table is read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading {
+    pub(super) options: Arc<TableOptions>,
+    /// The label that is not class 1, once one was read, where somebody said which label is.
+    pub(super) other_label: Arc<OnceLock<String>>,
+    /// Whether these are all rows of the file.
+    pub(super) is_whole: bool,
+}
+
+impl Reading {
+    /// Of a part of a file, or of all of it.
+    pub(super) fn new(options: &Arc<TableOptions>, is_whole: bool) -> Self {
+        Self { options: options.clone(), other_label: Arc::default(), is_whole }
+    }
 }
 
 #[derive(Clone, Debug)]
-struct NamedColumn {
-    name: String,
+pub(super) struct NamedColumn {
+    pub(super) name: String,
     kind: ColumnKind,
-    content: ColumnContent,
+    pub(super) content: ColumnContent,
 }
 
 #[derive(Clone, Debug)]
-enum ColumnContent {
+pub(super) enum ColumnContent {
     /// Numbers of one type, none missing.
     Typed(Values),
     /// Anything else.
@@ -53,13 +76,23 @@ enum ColumnContent {
 pub(super) enum Wanted<'n> {
     All,
     Only(&'n [&'n str]),
+    /// These, and what may be one of these.
+    Like(&'n [&'n str]),
 }
 
-impl Wanted<'_> {
+impl<'n> Wanted<'n> {
+    /// These, and where columns may be guessed what may be one of these.
+    pub(super) fn of(names: &'n [&'n str], options: &TableOptions) -> Self {
+        if options.guess { Self::Like(names) } else { Self::Only(names) }
+    }
+
     pub(super) fn includes(self, name: &str) -> bool {
         match self {
             Self::All => true,
             Self::Only(names) => names.iter().any(|wanted| *wanted == name.trim()),
+            Self::Like(names) => {
+                names.iter().any(|wanted| *wanted == name.trim() || usual::may_be(wanted, name))
+            }
         }
     }
 }
@@ -99,10 +132,10 @@ impl Table {
             && (!self.is_lone_array() || values.is_float())
             && let Some(values) = values.device_scores(kind)
         {
-            return Ok(Column { values, place, rows: self.rows.clone() });
+            return Ok(self.column_of(values, place));
         }
         let numbers = self.numbers(name)?;
-        Ok(Column { values: numbers.device_scores(kind)?, place: numbers.place, rows: numbers.rows })
+        Ok(Column { values: numbers.device_scores(kind)?, ..numbers.without_values() })
     }
 
     /// A column of labels of two classes, whether each is class 1: the same as [`Table::labels`] followed by
@@ -114,14 +147,15 @@ impl Table {
     pub fn binary_labels(&self, name: &str) -> Result<Column<bool>, FileError> {
         if let (place, ColumnContent::Typed(values)) = self.content(name)?
             && (!self.is_lone_array() || !values.is_float())
+            && self.reading.options.positive_label.is_none()
             && let Some(values) = values.binary_labels()
         {
-            return Ok(Column { values, place, rows: self.rows.clone() });
+            return Ok(self.column_of(values, place));
         }
         let labels = self.labels(name)?;
         labels.check_classes(2)?;
         let values = labels.values.iter().map(|&label| label == 1).collect();
-        Ok(Column { values, place: labels.place, rows: labels.rows })
+        Ok(Column { values, ..labels.without_values() })
     }
 
     /// A column of numbers with gaps: an empty or missing cell is `None`.
@@ -135,14 +169,19 @@ impl Table {
         self.column(name, typed, TableCell::optional_number)
     }
 
-    /// A column of class indices: integers, booleans, or whole numbers written as decimals, such as `1.0`.
+    /// A column of class indices: integers, booleans, or whole numbers written as decimals, such as `1.0`. With a
+    /// [`TableOptions::positive_label`] that label is 1, and the other one 0.
     ///
     /// # Errors
     ///
-    /// If the column is missing or ambiguous, or a cell is not a whole number.
+    /// If the column is missing or ambiguous, or a cell is not a whole number; with a positive label, if there is a third one.
     pub fn labels(&self, name: &str) -> Result<Column<i64>, FileError> {
+        if let Some(positive) = &self.reading.options.positive_label {
+            let texts = self.column(name, |_| None, TableCell::label_text)?;
+            return labels_of_two(texts, positive, &self.reading.other_label);
+        }
         self.check_lone("integers or booleans", is_integer)?;
-        self.column(name, Values::integers, TableCell::label)
+        self.column(name, Values::integers, TableCell::label).map_err(|error| self.of_two_kinds(name, error))
     }
 
     /// A column of integer codes of scores.
@@ -208,8 +247,14 @@ impl Table {
         convert: fn(TableCell<&'t str>) -> Result<T, Problem>,
     ) -> Result<Column<T>, FileError> {
         let (place, content) = self.content(name)?;
-        let of_cell = |row: usize, cell| {
-            convert(cell).map_err(|problem| FileError::input(place.clone().row(self.rows.at(row)), problem))
+        let of_cell = |row: usize, cell: TableCell<&'t str>| {
+            convert(cell).map_err(|problem| {
+                let problem = match cell.is_missing() {
+                    true => self.counted(problem, content),
+                    false => problem,
+                };
+                FileError::input(place.clone().row(self.rows.at(row)), problem)
+            })
         };
         let values = match content {
             ColumnContent::Typed(values) => match typed(values) {
@@ -228,27 +273,77 @@ impl Table {
             ColumnContent::Unusable(problem) => return Err(FileError::input(place, problem.clone())),
             ColumnContent::NotRead => panic!("the column {name} was not asked for when the table was read"),
         };
-        Ok(Column { values, place, rows: self.rows.clone() })
+        Ok(self.column_of(values, place))
+    }
+
+    fn column_of<T>(&self, values: Vec<T>, place: Place) -> Column<T> {
+        Column { values, place, rows: self.rows.clone(), is_whole: self.reading.is_whole }
     }
 
     /// A column and its place; that of an array that is alone, whatever the name.
     fn content(&self, name: &str) -> Result<(Place, &ColumnContent), FileError> {
         Ok(match &self.columns[..] {
             [column] if self.is_lone_array() => (self.file.clone(), &column.content),
-            _ => (self.file.clone().column(name), &self.find(name)?.content),
+            _ => {
+                let column = self.find(name)?;
+                (self.file.clone().column(column.name.trim()), &column.content)
+            }
         })
     }
 
-    fn find(&self, name: &str) -> Result<&NamedColumn, FileError> {
+    /// The column of this name, or one that may be it.
+    pub(super) fn find(&self, name: &str) -> Result<&NamedColumn, FileError> {
         let fail = |problem| FileError::input(self.file.clone().column(name), problem);
-        let mut named = self.columns.iter().filter(|there| there.name.trim() == name);
-        match (named.next(), named.next()) {
-            (Some(column), None) => Ok(column),
-            (Some(_), Some(_)) => Err(fail(Problem::ColumnTwice)),
-            (None, _) => {
-                let there = self.columns.iter().map(|column| column.name.trim().to_owned()).collect();
+        match self.found(name) {
+            Ok(column) => {
+                let options = &self.reading.options;
+                if column.name.trim() != name && !self.is_lone_array() {
+                    options.note_column(&self.file.file, name, &column.name);
+                }
+                Ok(column)
+            }
+            Err(NotFound::Twice) => Err(fail(Problem::ColumnTwice)),
+            Err(NotFound::Several(names)) => Err(fail(Problem::WhichColumn(names))),
+            Err(NotFound::Missing) => {
+                let there = self.column_names().map(|name| name.trim().to_owned()).collect();
                 Err(fail(Problem::MissingColumn(there)))
             }
+        }
+    }
+
+    /// The same without a word about it.
+    pub(super) fn found(&self, name: &str) -> Result<&NamedColumn, NotFound> {
+        if self.is_lone_array() {
+            return self.columns.first().ok_or(NotFound::Missing);
+        }
+        let number = usual::find(name, self.column_names(), self.reading.options.guess)?;
+        Ok(&self.columns[number])
+    }
+
+    pub(super) fn column_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The kinds of labels instead of what is wrong with the first of them, if there are two kinds.
+    fn of_two_kinds(&self, name: &str, error: FileError) -> FileError {
+        let FileError::Input { problem: Problem::LabelNotInteger(_) | Problem::Text(_), .. } = &error else {
+            return error;
+        };
+        let Ok(texts) = self.column(name, |_| None, TableCell::label_text) else { return error };
+        let mut kinds: Vec<&str> = Vec::new();
+        for text in &texts.values {
+            if !kinds.contains(&&**text) {
+                kinds.push(text);
+            }
+            if kinds.len() > 2 {
+                return error;
+            }
+        }
+        match kinds[..] {
+            [first, second] => {
+                FileError::input(texts.place.clone(), Problem::TwoLabels([first.into(), second.into()]))
+            }
+            _ => error,
         }
     }
 
@@ -267,14 +362,14 @@ impl Table {
         }
     }
 
-    fn resolve(&self, cell: TableCell<Span>) -> TableCell<&str> {
+    pub(super) fn resolve(&self, cell: TableCell<Span>) -> TableCell<&str> {
         cell.map_text(|span| &self.text[span.start..span.end])
     }
 }
 
 impl ColumnContent {
     /// The number of cells, if it was read.
-    fn len(&self) -> Option<usize> {
+    pub(super) fn len(&self) -> Option<usize> {
         match self {
             Self::Typed(values) => Some(values.len()),
             Self::Cells(cells) => Some(cells.len()),
@@ -326,7 +421,10 @@ impl<'t> Shown<'t> {
     /// The place of the column that [`Table::numbers`] finds under this name.
     pub fn place(&self, name: &str) -> Option<usize> {
         let is_only = self.table.is_lone_array();
-        self.columns.iter().position(|column| is_only || column.name.trim() == name)
+        let found = self.table.find(name).ok();
+        self.columns
+            .iter()
+            .position(|column| is_only || found.is_some_and(|found| std::ptr::eq(found, *column)))
     }
 
     /// What the cells of a column are.
@@ -375,12 +473,44 @@ impl<'t> Shown<'t> {
 /// What the readers of the formats fill a table with.
 impl Table {
     pub(super) fn new(source: &Source) -> Self {
-        Self::at(Place::file(source.path()), Rows::From(0))
+        let reading = Reading::new(source.options(), true);
+        Self { reading, ..Self::at(Place::file(source.path()), Rows::From(0)) }
     }
 
     /// A table of these rows of a file.
     pub(super) fn at(file: Place, rows: Rows) -> Self {
-        Self { file, columns: Vec::new(), text: String::new(), rows, lone_dtype: None }
+        let reading = Reading::default();
+        Self { file, columns: Vec::new(), text: String::new(), rows, lone_dtype: None, reading }
+    }
+
+    /// The same table, read so.
+    #[must_use]
+    pub(super) fn read_as(self, reading: Reading) -> Self {
+        Self { reading, ..self }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.reading.is_whole
+    }
+
+    /// Takes these rows away.
+    pub(super) fn leave_out(&mut self, left_out: &HashSet<usize>) {
+        let longest = self.columns.iter().filter_map(|column| column.content.len()).max().unwrap_or(0);
+        let kept: Vec<usize> = (0..longest).filter(|row| !left_out.contains(row)).collect();
+        for column in &mut self.columns {
+            match &mut column.content {
+                ColumnContent::Typed(values) if values.len() == longest => *values = values.part(&kept),
+                ColumnContent::Cells(cells) if cells.len() == longest => {
+                    *cells = kept.iter().map(|&row| cells[row]).collect();
+                }
+                _ => {}
+            }
+        }
+        self.rows = self.rows.part(&kept);
+    }
+
+    pub(super) fn options(&self) -> &TableOptions {
+        &self.reading.options
     }
 
     /// Adds a column to be filled; `wanted` or not.

@@ -195,6 +195,39 @@ impl Values {
         each!(self, values => *values = transposed(values, rows, columns));
     }
 
+    /// Some of the values, in the order in which they are given.
+    pub(super) fn part(&self, rows: &[usize]) -> Self {
+        macro_rules! part {
+            ($($variant:ident)*) => {
+                match self {
+                    $(Self::$variant(values) => Self::$variant(rows.iter().map(|&row| values[row]).collect()),)*
+                }
+            };
+        }
+        part!(F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 Bool)
+    }
+
+    /// The second of every two values, if both are always floats in `[0, 1]` that sum to one, or no numbers.
+    pub(super) fn second_of_two_probs(&self) -> Option<Self> {
+        /// As far as half-precision floats round.
+        const TOLERANCE: f64 = 2e-3;
+        if !self.is_float() {
+            return None;
+        }
+        let are_probs = |row: usize| {
+            let [first, second] = [2 * row, 2 * row + 1].map(|place| self.number(place));
+            let is_prob = |value: f64| (0.0..=1.0).contains(&value);
+            first.is_nan() && second.is_nan()
+                || is_prob(first) && is_prob(second) && (first + second - 1.0).abs() <= TOLERANCE
+        };
+        let rows = self.len() / 2;
+        (0..rows).all(are_probs).then(|| self.part(&(0..rows).map(|row| 2 * row + 1).collect::<Vec<_>>()))
+    }
+
+    fn number(&self, row: usize) -> f64 {
+        each!(self, values => values[row].number())
+    }
+
     /// The values as numbers; `None` of booleans, which are none.
     pub(super) fn numbers(&self) -> Option<Vec<f64>> {
         match self {

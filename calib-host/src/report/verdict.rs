@@ -73,7 +73,9 @@ impl Verdict {
             (true, false, true) => PromiseOnRows::Kept,
             (true, false, false) => PromiseOnRows::NotTested,
         };
-        let sentences = vec![of_probabilities(probabilities, metrics, alpha), of_promise(promise, artifact)];
+        let mut sentences =
+            vec![of_probabilities(probabilities, metrics, alpha), of_promise(promise, artifact)];
+        sentences.extend(of_order(metrics, alpha));
         Self { probabilities, promise, sentences }
     }
 
@@ -127,6 +129,18 @@ fn of_probabilities(judgement: Judgement, metrics: &BeforeAfter, alpha: f64) -> 
             points(after.conf_ece.value)
         ),
     }
+}
+
+/// That the scores order the rows no better than chance, unless they surely do: probabilities may be right, and of no use.
+fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
+    let auc = metrics.before.auc.as_ref()?;
+    let Interval { lo, hi } = auc.interval.filter(|interval| interval.lo <= 0.5 && 0.5 <= interval.hi)?;
+    let level = percent_of_success(alpha);
+    Some(format!(
+        "The scores tell these rows apart no better than chance, for all that is seen: the area under the ROC curve is {:.3} ({level} % \
+         interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration makes up for that.",
+        auc.value
+    ))
 }
 
 fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>) -> String {

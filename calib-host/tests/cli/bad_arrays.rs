@@ -4,7 +4,7 @@ use calib_host::input::BinaryFiles;
 
 use crate::npy::{f32s, f64s, labels};
 use crate::refusal::{
-    DATA, DTYPE, INTEGERS, NUMPY, ONE_OF_TWO, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused,
+    DATA, DTYPE, GAP, INTEGERS, NUMPY, ONE_OF_TWO, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused,
 };
 
 #[test]
@@ -31,7 +31,7 @@ fn arrays_of_another_type_or_shape() {
         npy_refused(kind, array.bytes(), &stderr);
     }
     for (kind, array, shape, expected) in [
-        ("scores", floats.clone().shape(&[20, 2]), "(20, 2)", "(rows,)"),
+        ("scores", f64s(&[20, 2], [0.5, 0.25].repeat(20)), "(20, 2)", "(rows,)"),
         ("scores", floats.clone().shape(&[1, 40]), "(1, 40)", "(rows,)"),
         ("scores", f64s(&[], [0.5]), "()", "(rows,)"),
         ("labels", integers.shape(&[20, 2]), "(20, 2)", "(rows,)"),
@@ -124,9 +124,9 @@ fn matrices_that_are_no_logits_or_probabilities() {
         f32s(&[40, 3], rows).bytes()
     };
     for (kind, at, row, problem, hint) in [
-        ("logits", 7, [1.0, f32::NAN, 0.0], "row 7, column 1: the value is NaN", ROW),
+        ("logits", 7, [1.0, f32::NAN, 0.0], "row 7, column 1: the value is NaN", GAP),
         ("logits", 39, [1.0, 0.0, f32::NEG_INFINITY], "row 39, column 2: the value is infinite", ROW),
-        ("probs", 0, [f32::NAN, 0.0, 0.0], "row 0, column 0: the value is NaN", ROW),
+        ("probs", 0, [f32::NAN, 0.0, 0.0], "row 0, column 0: the value is NaN", GAP),
         ("probs", 5, [0.5, 3.0, -1.0], "row 5, column 1: the probability 3 is outside [0, 1]", TO_LOGITS),
         ("probs", 5, [0.5, 0.5, -1.0], "row 5, column 2: the probability -1 is outside [0, 1]", TO_LOGITS),
         ("probs", 5, [0.25, 0.25, 0.25], "row 5: the probabilities sum to 0.75, not to 1", TO_LOGITS),

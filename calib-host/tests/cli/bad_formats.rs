@@ -15,7 +15,7 @@ use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
 use crate::refusal::{
-    CLASSES, DATA, DTYPE, EVERY_ROW, INTEGERS, LOGIT, ONE_OF_TWO, ROW, SHAPE, good, refused,
+    CLASSES, DATA, DTYPE, EVERY_ROW, GAP, INTEGERS, LOGIT, ONE_OF_TWO, ROW, SHAPE, good, refused,
 };
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
@@ -133,9 +133,9 @@ fn json_lines_that_are_wrong() {
     }
     let quotes = "  hint: write numbers as numbers, without quotes\n";
     for (bad, column, problem, hint) in [
-        ("{\"score\": null, \"label\": 1}", "score", "the value is missing", ROW),
-        ("{\"label\": 1}", "score", "the value is missing", ROW),
-        ("{\"score\": 0.2}", "label", "the value is missing", ROW),
+        ("{\"score\": null, \"label\": 1}", "score", "the value is missing", GAP),
+        ("{\"label\": 1}", "score", "the value is missing", GAP),
+        ("{\"score\": 0.2}", "label", "the value is missing", GAP),
         ("{\"score\": \"0.2\", \"label\": 1}", "score", "\"0.2\" is text, not a number", quotes),
         ("{\"score\": \"a\\nb\", \"label\": 1}", "score", "\"a\\nb\" is text, not a number", quotes),
         ("{\"score\": true, \"label\": 1}", "score", "\"true\" is not a number", ROW),
@@ -159,10 +159,10 @@ fn json_lines_that_are_wrong() {
     }
     let lists = format!(", column score: the column holds lists or objects, not numbers\n{CHOOSE}");
     fit_refused("bad.jsonl", line("{\"score\": [0.2], \"label\": 1}"), &lists);
-    let there = "  hint: the columns are \"p\", \"label\": try --score-column \"p\"\n";
+    let there = "  hint: the columns are \"pred\", \"label\": try --score-column \"pred\"\n";
     fit_refused(
         "bad.jsonl",
-        "{\"p\": 1, \"label\": 1}",
+        "{\"pred\": 1, \"label\": 1}",
         &format!(", column score: there is no such column\n{there}"),
     );
     let not_utf8 = ", line 2: the text is not UTF-8, and may be Latin-1 or Windows-1252\n  hint: save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`\n";
@@ -229,17 +229,17 @@ fn archives_that_are_wrong() {
     let size = not("an array in it has 448 bytes, its list of members says 4294967280");
     fit_refused("bad.npz", &liar, &format!(", column score: {size}"));
 
-    let there = "  hint: the columns are \"p\", \"label\": try --score-column \"p\"\n";
+    let there = "  hint: the columns are \"pred\", \"label\": try --score-column \"pred\"\n";
     let missing = format!(", column score: there is no such column\n{there}");
-    fit_refused("bad.npz", table(&[("p", scores().1), y()]), &missing);
+    fit_refused("bad.npz", table(&[("pred", scores().1), y()]), &missing);
     let shape = format!(", column score: the shape is (20, 2), expected (rows,)\n{ONE_OF_TWO}");
-    fit_refused("bad.npz", table(&[("score", scores().1.shape(&[20, 2])), y()]), &shape);
+    fit_refused("bad.npz", table(&[("score", f32s(&[20, 2], [0.5, 0.25].repeat(20))), y()]), &shape);
     let expected = "expected float16, float32 or float64 scores, or integer labels";
     let dtype = format!(", column score: the dtype is |O, {expected}\n{DTYPE}");
     fit_refused("bad.npz", table(&[("score", scores().1.descr("|O")), y()]), &dtype);
     let rows = format!(", column label: 2 rows, but bad.npz, column score has 40\n{EVERY_ROW}");
     fit_refused("bad.npz", table(&[scores(), ("label", i64s([0, 1]))]), &rows);
-    let nan = format!(", row 7, column score: the value is NaN\n{ROW}");
+    let nan = format!(", row 7, column score: the value is NaN\n{GAP}");
     let with_nan = f32s(&[40], (0..40).map(|row| if row == 7 { f32::NAN } else { 0.5 }));
     fit_refused("bad.npz", table(&[("score", with_nan), y()]), &nan);
 
@@ -286,13 +286,13 @@ fn matrices_that_cannot_be_found() {
     let shape = format!(", column b: the shape is (2,), expected (rows, classes)\n{SHAPE}");
     refuse(&[("a", matrix()), ("b", f64s(&[2], [0.0; 2]))], "--score-column b", &shape);
     let bad = f32s(&[2, 3], [0.0, 1.0, 0.0, 0.0, f32::NAN, 0.0]);
-    let nan = format!(", row 1, column 1 of logits: the value is NaN\n{ROW}");
+    let nan = format!(", row 1, column 1 of logits: the value is NaN\n{GAP}");
     refuse(&[("logits", bad.clone()), ("b", matrix())], "", &nan);
-    refuse(&[("logits", bad)], "", &format!(", row 1, column 1: the value is NaN\n{ROW}"));
+    refuse(&[("logits", bad)], "", &format!(", row 1, column 1: the value is NaN\n{GAP}"));
     let no_matrix = good().with("t.parquet", parquet(&table(0.5, Some(1)), Codec::SNAPPY));
     let run = no_matrix.run("calib apply top.bin --logits t.parquet -o out");
-    let stderr =
-        "error: t.parquet: not a NumPy array: it does not start like one\n  hint: write it with numpy.save\n";
+    let stderr = "error: t.parquet: no columns are numbered as classes are\n  hint: the columns are \"score\", \"label\": name those of the \
+                  classes in their order, as in --score-column cat,dog or --score-column p0..p9\n";
     assert_eq!((run.code, run.stderr.as_str()), (3, stderr));
 }
 
@@ -317,9 +317,9 @@ fn columnar(batch: &RecordBatch) -> [(&'static str, Vec<u8>); 3] {
 #[test]
 fn arrow_and_parquet_with_wrong_values() {
     for (batch, place, problem, hint) in [
-        (table(None, Some(1)), ", row 7, column score", "the value is missing", ROW),
-        (table(0.5, None), ", row 7, column label", "the value is missing", ROW),
-        (table(f32::NAN, Some(1)), ", row 7, column score", "the value is NaN", ROW),
+        (table(None, Some(1)), ", row 7, column score", "the value is missing", GAP),
+        (table(0.5, None), ", row 7, column label", "the value is missing", GAP),
+        (table(f32::NAN, Some(1)), ", row 7, column score", "the value is NaN", GAP),
         (table(1.5, Some(1)), ", row 7, column score", "the score 1.5 is outside [0, 1]", LOGIT),
         (
             table(0.5, Some(2)),
@@ -352,8 +352,8 @@ fn arrow_and_parquet_with_wrong_values() {
         assert!(run.stderr.ends_with(&format!(", not numbers\n{CHOOSE}")), "{}", run.stderr);
     }
     let scores = column::<Float64Array>(vec![0.5, 0.5]);
-    let there = "  hint: the columns are \"p\", \"label\": try --score-column \"p\"\n";
-    for (name, bytes) in columnar(&batch(&[("p", scores.clone()), ("label", labels())])) {
+    let there = "  hint: the columns are \"pred\", \"label\": try --score-column \"pred\"\n";
+    for (name, bytes) in columnar(&batch(&[("pred", scores.clone()), ("label", labels())])) {
         fit_refused(name, bytes, &format!(", column score: there is no such column\n{there}"));
     }
     let twice = ", column score: the column is there twice\n  hint: rename one of the two\n";

@@ -2,7 +2,7 @@
 
 use crate::npy::{f32s, f64s, i64s};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, LOGIT, MORE, ROW, TOP, csv_refused, good, npy_refused, refused, text,
+    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, MORE, ROW, TOP, csv_refused, good, npy_refused, refused, text,
 };
 
 #[test]
@@ -37,8 +37,8 @@ fn scores_that_are_no_scores() {
     let long = "é".repeat(100);
     let shortened = format!("\"{}\"... is not a number", "é".repeat(40));
     for (score, problem, hint) in [
-        ("NaN", "the value is NaN", ROW),
-        ("nan", "the value is NaN", ROW),
+        ("NaN", "the value is NaN", GAP),
+        ("nan", "the value is NaN", GAP),
         ("inf", "the value is infinite", ROW),
         ("-inf", "the score -inf is outside [0, 1]", LOGIT),
         ("-0.1", "the score -0.1 is outside [0, 1]", LOGIT),
@@ -47,8 +47,8 @@ fn scores_that_are_no_scores() {
         ("1.000000000001", "the score 1.000000000001 is outside [0, 1]", LOGIT),
         ("\"0,5\"", "\"0,5\" is not a number", ROW),
         ("high", "\"high\" is not a number", ROW),
-        ("", "the field is empty", ROW),
-        (" ", "the field is empty", ROW),
+        ("", "the field is empty", GAP),
+        (" ", "the field is empty", GAP),
         // A message is one line of plain text, whatever the file holds.
         ("\"0\n.5\"", "\"0\\n.5\" is not a number", ROW),
         ("\u{1b}[31m", "\"\\u{1b}[31m\" is not a number", ROW),
@@ -58,7 +58,7 @@ fn scores_that_are_no_scores() {
         csv_refused(csv, &format!("error: bad.csv, line 4, column score: {problem}\n{hint}"));
     }
     for (score, problem, hint) in [
-        (f64::NAN, "the value is NaN", ROW),
+        (f64::NAN, "the value is NaN", GAP),
         (f64::INFINITY, "the value is infinite", ROW),
         (f64::NEG_INFINITY, "the score -inf is outside [0, 1]", LOGIT),
         (-0.1, "the score -0.1 is outside [0, 1]", LOGIT),
@@ -85,12 +85,13 @@ fn labels_that_are_no_labels() {
         ("0.5", "\"0.5\" is not a whole number"),
         ("sick", "\"sick\" is not a whole number"),
         ("truth", "\"truth\" is not a whole number"),
-        ("NaN", "\"NaN\" is not a whole number"),
     ] {
         let csv = format!("score,label\n0.1,0\n0.2,{label}\n0.3,1\n0.4,0\n");
         csv_refused(csv, &format!("error: bad.csv, line 3, column label: {problem}\n{CLASSES}"));
     }
-    let empty = format!("error: bad.csv, line 3, column label: the field is empty\n{ROW}");
+    let nan = format!("error: bad.csv, line 3, column label: \"NaN\" is not a whole number\n{GAP}");
+    csv_refused("score,label\n0.1,0\n0.2,NaN\n0.3,1\n0.4,0\n", &nan);
+    let empty = format!("error: bad.csv, line 3, column label: the field is empty\n{GAP}");
     csv_refused("score,label\n0.1,0\n0.2,\n0.3,1\n0.4,0\n", &empty);
 
     for (kind, first, row, label, classes) in [
@@ -144,9 +145,8 @@ fn tables_of_another_form() {
         );
     }
     for (csv, column, hint) in [
-        ("p,label\n0.1,0\n", "score", "\"p\", \"label\": try --score-column \"p\""),
-        ("score,y\n0.1,0\n", "label", "\"score\", \"y\": try --label-column \"y\""),
-        ("score,Label\n0.1,0\n", "label", "\"score\", \"Label\": did you mean \"Label\"?"),
+        ("pred,label\n0.1,0\n", "score", "\"pred\", \"label\": try --score-column \"pred\""),
+        ("score,class\n0.1,0\n", "label", "\"score\", \"class\": try --label-column \"class\""),
         (
             "score,z\n0.1,0\n",
             "label",
@@ -159,9 +159,10 @@ fn tables_of_another_form() {
         csv_refused(csv, &expected);
     }
     csv_refused(
-        "0.1,0\n0.2,1\n",
-        "error: bad.csv, column label: there is no such column\n  hint: the first line is \"0.1\", \"0\": if these are data, put \
-         a line with the names of the columns above it\n",
+        "7,0.1,0\n8,0.2,1\n",
+        "note: bad.csv: the first line is data, so the columns are called 0 to 2\nerror: bad.csv, column label: there is no such \
+         column\n  hint: the columns have no names, and are called 0 to 2: choose with --score-column and --label-column, as in \
+         --score-column 0 --label-column 2\n",
     );
     for (csv, column) in
         [("score,label,score\n0.1,0,0.1\n", "score"), ("score,label,label\n0.1,0,0\n", "label")]
@@ -185,8 +186,8 @@ fn tables_of_another_form() {
 fn labels_that_do_not_match_the_scores() {
     let line = "calib fit --method umd --bins 2 --scores cal.csv --labels bad.csv -o out";
     let stderr = "error: bad.csv, column label: there is no such column\n  \
-                  hint: the columns are \"y\": try --label-column \"y\"\n";
-    refused(&[("bad.csv", text("y\n0\n1\n"))], line, 3, stderr);
+                  hint: the columns are \"class\": try --label-column \"class\"\n";
+    refused(&[("bad.csv", text("class\n0\n1\n"))], line, 3, stderr);
     let stderr = format!("error: bad.csv: 2 rows, but cal.csv has 40\n{EVERY_ROW}");
     refused(&[("bad.csv", text("label\n0\n1\n"))], line, 3, &stderr);
     let stderr = format!("error: bad.npy: 2 rows, but cal.csv has 40\n{EVERY_ROW}");

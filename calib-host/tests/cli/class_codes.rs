@@ -393,8 +393,9 @@ fn what_codes_of_classes_cannot_say_is_a_wrong_use() {
     refused(
         &table,
         &format!("calib fit --method isotonic --reduction top-label --probs codes.csv {SOFTMAX} -o out"),
-        2,
-        "error: of a table name the columns of all classes: --score-column code_0,code_1,code_2\n",
+        3,
+        "error: codes.csv: no columns are numbered as classes are\n  hint: the columns are \"a\", \"b\", \"label\": name those of the \
+         classes in their order, as in --score-column cat,dog or --score-column p0..p9\n",
     );
     let place = place();
     for (method, name) in [("umd-randomized --bins 4", "umd-randomized"), ("venn-abers", "venn-abers")] {

@@ -384,6 +384,37 @@ fn apply_to_archives() {
     );
 }
 
+/// A column for each class, in any order, is the matrix of a NumPy array.
+#[test]
+fn matrices_in_columns() {
+    let n = 60;
+    let logit = |row: usize, class: usize| [row as f32 / 10.0, 0.0, -1.0][class];
+    let classes: Vec<u8> = (0..n).map(|row| (row % 3) as u8).collect();
+    let of_class = |class| column::<Float32Array>((0..n).map(|row| logit(row, class)).collect::<Vec<_>>());
+    let targets: Int64Array = classes.iter().map(|&class| i64::from(class)).collect();
+    let columns = batch(&[
+        ("z2", of_class(2)),
+        ("z0", of_class(0)),
+        ("label", column::<Int64Array>(targets)),
+        ("z1", of_class(1)),
+    ]);
+    let place = Workplace::new()
+        .with("logits.npy", f32s(&[n, 3], (0..3 * n).map(|at| logit(at / 3, at % 3))).bytes())
+        .with("y.npy", labels("|u1", &classes).bytes())
+        .with("z.parquet", parquet(&columns, Codec::SNAPPY))
+        .with("z.arrow", arrow_file(&columns, None));
+    let fit = "calib fit --method umd --reduction top-label --points-per-bin 20 --force -o out.bin --logits";
+    place.ok(&format!("{fit} logits.npy --labels y.npy"));
+    let expected = without_origin(place.inspect("out.bin"));
+    place.ok("calib apply out.bin --logits logits.npy -o expected.csv");
+    for table in ["z.parquet", "z.arrow", "z.parquet --score-column z0..z2"] {
+        place.ok(&format!("{fit} {table}"));
+        assert_eq!(without_origin(place.inspect("out.bin")), expected, "{table}");
+        place.ok(&format!("calib apply out.bin --logits {table} -o out.csv --force"));
+        assert_eq!(place.bytes("out.csv"), place.bytes("expected.csv"), "{table}");
+    }
+}
+
 /// An archive with the logits, the labels and more: the matrix is the only one, or has the name of its kind, or is named.
 #[test]
 fn matrices_in_archives() {

@@ -54,6 +54,8 @@ pub(crate) const TOP: &str = "--method umd --reduction top-label";
 pub(crate) const MATRIX: &str = "--method umd --reduction top-label --points-per-bin 10 --labels labels.npy";
 
 pub(crate) const ROW: &str = "  hint: remove or repair the row\n";
+/// Of a row that lacks a value.
+pub(crate) const GAP: &str = "  hint: remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many\n";
 pub(crate) const DATA: &str = "  hint: give a file with at least one row of data\n";
 pub(crate) const CLASSES: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1\n";
 pub(crate) const LOGIT: &str = "  hint: a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and \

@@ -104,6 +104,18 @@ fn readable() -> Vec<(&'static str, Vec<u8>)> {
             "whole numbers and commas",
             table("age;score;label", |i, s, l| format!("{i};{};{}", with_comma(s), u8::from(l))),
         ),
+        ("scikit-learn's words", plain.replace("score,label", "y_prob,y_true")),
+        ("words of a framework", plain.replace("score,label", "Probability,Target")),
+        ("capitals", plain.replace("score,label", "Score,LABEL")),
+        (
+            "the class that was predicted beside",
+            table("y_true,y_pred,y_prob", |_, s, l| format!("{},{},{s}", u8::from(l), u8::from(s > 0.5))),
+        ),
+        ("R predict", german.replace("score;label", "p.hat;outcome")),
+        ("no header", plain.replace("score,label\n", "")),
+        ("no header, German", german.replace("score;label\n", "")),
+        ("no header, Excel", format!("\u{feff}{}", plain.replace("score,label\n", "").replace('\n', "\r\n"))),
+        ("pandas, columns without names", plain.replace("score,label", "0,1")),
         (
             "JSON lines",
             table("", |_, s, l| format!("{{\"score\":{s},\"label\":{l}}}")).trim_start().to_owned(),
@@ -135,13 +147,71 @@ fn ordinary_tables_are_read() {
     let expected = fitted(&Workplace::new().with("table.csv", separated(",")), FIT);
     assert_eq!(expected[0], 40);
     let tables = readable();
-    assert!(tables.len() >= 37);
+    assert!(tables.len() >= 46);
     for (name, bytes) in tables {
         let place = Workplace::new().with("table.csv", bytes);
         let run = place.run(FIT);
         assert_eq!(run.code, 0, "{name}: {}", run.stderr);
         assert_eq!(fitted(&place, &format!("{FIT} --force")), expected, "{name}");
     }
+}
+
+/// Labels of two kinds: the option says which is class 1.
+#[test]
+fn labels_of_two_kinds_are_read_with_the_one_that_is_class_1() {
+    let expected = fitted(&Workplace::new().with("table.csv", separated(",")), FIT);
+    let json = |no: &str, yes: &str| {
+        table("", |_, s, l| format!("{{\"score\":{s},\"label\":{}}}", if l { yes } else { no }))
+            .trim_start()
+            .to_owned()
+    };
+    for (name, text, label) in [
+        ("SPSS, 1 and 2", worded("1", "2"), "2"),
+        ("SPSS, 2 is no", worded("2", "1"), "1"),
+        ("floats", worded("1.0", "2.0"), "2"),
+        ("SVM", worded("-1", "1"), "1"),
+        ("SVM, turned round", worded("1", "-1"), "-1"),
+        ("words", worded("control", "case"), "case"),
+        ("words with spaces", worded("\"not sick \"", "sick"), "sick"),
+        (
+            "German",
+            table("score;label", |_, s, l| {
+                format!("{};{}", with_comma(s), if l { "krank" } else { "gesund" })
+            }),
+            "krank",
+        ),
+        ("words that have a meaning", worded("yes", "no"), "no"),
+        ("booleans", worded("True", "False"), "false"),
+        ("0 is class 1", worded("1", "0"), "0"),
+        ("JSON lines", json("\"benign\"", "\"malignant\""), "malignant"),
+        ("JSON lines, numbers", json("1", "2"), "2"),
+    ] {
+        let place = Workplace::new().with("table.csv", text);
+        assert_eq!(fitted(&place, &format!("{FIT} --positive-label {label}")), expected, "{name}");
+    }
+}
+
+/// Rows without a value, as many as are told, in every way that other programs write it.
+#[test]
+fn rows_that_lack_a_value_are_counted_and_left_out() {
+    let expected = fitted(&Workplace::new().with("table.csv", separated(",")), FIT);
+    for gap in ["", "NaN", "NA", "nan", "null", "#N/A", "<NA>", "None", "."] {
+        let rows = separated(",").replacen('\n', &format!("\n{gap},1\n0.5,{gap}\n{gap},{gap}\n"), 1);
+        let place = Workplace::new().with("table.csv", rows);
+        let line = format!("{FIT} --drop-missing");
+        assert_eq!(fitted(&place, &line), expected, "{gap:?}");
+        let run = place.ok(&format!("{line} --force"));
+        assert!(
+            run.stderr.contains("note: table.csv: 3 of 43 rows lack a value and are left out\n"),
+            "{}",
+            run.stderr
+        );
+        let left_out = serde_json::json!([{"file": "table.csv", "rows": 3, "of": 43}]);
+        assert_eq!(run.json()["left_out"], left_out, "{gap:?}");
+    }
+    let place = Workplace::new().with("table.csv", separated(","));
+    let got = place.json(&format!("{FIT} --drop-missing"));
+    assert_eq!((&got["left_out"], &got["notes"]), (&serde_json::json!([]), &Value::Null));
 }
 
 /// What is wrong, and the option or the step that helps.
@@ -155,28 +225,34 @@ fn what_is_not_read_is_refused_with_what_helps() {
     let sheet = [&b"PK\x03\x04"[..], &[0; 26], b"[Content_Types].xml"].concat();
     for (name, bytes, problem, help) in [
         (
-            "scikit-learn's words",
-            named("y_prob,y_true"),
-            "column label: there is no such column",
-            "--score-column \"y_prob\" --label-column \"y_true\"",
+            "several usual names",
+            table("y_prob,proba,y_true", |_, s, l| format!("{s},{s},{}", u8::from(l))).into_bytes(),
+            "column score: there is no such column, and several that may be it: \"y_prob\", \"proba\"",
+            "--score-column \"y_prob\"",
         ),
         (
-            "the label's word",
-            named("score,target"),
-            "column label: there is no such column",
+            "several labels",
+            table("score,target,y_true", |_, s, l| format!("{s},1,{}", u8::from(l))).into_bytes(),
+            "several that may be it: \"target\", \"y_true\"",
             "--label-column \"target\"",
         ),
         (
-            "another case",
-            named("Score,Label"),
-            "column label: there is no such column",
-            "did you mean \"Label\"?",
+            "unusual names",
+            named("wert,klasse"),
+            "there is no such column",
+            "choose with --score-column, --label-column",
         ),
         (
-            "no header",
-            separated(",").replace("score,label\n", "").into_bytes(),
+            "no header, an index",
+            table("", |i, s, l| format!("{i},{s},{}", u8::from(l))).trim_start().into(),
             "there is no such column",
-            "put a line with the names",
+            "the columns have no names, and are called 0 to 2: choose with --score-column and --label-column",
+        ),
+        (
+            "no header, labels first",
+            table("", |_, s, l| format!("{},{s}", u8::from(l))).trim_start().into(),
+            "is not a whole number",
+            "--score-column 1 --label-column 0",
         ),
         (
             "percent",
@@ -185,11 +261,27 @@ fn what_is_not_read_is_refused_with_what_helps() {
             "if these are percent, divide them by 100",
         ),
         ("percent signs", percent(" %").into_bytes(), "is not a number", "87.3 % is 0.873"),
-        ("1 and 2", worded("1", "2"), "the label 2 is out of range", "for binary data 0 and 1"),
-        ("-1 and 1", worded("-1", "1"), "the label -1 is out of range", "for binary data 0 and 1"),
+        (
+            "1 and 2",
+            worded("1", "2"),
+            "the labels are 1 and 2, not 0 and 1",
+            "--positive-label 1 or --positive-label 2",
+        ),
+        (
+            "-1 and 1",
+            worded("-1", "1"),
+            "the labels are -1 and 1, not 0 and 1",
+            "--positive-label -1 or --positive-label 1",
+        ),
         (
             "classes",
-            worded("healthy", "sick"),
+            worded("healthy", "very sick"),
+            "the labels are \"healthy\" and \"very sick\", not 0 and 1",
+            "--positive-label healthy or --positive-label 'very sick'",
+        ),
+        (
+            "three classes",
+            worded("healthy", "sick").iter().copied().chain(*b"0.5,unknown\n").collect(),
             "\"healthy\" is not a whole number",
             "for binary data 0 and 1",
         ),
@@ -197,7 +289,19 @@ fn what_is_not_read_is_refused_with_what_helps() {
             "a gap",
             separated(",").replacen(",1\n", ",\n", 1).into_bytes(),
             "the field is empty",
-            "remove or repair the row",
+            "--drop-missing",
+        ),
+        (
+            "gaps",
+            separated(",").replace(",1\n", ",NA\n").into_bytes(),
+            "\"NA\" is not a whole number; 18 of 40 rows lack a value in this column",
+            "--drop-missing",
+        ),
+        (
+            "NaN",
+            separated(",").replacen("\n0.", "\nnan,1\nnan,0\n0.", 1).into_bytes(),
+            "line 2, column score: the value is NaN; 2 of 42 rows lack a value in this column",
+            "--drop-missing",
         ),
         ("Latin-1", latin_1, "may be Latin-1 or Windows-1252", "save the file as UTF-8"),
         ("a new spreadsheet", sheet, "this is a spreadsheet", "save the sheet as \"CSV UTF-8\""),

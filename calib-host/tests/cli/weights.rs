@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::refusal::{ROW, refused};
+use crate::refusal::{GAP, ROW, refused};
 use crate::workplace::Workplace;
 
 /// Distinct and tied scores with counts of labels 0 and 1.
@@ -166,7 +166,7 @@ fn bad_weights_are_refused_with_their_place() {
     );
     weight(
         "score,label,w\n0.1,0,nan\n0.2,1,1\n",
-        &format!("error: bad.csv, line 2, column w: the value is NaN\n{ROW}"),
+        &format!("error: bad.csv, line 2, column w: the value is NaN\n{GAP}"),
     );
     weight(
         "score,label,w\n0.1,0,1\n0.2,1,inf\n",

@@ -11,16 +11,15 @@ use calib_host::adjust::{
 };
 use calib_host::artifact::promise;
 use calib_host::files::write_file;
-use calib_host::input::{Source, Table};
+use calib_host::input::Table;
 use calib_host::{ScoreKind, StoredArtifact};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{ChildOptions, SCORE_COLUMN, parse_alpha, parse_share};
 use crate::cli::out::{print_json, stderr};
-use crate::cli::read::NamedArtifact;
+use crate::cli::read::{NamedArtifact, read_all};
 
 /// Make a binary calibrator for another prevalence.
 ///
@@ -127,7 +126,7 @@ impl Adjust {
             CalibrationPrevalence::Stated(from) => from,
             CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
         };
-        let source = &Source::read_all(&[path], &reading(quiet))?[0];
+        let source = &read_all(&[path], quiet)?[0];
         let table = Table::read_only(source, &[&self.score_column])?;
         let kind: ScoreKind = named.score_kind();
         let applied = named.apply_scores(&table, &self.score_column, kind, None)?;

@@ -8,7 +8,7 @@ use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
 use calib_host::apply::{AppliedVector, Words, apply_vectors_from};
 use calib_host::data::CodeVectors;
-use calib_host::input::{MatrixPieces, Pieces, Shown, Source, Table};
+use calib_host::input::{Shown, Table};
 use calib_host::output::{Block, NewColumn, Part, Piece, TableFormat, write_stream};
 use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use clap::Args;
@@ -19,7 +19,7 @@ use crate::cli::options::{SCORE_COLUMN, ScoreSource};
 use crate::cli::out::{stderr, warn};
 use crate::cli::read::{
     BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
-    doubt_of_margins, groups_of, read_code_vectors,
+    doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
 };
 use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 
@@ -33,7 +33,7 @@ pub(crate) struct Apply {
     #[command(flatten)]
     source: ScoreSource,
     /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
-    /// logits or probabilities. For codes of several classes in a table the columns of all, separated by commas.
+    /// logits or probabilities. Of several classes in a table the columns of all, separated by commas, as in `p0..p9`.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
@@ -134,7 +134,7 @@ impl Apply {
         quiet: bool,
     ) -> Result<(), Error> {
         let watch = reading(quiet);
-        let mut pieces = Pieces::open_all(path, &watch)?;
+        let mut pieces = open_table(path, &watch)?;
         let place = pieces.place();
         let artifact = named.stored.artifact();
         let mut words = Words::new(&artifact, self.seed);
@@ -214,8 +214,8 @@ impl Apply {
     ) -> Result<Option<CodeVectors>, Error> {
         let artifact = named.stored.artifact();
         let read = |encoding, kind| {
-            let source = Source::read(path, &reading(quiet))?;
-            read_code_vectors(&source, encoding, kind, &self.score_column)
+            let source = &read_all(&[path], quiet)?[0];
+            read_code_vectors(source, encoding, kind, &self.score_column)
         };
         let encoding = artifact.header().encoding;
         if artifact.header().method.has_no_calibrator() && encoding.is_quantized() {
@@ -261,7 +261,7 @@ impl Apply {
     ) -> Result<(), Error> {
         let watch = reading(quiet);
         let name = Some(self.score_column.as_str()).filter(|name| *name != SCORE_COLUMN);
-        let mut pieces = MatrixPieces::open(path, kind, name, &watch)?;
+        let mut pieces = open_matrix(path, kind, name, &watch)?;
         let place = pieces.place().clone();
         let artifact = named.stored.artifact();
         let is_alone = artifact.header().method.has_no_calibrator();

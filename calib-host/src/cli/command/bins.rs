@@ -10,17 +10,16 @@ use calib_host::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_host::data::RowsHash;
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::{Place, write_file};
-use calib_host::input::{self, Source};
+use calib_host::input;
 use calib_host::report::SAME_ROWS;
 use calib_host::stats::Clusters;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{ColumnNames, ScoreColumns, question_independence, score_columns};
+use crate::cli::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
 
 /// Choose the number of bins by the data.
 ///
@@ -139,7 +138,7 @@ impl Bins {
             let columns =
                 ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-            let sources = Source::read_all(&paths, &reading(quiet))?;
+            let sources = read_all(&paths, quiet)?;
             let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
             // Checks the range, too.
             let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
@@ -231,11 +230,7 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     let (lowest, highest) = range(uppers.chain(at_most));
     let mut chart = Chart::wide(
         Axis::new("mean squared error (Brier score)", briers.0, briers.1),
-        Axis::new(
-            format!("upper bound of the calibration error, alpha = {alpha} for all together"),
-            lowest.max(0.0),
-            highest,
-        ),
+        Axis::new("upper bound of the calibration error", lowest.max(0.0), highest),
     );
     let mut legend = Vec::new();
     if let Some(most) = at_most {
@@ -258,7 +253,8 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     chart.labels(&labels);
     let description =
         "Of the bounds that will do, the one furthest to the left has the number of bins to take.";
-    chart.file("calibration error against squared error, by number of bins", description, &legend)
+    let title = format!("calibration error against squared error, by number of bins; alpha = {alpha} in all");
+    chart.file(&title, description, &legend)
 }
 
 /// A little more than from the least of the values to the largest.

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use calib_host::assess::{Bootstrap, IntervalKind, ProperScore};
 use calib_host::compare::{Claim, CompareData, CompareOptions, MethodComparison, Split, compare_methods};
-use calib_host::input::{self, Source};
+use calib_host::input;
 use calib_host::report::SAME_ROWS;
 use calib_host::{ScoreKind, VectorKind};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::cli::bar::{FitBar, reading};
+use crate::cli::bar::FitBar;
 use crate::cli::error::Error;
 use crate::cli::options::{
     ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha,
@@ -19,7 +19,7 @@ use crate::cli::options::{
 use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{
     ColumnNames, ScoreColumns, matrix_labels, predictions, question_independence, question_kind,
-    question_margins, question_predictions, read_vectors, score_columns,
+    question_margins, question_predictions, read_all, read_vectors, score_columns,
 };
 use crate::cli::show;
 
@@ -247,7 +247,7 @@ impl Compare {
         quiet: bool,
     ) -> Result<CompareData, Error> {
         let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let columns =
             ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
         let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
@@ -271,7 +271,7 @@ impl Compare {
         };
         let mut read = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-            let sources = Source::read_all(&paths, &reading(quiet))?;
+            let sources = read_all(&paths, quiet)?;
             let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
             doubts.extend(question_kind(&sources[0], &vectors));
             let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;

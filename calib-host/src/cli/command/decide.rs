@@ -13,16 +13,15 @@ use calib_host::decide::{
     choose_actions, cost_interval, expected_cost, with_decision,
 };
 use calib_host::files::{Place, Problem, write_file};
-use calib_host::input::{self, Costs, Source, Table, read_costs};
+use calib_host::input::{self, Costs, Table, read_costs};
 use calib_host::report::{ReportedRule, SAME_ROWS, ThresholdAccuracy};
 use calib_host::{ScoreKind, StoredArtifact};
 use clap::Args;
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
-use crate::cli::read::{NamedArtifact, is_fitted_to, labels_of, question_margins};
+use crate::cli::read::{NamedArtifact, is_fitted_to, labels_of, question_margins, read_all};
 use crate::cli::show::{Decided, Warnings, print};
 
 /// Find the cheapest action for every probability, and what it costs.
@@ -233,7 +232,7 @@ impl Decide {
         quiet: bool,
     ) -> Result<DecidedRows, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let scored = named.zip(self.scored());
         let column = if scored.is_some() { &self.score_column } else { &self.prob_column };
         let default = needs_labels.then_some("label");

@@ -14,6 +14,7 @@ use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
 use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{NamedArtifact, Reported};
+use crate::cli::tables::left_out;
 
 /// With this many drawn rows in all, resampling takes a few seconds.
 const DRAWS: usize = 100_000_000;
@@ -87,7 +88,7 @@ impl ReportCommand {
         let operating = operating
             .map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), options.alpha));
         let doubts: Vec<String> =
-            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).collect();
+            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).chain(left_out()).collect();
         let data = ReportData {
             calibration: &calibration.rows,
             test: &test.rows,

@@ -5,19 +5,18 @@ use std::path::{Path, PathBuf};
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::SetsOnDevice;
 use calib_host::files::{Place, read_artifact, write_file};
-use calib_host::input::{self, Source};
+use calib_host::input;
 use calib_host::sets::{ConformityScore, PredictionSets, SetAim};
 use calib_host::{ArtifactOptions, StoredArtifact, VectorKind};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, parse_alpha, parse_classifier, parse_share,
 };
 use crate::cli::out::{print_json, stderr, warn};
-use crate::cli::read::{SetInput, SetRows, SetSource};
+use crate::cli::read::{SetInput, SetRows, SetSource, read_all};
 use crate::cli::show::ShownSets;
 
 /// Find sets of classes that hold the true one.
@@ -92,7 +91,7 @@ impl Sets {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let paths: Vec<_> = std::iter::once(self.input().0).chain(self.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
         let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
         let source = SetSource {

@@ -16,13 +16,12 @@ use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
 use crate::cli::out::{print_json, stderr, warn};
-use crate::cli::read::{question_independence, question_margins, table_labels};
+use crate::cli::read::{question_independence, question_margins, read_all, table_labels};
 use crate::cli::show::ShownThresholds;
 
 /// Find a threshold that promises a sensitivity or specificity.
@@ -173,7 +172,7 @@ impl ThresholdCommand {
     fn read(&self, parent: Option<&StoredArtifact>, quiet: bool) -> Result<Rows, Error> {
         let (path, kind) = self.path();
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let names: Vec<&str> = [&*self.score_column, &*self.label_column]
             .into_iter()
             .chain(self.group_column.as_deref())

@@ -121,6 +121,8 @@ const GROUPS: [Group; 9] = [
             "count_column",
             "positives_column",
             "same_rows",
+            "positive_label",
+            "drop_missing",
         ],
     },
     Group {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::{Command, CommandFactory};
 
 use super::{examples, groups, laid_out, topics};
-use crate::cli::Cli;
+use crate::cli::{Cli, tables};
 
 /// A terminal's width.
 const COLUMNS: usize = 80;
@@ -13,7 +13,7 @@ const COLUMNS: usize = 80;
 const LINES: usize = 24;
 
 fn program() -> Command {
-    laid_out(Cli::command())
+    laid_out(tables::with_options(Cli::command()))
 }
 
 fn commands() -> impl Iterator<Item = Command> {

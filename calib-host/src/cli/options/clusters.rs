@@ -43,7 +43,12 @@ impl ClusterSource<'_> {
     /// Reads the clusters of so many rows of a file.
     pub(crate) fn read(self, scores: &Source, rows: usize) -> Result<Clusters, Error> {
         if let Some(file) = self.file {
-            return Ok(input::clusters(&Source::read(file, &|_| ())?, self.column, rows, scores.path())?);
+            return Ok(input::clusters(
+                &Source::read(file, &|_| ())?.beside(scores),
+                self.column,
+                rows,
+                scores.path(),
+            )?);
         }
         if scores.format() == Format::Npy {
             return Err(Error::Usage(

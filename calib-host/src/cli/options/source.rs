@@ -11,8 +11,8 @@ use clap::Args;
 pub(crate) struct ScoreSource {
     /// Scores of class 1 in [0, 1]: a table or array.
     ///
-    /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,). As any one input, `-` is
-    /// standard input.
+    /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,), or of shape (n, 2) as
+    /// predict_proba gives it. As any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
     /// Margins of class 1: scores of any size.
@@ -23,13 +23,14 @@ pub(crate) struct ScoreSource {
     margins: Option<PathBuf>,
     /// Logits of several classes: an array.
     ///
-    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
+    /// such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
     /// Probabilities of several classes: an array.
     ///
-    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Where they
-    /// are integer codes, also columns of a table.
+    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
+    /// such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
 }

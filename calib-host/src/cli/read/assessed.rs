@@ -16,11 +16,11 @@ use calib_host::{ScoreKind, StoredArtifact, VectorKind};
 
 use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
+use super::files::read_all;
 use super::operating::OperatingRows;
 use super::rows::{
     ColumnNames, NamedArtifact, ScoreColumns, matrix_labels, score_columns, split, table_labels, wide,
 };
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::AssessedOptions;
 use crate::cli::out::warn;
@@ -107,7 +107,7 @@ impl Assessed<'_> {
         let path = path.or(source.margins.as_deref());
         let path = path.expect("clap asks for one of the sources");
         let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
-        Ok(Source::read_all(&paths, &reading(quiet))?)
+        Ok(read_all(&paths, quiet)?)
     }
 
     pub(crate) fn read(&self, sources: &[Source]) -> Result<Read, Error> {
@@ -119,8 +119,12 @@ impl Assessed<'_> {
         if source.logits.is_some() {
             return self.read_vectors(sources, VectorKind::Logits, artifact);
         }
+        let names_classes =
+            self.options.score_column.contains(',') || self.options.score_column.contains("..");
         if source.probs.is_some()
-            && (of_classes.is_some() || input::is_matrix(&sources[0], &self.options.prob_column)?)
+            && (of_classes.is_some()
+                || names_classes
+                || input::is_matrix(&sources[0], &self.options.prob_column)?)
         {
             return self.read_vectors(sources, VectorKind::Probs, artifact);
         }

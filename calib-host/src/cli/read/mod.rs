@@ -4,6 +4,7 @@ mod assessed;
 mod binary_rows;
 mod class_probs;
 mod columns;
+mod files;
 mod independence;
 mod judged;
 mod mismatch;
@@ -19,6 +20,7 @@ pub(crate) use binary_rows::BinaryRows;
 pub(crate) use columns::{
     Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
 };
+pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
 pub(crate) use independence::{predictions, question_independence, question_points, question_predictions};
 pub(crate) use judged::judged_sets;
 pub(crate) use mismatch::{applied_codes, codes_of_classes};

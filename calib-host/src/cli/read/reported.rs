@@ -7,9 +7,9 @@ use calib_host::data::RowsHash;
 use calib_host::input::Source;
 use calib_host::report::{CalibratedRows, ClassProbRows};
 
+use super::files::read_all;
 use super::operating::OperatingRows;
 use super::rows::{ColumnNames, NamedArtifact, ReadRows};
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{ClusterSource, ReportedOptions};
 
@@ -40,7 +40,7 @@ impl Reported {
         quiet: bool,
     ) -> Result<Self, Error> {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let columns =
             ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups };
         let (read, class_probs) = match artifact.stored.artifact().header().reduction {

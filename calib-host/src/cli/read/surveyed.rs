@@ -14,6 +14,7 @@ use calib_host::report::SAME_ROWS;
 use calib_host::{BinaryData, ScoreKind, StoredArtifact};
 use rayon::prelude::*;
 
+use super::files::open_binary;
 use super::rows::{NamedArtifact, is_fitted_to};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
@@ -101,7 +102,7 @@ fn calibrates_alone(stored: &StoredArtifact) -> bool {
 fn read_scores(files: &BinaryFiles<'_>, quiet: bool) -> Result<BinaryData, Error> {
     let mut points = ExactCollector::new(IN_MEMORY_POINTS);
     let watch = reading(quiet);
-    let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &watch)?;
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
     while let Some(piece) = pieces.read_next()? {
         points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
     }
@@ -124,7 +125,7 @@ fn read_calibrated(
         uncalibrated: 0,
     };
     let watch = reading(quiet);
-    let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &watch)?;
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
     let place = pieces.place();
     while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
         let parts = scores.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS)).enumerate();

@@ -87,10 +87,9 @@ impl ParquetPieces {
             }
             // Without any of the columns there is one table, which can say so.
             let batches = if filled.is_empty() { None } else { Some(file.batches(&filled)?) };
-            let names = match wanted {
-                Wanted::All => None,
-                Wanted::Only(names) => Some(names.iter().map(|&name| name.to_owned()).collect()),
-            };
+            let names = schema.fields().iter().map(|field| field.name().trim());
+            let names = names.filter(|name| wanted.includes(name)).map(str::to_owned).collect();
+            let names = if let Wanted::All = wanted { None } else { Some(names) };
             Ok(Self { place: place.clone(), names, batches, schema, rows, first_row: 0 })
         })
     }

@@ -1,18 +1,20 @@
 //! Binary scores and labels, piece by piece.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use calib_fit::data::{BinaryCollector, BinaryData, ScoreKind};
 
-use super::column_use::ColumnUse;
+use super::column_use::{ColumnUse, Columns};
 use super::file::Pieces;
 use super::hash::sha256;
 use crate::files::{FileError, Place, Watch};
 use crate::input::column::{Column, check_same_len};
 use crate::input::source::Source;
 use crate::input::table::Table;
+use crate::input::unusual::options::TableOptions;
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
@@ -66,7 +68,16 @@ impl<'a> BinaryFiles<'a> {
     /// If a file cannot be read or is not of its format, a column is missing, a cell is not a score in `[0, 1]` or a label 0
     /// or 1, or there are not as many labels as scores. The row is the first that has the fault.
     pub fn read(&self, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
-        let mut pieces = self.pieces::<f32>(ScoreKind::Probability, watch)?;
+        self.read_with(&Arc::default(), watch)
+    }
+
+    /// As [`BinaryFiles::read`], as tables that are read so.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryFiles::read`].
+    pub fn read_with(&self, options: &Arc<TableOptions>, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
+        let mut pieces = self.pieces_with::<f32>(ScoreKind::Probability, options, watch)?;
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.
         let contents = pieces.contents();
         let stop = AtomicBool::new(false);
@@ -110,17 +121,42 @@ impl<'a> BinaryFiles<'a> {
     where
         'a: 'w,
     {
+        self.pieces_with(kind, &Arc::default(), watch)
+    }
+
+    /// As [`BinaryFiles::pieces`], as tables that are read so. Where rows that lack a value are left out, they are read as a whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryFiles::pieces`].
+    pub fn pieces_with<'w, S: ScoreNumber>(
+        &self,
+        kind: ScoreKind,
+        options: &Arc<TableOptions>,
+        watch: Watch<'w>,
+    ) -> Result<BinaryPieces<'w, S>, FileError>
+    where
+        'a: 'w,
+    {
         let paths: Vec<&Path> = std::iter::once(self.scores).chain(self.labels).collect();
         Source::check_paths(&paths)?;
         let (score, label) =
             ((self.score_column, ColumnUse::Numbers), (self.label_column, ColumnUse::Labels));
-        let scores = match self.labels {
-            Some(_) => Pieces::open(self.scores, &[score], watch)?,
-            None => Pieces::open(self.scores, &[score, label], watch)?,
-        };
-        let labels = match self.labels {
-            Some(path) => Some(Pieces::open(path, &[label], &|_| ())?),
-            None => None,
+        let of_scores = if self.labels.is_some() { &[score][..] } else { &[score, label] };
+        let (scores, labels) = match options.leaves_out() {
+            true => {
+                let mut sources = Source::read_all_with(&paths, options, watch)?.into_iter();
+                let first = sources.next().expect("there are scores");
+                let labels = sources.next();
+                let of = |source, columns| Pieces::of(source, Columns::of(columns, options), watch);
+                let of_labels = &[label][..];
+                (of(first, of_scores)?, labels.map(|labels| of(labels, of_labels)).transpose()?)
+            }
+            false => {
+                let open = |path| Pieces::open_with(path, &[label], options, &|_| ());
+                let labels = self.labels.map(open).transpose()?;
+                (Pieces::open_with(self.scores, of_scores, options, watch)?, labels)
+            }
         };
         Ok(BinaryPieces { files: *self, kind, scores, labels, waiting: Waiting::default() })
     }
@@ -254,6 +290,9 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
     /// The fault to tell of texts that have one: the one that reading all at once finds, which looks at one kind of fault after the
     /// other. Of a text too long for that it is the fault itself, which is the first by row.
     fn first_fault(&self, fault: FileError) -> FileError {
+        if let Some(counted) = self.counted(&fault) {
+            return counted;
+        }
         let mut files = std::iter::once(&self.scores).chain(&self.labels);
         if !files.any(Pieces::is_short_text) {
             return fault;
@@ -271,6 +310,25 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
             Ok(())
         };
         read().err().unwrap_or(fault)
+    }
+
+    /// The fault of a cell without a value in a file that is too long to be read at once, with how many cells of its column have none.
+    fn counted(&self, fault: &FileError) -> Option<FileError> {
+        let FileError::Input { place, problem } = fault else { return None };
+        let mut files = std::iter::once(&self.scores).chain(&self.labels);
+        let file = files.find(|pieces| pieces.place().file == place.file)?;
+        if !problem.is_gap() || file.is_short_text() || file.is_whole() {
+            return None;
+        }
+        let column = place.column.as_deref().unwrap_or(self.files.score_column);
+        let (mut missing, mut rows) = (0, 0);
+        let mut pieces = file.again().ok()?;
+        // What is wrong further on was not found yet.
+        while let Ok(Some(table)) = pieces.read_next() {
+            let (more, of) = table.count_missing(column)?;
+            (missing, rows) = (missing + more, rows + of);
+        }
+        Some(FileError::input((**place).clone(), problem.clone().of_rows(missing, rows)))
     }
 
     fn contents(&self) -> Vec<super::hash::Content> {

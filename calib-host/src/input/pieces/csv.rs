@@ -12,12 +12,12 @@ use super::column_use::Columns;
 use super::fields::{Fields, HeaderColumn};
 use crate::files::{FileError, Format, Place, Problem};
 use crate::input::csv::fill;
-use crate::input::dialect;
 use crate::input::guard::guarded;
 use crate::input::limit::MAX_READ_BYTES;
 use crate::input::rows::Rows;
 use crate::input::source::other_kind;
-use crate::input::table::Table;
+use crate::input::table::{Reading, Table};
+use crate::input::unusual::dialect::{self, Dialect, PLAIN, columns_without_header};
 
 /// About so many bytes are a piece: its fields stay in a cache. Fuzzed, a short text has several.
 pub(super) const PIECE_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 18 };
@@ -44,6 +44,7 @@ struct Piece {
 struct Splitter {
     path: Place,
     file: File,
+    separator: u8,
     piece_len: usize,
     /// What was read of the next piece.
     start: Vec<u8>,
@@ -56,7 +57,9 @@ struct Splitter {
 /// What the header says, and what is wanted.
 struct Schema {
     place: Place,
-    /// The header as it is in the file.
+    dialect: Dialect,
+    reading: Reading,
+    /// The header as it is in the file, in the dialect that is read; of a file without one a line of numbers.
     header: Vec<u8>,
     /// The names of all columns, and what each that is wanted is for.
     columns: Vec<HeaderColumn>,
@@ -69,37 +72,30 @@ impl CsvPieces {
     pub(super) fn open(
         path: &Path,
         mut file: File,
-        columns: &Columns,
+        (columns, reading): (&Columns, Reading),
         piece_len: usize,
     ) -> io::Result<Option<Self>> {
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(piece_len as u64).read_to_end(&mut start)?;
         let is_table = Format::of(path, &start) == Format::Csv && other_kind(&start).is_none();
-        // Another dialect is read as a whole.
-        let is_table = is_table && dialect::is_plain(&start);
         if !is_table || start.len() < piece_len || start.trim_ascii().is_empty() {
             return Ok(None);
         }
-        let mut header = ReaderBuilder::new().from_reader(&start[..]);
-        let Ok(names) = header.headers().cloned() else { return Ok(None) };
-        let mut end = header.position().byte() as usize;
-        if start[..end.min(start.len())].ends_with(b"\r") && start.get(end) == Some(&b'\n') {
-            end += 1;
-        }
-        if end >= start.len() {
-            return Ok(None);
-        }
-        let rest = start.split_off(end);
+        let Some(dialect) = dialect::of_pieces(&start) else { return Ok(None) };
+        let done = start.len() as u64;
+        let Some((header, rest, line)) = header_of(start, dialect, &reading) else { return Ok(None) };
+        let mut header_reader = ReaderBuilder::new().from_reader(&header[..]);
+        let Ok(names) = header_reader.headers() else { return Ok(None) };
         let schema = Schema {
             place: Place::file(path),
             columns: names.iter().map(|name| (name.to_owned(), columns.use_of(name))).collect(),
             wanted: columns.clone(),
-            header: start,
+            header,
+            dialect,
+            reading,
         };
-        let line = 1 + line_feeds(&schema.header);
-        let done = (schema.header.len() + rest.len()) as u64;
-        let reader =
-            Splitter { path: Place::file(path), file, piece_len, start: rest, line, is_over: false, done };
+        let (path, separator) = (Place::file(path), dialect.separator);
+        let reader = Splitter { path, file, separator, piece_len, start: rest, line, is_over: false, done };
         Ok(Some(Self { reader, schema, ready: VecDeque::new(), waiting: Vec::new(), has_rows: false }))
     }
 
@@ -146,6 +142,33 @@ impl CsvPieces {
     }
 }
 
+/// The header at the start of a file, in the dialect that is read, what follows it, and the line on which that begins. `None` if the header
+/// is wrong or does not end there.
+fn header_of(mut start: Vec<u8>, dialect: Dialect, reading: &Reading) -> Option<(Vec<u8>, Vec<u8>, u64)> {
+    let mut header = ReaderBuilder::new().delimiter(dialect.separator).from_reader(&start[..]);
+    header.byte_headers().ok()?;
+    let mut end = header.position().byte() as usize;
+    if start[..end.min(start.len())].ends_with(b"\r") && start.get(end) == Some(&b'\n') {
+        end += 1;
+    }
+    if end >= start.len() {
+        return None;
+    }
+    let plain = |bytes: &[u8]| match dialect == PLAIN {
+        true => Some(bytes.to_vec()),
+        false => dialect.rewritten(bytes, bytes),
+    };
+    let first = plain(&start[..end])?;
+    let columns = if reading.options.guess { columns_without_header(&first) } else { None };
+    if let Some(columns) = columns {
+        let numbers: Vec<String> = (0..columns).map(|number| number.to_string()).collect();
+        return Some((format!("{}\n", numbers.join(",")).into_bytes(), start, 1));
+    }
+    let line = 1 + line_feeds(&start[..end]);
+    let rest = start.split_off(end);
+    Some((first, rest, line))
+}
+
 impl Splitter {
     /// The next pieces, some for each processor; none at the end.
     fn batch(&mut self) -> Result<Vec<Piece>, FileError> {
@@ -160,7 +183,7 @@ impl Splitter {
 
     fn piece(&mut self) -> Result<Option<Piece>, FileError> {
         loop {
-            let border = if self.is_over { self.start.len() } else { border(&self.start) };
+            let border = if self.is_over { self.start.len() } else { border(&self.start, self.separator) };
             if border > 0 && (self.is_over || self.start.len() >= self.piece_len) {
                 let rest = self.start.split_off(border);
                 let bytes = std::mem::replace(&mut self.start, rest);
@@ -190,13 +213,14 @@ impl Splitter {
 }
 
 /// Where the last record that is there as a whole ends; 0 if there is none.
-fn border(bytes: &[u8]) -> usize {
+fn border(bytes: &[u8], separator: u8) -> usize {
     let last = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
     if memchr::memchr(b'"', bytes).is_none() && last > 0 {
         return last;
     }
     // A line may end within quotes.
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes);
     let mut record = ByteRecord::new();
     let (mut before, mut end) = (0, 0);
     while reader.read_byte_record(&mut record).unwrap_or(false) {
@@ -213,19 +237,26 @@ fn line_feeds(bytes: &[u8]) -> u64 {
 impl Schema {
     /// The columns of a piece: quickly, if nothing about it is unusual.
     fn table(&self, piece: &Piece) -> Result<Table, FileError> {
-        match Fields::plain(&self.columns, &piece.bytes) {
-            Some(fields) => Ok(fields.table(&self.columns, self.place.clone(), piece.line)),
-            None => self.careful(piece),
-        }
+        let rewritten = match self.dialect == PLAIN {
+            true => None,
+            false => self.dialect.rewritten(&piece.bytes, &piece.bytes),
+        };
+        let bytes = rewritten.as_deref().unwrap_or(&piece.bytes);
+        let table = match Fields::plain(&self.columns, bytes) {
+            Some(fields) => fields.table(&self.columns, self.place.clone(), piece.line),
+            None => self.careful(bytes, piece.line)?,
+        };
+        Ok(table.read_as(self.reading.clone()))
     }
 
     /// The columns of a piece, whatever is in it: quotes, blank lines, faults.
-    fn careful(&self, piece: &Piece) -> Result<Table, FileError> {
-        let bytes = [&self.header[..], &piece.bytes].concat();
+    fn careful(&self, piece: &[u8], first_line: u64) -> Result<Table, FileError> {
+        let bytes = [&self.header[..], piece].concat();
         let above = 1 + line_feeds(&self.header);
         let mut table = Table::at(self.place.clone(), Rows::From(0));
-        let line_of = |line: u64| line + piece.line - above;
-        self.wanted.wanted(|wanted| fill(&mut table, self.place.clone(), &bytes, wanted, line_of))?;
+        let line_of = |line: u64| line + first_line - above;
+        self.wanted
+            .wanted(|wanted| fill(&mut table, (self.place.clone(), &bytes), (None, wanted), line_of))?;
         Ok(table)
     }
 }
@@ -304,7 +335,7 @@ mod tests {
             let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
             let named = vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];
             let wanted = if all { Columns::All } else { Columns::Named(named) };
-            let pieces = CsvPieces::open(&path, File::open(&path).unwrap(), &wanted, piece_len).unwrap();
+            let pieces = CsvPieces::open(&path, File::open(&path).unwrap(), (&wanted, Reading::default()), piece_len).unwrap();
             // One that fits into a piece is not read in pieces.
             let Some(mut pieces) = pieces else { return Ok(()) };
             let mut read = [Ok(Vec::new()), Ok(Vec::new())];

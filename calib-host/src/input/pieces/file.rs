@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::column_use::{ColumnUse, Columns};
 use super::csv::{CsvPieces, PIECE_LEN_BYTES};
@@ -14,7 +15,8 @@ use crate::input::arrow::parquet::ParquetPieces;
 use crate::input::guard::guarded;
 use crate::input::limit::CHUNK_ROWS;
 use crate::input::source::Source;
-use crate::input::table::Table;
+use crate::input::table::{Reading, Table};
+use crate::input::unusual::options::TableOptions;
 
 /// A text of so many bytes is read again, all at once, to find out which of its faults to tell.
 const LONGEST_READ_AGAIN: u64 = 64 << 20;
@@ -43,6 +45,7 @@ const LONGEST_READ_AGAIN: u64 = 64 << 20;
 pub struct Pieces<'w> {
     content: Content,
     columns: Columns,
+    reading: Reading,
     tables: Tables,
     /// How much there is to read, if the file is read in pieces.
     total: Option<(Unit, u64)>,
@@ -68,8 +71,21 @@ impl<'w> Pieces<'w> {
     /// If it cannot be read, or its start says that it is damaged; a file that is read all at once, also for what
     /// [`Table::read_only`] refuses.
     pub fn open(path: &Path, columns: &[(&str, ColumnUse)], watch: Watch<'w>) -> Result<Self, FileError> {
-        let columns = columns.iter().map(|&(name, used)| (name.to_owned(), used)).collect();
-        Self::open_columns(path, Columns::Named(columns), watch)
+        Self::open_with(path, columns, &Arc::default(), watch)
+    }
+
+    /// Opens a file as [`Pieces::open`], as a table that is read so. Where rows that lack a value are left out, it is read as a whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pieces::open`].
+    pub fn open_with(
+        path: &Path,
+        columns: &[(&str, ColumnUse)],
+        options: &Arc<TableOptions>,
+        watch: Watch<'w>,
+    ) -> Result<Self, FileError> {
+        Self::open_columns(path, (Columns::of(columns, options), options), watch)
     }
 
     /// Opens a file as [`Pieces::open`], of which all columns are wanted, for anything.
@@ -78,22 +94,55 @@ impl<'w> Pieces<'w> {
     ///
     /// As [`Pieces::open`].
     pub fn open_all(path: &Path, watch: Watch<'w>) -> Result<Self, FileError> {
-        Self::open_columns(path, Columns::All, watch)
+        Self::open_all_with(path, &Arc::default(), watch)
     }
 
-    fn open_columns(path: &Path, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
-        if let Some((tables, unit, total)) = Tables::in_pieces(path, &columns)? {
+    /// Opens a file as [`Pieces::open_all`], as a table that is read so.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pieces::open`].
+    pub fn open_all_with(
+        path: &Path,
+        options: &Arc<TableOptions>,
+        watch: Watch<'w>,
+    ) -> Result<Self, FileError> {
+        Self::open_columns(path, (Columns::All, options), watch)
+    }
+
+    fn open_columns(
+        path: &Path,
+        (columns, options): (Columns, &Arc<TableOptions>),
+        watch: Watch<'w>,
+    ) -> Result<Self, FileError> {
+        let reading = Reading::new(options, false);
+        if !options.leaves_out()
+            && let Some((tables, unit, total)) = Tables::in_pieces(path, (&columns, &reading))?
+        {
             let content = Content::File(path.into());
-            return Ok(Self { content, columns, tables, total: Some((unit, total)), done: 0, watch });
+            let total = Some((unit, total));
+            return Ok(Self { content, columns, reading, tables, total, done: 0, watch });
         }
-        Self::whole(path, columns, watch)
+        Self::whole(path, (columns, options), watch)
     }
 
     /// Reads a file all at once.
-    fn whole(path: &Path, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
-        let source = Source::read(path, watch)?;
+    fn whole(
+        path: &Path,
+        (columns, options): (Columns, &Arc<TableOptions>),
+        watch: Watch<'w>,
+    ) -> Result<Self, FileError> {
+        let sources = Source::read_all_with(&[path], options, watch)?;
+        let source = sources.into_iter().next().expect("one was read");
+        Self::of(source, columns, watch)
+    }
+
+    /// The table that is a file's content.
+    pub(super) fn of(source: Source, columns: Columns, watch: Watch<'w>) -> Result<Self, FileError> {
         let tables = Tables::whole(&source, &columns)?;
-        Ok(Self { content: Content::Memory(source.into()), columns, tables, total: None, done: 0, watch })
+        let reading = Reading::new(source.options(), true);
+        let content = Content::Memory(source.into());
+        Ok(Self { content, columns, reading, tables, total: None, done: 0, watch })
     }
 
     /// The next table, with at least one row, whose rows follow those of the one before; `None` at the end.
@@ -108,7 +157,10 @@ impl<'w> Pieces<'w> {
             Tables::Csv(pieces) => pieces.next(),
             Tables::Npy(pieces) => guarded(&place, Format::Npy, || pieces.next()),
             #[cfg(feature = "arrow")]
-            Tables::Parquet(pieces) => pieces.next(),
+            Tables::Parquet(pieces) => {
+                let table = pieces.next();
+                table.map(|table| table.map(|table| table.read_as(self.reading.clone())))
+            }
         };
         self.tell(matches!(next, Ok(Some(_))));
         next
@@ -122,12 +174,15 @@ impl<'w> Pieces<'w> {
     pub fn rewind(&mut self) -> Result<(), FileError> {
         self.tables = match &self.content {
             Content::Memory(source) => Tables::whole(source, &self.columns)?,
-            Content::File(path) => match Tables::in_pieces(path, &self.columns)? {
+            Content::File(path) => match Tables::in_pieces(path, (&self.columns, &self.reading))? {
                 Some((tables, unit, total)) => {
                     (self.total, self.done) = (Some((unit, total)), 0);
                     tables
                 }
-                None => Tables::whole(&Source::read(path, self.watch)?, &self.columns)?,
+                None => {
+                    let source = Source::read(path, self.watch)?.with_options(&self.reading.options);
+                    Tables::whole(&source, &self.columns)?
+                }
             },
         };
         Ok(())
@@ -175,6 +230,11 @@ impl<'w> Pieces<'w> {
         read().err().unwrap_or(fault)
     }
 
+    /// Whether all rows are in one table.
+    pub(super) fn is_whole(&self) -> bool {
+        self.reading.is_whole
+    }
+
     /// Whether this is a text that is read in pieces, and not too long to be read again all at once.
     pub(super) fn is_short_text(&self) -> bool {
         matches!(self.total, Some((Unit::Bytes, total)) if total <= LONGEST_READ_AGAIN)
@@ -182,14 +242,16 @@ impl<'w> Pieces<'w> {
 
     /// The same file from its start, all at once.
     pub(super) fn as_a_whole<'n>(&self) -> Result<Pieces<'n>, FileError> {
-        Pieces::whole(&self.place().file, self.columns.clone(), &|_| ())
+        Pieces::whole(&self.place().file, (self.columns.clone(), &self.reading.options), &|_| ())
     }
 
     /// The same file from its start.
     pub(super) fn again<'n>(&self) -> Result<Pieces<'n>, FileError> {
         let (content, columns) = (self.content.clone(), self.columns.clone());
         let (total, watch) = (self.total, &|_: Progress<'_>| ());
-        let mut pieces = Pieces { content, columns, tables: Tables::Whole(None), total, done: 0, watch };
+        let reading = Reading::new(&self.reading.options, self.reading.is_whole);
+        let mut pieces =
+            Pieces { content, columns, reading, tables: Tables::Whole(None), total, done: 0, watch };
         pieces.rewind()?;
         Ok(pieces)
     }
@@ -201,7 +263,10 @@ impl Tables {
     }
 
     /// The tables of a file that can be read in pieces, and how much there is of it.
-    fn in_pieces(path: &Path, columns: &Columns) -> Result<Option<(Self, Unit, u64)>, FileError> {
+    fn in_pieces(
+        path: &Path,
+        (columns, reading): (&Columns, &Reading),
+    ) -> Result<Option<(Self, Unit, u64)>, FileError> {
         if path == Path::new("-") {
             return Ok(None);
         }
@@ -215,7 +280,9 @@ impl Tables {
         Read::by_ref(&mut file).take(Format::MAGIC_LEN).read_to_end(&mut start).map_err(read_error)?;
         Ok(match Format::from_bytes(&start) {
             Some(Format::Npy) => {
-                let pieces = guarded(&Place::file(path), Format::Npy, || NpyPieces::open(path, file))?;
+                let pieces = guarded(&Place::file(path), Format::Npy, || {
+                    NpyPieces::open(path, file, reading.clone())
+                })?;
                 let rows = pieces.rows();
                 Some((Self::Npy(pieces), Unit::Rows, rows))
             }
@@ -227,7 +294,8 @@ impl Tables {
             }
             None => {
                 file.rewind().map_err(read_error)?;
-                let pieces = CsvPieces::open(path, file, columns, PIECE_LEN_BYTES).map_err(read_error)?;
+                let pieces = CsvPieces::open(path, file, (columns, reading.clone()), PIECE_LEN_BYTES);
+                let pieces = pieces.map_err(read_error)?;
                 pieces.map(|pieces| (Self::Csv(pieces.into()), Unit::Bytes, metadata.len()))
             }
             _ => None,

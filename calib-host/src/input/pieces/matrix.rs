@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
 use calib_fit::data::{VectorKind, Vectors};
 
@@ -12,6 +13,7 @@ use crate::input::limit::CHUNK_ROWS;
 use crate::input::matrix::{checked, vectors_named};
 use crate::input::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
 use crate::input::source::Source;
+use crate::input::unusual::options::TableOptions;
 
 /// The rows of a matrix: a NumPy array that is stored row by row in pieces, anything else as a whole.
 pub struct MatrixPieces<'w> {
@@ -38,11 +40,28 @@ impl<'w> MatrixPieces<'w> {
         name: Option<&str>,
         watch: Watch<'w>,
     ) -> Result<Self, FileError> {
+        Self::open_with(path, (kind, name), &Arc::default(), watch)
+    }
+
+    /// Opens a matrix as [`MatrixPieces::open`], whose tables are read so.
+    ///
+    /// # Errors
+    ///
+    /// As [`vectors_named`].
+    pub fn open_with(
+        path: &Path,
+        (kind, name): (VectorKind, Option<&str>),
+        options: &Arc<TableOptions>,
+        watch: Watch<'w>,
+    ) -> Result<Self, FileError> {
         let place = Place::file(path);
-        if let Some(rows) = guarded(&place, Format::Npy, || open_rows(path))? {
+        if !options.leaves_out()
+            && let Some(rows) = guarded(&place, Format::Npy, || open_rows(path))?
+        {
             return Ok(Self { place, kind, rows, watch });
         }
-        let source = Source::read(path, watch)?;
+        let sources = Source::read_all_with(&[path], options, watch)?;
+        let source = sources.into_iter().next().expect("one was read");
         let rows = Rows::Whole(Some(vectors_named(&source, kind, name)?));
         Ok(Self { place: Place::file(source.path()), kind, rows, watch })
     }

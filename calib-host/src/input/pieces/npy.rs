@@ -8,11 +8,14 @@ use crate::files::{FileError, Place, Problem};
 use crate::input::limit::CHUNK_ROWS;
 use crate::input::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
 use crate::input::rows::Rows;
-use crate::input::table::Table;
+use crate::input::table::{Reading, Table};
 
 /// An array of one dimension that is alone in its file, as tables of some rows each.
 pub(super) struct NpyPieces {
     layout: Layout,
+    /// The number of columns, of which the last counts.
+    columns: u64,
+    reading: Reading,
     file: File,
     rows: u64,
     first_row: usize,
@@ -26,7 +29,7 @@ impl NpyPieces {
     /// # Errors
     ///
     /// As [`parse`](crate::input::npy::parse), or if the array has another shape.
-    pub(super) fn open(path: &Path, mut file: File) -> Result<Self, FileError> {
+    pub(super) fn open(path: &Path, mut file: File, reading: Reading) -> Result<Self, FileError> {
         let read_error = |source| FileError::Read { path: path.into(), source };
         let len_bytes = file.metadata().map_err(read_error)?.len();
         let mut start = Vec::new();
@@ -34,12 +37,16 @@ impl NpyPieces {
         Read::by_ref(&mut file).take(MAX_HEADER_LEN_BYTES).read_to_end(&mut start).map_err(read_error)?;
         let layout = Layout::parse(Place::file(path), &start, len_bytes)?;
         layout.check_type()?;
-        let (&[rows] | &[rows, 1]) = &layout.shape[..] else {
-            let problem = Problem::Shape { got: layout.shape, expected: "(rows,)" };
-            return Err(FileError::input(layout.place, problem));
+        let (rows, columns) = match layout.shape[..] {
+            [rows] | [rows, 1] => (rows, 1),
+            [rows, 2] if layout.is_by_rows() && reading.options.guess => (rows, 2),
+            _ => {
+                let problem = Problem::Shape { got: layout.shape, expected: "(rows,)" };
+                return Err(FileError::input(layout.place, problem));
+            }
         };
         file.seek(SeekFrom::Start(layout.header_len as u64)).map_err(read_error)?;
-        Ok(Self { layout, file, rows, first_row: 0, data: Vec::new() })
+        Ok(Self { layout, columns, reading, file, rows, first_row: 0, data: Vec::new() })
     }
 
     /// The number of rows of all tables.
@@ -55,12 +62,17 @@ impl NpyPieces {
             return Ok(None);
         }
         let Layout { place, dtype, .. } = &self.layout;
-        self.data.resize(rows * self.layout.element_len, 0);
+        self.data.resize(rows * self.columns as usize * self.layout.element_len, 0);
         let read = self.file.read_exact(&mut self.data);
         read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
         let values = self.layout.values(&self.data)?;
-        let array = NpyArray { place: place.clone(), dtype: dtype.clone(), shape: vec![rows as u64], values };
-        let mut table = Table::at(place.clone(), Rows::From(self.first_row));
+        let shape = match self.columns {
+            1 => vec![rows as u64],
+            columns => vec![rows as u64, columns],
+        };
+        let array = NpyArray { place: place.clone(), dtype: dtype.clone(), shape, values };
+        let table = Table::at(place.clone(), Rows::From(self.first_row));
+        let mut table = table.read_as(self.reading.clone());
         array.fill_lone(&mut table)?;
         self.first_row += rows;
         Ok(Some(table))

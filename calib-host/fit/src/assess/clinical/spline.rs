@@ -10,8 +10,9 @@ use super::logistic::Logistic;
 use super::undefined::{Figure, Undefined};
 use crate::points::Sorter;
 
-/// The quantiles of the logit at which knots are (Harrell 2015, Table 2.3).
-const LEVELS: [f64; 5] = [0.05, 0.275, 0.5, 0.725, 0.95];
+/// The quantiles of the logit at which knots are (Harrell 2015, Table 2.3). Where events are rare, more knots may lie where all labels are
+/// equal, and no maximum is finite: then there are fewer.
+const LEVELS: [&[f64]; 3] = [&[0.05, 0.275, 0.5, 0.725, 0.95], &[0.05, 0.35, 0.65, 0.95], &[0.1, 0.5, 0.9]];
 
 /// The curve is given at so many rows' probabilities at most.
 const PLACES: usize = 200;
@@ -20,7 +21,8 @@ const PLACES: usize = 200;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SplineRecalibration {
     /// The knots: the distinct ones of the quantiles at .05, .275, .5, .725 and .95 of the logits. Tables, which have few different
-    /// probabilities, may have fewer than five.
+    /// probabilities, may have fewer than five; and where the estimate is infinite, knots are at .05, .35, .65 and .95, or else at .1, .5
+    /// and .9.
     pub knots: Vec<f64>,
     /// Probabilities, ascending, with what the curve makes of them.
     pub curve: Vec<CurvePoint>,
@@ -42,24 +44,31 @@ impl SplineRecalibration {
     ///
     /// If a temporary file cannot be written.
     pub(super) fn new(logits: &Logits) -> io::Result<Figure<Self>> {
-        Ok(match Self::spline(logits) {
-            Err(why) => Err(why).into(),
-            Ok(spline) => match spline.knots.len() {
+        for levels in LEVELS {
+            let spline = match Self::spline(logits, levels) {
+                // Of fewer knots there is nothing else to say.
+                Err(_) if levels.len() < LEVELS[0].len() => continue,
+                Err(why) => return Ok(Err(why).into()),
+                Ok(spline) => spline,
+            };
+            let fit = match spline.knots.len() {
                 3 => Self::fit::<3>(spline, logits)?,
                 4 => Self::fit::<4>(spline, logits)?,
                 _ => Self::fit::<5>(spline, logits)?,
+            };
+            if let Some(fit) = fit {
+                return Ok(Ok(fit).into());
             }
-            .ok_or(Undefined::Separated)
-            .into(),
-        })
+        }
+        Ok(Err(Undefined::SplineSeparated).into())
     }
 
-    fn spline(logits: &Logits) -> Result<Spline, Undefined> {
+    fn spline(logits: &Logits, levels: &[f64]) -> Result<Spline, Undefined> {
         match (logits.n, logits.positives) {
             (0, _) => Err(Undefined::NoRows),
             (_, 0) => Err(Undefined::OneLabel(false)),
             (n, positives) if n == positives => Err(Undefined::OneLabel(true)),
-            _ => Spline::new(logits),
+            _ => Spline::new(logits, levels),
         }
     }
 
@@ -100,8 +109,8 @@ struct Spline {
 }
 
 impl Spline {
-    fn new(logits: &Logits) -> Result<Self, Undefined> {
-        let mut quantiles = LEVELS.map(|level| Quantile::new(logits.n, level));
+    fn new(logits: &Logits, levels: &[f64]) -> Result<Self, Undefined> {
+        let mut quantiles: Vec<_> = levels.iter().map(|&level| Quantile::new(logits.n, level)).collect();
         let (mut distinct, mut last) = (0, None);
         logits.rows.for_each(|record| {
             let LogitRow { logit, n, .. } = LogitRow::of(record);

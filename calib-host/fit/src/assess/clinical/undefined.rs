@@ -20,6 +20,10 @@ pub enum Undefined {
     /// The probabilities separate the labels, up to ties: the estimate is infinite.
     #[error("the probabilities separate the labels: the estimate is infinite")]
     Separated,
+    /// A spline in the probabilities separates some of the labels: its estimate is infinite, which does not say that the probabilities
+    /// themselves separate them.
+    #[error("the estimate of a spline is infinite: over a stretch of the probabilities all labels are equal")]
+    SplineSeparated,
     /// The probabilities have too few different quantiles for a spline.
     #[error("a spline takes three different knots and as many different probabilities: there are {0}")]
     FewKnots(usize),

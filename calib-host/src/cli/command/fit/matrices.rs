@@ -10,11 +10,10 @@ use calib_host::input::{self, Source};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes};
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{
-    predictions, question_kind, question_predictions, read_code_vectors, read_vectors, row_labels,
+    predictions, question_kind, question_predictions, read_all, read_code_vectors, read_vectors, row_labels,
 };
 use crate::cli::show::{Warnings, joint_json, joint_summary};
 
@@ -130,7 +129,7 @@ impl FitCommand {
     /// The files of a matrix and its labels.
     fn matrix_sources(&self, path: &Path, quiet: bool) -> Result<Vec<Source>, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        Ok(Source::read_all(&paths, &reading(quiet))?)
+        Ok(read_all(&paths, quiet)?)
     }
 
     /// A matrix with its labels, checked against each other: all rows, or one of each cluster.

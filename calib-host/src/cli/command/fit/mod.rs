@@ -43,11 +43,14 @@ pub(crate) struct FitCommand {
     labels: Option<PathBuf>,
     /// The column of scores in a table.
     ///
-    /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. For codes of several classes in a table the columns
-    /// of all, in their order, separated by commas.
+    /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. Of several classes in a table the columns of all, in
+    /// their order, separated by commas; `p0..p9` are all from p0 to p9. Without it columns with a usual name are found, such as y_prob,
+    /// or of several classes p0 to p9, and that is told.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
     score_column: String,
     /// The column of labels in a table.
+    ///
+    /// Without it a column with a usual name is found, such as y_true, and that is told.
     #[arg(long, default_value = "label", value_name = "NAME")]
     label_column: String,
     #[command(flatten)]

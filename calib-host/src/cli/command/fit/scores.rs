@@ -7,14 +7,15 @@ use calib_host::assess::evidence_of_fit;
 use calib_host::binary::Ums;
 use calib_host::files::Place;
 use calib_host::fit::{divided, fit_weighted};
-use calib_host::input::{self, BinaryFiles, Sample, Source, Table};
+use calib_host::input::{self, BinaryFiles, Sample, Table};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{BinaryData, BinaryMethod, FitError, ScoreKind, fit_binary};
 
-use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{bins_of_umd, bins_of_ums, points_for};
-use crate::cli::read::{labels_of, question_independence, question_margins, read_groups};
+use crate::cli::read::{
+    labels_of, question_independence, question_margins, read_all, read_binary, read_groups,
+};
 use crate::cli::show::Warnings;
 
 use super::{Chosen, DataOrigin, FitCommand, Fitted, TableWidth, over_codes, usage};
@@ -38,7 +39,7 @@ impl FitCommand {
             score_column: &self.score_column,
             label_column: &self.label_column,
         };
-        let input = files.read(&reading(quiet))?;
+        let input = read_binary(&files, quiet)?;
         let fit = match self.method.is_left_open() {
             true => self.chosen(&input.data, &input.scores, (kind, None))?,
             false => {
@@ -69,7 +70,7 @@ impl FitCommand {
             ));
         }
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let names = [&*self.score_column, &*self.label_column, column];
         let table = Table::read_only(&sources[0], &names)?;
         let labels = labels_of(&sources, &table, &self.label_column)?;
@@ -164,7 +165,7 @@ impl FitCommand {
         quiet: bool,
     ) -> Result<Fitted, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = Source::read_all(&paths, &reading(quiet))?;
+        let sources = read_all(&paths, quiet)?;
         let names: Vec<&str> =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;

@@ -17,18 +17,18 @@ const SEPARATORS: [u8; 4] = *b",;\t|";
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Dialect {
-    separator: u8,
+pub(in crate::input) struct Dialect {
+    pub(in crate::input) separator: u8,
     /// Whether numbers are written as `0,5`.
     has_decimal_commas: bool,
 }
 
 /// The one that is read.
-const PLAIN: Dialect = Dialect { separator: b',', has_decimal_commas: false };
+pub(in crate::input) const PLAIN: Dialect = Dialect { separator: b',', has_decimal_commas: false };
 
 /// The same table in UTF-8 with `,` between fields and `.` in numbers, each record on its line; `None` if it is written so, or nothing
 /// tells how.
-pub(super) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::input) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = from_utf16(bytes);
     let is_decoded = matches!(text, Cow::Owned(_));
     let (body, named) = separator_line(&text);
@@ -39,11 +39,11 @@ pub(super) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a text that starts so is written as it is read.
-pub(super) fn is_plain(start: &[u8]) -> bool {
+/// How a text that starts so is written, if it can be read in pieces.
+pub(in crate::input) fn of_pieces(start: &[u8]) -> Option<Dialect> {
     let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     let (body, named) = separator_line(start);
-    !is_utf16 && named.is_none() && Dialect::of(body, None) == PLAIN
+    (!is_utf16 && named.is_none()).then(|| Dialect::of(body, None))
 }
 
 /// Text in UTF-16 with a byte order mark as UTF-8; any other as it is.
@@ -71,6 +71,16 @@ fn separator_line(text: &[u8]) -> (&[u8], Option<u8>) {
     }
 }
 
+/// How many columns a table in the dialect that is read has, if its first line is no header but data: numbers, and not those of the columns.
+pub(in crate::input) fn columns_without_header(text: &[u8]) -> Option<usize> {
+    let start = &text[..text.len().min(START_LEN_BYTES)];
+    let first = reader(start, b',').into_byte_records().next()?.ok()?;
+    let are_numbers = first.iter().all(|field| is_number(field.trim_ascii()));
+    let are_names =
+        first.iter().enumerate().all(|(number, field)| field.trim_ascii() == number.to_string().as_bytes());
+    (are_numbers && !are_names).then_some(first.len())
+}
+
 impl Dialect {
     /// By the start of a text: the first separator that divides the header, and most records as it does.
     fn of(text: &[u8], named: Option<u8>) -> Self {
@@ -81,9 +91,17 @@ impl Dialect {
             false => start,
         };
         let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
-        let found =
-            candidates.into_iter().find_map(|separator| Some((separator, records(start, separator)?)));
-        let Some((separator, records)) = found else { return PLAIN };
+        let mut found =
+            candidates.into_iter().filter_map(|separator| Some((separator, records(start, separator)?)));
+        let Some(first) = found.next() else { return PLAIN };
+        // A table without a header has decimal commas in its first line, too, which divide it.
+        let is_data = |(_, records): &(u8, Vec<ByteRecord>)| {
+            records[0].iter().all(|field| is_number(field.trim_ascii()) || with_point(field).is_some())
+        };
+        let (separator, records) = match is_data(&first) {
+            true => first,
+            false => found.find(is_data).unwrap_or(first),
+        };
         let fields = || records.iter().skip(1).flat_map(ByteRecord::iter);
         // Between commas a number has no comma, or is a text.
         let has_decimal_commas = separator != b','
@@ -94,7 +112,7 @@ impl Dialect {
 
     /// The table in the dialect that is read, each record on its line of `text`, of which `body` is the end with the records; `None` if it
     /// has a fault.
-    fn rewritten(self, text: &[u8], body: &[u8]) -> Option<Vec<u8>> {
+    pub(in crate::input) fn rewritten(self, text: &[u8], body: &[u8]) -> Option<Vec<u8>> {
         let mut reader = reader(body, self.separator);
         let mut out = Vec::with_capacity(text.len());
         let mut record = ByteRecord::new();
@@ -212,9 +230,30 @@ mod tests {
             ("a;b\n\"x;\"\"y\";1\n", "a,b\n\"x;\"\"y\",1\n"),
             ("\u{feff}a;b\n1;2\n", "a,b\n1,2\n"),
             ("sep=;\na;b\n0,5;2\n", "\na,b\n0.5,2\n"),
+            // Without a header.
+            ("0,125;0\n0,25;1\n", "0.125,0\n0.25,1\n"),
+            ("0,5\t1,5\t0\n1\t2,5\t1\n", "0.5,1.5,0\n1,2.5,1\n"),
             ("sep=,\r\na,b\r\n1,2\r\n", "\na,b\n1,2\n"),
         ] {
             assert_eq!(read(text.as_bytes()).as_deref(), Some(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_of_numbers_is_data_unless_it_numbers_the_columns() {
+        for (text, columns) in [
+            ("0.5,1\n0.25,0\n", Some(2)),
+            ("\"0.5\", 1\n", Some(2)),
+            ("0.5\n", Some(1)),
+            ("1,0\n", Some(2)),
+            ("nan,1e-3,-1\n", Some(3)),
+            ("0,1\n0.5,1\n", None),
+            ("0\n0.5\n", None),
+            (",0,1\n0,0.5,1\n", None),
+            ("score,1\n", None),
+            ("", None),
+        ] {
+            assert_eq!(columns_without_header(text.as_bytes()), columns, "{text:?}");
         }
     }
 

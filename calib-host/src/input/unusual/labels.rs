@@ -1,0 +1,56 @@
+//! Labels of which somebody said which one is class 1.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use crate::files::{FileError, Problem};
+use crate::input::column::Column;
+
+/// The labels of two kinds as numbers, of which this one is 1.
+pub(in crate::input) fn labels_of_two(
+    texts: Column<Cow<'_, str>>,
+    positive: &str,
+    other: &OnceLock<String>,
+) -> Result<Column<i64>, FileError> {
+    let mut values = Vec::with_capacity(texts.len());
+    for (row, text) in texts.values.iter().enumerate() {
+        let is_positive = is_same_label(text, positive);
+        if !is_positive {
+            let other = other.get_or_init(|| text.clone().into_owned());
+            if !is_same_label(text, other) {
+                let labels = [positive, other].map(str::to_owned);
+                return Err(FileError::input(
+                    texts.at(row),
+                    Problem::ThirdLabel { label: text.to_string(), labels },
+                ));
+            }
+        }
+        values.push(is_positive.into());
+    }
+    Ok(Column { values, ..texts.without_values() })
+}
+
+/// Whether two texts are the same label: the same text, the same number, or the same boolean.
+fn is_same_label(text: &str, other: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| !number.is_nan());
+    let is_bool = |text: &str| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    text == other
+        || number(text).is_some_and(|value| number(other) == Some(value))
+        || is_bool(text) && text.eq_ignore_ascii_case(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_the_same_however_it_is_written() {
+        for (text, other) in [("case", "case"), ("2", "2.0"), ("-1", "-1e0"), ("True", "true")] {
+            assert!(is_same_label(text, other) && is_same_label(other, text), "{text} {other}");
+        }
+        for (text, other) in [("case", "Case"), ("1", "2"), ("nan", "NaN"), ("true", "false"), ("1", "true")]
+        {
+            assert!(!is_same_label(text, other) && !is_same_label(other, text), "{text} {other}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Tables that are not as they should be: other dialects, other names, no header, gaps.
+//!
+//! What is guessed is told ([`TableNote`](options::TableNote)), and nothing is guessed that nobody asked for
+//! ([`TableOptions`](options::TableOptions)).
+
+pub(super) mod dialect;
+pub(super) mod gaps;
+pub(super) mod labels;
+pub(super) mod options;
+pub(super) mod usual;
