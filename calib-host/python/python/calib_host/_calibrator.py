@@ -71,6 +71,8 @@ class Calibrator:
         self.uncalibrated: dict[str, str] = {}
         #: What speaks against the fit or its data.
         self.warnings: tuple[str, ...] = ()
+        #: How it compares with the calibrator that it was taken over from; None for one that calib fitted.
+        self.proof: Any = None
 
     @classmethod
     def from_bytes(cls, data: bytes, kind: str | None = None) -> Calibrator:

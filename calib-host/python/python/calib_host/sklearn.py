@@ -220,7 +220,7 @@ def _counted(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
         return np.ones(len(labels), dtype=bool)
     counted = np.asarray(sample_weight) != 0
     if counted.shape == labels.shape and len(np.unique(labels[counted])) < 2:
-        raise DataError("y has 1 class with a weight above 0: a calibrator needs rows of two classes")
+        raise DataError("of the rows with a sample_weight above 0 all are of 1 class: a calibrator needs rows of two classes")
     return counted
 
 
