@@ -2,9 +2,9 @@
 
 use calib_core::{Calibrator, Margin, QuantizedScore, ScoreEncoding};
 use calib_host::apply::{Applied, AppliedVector, apply_code_vectors};
+use calib_host::apply::{apply_codes, apply_probs};
 use calib_host::data::{CodeVectors, DataError, VectorKind};
 use calib_host::{ScoreKind, StoredArtifact, Vectors, apply_margins, apply_vectors};
-use calib_host::apply::{apply_codes, apply_probs};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 

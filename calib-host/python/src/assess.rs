@@ -5,9 +5,9 @@ use std::sync::Arc;
 use calib_core::artifact::Reduction;
 use calib_host::BinaryData;
 use calib_host::assess::{
-    AssessOptions, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind, Prediction, PredictionKind,
-    ProbMatrix, assess as assess_predictions, assess_before_after, assess_vectors as assess_matrix, is_surveyed,
-    reliability, survey, validate,
+    AssessOptions, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind, Prediction,
+    PredictionKind, ProbMatrix, assess as assess_predictions, assess_before_after,
+    assess_vectors as assess_matrix, is_surveyed, reliability, survey, validate,
 };
 use calib_host::stats::Clusters;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -75,7 +75,8 @@ impl How {
     }
 }
 
-const CLINICAL: ClinicalOptions<'static> = ClinicalOptions { extremes: ExtremeProbs::LeaveOut, thresholds: &[] };
+const CLINICAL: ClinicalOptions<'static> =
+    ClinicalOptions { extremes: ExtremeProbs::LeaveOut, thresholds: &[] };
 
 /// Assesses probabilities of class 1 or, with their classes, of predictions being right, as JSON.
 #[pyfunction]

@@ -1,8 +1,8 @@
 //! Artefacts of calibrators that others fitted, by their parameters.
 
+use calib_core::ScoreEncoding;
 use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, WriteError};
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
-use calib_core::ScoreEncoding;
 use calib_fit::fit::FittedTable;
 use calib_host::artifact::identity;
 use calib_host::binary::{InterpolatedModel, Model, ScalingModel, VennAbersModel};
@@ -27,7 +27,8 @@ pub(crate) fn imported(kind: &str, functions: &str, n: u64, origin: &str) -> PyR
     };
     let models: Vec<(Method, Model)> = functions.iter().map(model).collect::<PyResult<_>>()?;
     let method = models.first().map_or(Method::Isotonic, |(method, _)| *method);
-    let table = |(_, model)| Some(FittedTable { model, n, epsilon: None, intervals: Vec::new(), spread: None });
+    let table =
+        |(_, model)| Some(FittedTable { model, n, epsilon: None, intervals: Vec::new(), spread: None });
     let tables: Vec<_> = models.into_iter().map(table).collect();
     let is_binary = tables.len() == 1;
     let fit = Fit {
@@ -64,8 +65,10 @@ pub(crate) fn imported_temperature(
         // What scikit-learn adds to every probability before the logarithm.
         _ => ScalingInput::LogProbs { clip: 1e-12 },
     };
-    let function = VectorScaling::new(classes, input, ScalingShape::Temperature { inverse_t })
-        .map_err(|_| DataError::new_err(format!("the inverse temperature {inverse_t} is not above 0 and finite")))?;
+    let function =
+        VectorScaling::new(classes, input, ScalingShape::Temperature { inverse_t }).map_err(|_| {
+            DataError::new_err(format!("the inverse temperature {inverse_t} is not above 0 and finite"))
+        })?;
     let parameters = format!("imported={origin}");
     let header = Header {
         method: Method::Temperature,
@@ -117,9 +120,7 @@ fn model(function: &Value) -> PyResult<(Method, Model)> {
             Method::VennAbers,
             Model::VennAbers(VennAbersModel { edges: list("edges")?, p0: list("p0")?, p1: list("p1")? }),
         )),
-        "platt-prob" => {
-            scaling(Method::Platt, ScalingModel::PlattProb { a: number("a")?, b: number("b")? })
-        }
+        "platt-prob" => scaling(Method::Platt, ScalingModel::PlattProb { a: number("a")?, b: number("b")? }),
         "platt-margin" => {
             scaling(Method::Platt, ScalingModel::PlattMargin { a: number("a")?, b: number("b")? })
         }
@@ -130,10 +131,9 @@ fn model(function: &Value) -> PyResult<(Method, Model)> {
         "temperature" => {
             scaling(Method::Temperature, ScalingModel::Temperature { inverse_t: number("inverse_t")? })
         }
-        "temperature-margin" => scaling(
-            Method::Temperature,
-            ScalingModel::TemperatureMargin { inverse_t: number("inverse_t")? },
-        ),
+        "temperature-margin" => {
+            scaling(Method::Temperature, ScalingModel::TemperatureMargin { inverse_t: number("inverse_t")? })
+        }
         other => Err(UsageError::new_err(format!("{other:?} is no function"))),
     }
 }
