@@ -22,9 +22,15 @@
 //! [applied](apply), [assessed](assess), [compared](compare) and [decided](decide) upon.
 //!
 //! This package is the world around: [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`device`] < [`report`], where a room
-//! imports rooms to its left only; and, with the feature `cli`, the command `calib`.
+//! imports rooms to its left only; and, with the feature `cli`, the command `calib`, which `cli` runs.
 #![forbid(unsafe_code)]
 
+// The files of the command call the library by its name, as another program would.
+#[cfg(feature = "cli")]
+extern crate self as calib_host;
+
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod device;
 pub mod draw;
 pub mod export;

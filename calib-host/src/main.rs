@@ -1,9 +1,12 @@
 //! The `calib` command.
 
-mod cli;
+mod closed;
 
 use std::process::ExitCode;
 
+use calib_host::cli::{Stdout, run_from};
+
 fn main() -> ExitCode {
-    cli::run()
+    let stdout = if closed::stdout_was_closed() { Stdout::Closed } else { Stdout::Open };
+    ExitCode::from(run_from(std::env::args_os(), stdout))
 }

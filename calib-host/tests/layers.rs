@@ -3,7 +3,8 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 21] = [
+const ROOMS: [&str; 24] = [
+    "closed",
     "files",
     "draw",
     "input",
@@ -13,7 +14,7 @@ const ROOMS: [&str; 21] = [
     "device/probe",
     "device",
     "report",
-    "cli/closed",
+    "cli/asked",
     "cli/error",
     "cli/hints",
     "cli/working",
@@ -23,6 +24,8 @@ const ROOMS: [&str; 21] = [
     "cli/options",
     "cli/read",
     "cli/show",
+    "cli/fitting",
+    "cli/memory",
     "cli/command",
     "cli",
 ];

@@ -504,20 +504,20 @@ fn other_classifier(id: Option<ClassifierId>) -> String {
 
 fn of_flash(error: &FlashError) -> Option<String> {
     Some(match error {
-        FlashError::Access(cause) => return of_access(cause),
+        FlashError::Access(cause) => of_access(cause),
         FlashError::Slots(_) | FlashError::Refused(_) => return None,
         FlashError::NotWhole { .. } => "give the --slot-addr and --slot-len that the firmware was built with".into(),
         FlashError::NoReport { .. } => {
             "does calib's firmware run on the chip? ask it over its serial port with --port, or not at all with --no-verdict"
                 .into()
         }
-        FlashError::Rejected(rejection) => of_rejection(rejection)?,
+        FlashError::Rejected(rejection) => of_rejection(rejection),
         _ => "the calibrator in force is as before; run it again".into(),
     })
 }
 
-fn of_access(error: &AccessError) -> Option<String> {
-    Some(match error {
+fn of_access(error: &AccessError) -> String {
+    match error {
         AccessError::NoProbe => "connect one, and its cable to the chip; then run `calib doctor`".into(),
         AccessError::NoPermission(_) => {
             "install the udev rules of https://probe.rs/docs/getting-started/probe-setup, then plug it in again".into()
@@ -531,12 +531,11 @@ fn of_access(error: &AccessError) -> Option<String> {
         AccessError::Read { .. } | AccessError::Write { .. } | AccessError::WriteMemory { .. } | AccessError::Reset(_) => {
             "check cable and power, then run it again".into()
         }
-        _ => return None,
-    })
+    }
 }
 
-fn of_rejection(rejection: &Rejection) -> Option<String> {
-    Some(match rejection {
+fn of_rejection(rejection: &Rejection) -> String {
+    match rejection {
         Rejection::Key { .. } => {
             "sign it with `calib sign` and the private key that belongs to the device".into()
         }
@@ -548,8 +547,7 @@ fn of_rejection(rejection: &Rejection) -> Option<String> {
             "are --slot-addr and --slot-len those of the firmware that is on the chip?".into()
         }
         Rejection::Unsaid { .. } => "ask the device with `calib status --port PORT`".into(),
-        _ => return None,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
-//! The command line: what is asked ([`options`]), what is read ([`read`]), what is shown ([`show`]), and a file for each
-//! command ([`command`]).
+//! The command line: what is asked (`options`), what is read (`read`), what is shown (`show`), and a file for each
+//! command (`command`).
 //!
-//! Here alone the library's errors meet the options that mend them ([`hints`]), and progress meets the screen ([`bar`]).
+//! Here alone the library's errors meet the options that mend them (`hints`), and progress meets the screen (`bar`).
 
+mod asked;
 mod bar;
-mod closed;
 mod command;
 mod error;
+mod fitting;
 mod help;
 mod hints;
+mod memory;
 mod next;
 mod options;
 mod out;
@@ -18,14 +20,17 @@ mod show;
 mod tables;
 mod working;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::process::{self, ExitCode};
+use std::process;
 
 use calib_host::files::remove_unfinished;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use command::Command;
 use error::Error;
+
+pub use asked::Stdout;
+pub use memory::{Fault, FitRequest, Fitted, Refused, Rows, Scores, device_scores};
 
 /// The exit code after an interrupt, as shells have it.
 const INTERRUPTED: i32 = 130;
@@ -50,10 +55,23 @@ struct Cli {
     command: Command,
 }
 
-/// Runs the command and turns its error into sentences and an exit code.
-pub(crate) fn run() -> ExitCode {
-    let program = help::laid_out(tables::with_options(Cli::command()).color(color()));
-    let matches = program.clone().get_matches();
+/// Runs the command `calib`, and turns its error into sentences and an exit code. The first of the arguments is the name of the
+/// program.
+///
+/// It is a whole program: it prints, sets a handler for interrupts, and ends the process where help is asked for or an argument is
+/// none. A process runs it once.
+///
+/// ```no_run
+/// use calib_host::cli::{Stdout, run_from};
+///
+/// let code = run_from(["calib", "plan", "--n", "1500", "--bins", "10"].map(Into::into), Stdout::Open);
+/// assert_eq!(code, 0);
+/// ```
+pub fn run_from(arguments: impl IntoIterator<Item = OsString>, stdout: Stdout) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let program = help::laid_out(tables::with_options(Cli::command()).color(color(&arguments)));
+    let matches = program.clone().get_matches_from(&arguments);
+    asked::set(arguments, stdout);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let checked = matches.subcommand().map_or(Ok(()), |(_, matches)| paths::check(matches));
     if let Some((_, given)) = matches.subcommand() {
@@ -74,10 +92,10 @@ pub(crate) fn run() -> ExitCode {
         let _ = next::tell(name, given);
     }
     match done {
-        Ok(()) if cli.fail_on_warning && out::has_warned() => ExitCode::from(WARNED),
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) if cli.fail_on_warning && out::has_warned() => WARNED,
+        Ok(()) => 0,
         // The reader of a pipe may leave when it has seen enough.
-        Err(Error::Stdout(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Error::Stdout(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
             let mut stderr = out::stderr();
             // Nothing is left to be told when standard error is closed.
@@ -85,14 +103,13 @@ pub(crate) fn run() -> ExitCode {
             if let Some(hint) = hints::hint(&error) {
                 let _ = writeln!(stderr, "  hint: {hint}");
             }
-            ExitCode::from(error.exit_code())
+            error.exit_code()
         }
     }
 }
 
 /// The colours that were asked for: they are needed before anything is parsed, since parsing may end in help.
-fn color() -> ColorChoice {
-    let arguments: Vec<_> = std::env::args_os().collect();
+fn color(arguments: &[OsString]) -> ColorChoice {
     let choice = |name: &OsStr| ColorChoice::from_str(name.to_str()?, false).ok();
     let joined = |argument: &OsStr| choice(OsStr::new(argument.to_str()?.strip_prefix("--color=")?));
     let apart = arguments.windows(2).filter(|pair| pair[0] == "--color").find_map(|pair| choice(&pair[1]));

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, StderrLock, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::cli::closed::stdout_was_closed;
+use crate::cli::asked::stdout_was_closed;
 use crate::cli::error::Error;
 use crate::cli::tables;
 use crate::cli::working::give_way;

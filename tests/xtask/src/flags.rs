@@ -73,6 +73,10 @@ xflags::xflags! {
         ///
         /// No message on the console, no request, nothing that axe-core objects to.
         cmd report-check {}
+        /// Build the Python package's wheel for this machine's platform, and test it.
+        ///
+        /// In clean virtual environments, with the oldest and the newest NumPy and scikit-learn that it is for.
+        cmd wheel {}
         /// Send all 2^32 floats through every kind of table, and compare with a linear scan.
         cmd exhaustive {}
         /// Run calib-core's tests under Miri, which takes a nightly toolchain.

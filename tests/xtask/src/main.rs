@@ -15,6 +15,7 @@ mod setup;
 mod steps;
 mod test;
 mod verify;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
             BenchCmd::Device(device) => devices::count(setup, &device),
         },
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
+        XtaskCmd::Wheel(_) => wheel::wheel(setup),
         XtaskCmd::Exhaustive(_) => exhaustive::exhaustive(),
         XtaskCmd::Miri(_) => miri::miri(),
         XtaskCmd::Stack(_) => devices::stack(setup),

@@ -23,10 +23,10 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
     })?;
     let root = root();
     let firmware = root.join("firmware");
-    let fuzz = root.join("tests/fuzz");
+    let (fuzz, python) = (root.join("tests/fuzz"), root.join("calib-host/python"));
 
     steps.step("format", || {
-        [&root, &firmware, &fuzz]
+        [&root, &firmware, &fuzz, &python]
             .into_iter()
             .try_for_each(|folder| run(cargo(folder).args(["fmt", "--all", "--check"])))
     })?;

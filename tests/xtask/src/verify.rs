@@ -12,6 +12,7 @@ use crate::devices::{Measure, TARGETS};
 use crate::fuzz;
 use crate::setup::{ARM_GCC, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
+use crate::wheel;
 
 /// The targets that calib-core is built for with every set of its features.
 const CORE_TARGETS: [&str; 3] =
@@ -37,7 +38,7 @@ const BOARDS: [(&str, &str); 6] = [
 const CLASSIFIER: &str = r#"{"name": "any", "id": "0011223344556677", "mean": [0.0], "scale": [1.0],
 "weights": [[1.0]], "bias": [0.0], "alarm": {"at_least": 0.5}}"#;
 /// The folders of the workspaces.
-const WORKSPACES: [&str; 3] = [".", "firmware", "tests/fuzz"];
+const WORKSPACES: [&str; 4] = [".", "calib-host/python", "firmware", "tests/fuzz"];
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -67,7 +68,7 @@ pub(crate) fn verify(setup: Setup, only: Option<Side>) -> Result<()> {
     let mut steps = Steps::new();
     steps.step("set-up", || set_up(setup))?;
     match only {
-        Some(Side::Host) => host(&mut steps)?,
+        Some(Side::Host) => host(&mut steps, setup)?,
         Some(Side::Devices) => devices(&mut steps)?,
         None => {
             // Each keeps one processor busy for much of its time.
@@ -95,6 +96,7 @@ fn part(name: &str) -> Result<Command> {
 }
 
 fn set_up(setup: Setup) -> Result<()> {
+    wheel::set_up(setup)?;
     let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
     setup.provide(&Needs {
         targets: &[&TARGETS[..], narrow].concat(),
@@ -106,12 +108,13 @@ fn set_up(setup: Setup) -> Result<()> {
 }
 
 /// What a host alone is needed for.
-fn host(steps: &mut Steps) -> Result<()> {
+fn host(steps: &mut Steps, setup: Setup) -> Result<()> {
     let root = root();
     steps.step("clippy", || clippy(&root))?;
     steps.step("bans, licences and sources of dependencies", || dependencies(&root))?;
     steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
     steps.step("fuzz targets on their seeds", fuzz::replay)?;
+    steps.step("the Python package", || wheel::verify(setup))?;
     // That its links lead somewhere and its commands print what it says, tests of the command see.
     steps.step("the book", || run(Command::new("mdbook").arg("build").arg(root.join("docs"))))?;
     steps.step("documentation", || {
@@ -180,6 +183,7 @@ fn clippy(root: &Path) -> Result<()> {
             features,
         ]))
     })?;
+    deny(cargo(&root.join("calib-host/python")).args(["clippy", "--quiet", "--locked"]))?;
     // Without a package: what runs on the host, too.
     deny(cargo(firmware).args(["clippy", "--quiet", "--locked", "--all-targets"]))?;
     let classifier = root.join("target/any-classifier.json");

@@ -10,6 +10,7 @@ use calib_host::report::{FileOrigin, Labels, Origin, Report, ReportData, Reporte
 use clap::Args;
 use sha2::{Digest, Sha256};
 
+use crate::cli::asked::words;
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
 use crate::cli::out::{print_json, stderr, warn};
@@ -168,8 +169,7 @@ impl ReportCommand {
 
 /// The command line, with the name of the program as its users know it.
 fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    let words: Vec<String> = std::iter::once("calib".to_owned()).chain(arguments).collect();
+    let words: Vec<String> = std::iter::once("calib".to_owned()).chain(words()).collect();
     // No argument holds a zero, which is all that cannot be quoted.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }

@@ -23,6 +23,7 @@ mod reported;
 mod same_rows;
 mod source;
 mod validation;
+mod written;
 
 pub(crate) use assessed::AssessedOptions;
 pub(crate) use child::ChildOptions;
@@ -44,3 +45,4 @@ pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};
 pub(crate) use validation::{ValidationArgs, parse_prevalence};
+pub(crate) use written::WrittenOptions;

@@ -11,13 +11,14 @@ use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes};
 
 use crate::cli::error::Error;
+use crate::cli::fitting::over_codes;
 use crate::cli::out::{print_json, stderr};
 use crate::cli::read::{
     predictions, question_kind, question_predictions, read_all, read_code_vectors, read_vectors, row_labels,
 };
 use crate::cli::show::{Warnings, joint_json, joint_summary};
 
-use super::{DataOrigin, Decision, Drawn, FitCommand, Fitted, TableWidth, decided, over_codes, usage};
+use super::{DataOrigin, Decision, Drawn, FitCommand, Fitted, decided};
 
 impl FitCommand {
     /// Fits a matrix under a reduction.
@@ -66,9 +67,9 @@ impl FitCommand {
             DataError::Reduction { .. } => Error::Data(cause),
             other => unreachable!("the rows were checked: {other}"),
         })?;
-        let compact = encoding.is_none() && self.table == TableWidth::U16;
+        let compact = encoding.is_none() && self.written.is_compact();
         let problems = if compact { problems.rounded() } else { problems };
-        let fit = fit_reduction(&problems, &self.method.reduction()?, self.divided_alpha())
+        let fit = fit_reduction(&problems, &self.method.reduction()?, self.written.divided_alpha())
             .map_err(|cause| Error::fit(Place::file(sources[0].path()), cause))?;
         let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
@@ -89,14 +90,7 @@ impl FitCommand {
         quiet: bool,
     ) -> Result<(), Error> {
         let method = self.method.joint()?;
-        if self.intervals {
-            return Err(usage("a calibrator of whole vectors has no intervals: leave out --intervals"));
-        }
-        if self.candidates > 1 || self.alpha_spent > 0.0 {
-            return Err(usage(
-                "a calibrator of whole vectors has no guarantee: leave out --candidates and --alpha-spent",
-            ));
-        }
+        self.written.check_joint()?;
         let sources = self.matrix_sources(path, quiet)?;
         let LabelledVectors { vectors, labels, rows, drawn, dependence } =
             self.labelled_vectors(&sources, kind)?;

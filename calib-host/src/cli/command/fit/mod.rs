@@ -7,21 +7,21 @@ use std::cmp::Ordering;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::CompileError;
 use calib_host::data::RowsHash;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::{check_output, write_file};
-use calib_host::fit::{Unfitted, divided};
+use calib_host::fit::Unfitted;
 use calib_host::input::{Costs, Source, read_costs};
 use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::error::Error;
+use crate::cli::fitting::{Chosen, check_table};
 use crate::cli::options::{
     ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
-    ScoreSource, artifact_of, parse_classifier,
+    ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::cli::out::{print_json, stderr};
 use crate::cli::show::{ShownFit, Warnings};
@@ -72,33 +72,8 @@ pub(crate) struct FitCommand {
     points: PointOptions,
     #[command(flatten)]
     codes: CodeOptions,
-    /// May fail with this probability.
-    ///
-    /// The probability, over the draw of the points, with which the guarantee may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
-    alpha: f64,
-    /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
-    /// the guarantee is then for alpha / M, so that it holds for any of them.
-    #[arg(long, default_value_t = 1, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
-    candidates: u32,
-    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
-    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent)]
-    alpha_spent: f64,
-    /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
-    #[arg(long)]
-    intervals: bool,
-    /// The numbers in the artefact's tables: u16 takes half the room, and the device then rounds scores to the nearest
-    /// 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do.
-    /// For methods that fit steps.
-    #[arg(long, value_enum, default_value_t = TableWidth::F32)]
-    table: TableWidth,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier)]
-    classifier_id: Option<ClassifierId>,
-    /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
-    /// calibrators must not come back.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    counter: u32,
+    #[command(flatten)]
+    written: WrittenOptions,
     /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
     #[arg(long, value_name = "FILE")]
     actions: Option<PathBuf>,
@@ -129,34 +104,13 @@ struct Fitted {
     chosen: Option<Chosen>,
 }
 
-/// What was chosen because nobody named it.
-struct Chosen {
-    /// What, and why.
-    why: String,
-    /// Among how many candidates by the scores.
-    candidates: u32,
-}
-
-/// The numbers in a table.
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum TableWidth {
-    F32,
-    U16,
-}
-
 impl FitCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
-        let compact = self.table == TableWidth::U16;
-        if compact && self.codes.direct_table {
-            return Err(usage("--direct-table goes with --table f32: leave one of them out"));
-        }
-        // Over codes every function is one of steps.
-        if compact && self.codes.encoding()?.is_none() {
-            self.method.check_steps("--table u16")?;
-        }
+        check_table(&self.method, &self.written, &self.codes)?;
+        let compact = self.written.is_compact();
         let reduction = self.reduction.get()?;
         self.points.check()?;
         if self.clusters().is_some() && self.points.are_aggregated() {
@@ -190,9 +144,7 @@ impl FitCommand {
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let candidates =
-            self.candidates.saturating_mul(chosen.as_ref().map_or(1, |chosen| chosen.candidates));
-        let fit = fit.chosen_among(candidates, self.alpha).after_spending(self.alpha_spent);
+        let fit = self.written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
         let bytes = decided(artifact_bytes(&fit, &self.options(origin))?, decision)?;
         write_file(&self.output(), self.force, |out| out.write_all(&bytes))?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
@@ -245,20 +197,8 @@ impl FitCommand {
         }
     }
 
-    /// The alpha of the fit, which is one of so many.
-    fn divided_alpha(&self) -> f64 {
-        divided(self.alpha, self.candidates)
-    }
-
     fn options(&self, origin: DataOrigin) -> ArtifactOptions {
-        ArtifactOptions {
-            data_sha256: origin.sha256,
-            rows: Some(origin.rows),
-            classifier: self.classifier_id,
-            intervals: self.intervals,
-            counter: self.counter,
-            direct_table: self.codes.direct_table,
-        }
+        self.written.artifact_options(origin.sha256, origin.rows, self.codes.direct_table)
     }
 
     fn report(
@@ -302,17 +242,6 @@ impl FitCommand {
             writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
         }
         Ok(())
-    }
-}
-
-/// The fit as one of codes, if scores are such.
-fn over_codes(
-    fit: calib_host::Fit,
-    encoding: Option<ScoreEncoding>,
-) -> Result<calib_host::Fit, CompileError> {
-    match encoding {
-        Some(encoding) => fit.over_codes(encoding),
-        None => Ok(fit),
     }
 }
 
@@ -362,13 +291,6 @@ fn decided(artifact: Vec<u8>, decision: Option<&Decision>) -> Result<Vec<u8>, Er
     let Some(Decision { actions, rule }) = decision else { return Ok(artifact) };
     let stored = StoredArtifact::from_bytes(&artifact).expect("just written");
     Ok(with_decision(&stored, actions, rule).map_err(CompileError::from)?)
-}
-
-fn parse_spent(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(spent) if (0.0..1.0).contains(&spent) => Ok(spent),
-        _ => Err("what was spent is a probability below 1, such as 0.2".into()),
-    }
 }
 
 fn usage(text: &str) -> Error {

@@ -1,0 +1,5 @@
+"""`python -m calib_host`: the command `calib`."""
+
+from ._command import main
+
+main()

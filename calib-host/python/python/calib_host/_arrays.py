@@ -1,0 +1,166 @@
+"""Arrays of whatever is given: lists, NumPy, pandas, Polars, Arrow, torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._native import DataError, UsageError
+
+#: What scores may be: of class 1 of two, or of every class in a column each.
+BINARY = ("scores", "margins")
+MATRIX = ("probs", "logits")
+
+
+def _as_array(values: Any, what: str) -> np.ndarray:
+    """An array of what is given, copied only if it is none."""
+    if np.ma.isMaskedArray(values):
+        if np.ma.is_masked(values):
+            row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
+            raise DataError(f"{what}, row {row}: the value is masked; leave such rows out")
+        return np.asarray(values.data)
+    if isinstance(values, (np.ndarray, list, tuple, range)):
+        return np.asarray(values)
+    missing = _missing_row(values)
+    if missing is not None:
+        raise DataError(f"{what}, row {missing}: the value is missing; leave such rows out")
+    if hasattr(values, "__array__"):
+        try:
+            return np.asarray(values)
+        except (RuntimeError, TypeError) as cause:  # a tensor on another device, or with a gradient
+            raise DataError(f"{what}: {cause}") from cause
+    if hasattr(values, "__arrow_c_stream__"):
+        return _of_arrow(values, what)
+    if hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return np.asarray(values)
+
+
+def _missing_row(values: Any) -> int | None:
+    """The first row of a pandas or Polars column that holds nothing."""
+    for name in ("isna", "is_null"):
+        method = getattr(values, name, None)
+        if callable(method):
+            try:
+                missing = np.asarray(method())
+            except (TypeError, ValueError):
+                return None
+            if missing.dtype == bool and missing.any():
+                return int(np.argwhere(missing)[0][0])
+    return None
+
+
+def _of_arrow(values: Any, what: str) -> np.ndarray:
+    """A column, or the columns of a table, from Arrow's C stream interface."""
+    try:
+        import pyarrow
+    except ImportError as cause:
+        raise UsageError(f"{what}: Arrow's stream interface is read with pyarrow: install it, or give an array") from cause
+    try:
+        table = pyarrow.table(values)
+    except (TypeError, ValueError, pyarrow.ArrowInvalid):
+        table = pyarrow.table({"values": pyarrow.chunked_array(values)})
+    columns = []
+    for column in table.columns:
+        if column.null_count:
+            row = int(np.argwhere(np.asarray(column.is_null()))[0][0])
+            raise DataError(f"{what}, row {row}: the value is missing; leave such rows out")
+        columns.append(column.to_numpy())
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _first_no_number(array: np.ndarray) -> tuple[int, Any]:
+    for row, value in enumerate(array.ravel()):
+        if value is None or isinstance(value, (str, bytes)) or not np.isscalar(value):
+            return row // max(1, array.size // max(1, len(array))), value
+    return 0, array.ravel()[0] if array.size else None
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    """Real numbers, as they are."""
+    array = _as_array(values, what)
+    if array.dtype == object and array.size:
+        # pandas gives columns of Python numbers so.
+        try:
+            if any(value is None or isinstance(value, (str, bytes)) for value in array.ravel()):
+                raise ValueError
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            row, value = _first_no_number(array)
+            raise DataError(f"{what}, row {row}: {value!r} is no number") from None
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{what} are of type {array.dtype}: numbers are needed")
+    return array
+
+
+def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarray, str, int | None]:
+    """Scores without a gap, what they are, and the number of classes if there is a column for each."""
+    array = _numbers(values, "scores")
+    if array.ndim == 2 and array.shape[1] == 1 and kind not in MATRIX:
+        array = array[:, 0]
+    if kind is None:
+        if array.ndim == 2:
+            raise UsageError(
+                'scores of several classes, in a column each: say what they are, with kind="logits" or kind="probs"; '
+                "of two classes give the column of class 1, scores[:, 1]"
+            )
+        kind = "scores"
+    if kind not in BINARY + MATRIX:
+        raise UsageError(f'kind={kind!r}: there are "scores", "margins", "probs" and "logits"')
+    dims = 1 if kind in BINARY else 2
+    if array.ndim != dims:
+        shape = "(n,)" if dims == 1 else "(n, classes)"
+        more = "; of two classes give the column of class 1, scores[:, 1]" if array.ndim == 2 else ""
+        raise DataError(f"scores have the shape {array.shape}: kind={kind!r} takes {shape}{more}")
+    classes = None if dims == 1 else array.shape[1]
+    if are_codes:
+        if array.dtype.kind not in "iu":
+            raise DataError(f"scores are of type {array.dtype}: codes are integers")
+        array = array.astype(np.int64, copy=False)
+    elif array.dtype != np.float32:
+        # Whole numbers, and halves, are exact in an f64.
+        array = array.astype(np.float64, copy=False)
+    return np.ascontiguousarray(array).reshape(-1), kind, classes
+
+
+def labels_of(values: Any, what: str = "labels") -> np.ndarray:
+    """0-based class indices."""
+    array = _as_array(values, what)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"{what} have the shape {array.shape}: one label a row is needed")
+    is_text = array.dtype.kind in "SUT" or (
+        array.dtype == object and any(isinstance(value, (str, bytes)) for value in array)
+    )
+    if is_text and array.size:
+        raise DataError(
+            f"{what} are text, such as {array[0]!r}: give class indices from 0 on, as numpy.unique(y, return_inverse=True)[1] "
+            "has them, or use calib_host.sklearn.CalibratedClassifier"
+        )
+    array = _numbers(array, what)
+    if array.dtype.kind == "f":
+        bad = ~(np.isfinite(array) & (array == np.floor(array)))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise DataError(f"{what}, row {row}: {array[row]} is no class index")
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+        raise DataError(f"{what}: a class index is below 2^63")
+    return np.ascontiguousarray(array.astype(np.int64, copy=False))
+
+
+def floats_of(values: Any, what: str) -> np.ndarray:
+    """Numbers as f64, one a row."""
+    array = _numbers(values, what)
+    if array.ndim != 1:
+        raise DataError(f"{what} have the shape {array.shape}: one a row is needed")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def groups_of(values: Any, what: str) -> np.ndarray:
+    """Which rows have the same name, as numbers."""
+    array = _as_array(values, what)
+    if array.ndim != 1:
+        raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
+    return np.ascontiguousarray(np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False))

@@ -1,0 +1,203 @@
+//! Applying an artefact, with the device's arithmetic.
+
+use calib_core::{Calibrator, Margin, QuantizedScore, ScoreEncoding};
+use calib_host::apply::{Applied, AppliedVector, apply_code_vectors};
+use calib_host::apply::{apply_codes, apply_probs};
+use calib_host::data::{CodeVectors, DataError, VectorKind};
+use calib_host::{ScoreKind, StoredArtifact, Vectors, apply_margins, apply_vectors};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+use crate::artifact::{PyArtifact, takes};
+use crate::errors::{MismatchError, of_data};
+use crate::floats::{Kind, Numbers, Slice};
+
+/// Probabilities row by row, NaN where there is none, and the classes that they are of if not all.
+pub(crate) struct Calibrated {
+    pub(crate) probs: Vec<f32>,
+    pub(crate) classes: Option<Vec<u16>>,
+    /// The bin of each probability.
+    pub(crate) bins: Vec<u32>,
+}
+
+/// What an artefact is not for.
+pub(crate) enum NotApplied {
+    Data(DataError),
+    Mismatch(&'static str),
+}
+
+impl From<DataError> for NotApplied {
+    fn from(cause: DataError) -> Self {
+        Self::Data(cause)
+    }
+}
+
+impl NotApplied {
+    pub(crate) fn error(&self, stored: &StoredArtifact) -> PyErr {
+        match self {
+            Self::Data(cause) => of_data(cause),
+            Self::Mismatch(given) => {
+                let artifact = stored.artifact();
+                let header = artifact.header();
+                MismatchError::new_err(format!(
+                    "the calibrator takes {} ({} of {} classes, {}), and was given {given}",
+                    takes(&artifact.calibrator()),
+                    header.reduction,
+                    header.classes,
+                    header.encoding,
+                ))
+            }
+        }
+    }
+}
+
+/// Calibrates scores of class 1, or their codes, or vectors row by row, with the number of classes. Returns probabilities, and
+/// the classes that they are of where these are not all.
+#[pyfunction]
+#[pyo3(signature = (artifact, kind, scores, *, classes=None, seed=0))]
+pub(crate) fn apply<'py>(
+    py: Python<'py>,
+    artifact: &Bound<'py, PyArtifact>,
+    kind: &str,
+    scores: &Bound<'py, PyAny>,
+    classes: Option<usize>,
+    seed: u64,
+) -> PyResult<(Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u16>>>)> {
+    let numbers = Numbers::of(scores)?;
+    let (kind, values) = (Kind::named(kind)?, numbers.borrowed()?);
+    let stored = &*artifact.get().stored;
+    // A lookup takes nanoseconds, in all threads: nobody needs to interrupt it.
+    let applied = py.detach(|| match quick(stored, kind, values, seed) {
+        Some(probs) => Ok((probs?, None)),
+        None => applied(stored, kind, values, classes, seed).map(|all| (all.probs, all.classes)),
+    });
+    let (probs, classes) = applied.map_err(|cause| cause.error(stored))?;
+    Ok((probs.into_pyarray(py), classes.map(|classes| classes.into_pyarray(py))))
+}
+
+/// The probabilities alone of binary scores, which are not copied.
+fn quick(
+    stored: &StoredArtifact,
+    kind: Kind,
+    values: Slice<'_>,
+    seed: u64,
+) -> Option<Result<Vec<f32>, NotApplied>> {
+    let artifact = stored.artifact();
+    let (Calibrator::Binary(_), Kind::Binary(ScoreKind::Probability)) = (artifact.calibrator(), kind) else {
+        return None;
+    };
+    let scores = values.scores(ScoreKind::Probability)?;
+    let probs = scores.and_then(|scores| apply_probs(&artifact, &scores, seed));
+    Some(probs.map(|probs| probs.expect("the calibrator is binary")).map_err(NotApplied::Data))
+}
+
+/// Everything that is known of each row.
+pub(crate) fn applied(
+    stored: &StoredArtifact,
+    kind: Kind,
+    values: Slice<'_>,
+    classes: Option<usize>,
+    seed: u64,
+) -> Result<Calibrated, NotApplied> {
+    let artifact = stored.artifact();
+    let mismatch = |given| NotApplied::Mismatch(given);
+    match (kind, values) {
+        (Kind::Binary(_), Slice::I64(codes)) => {
+            let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else {
+                return Err(mismatch("integer codes of one score"));
+            };
+            let codes = codes_of(codes, calibrator.encoding())?;
+            let rows = apply_codes(&artifact, &codes).and_then(Result::ok).ok_or(mismatch("other codes"))?;
+            Ok(of_rows(&rows))
+        }
+        (Kind::Binary(kind), values) => {
+            let scores = values.scores(kind).ok_or(mismatch("no floats"))??;
+            let rows = match kind {
+                ScoreKind::Probability => {
+                    let scores: Vec<calib_core::Score> =
+                        scores.iter().enumerate().map(score).collect::<Result<_, _>>()?;
+                    calib_host::apply_scores(&artifact, &scores, seed)
+                }
+                ScoreKind::Margin => {
+                    let margins: Vec<Margin> =
+                        scores.iter().enumerate().map(margin).collect::<Result<_, _>>()?;
+                    apply_margins(&artifact, &margins, seed)
+                }
+            };
+            Ok(of_rows(&rows.ok_or(mismatch(match kind {
+                ScoreKind::Probability => "one score of class 1 a row",
+                ScoreKind::Margin => "one margin of class 1 a row",
+            }))?))
+        }
+        (Kind::Vectors(kind), Slice::I64(codes)) => {
+            let encoding = artifact.header().encoding;
+            if !encoding.is_quantized() {
+                return Err(mismatch("vectors of integer codes"));
+            }
+            let classes = classes.unwrap_or(2);
+            let vectors = match kind {
+                VectorKind::Probs => CodeVectors::new(codes, classes, encoding)?,
+                VectorKind::Logits => CodeVectors::of_logits(codes, classes, encoding)?,
+            };
+            let rows = apply_code_vectors(&artifact, &vectors);
+            Ok(of_vectors(rows.ok_or(mismatch("other vectors of integer codes"))?))
+        }
+        (Kind::Vectors(kind), values) => {
+            let entries = values.entries().ok_or(mismatch("no floats"))?;
+            let vectors = Vectors::new(entries, classes.unwrap_or(2), kind)?;
+            let rows = apply_vectors(&artifact, &vectors, seed).ok_or(mismatch(match kind {
+                VectorKind::Logits => "vectors of logits, or with another number of classes",
+                VectorKind::Probs => "vectors of probabilities, or with another number of classes",
+            }))?;
+            Ok(of_vectors(rows))
+        }
+    }
+}
+
+fn score((row, &score): (usize, &f32)) -> Result<calib_core::Score, DataError> {
+    calib_core::Score::new(score).map_err(|cause| DataError::Score { row, cause })
+}
+
+fn margin((row, &margin): (usize, &f32)) -> Result<Margin, DataError> {
+    Margin::new(margin).map_err(|cause| DataError::Score { row, cause })
+}
+
+fn codes_of(codes: &[i64], encoding: ScoreEncoding) -> Result<Vec<QuantizedScore>, DataError> {
+    let known = |(row, &code): (usize, &i64)| {
+        // No code is near the ends of an i32.
+        let narrow = code.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        QuantizedScore::new(encoding, narrow).map_err(|cause| DataError::Code { row, class: 1, code, cause })
+    };
+    codes.iter().enumerate().map(known).collect()
+}
+
+fn prob_and_bin(row: &Applied) -> (f32, u32) {
+    row.outcome.calibrated().map_or((f32::NAN, 0), |calibrated| (calibrated.prob, calibrated.bin.into()))
+}
+
+fn of_rows(rows: &[Applied]) -> Calibrated {
+    let (probs, bins) = rows.iter().map(prob_and_bin).unzip();
+    Calibrated { probs, classes: None, bins }
+}
+
+fn of_vectors(rows: impl Iterator<Item = AppliedVector>) -> Calibrated {
+    let mut all = Calibrated { probs: Vec::new(), classes: None, bins: Vec::new() };
+    for row in rows {
+        let pairs = match row {
+            AppliedVector::TopLabel(pair) => vec![pair],
+            AppliedVector::TopK(pairs) => pairs,
+            AppliedVector::Classes(of) => {
+                all.bins.extend(of.probs.iter().map(|_| of.bin.map_or(0, u32::from)));
+                all.probs.extend(of.probs.into_iter().map(|prob| prob.unwrap_or(f32::NAN)));
+                continue;
+            }
+        };
+        for pair in pairs {
+            let (prob, bin) = prob_and_bin(&pair);
+            all.probs.push(prob);
+            all.bins.push(bin);
+            all.classes.get_or_insert_default().push(pair.class);
+        }
+    }
+    all
+}

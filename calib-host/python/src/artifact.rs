@@ -1,0 +1,131 @@
+//! Artefacts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use calib_core::Calibrator;
+use calib_host::StoredArtifact;
+use calib_host::artifact::{promise, score_kind};
+use calib_host::assess::flaws;
+use calib_host::export;
+use calib_host::files::{OutputError, read_artifact, write_file};
+use pyo3::exceptions::{PyFileExistsError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+
+use crate::errors::{DataError, UsageError, in_python};
+
+/// An artefact: what a device reads.
+#[pyclass(frozen, name = "Artifact", module = "calib_host._native")]
+pub(crate) struct PyArtifact {
+    pub(crate) stored: Arc<StoredArtifact>,
+}
+
+impl PyArtifact {
+    pub(crate) fn new(stored: StoredArtifact) -> Self {
+        Self { stored: Arc::new(stored) }
+    }
+}
+
+#[pymethods]
+impl PyArtifact {
+    /// Checks the bytes of an artefact.
+    #[new]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        match StoredArtifact::from_bytes(bytes) {
+            Ok(stored) => Ok(Self::new(stored)),
+            Err(cause) => Err(DataError::new_err(format!("these bytes are no artefact: {cause}"))),
+        }
+    }
+
+    /// Reads an artefact.
+    #[staticmethod]
+    fn read(path: PathBuf) -> PyResult<Self> {
+        // The command says what is wrong with a file in the same words.
+        std::fs::metadata(&path).map_err(|cause| match cause.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, cause.to_string(), path.display().to_string())),
+            None => PyOSError::new_err(cause.to_string()),
+        })?;
+        read_artifact(&path).map(Self::new).map_err(|cause| DataError::new_err(cause.to_string()))
+    }
+
+    /// Its bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let len_bytes = self.stored.artifact().len_bytes();
+        PyBytes::new(py, &self.stored.as_bytes()[..len_bytes])
+    }
+
+    /// Writes it; `force` replaces a file that is there.
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        let len_bytes = self.stored.artifact().len_bytes();
+        let bytes = &self.stored.as_bytes()[..len_bytes];
+        py.detach(|| write_file(&path, force, |out| out.write_all(bytes))).map_err(|cause| match cause {
+            OutputError::Exists(_) => {
+                PyFileExistsError::new_err(format!("{cause}: add force=True to replace it"))
+            }
+            cause => PyOSError::new_err(cause.to_string()),
+        })
+    }
+
+    /// What it is and what it promises, as JSON.
+    fn facts(&self) -> String {
+        let artifact = self.stored.artifact();
+        let header = artifact.header();
+        let promised = promise(&self.stored);
+        let guarantee = header.guarantee.filter(|guarantee| guarantee.epsilon < 1.0);
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        json!({
+            "method": header.method.to_string(),
+            "reduction": header.reduction.to_string(),
+            "encoding": header.encoding.to_string(),
+            "scores": score_kind(&artifact).to_string(),
+            "takes": takes(&artifact.calibrator()),
+            "classes": header.classes,
+            "bins": header.bins,
+            "n": header.n,
+            "parameters": header.provenance.parameters,
+            "tool_version": header.provenance.tool_version,
+            "data_sha256": hex(&header.provenance.data_sha256),
+            "identity": artifact.identity().to_string(),
+            "len_bytes": artifact.len_bytes(),
+            "randomized": artifact.is_randomized(),
+            "guarantee": guarantee.map(|guarantee| json!({
+                "theorem": guarantee.theorem.to_string(),
+                // The numbers that were stated: an artefact holds the nearest f32.
+                "alpha": guarantee.alpha.to_string().parse::<f64>().unwrap_or_default(),
+                "epsilon": guarantee.epsilon.to_string().parse::<f64>().unwrap_or_default(),
+            })),
+            "statement": promised.statement,
+            "assumptions": promised.full_assumptions(),
+            "limits": promised.full_limits(),
+            "warnings": flaws(&artifact).iter().map(|flaw| in_python(&flaw.to_string())).collect::<Vec<_>>(),
+        })
+        .to_string()
+    }
+
+    /// A header in C.
+    fn export_c(&self, name: &str) -> PyResult<String> {
+        export::export_c(&self.stored, name).map_err(|cause| UsageError::new_err(cause.to_string()))
+    }
+
+    /// Tables in Rust.
+    fn export_rust(&self, name: &str) -> PyResult<String> {
+        export::export_rust(&self.stored, name).map_err(|cause| UsageError::new_err(cause.to_string()))
+    }
+}
+
+/// What kind of input a calibrator takes.
+pub(crate) fn takes(calibrator: &Calibrator<'_>) -> &'static str {
+    match calibrator {
+        Calibrator::Binary(_) => "scores",
+        Calibrator::BinaryMargin(_) => "margins",
+        Calibrator::BinaryCode(_) => "codes",
+        Calibrator::TopLabelCode(_) | Calibrator::TopLabelCodeMargin(_) => "vectors of codes",
+        Calibrator::TopLabelMargin(_) => "logits",
+        Calibrator::Vector(calibrator) if calibrator.needs_logits() => "logits",
+        Calibrator::TopLabel(_) | Calibrator::TopK(_) | Calibrator::Vector(_) => "vectors",
+        Calibrator::Grouped(_) => "scores of groups",
+        _ => "nothing",
+    }
+}

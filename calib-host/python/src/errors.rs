@@ -1,0 +1,55 @@
+//! Errors as Python's exceptions, in the words of Python.
+
+use calib_host::cli::{Fault, Refused};
+use calib_host::data;
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(calib_host, CalibError, PyValueError, "What calib_host refuses.");
+create_exception!(calib_host, UsageError, CalibError, "What is asked for makes no sense.");
+create_exception!(calib_host, DataError, CalibError, "The data are of no use.");
+create_exception!(calib_host, MismatchError, CalibError, "A calibrator is for scores of another kind.");
+
+/// Options that have other names in Python.
+const NAMES: [(&str, &str); 5] = [
+    ("cluster-column", "clusters"),
+    ("logits", "kind=\"logits\""),
+    ("margins", "kind=\"margins\""),
+    ("probs", "kind=\"probs\""),
+    ("scores", "kind=\"scores\""),
+];
+
+/// Why nothing was fitted.
+pub(crate) fn of_refused(refused: &Refused) -> PyErr {
+    let text = in_python(&refused.to_string());
+    match refused.fault {
+        Fault::Options => UsageError::new_err(text),
+        Fault::Data => DataError::new_err(text),
+    }
+}
+
+/// What is wrong with data.
+pub(crate) fn of_data(error: &data::DataError) -> PyErr {
+    DataError::new_err(in_python(&error.to_string()))
+}
+
+/// A sentence of the command with the names of options as Python has them: `points_per_bin` for `--points-per-bin`.
+#[pyfunction]
+pub(crate) fn in_python(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(part.len());
+        let option = part[..end].trim_end_matches('-');
+        if option.is_empty() || said.ends_with(|c: char| c.is_alphanumeric()) {
+            said += "--";
+            said += part;
+            continue;
+        }
+        let renamed = NAMES.iter().find(|(name, _)| *name == option).map(|(_, name)| (*name).to_owned());
+        said += &renamed.unwrap_or_else(|| option.replace('-', "_"));
+        said += &part[option.len()..];
+    }
+    said
+}

@@ -1,0 +1,54 @@
+//! Fitting.
+
+use calib_host::cli::{FitRequest, Rows, Scores};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::artifact::PyArtifact;
+use crate::errors::{in_python, of_data, of_refused};
+use crate::floats::{Kind, Numbers, Slice};
+use crate::interrupt::working;
+
+/// An artefact, what was chosen, warnings, and what stays uncalibrated with the reason.
+type Made = (PyArtifact, Option<String>, Vec<String>, Vec<(String, String)>);
+
+/// Fits a calibrator: `words` are the options of `calib fit`. Vectors are given row by row, with the number of classes.
+#[pyfunction]
+#[pyo3(signature = (words, kind, scores, labels, *, classes=None, weights=None, clusters=None))]
+#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    words: Vec<String>,
+    kind: &str,
+    scores: &Bound<'_, PyAny>,
+    labels: PyReadonlyArray1<'_, i64>,
+    classes: Option<usize>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    clusters: Option<PyReadonlyArray1<'_, i64>>,
+) -> PyResult<Made> {
+    let request = FitRequest::parse(words).map_err(|refused| of_refused(&refused))?;
+    let numbers = Numbers::of(scores)?;
+    let classes = classes.unwrap_or(2);
+    let scores = match (Kind::named(kind)?, numbers.borrowed()?) {
+        (Kind::Binary(kind), Slice::I64(codes)) => Scores::Codes(kind, codes.to_vec()),
+        (Kind::Vectors(kind), Slice::I64(codes)) => Scores::CodeVectors(kind, codes.to_vec(), classes),
+        (Kind::Binary(kind), values) => {
+            let scores = values.scores(kind).expect("these are floats");
+            Scores::Binary(kind, scores.map_err(|cause| of_data(&cause))?.into_owned())
+        }
+        (Kind::Vectors(kind), values) => {
+            Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
+        }
+    };
+    let labels = labels.as_slice()?.to_vec();
+    let weights = weights.map(|weights| weights.as_slice().map(<[f64]>::to_vec)).transpose()?;
+    let clusters = clusters.map(|clusters| clusters.as_slice().map(<[i64]>::to_vec)).transpose()?;
+    let fitted = working(py, move || {
+        let rows = Rows { labels: &labels, weights: weights.as_deref(), clusters: clusters.as_deref() };
+        request.fit(scores, rows)
+    })?;
+    let fitted = fitted.map_err(|refused| of_refused(&refused))?;
+    let warnings = fitted.warnings.iter().map(|warning| in_python(warning)).collect();
+    let chosen = fitted.chosen.map(|chosen| in_python(&chosen));
+    Ok((PyArtifact::new(fitted.artifact), chosen, warnings, fitted.uncalibrated))
+}

@@ -1,0 +1,139 @@
+//! Artefacts of calibrators that others fitted, by their parameters.
+
+use calib_core::ScoreEncoding;
+use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, WriteError};
+use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
+use calib_fit::fit::FittedTable;
+use calib_host::artifact::identity;
+use calib_host::binary::{InterpolatedModel, Model, ScalingModel, VennAbersModel};
+use calib_host::{ArtifactOptions, Fit, ScoreKind, StoredArtifact, artifact_bytes};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::artifact::PyArtifact;
+use crate::errors::{DataError, UsageError};
+use crate::floats::Kind;
+
+/// Writes the artefact of a calibrator: for two classes one function, for several a function of each, whose values are divided by
+/// their sum. `functions` is JSON: a list of objects with `function` and its parameters.
+#[pyfunction]
+#[pyo3(signature = (kind, functions, n, origin))]
+pub(crate) fn imported(kind: &str, functions: &str, n: u64, origin: &str) -> PyResult<PyArtifact> {
+    let functions: Vec<Value> =
+        serde_json::from_str(functions).map_err(|cause| UsageError::new_err(cause.to_string()))?;
+    let scores = match Kind::named(kind)? {
+        Kind::Binary(kind) => kind,
+        Kind::Vectors(_) => ScoreKind::Probability,
+    };
+    let models: Vec<(Method, Model)> = functions.iter().map(model).collect::<PyResult<_>>()?;
+    let method = models.first().map_or(Method::Isotonic, |(method, _)| *method);
+    let table =
+        |(_, model)| Some(FittedTable { model, n, epsilon: None, intervals: Vec::new(), spread: None });
+    let tables: Vec<_> = models.into_iter().map(table).collect();
+    let is_binary = tables.len() == 1;
+    let fit = Fit {
+        method,
+        reduction: if is_binary { Reduction::Binary } else { Reduction::Normalized },
+        classes: if is_binary { 2 } else { tables.len() },
+        n,
+        positives: None,
+        tables,
+        unfitted: Vec::new(),
+        guarantee: None,
+        parameters: format!("imported={origin}"),
+        scores,
+        compact: false,
+        weighted: false,
+        groups: Vec::new(),
+    };
+    let bytes = artifact_bytes(&fit, &ArtifactOptions::default());
+    stored(&bytes.map_err(|cause| DataError::new_err(cause.to_string()))?)
+}
+
+/// Writes the artefact of a temperature for vectors, which are multiplied by `inverse_t` before the softmax: logits, or the logarithms of
+/// probabilities.
+#[pyfunction]
+pub(crate) fn imported_temperature(
+    kind: &str,
+    classes: u16,
+    inverse_t: f32,
+    n: u64,
+    origin: &str,
+) -> PyResult<PyArtifact> {
+    let input = match kind {
+        "logits" => ScalingInput::Logits,
+        // What scikit-learn adds to every probability before the logarithm.
+        _ => ScalingInput::LogProbs { clip: 1e-12 },
+    };
+    let function =
+        VectorScaling::new(classes, input, ScalingShape::Temperature { inverse_t }).map_err(|_| {
+            DataError::new_err(format!("the inverse temperature {inverse_t} is not above 0 and finite"))
+        })?;
+    let parameters = format!("imported={origin}");
+    let header = Header {
+        method: Method::Temperature,
+        reduction: Reduction::Joint,
+        encoding: ScoreEncoding::F32,
+        classes,
+        bins: 0,
+        n,
+        guarantee: None,
+        flags: HeaderFlags::NONE,
+        provenance: Provenance {
+            data_sha256: [0; 32],
+            tool_version: env!("CARGO_PKG_VERSION"),
+            parameters: &parameters,
+            classifier: None,
+        },
+    };
+    let mut words = vec![0u32; 1 << 10];
+    let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
+    let written = writer
+        .header(&header)
+        .and_then(|()| writer.joint(&Joint::Scaled(function)))
+        .and_then(|()| writer.finish(identity));
+    let bytes = written.map_err(|cause: WriteError| DataError::new_err(cause.to_string()))?;
+    stored(bytes)
+}
+
+fn stored(bytes: &[u8]) -> PyResult<PyArtifact> {
+    let stored = StoredArtifact::from_bytes(bytes);
+    Ok(PyArtifact::new(stored.map_err(|cause| DataError::new_err(cause.to_string()))?))
+}
+
+/// The model of one function.
+fn model(function: &Value) -> PyResult<(Method, Model)> {
+    let number = |name: &str| {
+        function[name].as_f64().ok_or_else(|| UsageError::new_err(format!("the parameter {name} is missing")))
+    };
+    let list = |name: &str| -> PyResult<Vec<f64>> {
+        let values = function[name].as_array().map(|values| values.iter().map(Value::as_f64).collect());
+        values.flatten().ok_or_else(|| UsageError::new_err(format!("the parameter {name} is missing")))
+    };
+    let scaling = |method, model| Ok((method, Model::Scaling(model)));
+    match function["function"].as_str().unwrap_or_default() {
+        "knots" => Ok((
+            Method::IsotonicInterpolated,
+            Model::Interpolated(InterpolatedModel { scores: list("scores")?, values: list("values")? }),
+        )),
+        "venn-abers" => Ok((
+            Method::VennAbers,
+            Model::VennAbers(VennAbersModel { edges: list("edges")?, p0: list("p0")?, p1: list("p1")? }),
+        )),
+        "platt-prob" => scaling(Method::Platt, ScalingModel::PlattProb { a: number("a")?, b: number("b")? }),
+        "platt-margin" => {
+            scaling(Method::Platt, ScalingModel::PlattMargin { a: number("a")?, b: number("b")? })
+        }
+        "beta" => {
+            let (a, b, c) = (number("a")?, number("b")?, number("c")?);
+            scaling(Method::Beta, ScalingModel::Beta { a, b, c })
+        }
+        "temperature" => {
+            scaling(Method::Temperature, ScalingModel::Temperature { inverse_t: number("inverse_t")? })
+        }
+        "temperature-margin" => {
+            scaling(Method::Temperature, ScalingModel::TemperatureMargin { inverse_t: number("inverse_t")? })
+        }
+        other => Err(UsageError::new_err(format!("{other:?} is no function"))),
+    }
+}

@@ -1,0 +1,42 @@
+//! The extension module `calib_host._native`: arrays in, arrays, artefacts and JSON out.
+//!
+//! What is computed, calib-host computes. The Python files beside it make arrays of whatever they are given, and objects of what
+//! comes back.
+#![deny(unsafe_code)]
+
+mod apply;
+mod artifact;
+mod assess;
+mod command;
+mod errors;
+mod fit;
+mod floats;
+mod import;
+mod interrupt;
+mod plan;
+
+use pyo3::prelude::*;
+
+/// The extension module of calib_host.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CalibError", py.get_type::<errors::CalibError>())?;
+    module.add("UsageError", py.get_type::<errors::UsageError>())?;
+    module.add("DataError", py.get_type::<errors::DataError>())?;
+    module.add("MismatchError", py.get_type::<errors::MismatchError>())?;
+    module.add_class::<artifact::PyArtifact>()?;
+    module.add_function(wrap_pyfunction!(errors::in_python, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(apply::apply, module)?)?;
+    module.add_function(wrap_pyfunction!(assess::assess, module)?)?;
+    module.add_function(wrap_pyfunction!(assess::assess_calibrated, module)?)?;
+    module.add_function(wrap_pyfunction!(assess::assess_vectors, module)?)?;
+    module.add_function(wrap_pyfunction!(assess::calibration_curve, module)?)?;
+    module.add_function(wrap_pyfunction!(import::imported, module)?)?;
+    module.add_function(wrap_pyfunction!(import::imported_temperature, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(command::run, module)?)?;
+    Ok(())
+}

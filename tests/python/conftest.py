@@ -1,0 +1,22 @@
+"""Data that the tests make, and what needs a package that may not be there."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def binary():
+    """Scores of an overconfident classifier, with labels."""
+    rng = np.random.default_rng(7)
+    scores = rng.random(2000)
+    return scores, (rng.random(2000) < scores**2).astype(np.int64)
+
+
+@pytest.fixture
+def logits():
+    """Logits of three classes that are twice as sure as they should be, with labels."""
+    rng = np.random.default_rng(8)
+    truth = rng.normal(size=(1500, 3))
+    probs = np.exp(truth) / np.exp(truth).sum(axis=1, keepdims=True)
+    labels = np.array([rng.choice(3, p=row) for row in probs])
+    return 2 * truth, labels

@@ -1,0 +1,127 @@
+"""Assessing, comparing, planning, reporting."""
+
+import numpy as np
+import pytest
+
+import calib_host
+from calib_host import DataError, UsageError
+
+
+def test_figures_are_those_of_their_definitions(binary):
+    scores, labels = binary
+    found = calib_host.assess(scores, labels)
+    assert found["brier"]["value"] == pytest.approx(np.mean((scores - labels) ** 2), abs=1e-12)
+    cells = np.minimum((scores * 15).astype(int), 14)
+    ece = sum(abs((scores[cells == c] - labels[cells == c]).sum()) for c in range(15)) / len(labels)
+    assert found["conf_ece"]["value"] == pytest.approx(ece, abs=1e-9)
+    assert found["clinical"] is not None
+    intervals = calib_host.assess(scores, labels, resamples=200, seed=3)
+    interval = intervals["brier"]["interval"]
+    assert interval["lo"] < found["brier"]["value"] < interval["hi"]
+
+
+def test_vectors_and_predictions(logits):
+    values, labels = logits
+    probs = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    found = calib_host.assess(probs, labels)
+    rows = np.arange(len(labels))
+    assert found["log_loss"]["value"] == pytest.approx(-np.log(probs[rows, labels]).mean(), rel=1e-9)
+    top = calib_host.assess(probs.max(axis=1), labels, predicted=probs.argmax(axis=1))
+    assert top["accuracy"]["value"] == pytest.approx(np.mean(probs.argmax(axis=1) == labels), abs=1e-12)
+    assert top["conf_ece"]["value"] == pytest.approx(found["top_label"]["conf_ece"]["value"], abs=1e-9)
+
+
+def test_before_and_after(binary, logits):
+    scores, labels = binary
+    calibrator = calib_host.fit(scores[:1000], labels[:1000], "umd", bins=5)
+    both = calibrator.assess(scores[1000:], labels[1000:], binning="by-bin")
+    assert both["after"]["brier"]["value"] < both["before"]["brier"]["value"]
+    assert both["uncalibrated"] == 0
+    values, classes = logits
+    for options in [{"reduction": "top-label", "bins": 3}, {"reduction": "class-wise", "bins": 3}, {"method": "temperature"}]:
+        options = {"method": "umd", **options}
+        calibrator = calib_host.fit(values[:700], classes[:700], kind="logits", **options)
+        both = calibrator.assess(values[700:], classes[700:])
+        assert both["after"]["brier"]["value"] < both["before"]["brier"]["value"], options
+
+
+def test_a_curve_is_that_of_its_bins():
+    sklearn = pytest.importorskip("sklearn.calibration", reason="scikit-learn is not installed")
+    rng = np.random.default_rng(1)
+    probs, labels = rng.random(5000), rng.random(5000) < 0.4
+    for how in [{"n_bins": 7}, {"n_bins": 10, "strategy": "uniform"}]:
+        for ours, theirs in zip(calib_host.calibration_curve(labels, probs, **how), sklearn.calibration_curve(labels, probs, **how)):
+            np.testing.assert_allclose(ours, theirs, atol=1e-9)
+    words = np.where(labels, "ill", "well")
+    ours, _ = calib_host.calibration_curve(words, probs, pos_label="ill")
+    np.testing.assert_allclose(ours, calib_host.calibration_curve(labels, probs)[0])
+    with pytest.raises(DataError, match="pos_label"):
+        calib_host.calibration_curve(words, probs)
+
+
+def test_plans():
+    assert calib_host.plan(n=2660, bins=10)["epsilon"] < 0.1 < calib_host.plan(n=2650, bins=10)["epsilon"]
+    assert calib_host.plan(bins=10, epsilon=0.1)["n"] == 2660
+    assert calib_host.plan(n=2660, epsilon=0.1)["bins"] == 10
+    assert calib_host.plan(n=10_000, points_per_bin=100, classes=10)["divided_among"] == 10
+    with pytest.raises(UsageError, match="give two of"):
+        calib_host.plan(n=10)
+
+
+def test_comparisons_recommend(binary):
+    scores, labels = binary
+    found = calib_host.compare(scores, labels, methods=["umd", "isotonic", "platt"], folds=3, repeats=1)
+    assert {one["name"] for one in found["methods"]} == {"umd", "isotonic", "platt"}
+    assert found.recommendation in {"umd", "isotonic", "platt"} and found.reason in repr(found)
+    judged = calib_host.compare(scores[:1000], labels[:1000], methods=["platt"], test=(scores[1000:], labels[1000:]))
+    assert judged["split"]["kind"] == "test"
+    with pytest.raises(DataError, match="scores, row 0"):
+        calib_host.compare(scores + 1, labels)
+    with pytest.raises(UsageError, match="invalid value"):
+        calib_host.compare(scores, labels, methods=["nothing"])
+
+
+def test_thresholds_promise(binary):
+    scores, labels = binary
+    found = calib_host.threshold(scores, labels, sensitivity=0.9)
+    assert found["operating_points"] and len(found.artifact) > 50
+    calibrator = calib_host.fit(scores, labels, "umd", bins=5)
+    with pytest.raises(UsageError, match="^counter is needed"):
+        calib_host.threshold(scores, labels, sensitivity=0.9, calibrator=calibrator)
+    beside = calib_host.threshold(scores, labels, sensitivity=0.9, calibrator=calibrator, counter=1)
+    assert calib_host.Calibrator.from_bytes(beside.artifact).method == "umd"
+
+
+def test_reports(binary, logits, tmp_path):
+    scores, labels = binary
+    calibrator = calib_host.fit(scores[:1000], labels[:1000], "umd", bins=5)
+    report = calib_host.report(
+        calibrator, (scores[:1000], labels[:1000]), (scores[1000:], labels[1000:]), title="A title of ours", bootstrap=50
+    )
+    assert "A title of ours" in report.html and "<svg" in report.html
+    assert report["origin"]["test_is_calibration"] is False and report["guaranteed"]
+    assert report["metrics"]["after"]["brier"]["value"] == pytest.approx(
+        calibrator.assess(scores[1000:], labels[1000:])["after"]["brier"]["value"]
+    )
+    assert "srcdoc" in report._repr_html_() and repr(report)
+    report.save(tmp_path / "report.html")
+    with pytest.raises(FileExistsError):
+        report.save(tmp_path / "report.html")
+    with pytest.raises(calib_host.CalibError, match="fitted to"):
+        calib_host.report(calibrator, (scores[:1000], labels[:1000]), (scores[:1000], labels[:1000]))
+    vectors = calib_host.fit(logits[0][:700], logits[1][:700], "umd", kind="logits", reduction="top-label", bins=3)
+    halves = [(logits[0][:700], logits[1][:700]), (logits[0][700:], logits[1][700:])]
+    assert "<svg" in calib_host.report(vectors, *halves, bootstrap=50).html
+
+
+def test_plots(binary):
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    scores, labels = binary
+    display = calib_host.CalibrationDisplay.from_predictions(labels, scores, n_bins=10, name="as it is")
+    rates, means = calib_host.calibration_curve(labels, scores, n_bins=10)
+    np.testing.assert_array_equal(display.line_.get_xdata(), means)
+    np.testing.assert_array_equal(display.line_.get_ydata(), rates)
+    calibrator = calib_host.fit(scores, labels, "umd", bins=5)
+    after = calib_host.CalibrationDisplay.from_calibrator(calibrator, scores, labels, ax=display.ax_)
+    assert after.ax_ is display.ax_ and len(after.prob_true) <= 5

@@ -1,0 +1,154 @@
+"""Bad input is refused with what is wrong, and where."""
+
+import numpy as np
+import pytest
+
+import calib_host
+from calib_host import CalibError, DataError, UsageError
+
+SCORES = np.linspace(0.01, 0.99, 60)
+LABELS = np.arange(60) % 3 == 0
+
+
+def refused(error, words, scores=SCORES, labels=LABELS, **options):
+    with pytest.raises(error) as caught:
+        calib_host.fit(scores, labels, options.pop("method", "isotonic"), **options)
+    assert words in str(caught.value), caught.value
+    assert "--" not in str(caught.value).replace(" -- ", ""), caught.value
+
+
+def with_value(value, row=7):
+    scores = SCORES.copy()
+    scores[row] = value
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        (with_value(np.nan), "row 7"),
+        (with_value(np.inf), "row 7"),
+        (with_value(1.5), "row 7: the score 1.5 is outside [0, 1]"),
+        (with_value(-0.1).astype(np.float32), "row 7"),
+        (np.nextafter(1.0, 2.0) * np.ones(60), "row 0"),
+        (SCORES.tolist() + ["x"], "numbers are needed"),
+        (np.array(SCORES.tolist() + ["x"], dtype=object), "row 60: 'x' is no number"),
+        ([0.1, None, 0.3], "row 1: None is no number"),
+        (np.array(["a", "b"]), "numbers are needed"),
+        (SCORES.astype(complex), "numbers are needed"),
+        (np.arange(60).astype("datetime64[s]"), "numbers are needed"),
+        (np.ma.masked_array(SCORES, SCORES > 0.5), "masked"),
+        (SCORES.reshape(2, 30), "(2, 30)"),
+        ([], "there are no rows"),
+        (SCORES[:5], "5 rows of scores but 60 labels"),
+    ],
+)
+def test_scores(scores, words):
+    kind = {"kind": "scores"} if np.ndim(scores) == 2 else {}
+    refused(DataError, words, scores=scores, **kind)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (np.array(["cat", "dog"] * 30), "labels are text, such as"),
+        (np.array(["cat", "dog"] * 30, dtype=object), "labels are text, such as"),
+        (np.where(LABELS, 2, 0), "class 2 is out of range"),
+        (np.where(LABELS, 1, -1), "class -1 is out of range"),
+        (np.where(LABELS, 1.0, 0.5), "0.5 is no class index"),
+        (np.where(LABELS, 1.0, np.nan), "nan is no class index"),
+        (np.zeros(60, dtype=int), "all 60 labels are 0"),
+        (np.eye(60), "one label a row"),
+        (np.ma.masked_array(LABELS, LABELS), "masked"),
+    ],
+)
+def test_labels(labels, words):
+    refused(DataError, words, labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "umdd"}, "umd"),
+        ({"method": "umd", "bins": 0}, "0 bins"),
+        ({"bins": 4}, "isotonic chooses its bins itself: leave out bins"),
+        ({"alpha": 1.5, "method": "umd", "bins": 2}, "alpha is 1.5"),
+        ({"kind": "probabilities"}, "there are"),
+        ({"reduction": "top-label"}, "reduction needs a matrix"),
+        ({"method": "umd", "bins": 2, "points_per_bin": 4}, "points_per_bin"),
+        ({"method": "sierpinski"}, "whole vectors"),
+    ],
+)
+def test_options(options, words):
+    refused(UsageError, words, **options)
+
+
+def test_a_matrix_says_what_it_is():
+    refused(UsageError, 'kind="logits" or kind="probs"', scores=np.zeros((60, 3)))
+    refused(DataError, "row 0", scores=np.zeros((60, 3)), kind="probs", method="temperature")
+
+
+def test_errors_are_value_errors():
+    assert issubclass(CalibError, ValueError)
+    assert issubclass(DataError, CalibError) and issubclass(UsageError, CalibError)
+
+
+def same(scores, labels=LABELS):
+    """A calibrator of these is that of plain arrays."""
+    calibrator = calib_host.fit(scores, labels, "isotonic")
+    assert calibrator == calib_host.fit(SCORES, LABELS, "isotonic")
+    np.testing.assert_array_equal(calibrator.predict(scores), calibrator.predict(SCORES))
+
+
+def test_lists_and_views():
+    same(SCORES.tolist(), LABELS.tolist())
+    same(np.stack([SCORES, SCORES])[:, ::1][0], np.stack([LABELS, LABELS]).T[:, 0])
+    same(np.repeat(SCORES, 2)[::2], np.repeat(LABELS, 2)[::2])
+    same(SCORES.reshape(60, 1), LABELS.reshape(60, 1))
+    same(SCORES.astype(">f8"))
+    same(SCORES, LABELS.astype(np.uint8))
+    same(SCORES, LABELS.astype(float))
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    same(pandas.Series(SCORES), pandas.Series(LABELS))
+    same(pandas.Series(SCORES).astype("Float64"), pandas.Series(LABELS).astype("Int64"))
+    missing = pandas.Series(SCORES).astype("Float64")
+    missing[4] = pandas.NA
+    refused(DataError, "scores, row 4: the value is missing", scores=missing)
+    refused(DataError, "labels, row 2: the value is missing", labels=pandas.Series([0, 1, None] * 20))
+
+
+def test_polars_and_arrow():
+    polars = pytest.importorskip("polars", reason="Polars is not installed")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    same(polars.Series(SCORES), polars.Series(LABELS))
+    same(pyarrow.array(SCORES), pyarrow.array(LABELS.astype(int)))
+    same(pyarrow.chunked_array([SCORES[:9], SCORES[9:]]), pyarrow.chunked_array([LABELS.astype(int)]))
+    refused(DataError, "row 1: the value is missing", scores=polars.Series([0.1, None, 0.3]))
+
+    class Stream:
+        """Nothing but Arrow's C stream interface."""
+
+        def __init__(self, values):
+            self.values = pyarrow.table({"values": values})
+
+        def __arrow_c_stream__(self, schema=None):
+            return self.values.__arrow_c_stream__(schema)
+
+    same(Stream(SCORES), Stream(LABELS.astype(int)))
+    refused(DataError, "row 1: the value is missing", scores=Stream(pyarrow.array([0.1, None, 0.3])))
+
+
+def test_dlpack():
+    class Tensor:
+        """Nothing but DLPack, as of a tensor."""
+
+        def __dlpack__(self, **how):
+            return SCORES.__dlpack__(**how)
+
+        def __dlpack_device__(self):
+            return SCORES.__dlpack_device__()
+
+    same(Tensor())

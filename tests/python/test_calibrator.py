@@ -1,0 +1,240 @@
+"""Fitting, saving, predicting, exporting."""
+
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import calib_host
+from calib_host import CalibrationWarning, DataError, MismatchError, UsageError
+
+BINARY_METHODS = {
+    "umd": {"bins": 10},
+    "umd-original": {"bins": 10},
+    "umd-randomized": {"bins": 10},
+    "ums": {"bins": 5},
+    "fixed-width": {"bins": 10},
+    "isotonic": {},
+    "isotonic-interpolated": {},
+    "irp": {"max_bins": 8},
+    "scaling-binning": {"bins": 10},
+    "platt": {},
+    "beta": {},
+    "temperature": {},
+    "venn-abers": {},
+}
+REDUCTIONS = ["confidence", "top-label", "class-wise", "normalized", "top-k-label", "top-k-confidence"]
+JOINT_METHODS = {
+    "temperature": {},
+    "vector": {},
+    "matrix": {},
+    "dirichlet": {},
+    "sierpinski": {"depth": 1},
+    "grid": {"resolution": 2},
+    "projection": {"bins": 6},
+    "multiclass-irp": {"max_regions": 3},
+}
+
+
+def command(folder, *words):
+    """What the command that comes with the package prints."""
+    run = subprocess.run(
+        [sys.executable, "-m", "calib_host", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def save(folder, scores, labels):
+    np.save(folder / "scores.npy", scores)
+    np.save(folder / "labels.npy", labels)
+
+
+@pytest.mark.parametrize("method", BINARY_METHODS)
+def test_every_method_gives_the_bits_of_the_command(method, binary, tmp_path):
+    scores, labels = binary
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        calibrator = calib_host.fit(scores, labels, method, **BINARY_METHODS[method])
+    assert calibrator.method.startswith(method)
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in BINARY_METHODS[method].items()]
+    save(tmp_path, scores, labels)
+    files = ["--scores", "scores.npy", "--labels", "labels.npy"]
+    command(tmp_path, "fit", *files, "--method", method, *options, "-o", "cal.bin")
+    theirs = calib_host.load(tmp_path / "cal.bin")
+    assert (theirs.method, theirs.n_bins, theirs.n_points) == (calibrator.method, calibrator.n_bins, 2000)
+    assert theirs.promise == calibrator.promise
+    np.testing.assert_array_equal(theirs.predict(scores).view(np.uint32), calibrator.predict(scores).view(np.uint32))
+    # What the command says of the same scores with Python's own artefact.
+    calibrator.save(tmp_path / "own.bin")
+    command(tmp_path, "apply", "own.bin", "--scores", "scores.npy", "-o", "out.csv")
+    rows = (tmp_path / "out.csv").read_text().splitlines()
+    column = rows[0].split(",").index("prob")
+    printed = np.array([row.split(",")[column] for row in rows[1:]], dtype=np.float32)
+    np.testing.assert_array_equal(printed.view(np.uint32), calibrator.predict(scores).view(np.uint32))
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("kind", ["logits", "probs"])
+def test_every_reduction(reduction, kind, logits):
+    values, labels = logits
+    if kind == "probs":
+        values = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    k = {"k": 2} if reduction.startswith("top-k") else {}
+    calibrator = calib_host.fit(values, labels, "umd", kind=kind, reduction=reduction, points_per_bin=50, **k)
+    assert calibrator.reduction.startswith(reduction)
+    said = calibrator.predict(values)
+    probs = said["prob"] if said.dtype.names else said
+    assert ((probs >= 0) & (probs <= 1)).all()
+    if said.dtype.names:
+        first = said["class"] if said.ndim == 1 else said["class"][:, 0]
+        np.testing.assert_array_equal(first, values.argmax(axis=1))
+        with pytest.raises(UsageError, match="calibrates predictions"):
+            calibrator.predict_proba(values)
+    else:
+        assert calibrator.predict_proba(values).shape == (1500, 3)
+
+
+@pytest.mark.parametrize("method", JOINT_METHODS)
+def test_every_method_of_vectors(method, logits):
+    values, labels = logits
+    calibrator = calib_host.fit(values, labels, method, kind="logits", **JOINT_METHODS[method])
+    assert (calibrator.reduction, calibrator.guarantee) == ("joint", None)
+    np.testing.assert_allclose(calibrator.predict_proba(values).sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_temperature_halves_logits_that_are_twice_too_large(logits):
+    values, labels = logits
+    calibrator = calib_host.fit(values, labels, "temperature", kind="logits")
+    halved = np.exp(values / 2)
+    halved /= halved.sum(axis=1, keepdims=True)
+    assert np.abs(calibrator.predict_proba(values) - halved).max() < 0.1
+
+
+def test_the_guarantee_is_stated_where_there_is_one(binary):
+    scores, labels = binary
+    calibrator = calib_host.fit(scores, labels, "umd", bins=10, alpha=0.05)
+    guarantee = calibrator.guarantee
+    assert guarantee.alpha == 0.05
+    assert guarantee.epsilon == pytest.approx(calib_host.plan(n=2000, bins=10, alpha=0.05)["epsilon"], rel=1e-6)
+    assert "95 %" in guarantee.sentence and f"{guarantee.epsilon:.4f}" in guarantee.sentence
+    assert len(guarantee.assumptions) >= 3 and len(guarantee.limits) >= 3
+    assert guarantee.sentence in repr(calibrator)
+    for text in (guarantee.sentence, *guarantee.assumptions, *guarantee.limits):
+        assert text.replace("'", "&#x27;") in calibrator._repr_html_()
+    none = calib_host.fit(scores, labels, "isotonic")
+    assert none.guarantee is None and "Nothing is guaranteed" in none._repr_html_()
+
+
+def test_without_a_method_the_bins_suit_the_points(binary):
+    calibrator = calib_host.fit(*binary)
+    assert calibrator.method == "umd" and calibrator.chosen.startswith("chosen: umd with 7 bins")
+
+
+def test_codes_are_calibrated_as_codes():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(-128, 128, 3000).astype(np.int8)
+    labels = rng.random(3000) < (codes.astype(float) + 128) / 256
+    calibrator = calib_host.fit(codes, labels, "isotonic", score_encoding="i8", scale=1 / 256, zero_point=-128)
+    assert calibrator.takes_codes and calibrator.kind == "scores"
+    probs = calibrator.predict(np.arange(-128, 128, dtype=np.int8))
+    assert (np.diff(probs) >= 0).all()
+    with pytest.raises(DataError, match="codes are integers"):
+        calibrator.predict([0.5])
+    with pytest.raises(DataError, match="row 1"):
+        calibrator.predict([0, 128])
+
+
+def test_margins_are_of_any_size(binary):
+    scores, labels = binary
+    margins = 30 * (scores - 0.5)
+    calibrator = calib_host.fit(margins, labels, "isotonic", kind="margins")
+    assert calibrator.kind == "margins" and calibrator.predict([-1e6, 1e6]).tolist() == sorted(
+        calibrator.predict([-1e6, 1e6]).tolist()
+    )
+
+
+def test_weights_and_clusters(binary):
+    scores, labels = binary
+    twice = calib_host.fit(np.r_[scores, scores], np.r_[labels, labels], "isotonic", clusters=np.r_[:2000, :2000])
+    assert twice.n_points == 2000
+    weighted = calib_host.fit(scores, labels, "isotonic", sample_weight=np.full(2000, 3.0))
+    np.testing.assert_array_equal(weighted.predict(scores), calib_host.fit(scores, labels, "isotonic").predict(scores))
+    with pytest.raises(UsageError, match="umd counts points|real weights"):
+        calib_host.fit(scores, labels, "umd", bins=3, sample_weight=np.ones(2000))
+
+
+def test_saved_loaded_and_pickled_it_is_the_same(binary, logits, tmp_path):
+    calibrator = calib_host.fit(*binary, "umd", bins=5)
+    calibrator.save(tmp_path / "cal.bin")
+    with pytest.raises(FileExistsError, match="force=True"):
+        calibrator.save(tmp_path / "cal.bin")
+    calibrator.save(tmp_path / "cal.bin", force=True)
+    for other in (calib_host.load(tmp_path / "cal.bin"), pickle.loads(pickle.dumps(calibrator))):
+        assert other == calibrator and hash(other) == hash(calibrator)
+        assert bytes(other) == bytes(calibrator)
+    vectors = calib_host.fit(*logits, "umd", kind="logits", reduction="top-label", bins=3)
+    assert pickle.loads(pickle.dumps(vectors)).predict(logits[0]).tolist() == vectors.predict(logits[0]).tolist()
+    vectors.save(tmp_path / "vectors.bin")
+    loaded = calib_host.load(tmp_path / "vectors.bin")
+    with pytest.raises(UsageError, match="kind="):
+        loaded.predict(logits[0])
+    assert calib_host.load(tmp_path / "vectors.bin", kind="logits") == vectors
+
+
+def test_exports_are_those_of_the_command(binary, tmp_path):
+    calibrator = calib_host.fit(*binary, "umd", bins=5)
+    calibrator.save(tmp_path / "cal.bin")
+    command(tmp_path, "export", "cal.bin", "--format", "c", "-o", "cal.h")
+    assert calibrator.export_c("cal") == (tmp_path / "cal.h").read_text()
+    assert "static CAL:" in calibrator.export_rust()
+    with pytest.raises(UsageError):
+        calibrator.export_c("1st")
+
+
+def test_the_wrong_kind_of_scores_is_refused(binary, logits):
+    calibrator = calib_host.fit(*binary, "umd", bins=5)
+    with pytest.raises(DataError, match="shape"):
+        calibrator.predict(logits[0])
+    vectors = calib_host.fit(*logits, "temperature", kind="logits")
+    with pytest.raises(MismatchError, match="another number of classes"):
+        vectors.predict(np.zeros((2, 4)))
+
+
+def test_importing_takes_no_time():
+    code = "import time; t = time.perf_counter(); import calib_host; print(time.perf_counter() - t)"
+    times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
+    assert min(times) < 0.1, times
+
+
+def test_ctrl_c_ends_a_long_fit():
+    code = """
+import _thread, threading, time, numpy as np, calib_host
+rng = np.random.default_rng(0)
+scores = rng.random(1_000_000)
+labels = rng.random(1_000_000) < scores
+threading.Timer(0.3, _thread.interrupt_main).start()
+start = time.monotonic()
+try:
+    while True:
+        calib_host.fit(scores, labels, "venn-abers")
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - start)
+import os
+os._exit(0)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    word, seconds = run.stdout.split()
+    assert word == "interrupted" and float(seconds) < 10
+
+
+def test_the_command_comes_along(tmp_path):
+    assert "calib" in command(tmp_path, "--version")
+    refused = subprocess.run([sys.executable, "-m", "calib_host", "fit", "no.csv"], capture_output=True, text=True)
+    assert refused.returncode == 3 and refused.stderr.startswith("error: cannot read no.csv")
+    planned = json.loads(command(tmp_path, "plan", "--n", "1500", "--bins", "10", "--json"))
+    assert planned["answer"] == calib_host.plan(n=1500, bins=10)

@@ -1,0 +1,144 @@
+"""The classifier for scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import calib_host
+from calib_host import DataError, UsageError
+from calib_host.sklearn import CalibratedClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore::calib_host.CalibrationWarning")
+
+
+@parametrize_with_checks(
+    [
+        CalibratedClassifier(),
+        CalibratedClassifier(method="isotonic", cv=3),
+        CalibratedClassifier(LinearSVC(), method="platt", options={"targets": "bayes"}),
+    ]
+)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def data():
+    return train_test_split(*make_classification(2000, n_informative=4, random_state=1), random_state=1)
+
+
+def test_it_lowers_the_loss_of_an_overconfident_classifier(data):
+    X, X_test, y, y_test = data
+    plain = GaussianNB().fit(X, y).predict_proba(X_test)[:, 1]
+    for method in ["umd", "isotonic", "beta", "venn-abers"]:
+        bins = 10 if method == "umd" else None
+        classifier = CalibratedClassifier(GaussianNB(), method=method, bins=bins).fit(X, y)
+        after = classifier.predict_proba(X_test)
+        np.testing.assert_allclose(after.sum(axis=1), 1)
+        assert ((after[:, 1] - y_test) ** 2).mean() < ((plain - y_test) ** 2).mean() + 0.002, method
+
+
+def test_a_frozen_estimator_stays_and_keeps_its_guarantee(data):
+    X, X_test, y, y_test = data
+    fitted = LogisticRegression().fit(X, y)
+    classifier = CalibratedClassifier(FrozenEstimator(fitted), method="umd", bins=5).fit(X_test, y_test)
+    direct = calib_host.fit(fitted.predict_proba(X_test)[:, 1], y_test, "umd", bins=5, alpha=0.1, seed=0)
+    assert classifier.calibrator_ == direct and classifier.calibrator_.guarantee is not None
+    np.testing.assert_array_equal(
+        classifier.predict_proba(X)[:, 1].astype(np.float32), direct.predict(fitted.predict_proba(X)[:, 1])
+    )
+
+
+def test_margins_of_a_decision_function(data):
+    X, X_test, y, y_test = data
+    for estimator in (LinearSVC(), RidgeClassifier()):
+        classifier = CalibratedClassifier(estimator, method="platt").fit(X, y)
+        assert classifier.calibrator_.kind == "margins"
+        assert classifier.score(X_test, y_test) > 0.7
+    with pytest.raises(UsageError, match="no predict_proba"):
+        CalibratedClassifier(LinearSVC(), response="predict_proba").fit(X, y)
+
+
+def test_text_labels_and_several_classes():
+    X, y = load_digits(return_X_y=True)
+    names = np.array(["nil", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+    X, X_test, y, y_test = train_test_split(X, names[y], random_state=0)
+    for estimator in (GaussianNB(), make_pipeline(StandardScaler(), LinearSVC())):
+        classifier = CalibratedClassifier(estimator, method="isotonic", cv=3).fit(X, y)
+        assert set(classifier.predict(X_test)) <= set(names) and classifier.score(X_test, y_test) > 0.8
+        np.testing.assert_allclose(classifier.predict_proba(X_test).sum(axis=1), 1, atol=1e-5)
+    joint = CalibratedClassifier(LogisticRegression(max_iter=200), method="temperature", cv=3).fit(X / 16, y)
+    assert joint.calibrator_.reduction == "joint"
+
+
+def test_a_class_may_be_missing_from_a_fold():
+    X, y = make_classification(300, n_classes=3, n_informative=5, random_state=0)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    classifier = CalibratedClassifier(GaussianNB(), method="isotonic", cv=KFold(3)).fit(X, y)
+    assert classifier.predict_proba(X).shape == (300, 3)
+    with pytest.raises(DataError, match="a fold has no row of a class"):
+        CalibratedClassifier(LinearSVC(), method="isotonic", cv=KFold(3)).fit(X, y)
+    with pytest.raises(DataError, match="every row"):
+        CalibratedClassifier(GaussianNB(), cv=[(np.arange(100, 300), np.arange(100))]).fit(X, y)
+
+
+def test_pipelines_grids_and_clones():
+    X, y = load_breast_cancer(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), method="umd", bins=5))
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+    grid = GridSearchCV(
+        CalibratedClassifier(make_pipeline(StandardScaler(), LogisticRegression()), method="umd"),
+        {"bins": [2, 4], "estimator__logisticregression__C": [0.1, 1.0]},
+        cv=3,
+        scoring="neg_brier_score",
+    ).fit(X, y)
+    assert grid.best_params_["bins"] in (2, 4) and grid.best_estimator_.calibrator_.n_bins <= 4
+    copy = clone(grid.best_estimator_)
+    assert not hasattr(copy, "calibrator_")
+    again = pickle.loads(pickle.dumps(grid.best_estimator_))
+    np.testing.assert_array_equal(again.predict_proba(X), grid.predict_proba(X))
+
+
+class Weighed(LogisticRegression):
+    """Remembers the weights that it was given."""
+
+    seen: list = []
+
+    def fit(self, X, y, sample_weight=None):
+        Weighed.seen.append(None if sample_weight is None else np.asarray(sample_weight))
+        return super().fit(X, y, sample_weight=sample_weight)
+
+
+def test_metadata_gets_where_it_was_requested(data):
+    X, _, y, _ = data
+    weights = np.arange(len(y), dtype=float)
+    groups = np.arange(len(y)) // 10
+    Weighed.seen.clear()
+    CalibratedClassifier(Weighed(), method="isotonic", cv=3).fit(X, y, sample_weight=weights)
+    assert [len(seen) for seen in Weighed.seen] == [1000, 1000, 1000, 1500]
+    with sklearn.config_context(enable_metadata_routing=True):
+        Weighed.seen.clear()
+        estimator = Weighed().set_fit_request(sample_weight=True)
+        classifier = CalibratedClassifier(estimator, method="isotonic", cv=GroupKFold(3))
+        classifier.fit(X, y, sample_weight=weights, groups=groups)
+        assert all(seen is not None for seen in Weighed.seen) and len(Weighed.seen) == 4
+        np.testing.assert_array_equal(Weighed.seen[-1], weights)
+        refuses = CalibratedClassifier(Weighed().set_fit_request(sample_weight=False), method="isotonic", cv=3)
+        with pytest.raises((TypeError, ValueError)):
+            refuses.fit(X, y, sample_weight=weights)

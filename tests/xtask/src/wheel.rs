@@ -1,0 +1,141 @@
+//! `cargo xtask wheel`
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+use calib_run::{output, root, run};
+
+use crate::setup::Setup;
+use crate::steps::Steps;
+
+/// The environment of the tests that `cargo xtask verify` runs.
+const NEWEST: &str = "newest";
+/// With these packages the wheel is tested: the oldest NumPy and scikit-learn that it is for, and the newest.
+const TESTED: [&str; 2] = ["oldest", NEWEST];
+
+/// How the extension module is built.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Profile {
+    /// What is given away.
+    Release,
+    /// Soon, without what takes longest to build: Arrow, Parquet and pictures in PNG.
+    Tests,
+}
+
+/// Builds the wheel for this machine's platform, and tests it in clean environments.
+pub(crate) fn wheel(setup: Setup) -> Result<()> {
+    let mut steps = Steps::new();
+    let mut environments = Vec::new();
+    steps.step("set-up", || {
+        environments = TESTED.iter().map(|name| environment(name, setup)).collect::<Result<_>>()?;
+        environment("build", setup).map(drop)
+    })?;
+    let mut wheel = PathBuf::new();
+    steps.step("building the wheel", || {
+        wheel = build(&environment("build", setup)?, Profile::Release)?;
+        Ok(())
+    })?;
+    for python in environments {
+        steps.step("its tests in a clean environment", || {
+            install(&python, &wheel)?;
+            tests(&python)
+        })?;
+    }
+    steps.summarise();
+    eprintln!("{} ({} bytes)", wheel.display(), fs::metadata(&wheel)?.len());
+    eprintln!("other platforms' wheels are built on machines of theirs");
+    Ok(())
+}
+
+/// Makes the environments of [`verify`].
+pub(crate) fn set_up(setup: Setup) -> Result<()> {
+    environment("build", setup)?;
+    environment(NEWEST, setup).map(drop)
+}
+
+/// Tests the Python package with the newest packages.
+pub(crate) fn verify(setup: Setup) -> Result<()> {
+    let python = environment(NEWEST, setup)?;
+    let wheel = build(&environment("build", setup)?, Profile::Tests)?;
+    install(&python, &wheel)?;
+    tests(&python)
+}
+
+/// The interpreter of an environment with the packages that are listed for it, which is made if it is not there.
+fn environment(name: &str, setup: Setup) -> Result<PathBuf> {
+    let list = root().join("tests/python").join(name).with_extension("txt");
+    let packages = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
+    let folder = root().join("target/python-environments").join(name);
+    let python = folder.join("bin/python");
+    // Written last, so that half an environment is made anew.
+    let done = folder.join("packages.txt");
+    if fs::read_to_string(&done).is_ok_and(|there| there == packages) {
+        return Ok(python);
+    }
+    output("python3", &["-c", "import ensurepip, venv, sys; assert sys.version_info >= (3, 11)"]).context(
+        "there is no python3 of version 3.11 or newer with venv: `apt-get install --no-remove python3-venv` brings it",
+    )?;
+    let shown = packages.lines().collect::<Vec<_>>().join(", ");
+    if !setup.may_install {
+        bail!("`pip install -r {}` in {} would bring {shown}", list.display(), folder.display());
+    }
+    eprintln!("installing {shown} in {}", folder.display());
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run(pip(&python).arg("--requirement").arg(&list))?;
+    fs::write(done, packages)?;
+    Ok(python)
+}
+
+/// pip, about to install.
+fn pip(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    command
+}
+
+/// Builds a wheel; its path.
+fn build(python: &Path, profile: Profile) -> Result<PathBuf> {
+    let root = root();
+    let folder = root.join("target/wheels").join(format!("{profile:?}").to_lowercase());
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let mut maturin = Command::new(python);
+    maturin.args(["-m", "maturin", "build", "--locked", "--quiet", "--manifest-path"]);
+    maturin.arg(root.join("calib-host/python/Cargo.toml"));
+    maturin.arg("--target-dir").arg(root.join("target/python")).arg("--out").arg(&folder);
+    maturin
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    maturin.args(match profile {
+        Profile::Release => &["--release"][..],
+        Profile::Tests => &["--profile", "dev", "--no-default-features"],
+    });
+    run(&mut maturin)?;
+    let mut wheels = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
+    let is_wheel = |path: &Result<PathBuf>| {
+        path.as_ref().is_ok_and(|path| path.extension().is_some_and(|extension| extension == "whl"))
+    };
+    wheels.find(is_wheel).context("maturin made no wheel")?
+}
+
+/// Installs a wheel in place of the one that is there.
+fn install(python: &Path, wheel: &Path) -> Result<()> {
+    run(pip(python).args(["--force-reinstall", "--no-deps"]).arg(wheel))
+}
+
+/// The tests, then the examples of the installed package.
+fn tests(python: &Path) -> Result<()> {
+    let tests = root().join("tests/python");
+    let pytest = || {
+        let mut command = Command::new(python);
+        // Tests see the package that is installed, and leave nothing beside themselves.
+        command.current_dir(&tests).env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
+        command.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+        command
+    };
+    run(&mut pytest())?;
+    run(pytest().args(["--doctest-modules", "--pyargs", "calib_host"]))
+}
