@@ -102,6 +102,14 @@ pub(super) fn options() -> &'static Arc<TableOptions> {
     OPTIONS.get_or_init(Arc::default)
 }
 
+/// The options again, for a command that reads the same table.
+pub(super) fn arguments() -> Vec<String> {
+    let options = options();
+    let positive =
+        options.positive_label.iter().flat_map(|label| ["--positive-label".to_owned(), label.clone()]);
+    positive.chain((!options.complete.is_empty()).then(|| "--drop-missing".to_owned())).collect()
+}
+
 fn told() -> std::sync::MutexGuard<'static, Told> {
     TOLD.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -114,6 +114,16 @@ fn what_is_guessed_is_told_once_and_not_where_all_is_quiet() {
     assert_eq!(notes.as_array().unwrap().len(), 3);
 }
 
+/// The command that `compare` proposes reads the table as `compare` did.
+#[test]
+fn what_compare_proposes_reads_the_same_table() {
+    let place = workplace();
+    let run = place.ok(&format!("calib compare --scores odd.csv {ODD} --methods umd,isotonic --bins 4 --folds 2 --repeats 1"));
+    let next = run.stderr.lines().find_map(|line| line.strip_prefix("next: ")).expect("a command");
+    assert!(next.contains(ODD), "{next}");
+    place.ok(next);
+}
+
 /// Whoever names a column means that one.
 #[test]
 fn a_column_that_is_named_is_not_guessed() {

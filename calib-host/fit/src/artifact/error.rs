@@ -3,6 +3,8 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::WriteError;
 
+use super::monitors::MonitorError;
+
 /// Why a fit has no table over codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -46,6 +48,9 @@ pub enum CompileError {
     /// A direct table was asked for, and scores are not 8-bit codes.
     #[error("scores in {0} have no direct table: only 8-bit codes have one")]
     NoDirectTable(ScoreEncoding),
+    /// There is nothing that monitors could compare with.
+    #[error(transparent)]
+    Monitors(#[from] MonitorError),
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),

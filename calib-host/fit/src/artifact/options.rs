@@ -4,6 +4,7 @@ use calib_core::artifact::Provenance;
 use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
+use super::monitors::Monitoring;
 use crate::data::RowsHash;
 
 /// What goes into an artefact besides the fit.
@@ -23,6 +24,8 @@ pub struct ArtifactOptions {
     pub rows: Option<RowsHash>,
     /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
     pub direct_table: bool,
+    /// What monitors on the device compare with, at 4 bytes a bin and 36 more.
+    pub monitors: Option<Monitoring>,
 }
 
 impl ArtifactOptions {

@@ -22,6 +22,7 @@ use crate::cli::read::{
     question_margins, question_predictions, read_all, read_vectors, score_columns,
 };
 use crate::cli::show;
+use crate::cli::tables::arguments;
 
 /// Compare calibration methods, and recommend one, or none.
 ///
@@ -208,7 +209,8 @@ impl Compare {
                 add("--alpha", self.alpha.to_string());
             }
         }
-        add("-o", format!("{}.bin", name.replace('/', "-")));
+        words.extend(arguments());
+        words.extend(["-o".to_owned(), format!("{}.bin", name.replace('/', "-"))]);
         shlex::try_join(words.iter().map(String::as_str)).ok()
     }
 

@@ -1,0 +1,299 @@
+//! What the monitors of an artefact compare with.
+
+use calib_core::artifact::{ArtifactWriter, Method, MonitorParts, WriteError};
+use calib_core::monitor::Reference;
+use calib_core::{Margin, Score, ScoreEncoding};
+
+use crate::binary::{BinaryMethod, BinnedModel, Model, Umd};
+use crate::data::BinaryData;
+use crate::error::FitError;
+use crate::fit::{Fit, FittedTable, fit_binary};
+use crate::stats::ScoreKind;
+
+/// Which monitors an artefact is written for: how rare their false alarms are, and in which bins they count.
+///
+/// ```
+/// use calib_core::Artifact;
+/// use calib_fit::artifact::{MonitorBins, Monitoring};
+/// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, artifact_bytes, fit_binary};
+///
+/// let scores = (0..400).map(|i| f64::from(i) / 512.0).collect();
+/// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
+/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// // The steps of isotonic regression depend on the labels, so that the monitors have bins of their own.
+/// let bins = Some(MonitorBins::of(&data, 5)?);
+/// let monitors = Some(Monitoring { bins, ..Monitoring::default() });
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions { monitors, ..Default::default() })?;
+/// let artifact = Artifact::parse(&bytes).unwrap();
+/// assert_eq!(artifact.monitors().unwrap().reference(0).unwrap().gaps(), 401);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Monitoring {
+    /// Of so many devices at most one ever says wrongly that scores come from another distribution; at least 2.
+    pub shift: u32,
+    /// So many predictions or more are, on average, between two false alarms of a change; at least 2.
+    pub change: u32,
+    /// Of so many devices at most one ever says wrongly that a promise that holds is broken; at least 2.
+    pub promise: u32,
+    /// Bins of their own; `None` for those of uniform-mass tables.
+    pub bins: Option<MonitorBins>,
+}
+
+/// Bins of uniform mass, whose edges are order statistics of the calibration scores that were chosen without the labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonitorBins {
+    /// How many gaps between calibration scores each bin has.
+    gaps: Vec<u32>,
+    /// The inner edges as keys.
+    edges: Vec<u32>,
+}
+
+/// Why an artefact has no monitors.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MonitorError {
+    /// Equal scores straddle an edge in every table: the next score would not fall into one of n + 1 equally likely gaps.
+    #[error(
+        "calibration scores tie at the edges of a monitor's bins, so that nothing is known of how new ones fall"
+    )]
+    Ties,
+    /// Scores are on a grid, where they tie.
+    #[error(
+        "scores in {0} tie, so that nothing is known of how new ones fall: only scores in f32 have monitors"
+    )]
+    Encoding(ScoreEncoding),
+    /// Weights or groups of the calibration points say nothing of how new ones fall.
+    #[error("the gaps between weighted calibration scores are not equally likely")]
+    Weighted,
+    /// The bins of the tables depend on the labels.
+    #[error("the bins of {0} depend on the labels: monitors need bins of their own")]
+    NeedsBins(Method),
+    /// Bins of their own are of one score, and there are several tables.
+    #[error("monitors with bins of their own are of one score")]
+    Reduction,
+    /// An alarm would take no evidence.
+    #[error("a false alarm in one life of {0} is no rare one: at least 2 are needed")]
+    Rarity(u32),
+    /// There are fewer than 2 bins, or more gaps than a monitor counts.
+    #[error("a monitor takes 2 bins or more, and 2^31 calibration points or fewer")]
+    Bins,
+    /// There are no bins of uniform mass.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}
+
+impl Default for Monitoring {
+    /// A shift 1 in 20, a change every 10 000 predictions, the promise 1 in 100.
+    fn default() -> Self {
+        Self { shift: 20, change: 10_000, promise: 100, bins: None }
+    }
+}
+
+impl MonitorBins {
+    /// Takes so many bins of uniform mass from the scores. The number has to be set without a look at the labels.
+    ///
+    /// # Errors
+    ///
+    /// With scores that tie at an edge, fewer than 2 bins, or fewer points than two a bin.
+    pub fn of(data: &BinaryData, bins: usize) -> Result<Self, MonitorError> {
+        let fit = fit_binary(data, &BinaryMethod::Umd(Umd::new(bins)), 0.5)?;
+        let Some(FittedTable { model: Model::Steps(model), .. }) = fit.tables.into_iter().flatten().next()
+        else {
+            return Err(MonitorError::Bins);
+        };
+        let key = |edge: &f64| match data.kind() {
+            ScoreKind::Probability => Score::new(*edge as f32).map(Score::to_bits).ok(),
+            ScoreKind::Margin => Margin::new(*edge as f32).map(Margin::key).ok(),
+        };
+        let edges: Option<Vec<u32>> = model.edges.iter().map(key).collect();
+        Ok(Self { gaps: gaps(&model)?, edges: edges.ok_or(MonitorError::Bins)? })
+    }
+
+    /// Returns how many gaps between calibration scores each bin has.
+    pub fn gaps(&self) -> &[u32] {
+        &self.gaps
+    }
+}
+
+/// How many of the n + 1 gaps between the calibration scores each bin has: one more than there are points between its edges, which
+/// are points themselves.
+fn gaps(model: &BinnedModel) -> Result<Vec<u32>, MonitorError> {
+    if model.ties_merged {
+        return Err(MonitorError::Ties);
+    }
+    let gaps = model.bins.iter().map(|bin| u32::try_from(bin.n + 1)).collect::<Result<Vec<_>, _>>();
+    gaps.ok().filter(|gaps| Reference::new(gaps).is_ok()).ok_or(MonitorError::Bins)
+}
+
+impl Monitoring {
+    /// Returns the gaps of each table of a fit.
+    pub(super) fn gaps(&self, fit: &Fit) -> Result<Vec<Vec<u32>>, MonitorError> {
+        let rarities = [self.shift, self.change, self.promise];
+        if let Some(&rarity) = rarities.iter().find(|&&rarity| rarity < 2) {
+            return Err(MonitorError::Rarity(rarity));
+        }
+        if !matches!(fit.encoding(), ScoreEncoding::F32 | ScoreEncoding::Margin) {
+            return Err(MonitorError::Encoding(fit.encoding()));
+        }
+        if fit.weighted {
+            return Err(MonitorError::Weighted);
+        }
+        match &self.bins {
+            Some(_) if fit.tables.len() != 1 => Err(MonitorError::Reduction),
+            Some(bins) => Ok(vec![bins.gaps.clone()]),
+            None => gaps_of_tables(fit),
+        }
+    }
+
+    /// Writes the section.
+    pub(super) fn write(&self, gaps: &[Vec<u32>], writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
+        let gaps: Vec<&[u32]> = gaps.iter().map(Vec::as_slice).collect();
+        let edges = self.bins.as_ref().map(|bins| [bins.edges.as_slice()]);
+        let &Self { shift, change, promise, .. } = self;
+        writer.monitors(&MonitorParts {
+            shift,
+            change,
+            promise,
+            gaps: &gaps,
+            edges: edges.as_ref().map(|edges| &edges[..]),
+        })
+    }
+}
+
+/// The gaps of the tables' own bins; none of a table without a fit or with ties at an edge, if others have some.
+fn gaps_of_tables(fit: &Fit) -> Result<Vec<Vec<u32>>, MonitorError> {
+    if fit.method != Method::Umd {
+        return Err(MonitorError::NeedsBins(fit.method));
+    }
+    let table = |table: &Option<FittedTable>| match table.as_ref().map(|table| &table.model) {
+        Some(Model::Steps(model)) => gaps(model),
+        _ => Err(MonitorError::Bins),
+    };
+    let found: Vec<Result<Vec<u32>, MonitorError>> = fit.tables.iter().map(table).collect();
+    match found.iter().all(Result::is_err).then(|| found.first()).flatten() {
+        Some(Err(error)) => Err(error.clone()),
+        _ => Ok(found.into_iter().map(Result::unwrap_or_default).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::Artifact;
+    use calib_core::artifact::Reduction;
+    use calib_core::monitor::{LogEvidence, ShiftMonitor};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::artifact::{ArtifactOptions, CompileError, artifact_bytes};
+    use crate::binary::Isotonic;
+    use crate::data::{VectorKind, Vectors};
+    use crate::reduction::{Problems, ReductionOptions, fit_reduction};
+
+    fn monitored(fit: &Fit, monitors: Monitoring) -> Result<Vec<u8>, CompileError> {
+        artifact_bytes(fit, &ArtifactOptions { monitors: Some(monitors), ..Default::default() })
+    }
+
+    fn refused(fit: &Fit, monitors: Monitoring) -> MonitorError {
+        match monitored(fit, monitors) {
+            Err(CompileError::Monitors(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn umd(bins: usize) -> BinaryMethod {
+        BinaryMethod::Umd(Umd::new(bins))
+    }
+
+    fn data(scores: impl Iterator<Item = f64>) -> BinaryData {
+        let scores: Vec<f64> = scores.collect();
+        let labels = (0..scores.len()).map(|row| row % 3 == 0).collect();
+        BinaryData::new(scores, labels).unwrap().on_device()
+    }
+
+    #[test]
+    fn what_says_nothing_of_new_scores_has_no_monitors() {
+        let spread = data((0..120).map(|i| f64::from(i) / 128.0));
+        let fit = fit_binary(&spread, &umd(4), 0.1).unwrap();
+        let bytes = monitored(&fit, Monitoring::default()).unwrap();
+        let reference = Artifact::parse(&bytes).unwrap().monitors().unwrap().reference(0).unwrap();
+        let mut shift = ShiftMonitor::<4>::new();
+        (0..40).for_each(|_| shift.count(0));
+        assert!(shift.evidence(&reference) > LogEvidence::of_one_in(20));
+        for rarity in [0, 1] {
+            let monitors = Monitoring { promise: rarity, ..Monitoring::default() };
+            assert_eq!(refused(&fit, monitors), MonitorError::Rarity(rarity));
+        }
+        let tied = data((0..120).map(|i| f64::from(i / 30) / 8.0));
+        let tied_fit = fit_binary(&tied, &umd(4), 0.1).unwrap();
+        assert_eq!(refused(&tied_fit, Monitoring::default()), MonitorError::Ties);
+        assert_eq!(MonitorBins::of(&tied, 4), Err(MonitorError::Ties));
+        assert_eq!(MonitorBins::of(&spread, 1), Err(MonitorError::Bins));
+        assert!(matches!(MonitorBins::of(&spread, 100), Err(MonitorError::Fit(_))));
+
+        let isotonic = fit_binary(&spread, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
+        assert_eq!(refused(&isotonic, Monitoring::default()), MonitorError::NeedsBins(Method::Isotonic));
+        let encoding = ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 };
+        let codes = fit_binary(&spread, &umd(4), 0.1).unwrap().over_codes(encoding).unwrap();
+        assert_eq!(refused(&codes, Monitoring::default()), MonitorError::Encoding(encoding));
+    }
+
+    /// Under a reduction a class with ties is not monitored, and the others are.
+    #[test]
+    fn classes_are_monitored_one_by_one() {
+        let row = |i: usize| {
+            let prob = if i % 2 == 0 { 0.6 } else { 0.5 + i as f32 / 1024.0 };
+            let mut row = [(1.0 - prob) / 2.0; 3];
+            row[i % 2] = prob;
+            row
+        };
+        let vectors = Vectors::new((0..400).flat_map(row).collect(), 3, VectorKind::Probs).unwrap();
+        let labels: Vec<i64> = (0..400).map(|i| i % 3).collect();
+        let problems = Problems::new(&vectors, &labels, Reduction::TopLabel).unwrap();
+        let options = ReductionOptions { method: umd(4), points_per_bin: None };
+        let fit = fit_reduction(&problems, &options, 0.1).unwrap();
+        let bytes = monitored(&fit, Monitoring::default()).unwrap();
+        let artifact = Artifact::parse(&bytes).unwrap();
+        let monitors = artifact.monitors().unwrap();
+        let gaps = [0, 1, 2].map(|class| monitors.reference(class).map(|reference| reference.gaps()));
+        assert_eq!(gaps, [None, Some(201), None]);
+        let bins = Some(MonitorBins { gaps: vec![5, 5], edges: vec![7] });
+        assert_eq!(refused(&fit, Monitoring { bins, ..Monitoring::default() }), MonitorError::Reduction);
+    }
+
+    proptest! {
+        /// Whatever the bins, a bin's gaps are those between its edges: as many as places for one more score that is in it.
+        #[test]
+        fn gaps_are_the_places_of_the_next_score(
+            words in proptest::collection::btree_set(0u32..100_000, 24..120).prop_map(Vec::from_iter), bins in 2usize..9,
+            is_margin in any::<bool>(),
+        ) {
+            let score = |word: u32| if is_margin { f64::from(word) - 50_000.0 } else { f64::from(word) / 131_072.0 };
+            let scores: Vec<f64> = words.iter().map(|&word| score(word)).collect();
+            let labels = (0..scores.len()).map(|row| row % 3 == 0).collect();
+            let data = if is_margin { BinaryData::of_margins(scores.clone(), labels) } else { BinaryData::new(scores.clone(), labels) };
+            let data = data.unwrap().on_device();
+            let fit = fit_binary(&data, &umd(bins), 0.1).unwrap();
+            let own = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
+            let own_bins = Some(MonitorBins::of(&data, bins).unwrap());
+            let Some(Model::Steps(model)) = fit.tables[0].as_ref().map(|table| &table.model) else { panic!("no steps") };
+            // The next score is as likely just above any of the others as below all of them; an edge belongs to the bin above.
+            let places = std::iter::once(f64::NEG_INFINITY).chain(scores.iter().copied());
+            let mut expected = vec![0; bins];
+            places.for_each(|place| expected[model.bin(place)] += 1);
+            for (bytes, has_own) in [
+                (monitored(&fit, Monitoring::default()).unwrap(), false),
+                (monitored(&own, Monitoring { bins: own_bins, ..Monitoring::default() }).unwrap(), true),
+            ] {
+                let artifact = Artifact::parse(&bytes).unwrap();
+                let monitors = artifact.monitors().unwrap();
+                prop_assert_eq!(monitors.reference(0), Reference::new(&expected).ok());
+                prop_assert_eq!(monitors.rarities(), [20, 10_000, 100]);
+                for &found in scores.iter().filter(|_| has_own) {
+                    let key = if is_margin { Margin::new(found as f32).unwrap().key() } else { Score::new(found as f32).unwrap().to_bits() };
+                    prop_assert_eq!(monitors.own_bin(0, key), Some(model.bin(found)));
+                }
+            }
+        }
+    }
+}
