@@ -92,6 +92,7 @@ impl WrittenOptions {
             intervals: self.intervals,
             counter: self.counter,
             direct_table,
+            monitors: None,
         }
     }
 }
