@@ -41,6 +41,16 @@ impl Sorted {
         self.runs.iter().flatten().copied()
     }
 
+    /// The number of runs.
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// The groups of a run. No group is in two, and runs ascend.
+    pub(crate) fn run(&self, number: usize) -> Groups<'_> {
+        groups(&self.runs[number])
+    }
+
     /// The number of points.
     pub(crate) fn len(&self) -> u64 {
         self.totals().0

@@ -1,0 +1,100 @@
+//! Logits of probabilities.
+
+use super::condensed::{Condensed, Grid};
+use super::deviation::Place;
+use super::distinct::Distinct;
+use super::extremes::{ExtremeProbs, Extremes};
+use crate::points::Group;
+use crate::stats::CLIP;
+
+/// The quantiles of the logit at which a spline has knots (Harrell 2015, Table 2.3).
+const LEVELS: [f64; 5] = [0.05, 0.275, 0.5, 0.725, 0.95];
+
+/// Logits of the rows that have one.
+pub(super) struct Logits<'d> {
+    pub(super) distinct: &'d Distinct<'d>,
+    treatment: ExtremeProbs,
+    pub(super) n: u64,
+    pub(super) positives: u64,
+    /// How many distinct probabilities they are of.
+    pub(super) probs: usize,
+    /// The distinct ones of their quantiles; none if there are no rows.
+    pub(super) knots: Vec<f64>,
+    /// The same rows in short.
+    pub(super) condensed: Condensed,
+}
+
+/// Rows with one logit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogitRow {
+    pub(super) logit: f64,
+    pub(super) n: u64,
+    pub(super) positives: u64,
+}
+
+/// What makes logits of groups.
+#[derive(Clone, Copy)]
+pub(super) struct ToLogit(ExtremeProbs);
+
+impl ToLogit {
+    /// The logit of a group's rows, if they have one.
+    #[inline]
+    pub(super) fn row(self, Group { score, n, positives }: Group) -> Option<LogitRow> {
+        let prob = match self.0 {
+            ExtremeProbs::LeaveOut => score,
+            ExtremeProbs::Clip => score.clamp(CLIP, 1.0 - CLIP),
+        };
+        (prob > 0.0 && prob < 1.0).then(|| LogitRow { logit: (prob / (1.0 - prob)).ln(), n, positives })
+    }
+}
+
+impl<'d> Logits<'d> {
+    pub(super) fn new(distinct: &'d Distinct<'d>, extremes: &Extremes) -> Self {
+        let to_logit = ToLogit(extremes.treatment);
+        let is_out = |rows: u64| extremes.treatment == ExtremeProbs::LeaveOut && rows > 0;
+        let (zeros, ones) = (is_out(extremes.zeros), is_out(extremes.ones));
+        let mut all = Self {
+            distinct,
+            treatment: extremes.treatment,
+            n: distinct.rows(),
+            positives: distinct.positives(),
+            probs: distinct.len() - usize::from(zeros) - usize::from(ones),
+            knots: Vec::new(),
+            condensed: Condensed::default(),
+        };
+        if zeros {
+            all.n -= extremes.zeros;
+            all.positives -= extremes.zeros_positive;
+        }
+        if ones {
+            all.n -= extremes.ones;
+            all.positives -= extremes.ones - extremes.ones_negative;
+        }
+        if all.n > 0 {
+            let quantiles = all.quantiles(if zeros { extremes.zeros } else { 0 });
+            let spread = quantiles[LEVELS.len() - 1] - quantiles[0];
+            all.knots = quantiles.to_vec();
+            all.knots.dedup();
+            let grid = Grid::new(all.probs, spread, &all.knots);
+            all.condensed = Condensed::new(distinct, to_logit, &grid);
+        }
+        all
+    }
+
+    /// What makes logits of groups.
+    pub(super) fn to_logit(&self) -> ToLogit {
+        ToLogit(self.treatment)
+    }
+
+    /// The quantiles at the levels; so many rows without a logit are below all others.
+    fn quantiles(&self, below: u64) -> [f64; LEVELS.len()] {
+        let logit =
+            |group: &Group| self.to_logit().row(*group).expect("those without one are not among them").logit;
+        LEVELS.map(|level| {
+            let place = Place::new(self.n, level);
+            let ranks = [place.below, (place.below + 1).min(self.n - 1)].map(|rank| below + rank);
+            let found = self.distinct.at_ranks(&ranks);
+            place.value(logit(&found[0]), logit(&found[1]))
+        })
+    }
+}
