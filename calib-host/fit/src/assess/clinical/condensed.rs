@@ -255,3 +255,56 @@ impl Condensed {
         Self { points, bins: starts, logits: all.logits, ends: all.ends }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::assess::ExtremeProbs;
+    use crate::points::Group;
+
+    proptest! {
+        /// Sums of a smooth function, and of one with a bend at a knot, over the points are those over the rows.
+        #[test]
+        fn points_stand_for_rows(
+            centre in -6.0f64..6.0, spread in 0.05f64..9.0, slope in 0.2f64..1.5, knot in -1.0f64..1.0, seed in any::<u32>(),
+        ) {
+            let logit = |i: u32| centre + spread * (f64::from(i) / 20_000.0 - 1.0).powi(3);
+            let group = |i: u32| {
+                let n = 1 + u64::from(i.wrapping_mul(seed | 1) >> 30);
+                let score = 1.0 / (1.0 + (-logit(i)).exp());
+                Group { score, n, positives: n.min(u64::from(i.wrapping_mul(2_654_435_761) >> 31)) }
+            };
+            let mut groups: Vec<Group> = (0..40_000).map(group).collect();
+            groups.dedup_by_key(|group| group.score);
+            let (to_logit, knot) = (ToLogit::new(ExtremeProbs::LeaveOut), centre + knot);
+            let rows: Vec<LogitRow> = groups.iter().filter_map(|group| to_logit.row(*group)).collect();
+            let knots = [knot];
+            let grid = Grid::new(rows.len(), 1.5 * spread, &knots);
+            let condensed = Condensed::new(&Distinct::of_groups(groups), to_logit, &grid);
+            prop_assert!(condensed.points.len() < rows.len() / 4 && !condensed.bins.is_empty());
+            let smooth = |logit: f64| (slope * logit).exp().ln_1p();
+            let bent = |logit: f64| (logit - knot).max(0.0).powi(3);
+            for of in [&smooth as &dyn Fn(f64) -> f64, &bent] {
+                let wanted = rows.iter().fold([0.0; 2], |sum, row| {
+                    [sum[0] + of(row.logit) * row.n as f64, sum[1] + of(row.logit) * row.positives as f64]
+                });
+                let found = condensed.points.iter().fold([0.0; 2], |sum, point| {
+                    [sum[0] + of(point.logit) * point.n, sum[1] + of(point.logit) * point.positives]
+                });
+                for (found, wanted) in found.into_iter().zip(wanted) {
+                    prop_assert!((found - wanted).abs() <= 1e-11 * (1.0 + wanted.abs()), "{} {}", found, wanted);
+                }
+            }
+            let ends = |has: fn(&LogitRow) -> bool| {
+                let mut of = rows.iter().filter(|row| has(row));
+                of.next().map(|first| (first.logit, of.next_back().unwrap_or(first).logit))
+            };
+            prop_assert_eq!(condensed.ends, [ends(|row| row.positives > 0), ends(|row| row.positives < row.n)]);
+            let mut logits: Vec<f64> = rows.iter().map(|row| row.logit).collect();
+            logits.dedup();
+            prop_assert_eq!(condensed.logits, logits.len());
+        }
+    }
+}

@@ -81,11 +81,10 @@ impl Losses {
     /// Adds those of all rows of one probability.
     #[inline]
     pub(super) fn pass(&mut self, Group { score, n, positives }: Group) {
-        for (hit, times) in [(true, positives), (false, n - positives)] {
+        for (hit, times, off) in [(true, positives, 1.0 - score), (false, n - positives, score)] {
             if times > 0 {
-                let given = given(score, hit);
-                self.brier.add_times((1.0 - given) * (1.0 - given), times);
-                self.log_loss.add_times(loss(given), times);
+                self.brier.add_times(off * off, times);
+                self.log_loss.add_times(loss(given(score, hit)), times);
             }
         }
     }

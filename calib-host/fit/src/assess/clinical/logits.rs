@@ -37,6 +37,10 @@ pub(super) struct LogitRow {
 pub(super) struct ToLogit(ExtremeProbs);
 
 impl ToLogit {
+    pub(super) fn new(treatment: ExtremeProbs) -> Self {
+        Self(treatment)
+    }
+
     /// The logit of a group's rows, if they have one.
     #[inline]
     pub(super) fn row(self, Group { score, n, positives }: Group) -> Option<LogitRow> {
@@ -50,7 +54,7 @@ impl ToLogit {
 
 impl<'d> Logits<'d> {
     pub(super) fn new(distinct: &'d Distinct<'d>, extremes: &Extremes) -> Self {
-        let to_logit = ToLogit(extremes.treatment);
+        let to_logit = ToLogit::new(extremes.treatment);
         let is_out = |rows: u64| extremes.treatment == ExtremeProbs::LeaveOut && rows > 0;
         let (zeros, ones) = (is_out(extremes.zeros), is_out(extremes.ones));
         let mut all = Self {
@@ -83,7 +87,7 @@ impl<'d> Logits<'d> {
 
     /// What makes logits of groups.
     pub(super) fn to_logit(&self) -> ToLogit {
-        ToLogit(self.treatment)
+        ToLogit::new(self.treatment)
     }
 
     /// The quantiles at the levels; so many rows without a logit are below all others.
