@@ -275,6 +275,23 @@ fn the_number_of_threads_does_not_matter() {
     assert_eq!(pool(1).install(run), pool(3).install(run));
 }
 
+/// Labels that hardly overlap: the slope is far too steep for rows to be condensed.
+#[test]
+fn a_steep_slope_is_that_of_all_rows() {
+    let prob = |i: u32| f64::from(i + 1) / 50_001.0;
+    // Around the middle some labels are the wrong way round.
+    let hit = |i: u32| (i >= 25_000) != (i.abs_diff(25_000) < 40 && i % 5 == 0);
+    let found = validated(&rows((0..50_000).map(|i| (prob(i), hit(i))))).cox;
+    let (a, b) = (found.slope_intercept.unwrap(), found.slope.get().unwrap().value);
+    assert!(b > 100.0, "{b}");
+    let scores = (0..50_000).fold([0.0; 2], |sum, i| {
+        let x = (prob(i) / (1.0 - prob(i))).ln();
+        let residual = f64::from(u8::from(hit(i))) - 1.0 / (1.0 + (-a - b * x).exp());
+        [sum[0] + residual, sum[1] + residual * x]
+    });
+    assert!(scores.iter().all(|score| score.abs() < 1e-8), "{scores:?}");
+}
+
 /// Of more probabilities than starting values are found from: the likelihood equations hold, and its profile has fallen by the
 /// quantile at both ends.
 #[test]

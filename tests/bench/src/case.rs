@@ -44,7 +44,22 @@ pub(crate) struct Peer {
     pub(crate) arguments: &'static [&'static str],
 }
 
+/// The text of a script in Python.
+pub(crate) struct Script(pub(crate) &'static str);
+
+impl Script {
+    /// The peer that the script is with these arguments.
+    pub(crate) const fn peer(&self, says: &'static str, arguments: &'static [&'static str]) -> Option<Peer> {
+        Some(Peer { says, script: self.0, arguments })
+    }
+}
+
 impl Case {
+    /// A case, still without a name and a command, that reads some files of this data.
+    pub(crate) const fn of(data: &'static Data, rows: u64, reads: &'static [&'static str]) -> Self {
+        Self { name: "", data, rows, grows: true, before: &[], ours: "", reads, peer: None }
+    }
+
     /// The numbers of rows to measure at, ascending.
     pub(crate) fn sizes(&self, scale: Scale) -> Vec<u64> {
         let main = (self.rows as f64 * scale.share).max(1000.0) as u64;

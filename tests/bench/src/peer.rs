@@ -9,7 +9,8 @@ use calib_run::{output, root, run};
 use serde_json::Value;
 
 const SCRIPT: &str = include_str!("memory.py");
-const PACKAGES: [&str; 4] = ["numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1", "scikit-learn==1.9.1"];
+const PACKAGES: [&str; 5] =
+    ["numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1", "scikit-learn==1.9.1", "scipy==1.17.1"];
 /// Brings PyTorch, several GB.
 const NETCAL: &str = "netcal==1.4.0";
 

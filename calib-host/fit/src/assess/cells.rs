@@ -28,6 +28,13 @@ impl Cell {
         self.prob_sum.add_times(prob, times);
     }
 
+    /// Counts all predictions of one probability.
+    pub(crate) fn add_all(&mut self, prob: f64, n: u64, hits: u64) {
+        self.n += n;
+        self.hits += hits;
+        self.prob_sum.add_times(prob, n);
+    }
+
     /// The mean probability; NaN without predictions.
     pub fn mean_prob(&self) -> f64 {
         self.prob_sum.value() / self.n as f64

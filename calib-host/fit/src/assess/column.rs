@@ -66,18 +66,14 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Goes on past all predictions of one probability, but for their losses.
+    /// Goes on past all predictions of one probability, but for their Brier scores and losses.
     pub(crate) fn pass(&mut self, kind: PredictionKind, prob: f64, hits: u64, misses: u64) {
         self.right += match kind {
             PredictionKind::Binary if prob < 0.5 => misses,
             _ => hits,
         };
-        self.brier.add_times((1.0 - prob) * (1.0 - prob), hits);
-        self.brier.add_times(prob * prob, misses);
         self.squares.add_times(prob * prob, hits + misses);
-        let mut difference = ExactSum::default();
-        difference.add_times(prob, hits + misses);
-        self.range.pass(difference - ExactSum::from(hits));
+        self.range.pass(ExactSum::of(prob, hits + misses) - ExactSum::from(hits));
         self.area.pass(hits, misses);
     }
 
@@ -250,6 +246,8 @@ impl Column {
                 tally.sums.loss.add_times(row.loss, times);
                 if row.hit { hits += times } else { misses += times }
             }
+            tally.sums.brier.add_times((1.0 - prob) * (1.0 - prob), hits);
+            tally.sums.brier.add_times(prob * prob, misses);
             tally.sums.pass(self.frame.kind, prob, hits, misses);
         }
         tally

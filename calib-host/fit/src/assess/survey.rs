@@ -2,24 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::assessment::{AssessOptions, Assessment, Gathered, RocSummary};
 use super::binning::{Binning, Cutter};
 use super::cells::Cell;
-use super::clinical::{ClinicalOptions, ClinicalValidation, Distinct, validate_distinct};
+use super::clinical::{
+    ClinicalOptions, ClinicalValidation, Distinct, Gathered as Validated, record, validate_distinct,
+};
 use super::column::{Frame, Sums, Tally};
 use super::figures::Figures;
 use super::paired::{BeforeAfter, change};
 use super::prediction::PredictionKind;
-use super::proper::{given, loss};
 use super::roc::HullFromBelow;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Block, Counted, Group, Groups, IN_MEMORY, Points, group, mean_is_below, pool_onto};
-
-/// Threads share out so many probabilities that are in memory anyway.
-const PART: usize = 1 << 14;
+use crate::points::{Counted, Group, IN_MEMORY, Points, Sorted, Tape, group};
 
 /// What a survey finds.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +34,7 @@ pub fn is_surveyed(options: &AssessOptions<'_>) -> bool {
 }
 
 /// Assesses the probabilities of an event and validates them, as [`assess`](crate::assess::assess) and
-/// [`validate`](crate::assess::validate) do, to the last bit. Of points on a disk no more than a part is in memory.
+/// [`validate`](crate::assess::validate) do. Of points on a disk no more than a part is in memory.
 ///
 /// ```
 /// use calib_fit::BinaryData;
@@ -92,6 +88,7 @@ pub fn survey_before_after(
     Ok((both, [before.clinical, after.clinical]))
 }
 
+/// Keeps up to so many probabilities of points on a disk in memory.
 fn surveyed(
     data: &BinaryData,
     options: &AssessOptions<'_>,
@@ -99,72 +96,90 @@ fn surveyed(
     in_memory: usize,
 ) -> Result<(Survey, Figures<f64>), FitError> {
     assert!(is_surveyed(options), "these options need the rows");
+    let of = |distinct: Distinct<'_>| surveyed_distinct(&distinct, options, clinical);
+    Ok(match data.form() {
+        Form::Packed(points) => of(Distinct::of_points(&Sorted::new(points.clone()))),
+        Form::Sorted(points) => of(Distinct::of_points(points)),
+        Form::Spilled(points) => {
+            let mut tape = Tape::new(in_memory);
+            Counted::new(&**points)?.map_runs_in_order(
+                |groups| groups.collect::<Vec<_>>(),
+                |groups| Ok(record(&groups, &mut tape)?),
+            )?;
+            of(Distinct::of_tape(tape))
+        }
+        Form::Rows(rows) => of(Distinct::of_groups(group(rows.clone()))),
+    })
+}
+
+fn surveyed_distinct(
+    distinct: &Distinct<'_>,
+    options: &AssessOptions<'_>,
+    clinical: &ClinicalOptions<'_>,
+) -> (Survey, Figures<f64>) {
     // Bins of equal width depend on no row.
     let cutter = options.binning.cutter(1, |_| 0.0);
-    let mut whole = Whole::new(in_memory);
-    let stretch = |groups: &mut Groups<'_>| Stretch::of(groups, &cutter);
-    match data.form() {
-        Form::Packed(points) => {
-            Counted::new(&points[..])?.map_runs_in_order(stretch, |stretch| whole.then(stretch))?;
-        }
-        Form::Sorted(points) => points.map_runs_in_order(stretch, |stretch| whole.then(stretch))?,
-        Form::Spilled(points) => {
-            Counted::new(&**points)?.map_runs_in_order(stretch, |stretch| whole.then(stretch))?;
-        }
-        Form::Rows(rows) => {
-            let groups = group(rows.clone());
-            let stretches: Vec<Stretch> =
-                groups.par_chunks(PART).map(|groups| stretch(&mut Groups::of(groups))).collect();
-            stretches.into_iter().try_for_each(|stretch| whole.then(stretch))?;
-        }
-    }
-    whole.finish(cutter, options, clinical)
+    let mut whole = (Tallied::default(), Validated::new(clinical.thresholds));
+    distinct.map_in_order(
+        |groups| {
+            let mut part = (Tallied::default(), Validated::new(clinical.thresholds));
+            groups.each(|group| {
+                part.0.pass(&group, &cutter);
+                part.1.pass(group);
+            });
+            part
+        },
+        |(tallied, validated)| {
+            whole.0.then(tallied);
+            whole.1.then(validated);
+        },
+    );
+    let (Tallied { mut sums, cells, clipped, hull, .. }, validated) = whole;
+    (sums.brier, sums.loss) = (validated.losses.brier, validated.losses.log_loss);
+    let groups = cells.iter().map(|&(bin, _)| (bin, 1)).collect();
+    let frame = Frame { kind: PredictionKind::Binary, groups, cutter, p: options.norm };
+    let tally = Tally { cells: cells.into_iter().map(|(_, cell)| cell).collect(), sums };
+    let n = distinct.rows();
+    let roc = hull.finish(&validated.blocks).map(|(hull_points, hull_auc, isotonic_is_hull)| RocSummary {
+        points: distinct.len() + 1,
+        hull_points,
+        hull_auc,
+        isotonic_is_hull,
+    });
+    let effective_of_bins = BTreeMap::new();
+    let gathered =
+        Gathered { frame: &frame, tally: &tally, n, effective: n, effective_of_bins, clipped, roc };
+    let assessment = gathered.assessment(options, &mut std::iter::empty());
+    let clinical = validate_distinct((distinct, validated), options, clinical, None);
+    (Survey { assessment, clinical }, frame.figures(&tally))
 }
 
-/// What neighbouring probabilities add to figures.
-struct Stretch {
-    groups: Vec<Group>,
-    tallied: Tallied,
-    blocks: Vec<Block>,
-}
-
-/// Counts and sums.
+/// Counts and sums over probabilities in ascending order.
 #[derive(Default)]
 struct Tallied {
     sums: Sums,
-    /// The bins that hold predictions, ascending.
+    /// The bins that hold predictions, ascending, and where the last one ends.
     cells: Vec<(u32, Cell)>,
+    bin_end: f64,
     clipped: u64,
     hull: HullFromBelow,
 }
 
-impl Stretch {
-    fn of(groups: &mut Groups<'_>, cutter: &Cutter) -> Self {
-        let groups: Vec<Group> = groups.collect();
-        let (mut tallied, mut blocks) = (Tallied::default(), Vec::new());
-        for group in &groups {
-            tallied.pass(group, cutter);
-            let Group { score, n, positives } = *group;
-            pool_onto(&mut blocks, Block { lo: score, hi: score, n, positives }, mean_is_below);
-        }
-        Self { groups, tallied, blocks }
-    }
-}
-
 impl Tallied {
+    #[inline]
     fn pass(&mut self, &Group { score, n, positives }: &Group, cutter: &Cutter) {
         let misses = n - positives;
-        let mut cell = Cell::default();
-        for (hit, times) in [(true, positives), (false, misses)] {
-            if times == 0 {
-                continue;
-            }
-            let given = given(score, hit);
-            cell.add(score, hit, times);
-            self.sums.loss.add_times(loss(given), times);
-            self.clipped += if given == 0.0 { times } else { 0 };
+        // Probability 0 was given to what happened.
+        self.clipped += if score == 0.0 { positives } else { 0 } + if score == 1.0 { misses } else { 0 };
+        if score >= self.bin_end || self.cells.is_empty() {
+            let bin = cutter.bin(score, 0);
+            // The last bin is closed.
+            let (_, end) = cutter.ends(bin).expect("bins of equal width have ends");
+            self.bin_end = end;
+            self.add_cell(bin, Cell::default());
         }
-        self.add_cell(cutter.bin(score, 0), cell);
+        let (_, cell) = self.cells.last_mut().expect("one was added");
+        cell.add_all(score, n, positives);
         self.sums.pass(PredictionKind::Binary, score, positives, misses);
         self.hull.pass(positives, misses);
     }
@@ -181,52 +196,6 @@ impl Tallied {
         above.cells.into_iter().for_each(|(bin, cell)| self.add_cell(bin, cell));
         self.clipped += above.clipped;
         self.hull.then(&above.hull);
-    }
-}
-
-/// All probabilities up to some.
-struct Whole {
-    distinct: Distinct,
-    tallied: Tallied,
-    blocks: Vec<Block>,
-}
-
-impl Whole {
-    fn new(in_memory: usize) -> Self {
-        Self { distinct: Distinct::none(in_memory), tallied: Tallied::default(), blocks: Vec::new() }
-    }
-
-    fn then(&mut self, above: Stretch) -> Result<(), FitError> {
-        self.distinct.extend(above.groups)?;
-        self.tallied.then(above.tallied);
-        // Pooled once more, the blocks of stretches are those of the whole.
-        above.blocks.into_iter().for_each(|block| pool_onto(&mut self.blocks, block, mean_is_below));
-        Ok(())
-    }
-
-    fn finish(
-        self,
-        cutter: Cutter,
-        options: &AssessOptions<'_>,
-        clinical: &ClinicalOptions<'_>,
-    ) -> Result<(Survey, Figures<f64>), FitError> {
-        let Self { distinct, tallied: Tallied { sums, cells, clipped, hull }, blocks } = self;
-        let groups = cells.iter().map(|&(bin, _)| (bin, 1)).collect();
-        let frame = Frame { kind: PredictionKind::Binary, groups, cutter, p: options.norm };
-        let tally = Tally { cells: cells.into_iter().map(|(_, cell)| cell).collect(), sums };
-        let n = tally.cells.iter().map(|cell| cell.n).sum();
-        let roc = hull.finish(&blocks).map(|(hull_points, hull_auc, isotonic_is_hull)| RocSummary {
-            points: distinct.len() + 1,
-            hull_points,
-            hull_auc,
-            isotonic_is_hull,
-        });
-        let effective_of_bins = BTreeMap::new();
-        let gathered =
-            Gathered { frame: &frame, tally: &tally, n, effective: n, effective_of_bins, clipped, roc };
-        let assessment = gathered.assessment(options, &mut std::iter::empty());
-        let clinical = validate_distinct(&distinct, options, clinical, None)?;
-        Ok((Survey { assessment, clinical }, frame.figures(&tally)))
     }
 }
 

@@ -4,11 +4,10 @@ use rayon::prelude::*;
 
 use super::group::Group;
 use super::packed::{self, BUCKET_LEN, BUCKETS, Packed};
-use super::passes::Passes;
+use super::passes::{Passes, mean_of};
 use super::radix::sort_run;
 use super::{Groups, Points, Ranked, Walk};
 use crate::error::FitError;
-use crate::stats::{Sums, mean};
 
 /// A run is cut when it has so many points: few enough to be sorted in a cache.
 const RUN_POINTS: u64 = 1 << 18;
@@ -330,12 +329,7 @@ impl<P: Passes> Points for Counted<P> {
         &self,
         terms: impl Fn(f64, bool) -> [f64; K] + Sync,
     ) -> Result<[f64; K], FitError> {
-        let sums = self.passes.fold(
-            &Sums::default,
-            &|sums, points| sums.add_all(points, |&point| terms(packed::score(point), packed::label(point))),
-            &Sums::merge,
-        )?;
-        Ok(mean(sums, self.totals().0))
+        mean_of(&self.passes, self.totals().0, terms)
     }
 
     fn map_numbered_runs<T: Send>(

@@ -32,7 +32,7 @@ pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::{split, split_groups};
 pub use spread::Spread;
-pub(crate) use tape::{IN_MEMORY, Sorter, Tape};
+pub(crate) use tape::{IN_MEMORY, Tape};
 
 /// Calibration points, at least one.
 ///

@@ -1,10 +1,13 @@
 //! Passes over packed points.
 
+use std::ops::Deref;
+
 use calib_core::Score;
 use rayon::prelude::*;
 
-use super::packed::{Packed, pack};
+use super::packed::{self, Packed, pack};
 use crate::error::FitError;
+use crate::stats::{Sums, mean};
 
 /// Packed points in no order, which can be passed over again and again.
 pub(crate) trait Passes: Sync {
@@ -24,7 +27,8 @@ pub(crate) trait Passes: Sync {
     ) -> Result<T, FitError>;
 }
 
-impl<P: Passes + ?Sized> Passes for &P {
+/// Points that are owned or borrowed.
+impl<D: Deref<Target = P> + Sync, P: Passes + ?Sized> Passes for D {
     const BUDGET_LEN_BYTES: u64 = P::BUDGET_LEN_BYTES;
     const IN_MEMORY: usize = P::IN_MEMORY;
 
@@ -35,20 +39,6 @@ impl<P: Passes + ?Sized> Passes for &P {
         merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
         (**self).fold(new, add, merge)
-    }
-}
-
-impl Passes for Vec<Packed> {
-    const BUDGET_LEN_BYTES: u64 = <[Packed]>::BUDGET_LEN_BYTES;
-    const IN_MEMORY: usize = <[Packed]>::IN_MEMORY;
-
-    fn fold<T: Send>(
-        &self,
-        new: &(dyn Fn() -> T + Sync),
-        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
-        merge: &(dyn Fn(&mut T, T) + Sync),
-    ) -> Result<T, FitError> {
-        self[..].fold(new, add, merge)
     }
 }
 
@@ -81,8 +71,22 @@ impl Passes for Arrays<'_> {
             }
             sum
         };
-        Ok(merged(parts.map(sum_part), merge).unwrap_or_else(new))
+        Ok(merged(parts.map(sum_part), new, merge))
     }
+}
+
+/// The means over `n` points of the terms of (score, label), as [`Points::means`](super::Points::means) gives them.
+pub(super) fn mean_of<const K: usize>(
+    points: &(impl Passes + ?Sized),
+    n: u64,
+    terms: impl Fn(f64, bool) -> [f64; K] + Sync,
+) -> Result<[f64; K], FitError> {
+    let sums = points.fold(
+        &Sums::default,
+        &|sums, points| sums.add_all(points, |&point| terms(packed::score(point), packed::label(point))),
+        &Sums::merge,
+    )?;
+    Ok(mean(sums, n))
 }
 
 /// One part a thread: a new sum may be large.
@@ -90,11 +94,17 @@ fn part_len(len: usize) -> usize {
     len.div_ceil(rayon::current_num_threads()).max(1 << 14)
 }
 
-fn merged<T: Send>(sums: impl ParallelIterator<Item = T>, merge: &(dyn Fn(&mut T, T) + Sync)) -> Option<T> {
-    sums.reduce_with(|mut sum, other| {
+/// Merges the sums of parts on all processors; a `new` sum if there are none.
+pub(super) fn merged<T: Send>(
+    sums: impl ParallelIterator<Item = T>,
+    new: &(dyn Fn() -> T + Sync),
+    merge: &(dyn Fn(&mut T, T) + Sync),
+) -> T {
+    let sum = sums.reduce_with(|mut sum, other| {
         merge(&mut sum, other);
         sum
-    })
+    });
+    sum.unwrap_or_else(new)
 }
 
 impl Passes for [Packed] {
@@ -114,6 +124,6 @@ impl Passes for [Packed] {
             sum
         };
         let parts = self.par_chunks(part_len(self.len()));
-        Ok(merged(parts.map(sum_part), merge).unwrap_or_else(new))
+        Ok(merged(parts.map(sum_part), new, merge))
     }
 }

@@ -5,10 +5,9 @@ use rayon::prelude::*;
 use super::counted::Counted;
 use super::group::Group;
 use super::packed::{self, Packed};
-use super::passes::Passes;
+use super::passes::{Passes, mean_of, merged};
 use super::{Groups, Points, Ranked};
 use crate::error::FitError;
-use crate::stats::{Sums, mean};
 
 /// Packed points in ascending order, at least one. They are sorted once, and every question is then quick.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +38,16 @@ impl Sorted {
     /// All points, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Packed> {
         self.runs.iter().flatten().copied()
+    }
+
+    /// The number of runs.
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// The groups of a run. No group is in two, and runs ascend.
+    pub(crate) fn run(&self, number: usize) -> Groups<'_> {
+        groups(&self.runs[number])
     }
 
     /// The number of points.
@@ -80,11 +89,7 @@ impl Passes for Sorted {
             sum
         };
         let parts = self.runs.par_chunks(self.runs.len().div_ceil(rayon::current_num_threads()).max(1));
-        let sum = parts.map(part).reduce_with(|mut sum, other| {
-            merge(&mut sum, other);
-            sum
-        });
-        Ok(sum.unwrap_or_else(new))
+        Ok(merged(parts.map(part), new, merge))
     }
 }
 
@@ -125,12 +130,7 @@ impl Points for Sorted {
         &self,
         terms: impl Fn(f64, bool) -> [f64; K] + Sync,
     ) -> Result<[f64; K], FitError> {
-        let sums = self.fold(
-            &Sums::default,
-            &|sums, points| sums.add_all(points, |&point| terms(packed::score(point), packed::label(point))),
-            &Sums::merge,
-        )?;
-        Ok(mean(sums, self.totals().0))
+        mean_of(self, self.totals().0, terms)
     }
 
     fn map_numbered_runs<T: Send>(

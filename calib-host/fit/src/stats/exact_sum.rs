@@ -21,6 +21,13 @@ impl ExactSum {
         self.0 += i128::from((value * SCALE) as i64) * i128::from(times);
     }
 
+    /// A number in `[-1, 1]`, so many times.
+    pub(crate) fn of(value: f64, times: u64) -> Self {
+        let mut sum = Self::default();
+        sum.add_times(value, times);
+        sum
+    }
+
     /// The sum, rounded to the nearest `f64`.
     pub(crate) fn value(self) -> f64 {
         self.0 as f64 / SCALE
@@ -30,6 +37,12 @@ impl ExactSum {
 impl std::ops::AddAssign for ExactSum {
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
+    }
+}
+
+impl std::ops::SubAssign for ExactSum {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
     }
 }
 

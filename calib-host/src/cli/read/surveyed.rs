@@ -21,8 +21,8 @@ use crate::cli::error::Error;
 use crate::cli::options::AssessedOptions;
 use crate::cli::out::warn;
 
-/// So many points of 4 bytes are kept in memory; the more of them, the others too, go to a temporary file.
-const IN_MEMORY_POINTS: usize = 1 << 21;
+/// So many points of 4 bytes are kept in memory, as by a fit; the more of them, the others too, go to a temporary file.
+const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// Threads share out so many rows.
 const PART_ROWS: usize = 1 << 13;

@@ -1,45 +1,35 @@
 //! `calib apply`: from scores to a table of what the device answers.
 
 use super::files::ARRAYS;
-use crate::case::{Case, Peer};
+use crate::case::{Case, Script};
 
 /// Applies a calibrator in Python, or assesses scores.
-pub(super) const SCRIPT: &str = include_str!("apply.py");
-
-const fn peer(says: &'static str, arguments: &'static [&'static str]) -> Option<Peer> {
-    Some(Peer { says, script: SCRIPT, arguments })
-}
+pub(super) const SCRIPT: Script = Script(include_str!("apply.py"));
 
 const ROWS: Case = Case {
-    name: "",
-    data: &ARRAYS,
-    rows: 10_000_000,
-    grows: true,
     before: &[
         "fit --force --quiet --method umd --bins 15 --scores scores.npy --labels labels.npy -o cal.bin",
     ],
-    ours: "",
-    reads: &["scores.npy"],
-    peer: None,
+    ..Case::of(&ARRAYS, 10_000_000, &["scores.npy"])
 };
 
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "apply, NPY to CSV",
         ours: "apply cal.bin --force --quiet --scores scores.npy -o out.csv",
-        peer: peer("scikit-learn: predict; pandas: to_csv", &["apply", "peer.csv"]),
+        peer: SCRIPT.peer("scikit-learn: predict; pandas: to_csv", &["apply", "peer.csv"]),
         ..ROWS
     },
     Case {
         name: "apply, NPY to Parquet",
         ours: "apply cal.bin --force --quiet --scores scores.npy -o out.parquet",
-        peer: peer("scikit-learn: predict; pandas: to_parquet", &["apply", "peer.parquet"]),
+        peer: SCRIPT.peer("scikit-learn: predict; pandas: to_parquet", &["apply", "peer.parquet"]),
         ..ROWS
     },
     Case {
         name: "apply, NPY to NPY",
         ours: "apply cal.bin --force --quiet --scores scores.npy -o out.npy",
-        peer: peer("scikit-learn: predict; numpy: save", &["apply", "peer.npy"]),
+        peer: SCRIPT.peer("scikit-learn: predict; numpy: save", &["apply", "peer.npy"]),
         ..ROWS
     },
     Case {

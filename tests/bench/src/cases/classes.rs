@@ -1,72 +1,47 @@
 //! `calib fit` of several classes, from an array of logits to an artefact.
 
 use super::files::{HUNDRED, TEN};
-use crate::case::{Case, Peer};
+use crate::case::{Case, Script};
 
-const SCRIPT: &str = include_str!("classes.py");
+const SCRIPT: Script = Script(include_str!("classes.py"));
 
-const fn peer(says: &'static str, arguments: &'static [&'static str]) -> Option<Peer> {
-    Some(Peer { says, script: SCRIPT, arguments })
-}
-
-const ROWS: Case = Case {
-    name: "",
-    data: &TEN,
-    rows: 1_000_000,
-    grows: false,
-    before: &[],
-    ours: "",
-    reads: &["logits.npy", "labels.npy"],
-    peer: None,
-};
+const ROWS: Case = Case { grows: false, ..Case::of(&TEN, 1_000_000, &["logits.npy", "labels.npy"]) };
 
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "fit top-label, 10 classes",
-        data: &TEN,
-        rows: 1_000_000,
         ours: "fit --force --quiet --method umd --reduction top-label --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("numpy: argmax, quantile, digitize, bincount; scipy: softmax", &["top-label"]),
+        peer: SCRIPT.peer("numpy: argmax, quantile, digitize, bincount; scipy: softmax", &["top-label"]),
         ..ROWS
     },
     Case {
         name: "fit class-wise, 10 classes",
-        data: &TEN,
-        rows: 1_000_000,
         ours: "fit --force --quiet --method umd --reduction class-wise --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("numpy: quantile, digitize, bincount; scipy: softmax", &["class-wise"]),
+        peer: SCRIPT.peer("numpy: quantile, digitize, bincount; scipy: softmax", &["class-wise"]),
         ..ROWS
     },
     Case {
         name: "fit temperature, 10 classes",
-        data: &TEN,
-        rows: 1_000_000,
         ours: "fit --force --quiet --method temperature --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scipy: minimize_scalar", &["temperature"]),
+        peer: SCRIPT.peer("scipy: minimize_scalar", &["temperature"]),
         ..ROWS
     },
     Case {
         name: "fit vector, 10 classes",
-        data: &TEN,
-        rows: 1_000_000,
         ours: "fit --force --quiet --method vector --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scipy: minimize (L-BFGS-B)", &["vector"]),
+        peer: SCRIPT.peer("scipy: minimize (L-BFGS-B)", &["vector"]),
         ..ROWS
     },
     Case {
         name: "fit matrix, 10 classes",
-        data: &TEN,
-        rows: 1_000_000,
         ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scikit-learn: LogisticRegression", &["matrix"]),
+        peer: SCRIPT.peer("scikit-learn: LogisticRegression", &["matrix"]),
         ..ROWS
     },
     Case {
         name: "fit dirichlet, 10 classes",
-        data: &TEN,
-        rows: 1_000_000,
         ours: "fit --force --quiet --method dirichlet --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
+        peer: SCRIPT.peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
         ..ROWS
     },
     Case {
@@ -74,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
         data: &HUNDRED,
         rows: 100_000,
         ours: "fit --force --quiet --method umd --reduction top-label --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("numpy: argmax, quantile, digitize, bincount; scipy: softmax", &["top-label"]),
+        peer: SCRIPT.peer("numpy: argmax, quantile, digitize, bincount; scipy: softmax", &["top-label"]),
         ..ROWS
     },
     Case {
@@ -82,7 +57,7 @@ pub(super) const CASES: &[Case] = &[
         data: &HUNDRED,
         rows: 100_000,
         ours: "fit --force --quiet --method umd --reduction class-wise --bins 15 --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("numpy: quantile, digitize, bincount; scipy: softmax", &["class-wise"]),
+        peer: SCRIPT.peer("numpy: quantile, digitize, bincount; scipy: softmax", &["class-wise"]),
         ..ROWS
     },
     Case {
@@ -90,7 +65,7 @@ pub(super) const CASES: &[Case] = &[
         data: &HUNDRED,
         rows: 100_000,
         ours: "fit --force --quiet --method temperature --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scipy: minimize_scalar", &["temperature"]),
+        peer: SCRIPT.peer("scipy: minimize_scalar", &["temperature"]),
         ..ROWS
     },
     Case {
@@ -98,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
         data: &HUNDRED,
         rows: 100_000,
         ours: "fit --force --quiet --method vector --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scipy: minimize (L-BFGS-B)", &["vector"]),
+        peer: SCRIPT.peer("scipy: minimize (L-BFGS-B)", &["vector"]),
         ..ROWS
     },
     Case {
@@ -106,7 +81,7 @@ pub(super) const CASES: &[Case] = &[
         data: &HUNDRED,
         rows: 100_000,
         ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scikit-learn: LogisticRegression", &["matrix"]),
+        peer: SCRIPT.peer("scikit-learn: LogisticRegression", &["matrix"]),
         ..ROWS
     },
     Case {
@@ -114,12 +89,11 @@ pub(super) const CASES: &[Case] = &[
         data: &HUNDRED,
         rows: 100_000,
         ours: "fit --force --quiet --method dirichlet --logits logits.npy --labels labels.npy -o cal.bin",
-        peer: peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
+        peer: SCRIPT.peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
         ..ROWS
     },
     Case {
         name: "fit multiclass-irp, 10 classes",
-        data: &TEN,
         rows: 20_000,
         ours: "fit --force --quiet --method multiclass-irp --max-regions 20 --logits logits.npy --labels labels.npy -o cal.bin",
         ..ROWS

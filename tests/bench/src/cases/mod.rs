@@ -4,6 +4,7 @@
 
 mod apply;
 mod classes;
+mod compare;
 mod files;
 mod fit;
 mod report;
@@ -12,7 +13,7 @@ use crate::case::Case;
 
 /// All cases, in the order of the table.
 pub(crate) fn all() -> Vec<&'static Case> {
-    [fit::CASES, classes::CASES, apply::CASES, report::CASES].into_iter().flatten().collect()
+    [fit::CASES, classes::CASES, apply::CASES, report::CASES, compare::CASES].into_iter().flatten().collect()
 }
 
 #[cfg(test)]

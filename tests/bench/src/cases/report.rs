@@ -8,22 +8,10 @@ const FIT: &str =
     "fit --force --quiet --method umd --bins 15 --scores scores.npy --labels labels.npy -o cal.bin";
 
 /// Three of the metrics, of the scores as they are.
-const METRICS: Option<Peer> = Some(Peer {
-    says: "scikit-learn: brier_score_loss, log_loss, roc_auc_score",
-    script: apply::SCRIPT,
-    arguments: &["assess"],
-});
+const METRICS: Option<Peer> =
+    apply::SCRIPT.peer("scikit-learn: brier_score_loss, log_loss, roc_auc_score", &["assess"]);
 
-const ROWS: Case = Case {
-    name: "",
-    data: &ARRAYS,
-    rows: 10_000_000,
-    grows: true,
-    before: &[FIT],
-    ours: "",
-    reads: &["scores.npy", "labels.npy"],
-    peer: None,
-};
+const ROWS: Case = Case { before: &[FIT], ..Case::of(&ARRAYS, 10_000_000, &["scores.npy", "labels.npy"]) };
 
 pub(super) const CASES: &[Case] = &[
     Case {

@@ -29,7 +29,7 @@ pub struct BandPoint {
 
 /// The consistency band (Broecker and Smith 2007; Dimitriadis et al. 2021): the quantiles of isotonic fits to labels that are
 /// drawn with the probabilities themselves, which are kept. It covers each point of the curve of a calibrated model on its own.
-pub(super) fn consistency_band(distinct: &Distinct, resampling: &Bootstrap) -> Vec<BandPoint> {
+pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) -> Vec<BandPoint> {
     let groups = distinct.pooled(DRAWN);
     let wanted = groups.len().min(PLACES);
     let places: Vec<usize> = (0..wanted).map(|i| i * (groups.len() - 1) / (wanted - 1).max(1)).collect();

@@ -1,14 +1,14 @@
 //! The CORP approach: calibration curve and score decomposition from the isotonic fit (Dimitriadis, Gneiting and Jordan 2021).
 
-use std::io;
-
 use serde::Serialize;
 
 use super::consistency::{BandPoint, consistency_band};
 use super::deviation::CurveDeviation;
 use super::distinct::Distinct;
+use super::gathered::Gathered;
+use crate::assess::proper::LOSS_UNIT;
 use crate::assess::{Bootstrap, ProperScore};
-use crate::points::{Block, Group, Sorter, mean_is_below, pool, pool_groups};
+use crate::points::{Block, Group};
 use crate::stats::ExactSum;
 
 /// A stretch of probabilities at which the fit has one value.
@@ -56,33 +56,27 @@ pub struct Corp {
 
 impl Corp {
     /// `resampling` is how to draw the band, with one minus its coverage.
-    ///
-    /// # Errors
-    ///
-    /// If a temporary file cannot be written.
-    pub(super) fn new(distinct: &Distinct, resampling: Option<&Bootstrap>) -> io::Result<Self> {
-        // Pooled once more, the blocks of parts are those of the whole.
-        let parts = distinct.map(|groups| pool_groups(groups));
-        let blocks = pool(parts.into_iter().flatten(), mean_is_below);
-        let mut differences = Sorter::like(distinct.groups());
-        let of_part = |groups: &mut dyn Iterator<Item = Group>| {
-            let mut rest = &blocks[..];
-            let record = |group: Group| {
+    pub(super) fn new(distinct: &Distinct<'_>, gathered: &Gathered, resampling: Option<&Bootstrap>) -> Self {
+        let Gathered { blocks, losses, .. } = gathered;
+        let difference = || {
+            let (mut rest, mut value_here) = (&blocks[..], value(&blocks[0]));
+            move |group: Group| {
                 if rest[0].hi < group.score {
                     rest = &rest[rest.partition_point(|block| block.hi < group.score)..];
+                    value_here = value(&rest[0]);
                 }
-                CurveDeviation::record(value(&rest[0]) - group.score, group.n)
-            };
-            groups.map(record).collect::<Vec<_>>()
+                Some((value_here - group.score).abs())
+            }
         };
-        distinct.map_in_order(of_part, |records| differences.extend(records))?;
-        Ok(Self {
+        let n = distinct.rows();
+        let split = |rule, sum: f64| CorpSplit::new(blocks, (n, distinct.positives()), rule, sum / n as f64);
+        Self {
             curve: blocks.iter().map(CorpStep::new).collect(),
             band: resampling.map_or_else(Vec::new, |resampling| consistency_band(distinct, resampling)),
-            brier: CorpSplit::new(distinct, &blocks, ProperScore::Brier),
-            log_loss: CorpSplit::new(distinct, &blocks, ProperScore::LogLoss),
-            deviation: CurveDeviation::new(differences, distinct.n)?,
-        })
+            brier: split(ProperScore::Brier, losses.brier.value()),
+            log_loss: split(ProperScore::LogLoss, LOSS_UNIT * losses.log_loss.value()),
+            deviation: CurveDeviation::new(distinct, n, difference),
+        }
     }
 }
 
@@ -101,25 +95,18 @@ impl CorpSplit {
     /// Terms of a sum are in `[0, 1]`.
     const UNIT: f64 = 64.0;
 
-    fn new(distinct: &Distinct, blocks: &[Block], rule: ProperScore) -> Self {
-        let rate = distinct.positives as f64 / distinct.n as f64;
+    /// Of `n` rows with a mean score.
+    fn new(blocks: &[Block], (n, positives): (u64, u64), rule: ProperScore, score: f64) -> Self {
         let add = |sum: &mut ExactSum, prob: f64, n: u64, positives: u64| {
             sum.add_times(rule.loss(prob, true) / Self::UNIT, positives);
             sum.add_times(rule.loss(prob, false) / Self::UNIT, n - positives);
         };
-        let mean = |sum: ExactSum| Self::UNIT * sum.value() / distinct.n as f64;
-        let of_part = |groups: &mut dyn Iterator<Item = Group>| {
-            let mut sum = ExactSum::default();
-            groups.for_each(|group| add(&mut sum, group.score, group.n, group.positives));
-            sum
-        };
-        let mut sum = ExactSum::default();
-        distinct.map(of_part).into_iter().for_each(|part| sum += part);
+        let mean = |sum: ExactSum| Self::UNIT * sum.value() / n as f64;
         // Rows with one probability have one loss each: it does not matter how they are put together.
         let (mut fitted, mut constant) = (ExactSum::default(), ExactSum::default());
         blocks.iter().for_each(|block| add(&mut fitted, value(block), block.n, block.positives));
-        add(&mut constant, rate, distinct.n, distinct.positives);
-        let (score, recalibrated, unc) = (mean(sum), mean(fitted), mean(constant));
+        add(&mut constant, positives as f64 / n as f64, n, positives);
+        let (recalibrated, unc) = (mean(fitted), mean(constant));
         Self { score, mcb: score - recalibrated, dsc: unc - recalibrated, unc }
     }
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::extremes::{LogitRow, Logits};
 use super::logistic::Logistic;
+use super::logits::Logits;
 use super::undefined::{Figure, Undefined};
 use crate::assess::EstimateWithInterval;
 
@@ -31,22 +31,25 @@ const SLOPE: usize = 1;
 
 impl CoxCalibration {
     /// `effective` is to how many independent rows all of `of` amount.
-    pub(super) fn new(logits: &Logits, alpha: f64, (effective, of): (u64, u64)) -> Self {
+    pub(super) fn new(logits: &Logits<'_>, alpha: f64, (effective, of): (u64, u64)) -> Self {
         let quantile = Normal::standard().inverse_cdf(1.0 - alpha / 2.0);
         let drop = quantile * quantile / 2.0 * of as f64 / effective as f64;
-        let predictors = |logit| [1.0, logit];
-        let regression = Logistic::new(logits, &predictors);
-        let slope = slope(logits, &regression, drop);
+        let slope = slope(logits, drop);
         Self {
             n: logits.n,
-            intercept: in_the_large(logits, &regression, drop).into(),
+            intercept: in_the_large(logits, drop).into(),
             slope_intercept: slope.as_ref().ok().map(|found| found.1),
             slope: slope.map(|found| found.0).into(),
         }
     }
 }
 
-fn check(logits: &Logits) -> Result<(), Undefined> {
+/// The predictors of a row.
+fn predictors(logit: f64) -> [f64; 2] {
+    [1.0, logit]
+}
+
+fn check(logits: &Logits<'_>) -> Result<(), Undefined> {
     match (logits.n, logits.positives) {
         (0, _) => Err(Undefined::NoRows),
         (_, 0) => Err(Undefined::OneLabel(false)),
@@ -55,52 +58,38 @@ fn check(logits: &Logits) -> Result<(), Undefined> {
     }
 }
 
-fn in_the_large(
-    logits: &Logits,
-    regression: &Logistic<'_, 2, impl Fn(f64) -> [f64; 2] + Sync>,
-    drop: f64,
-) -> Result<EstimateWithInterval, Undefined> {
+fn in_the_large(logits: &Logits<'_>, drop: f64) -> Result<EstimateWithInterval, Undefined> {
     check(logits)?;
-    let maximum = regression.maximise(&[0.0, 1.0], &[INTERCEPT]).ok_or(Undefined::Separated)?;
-    let interval = regression.profile_interval(&maximum, INTERCEPT, &[], drop);
-    Ok(EstimateWithInterval { value: maximum.coefficients[INTERCEPT], interval })
+    let found = Logistic::solve(logits, &predictors, |regression| {
+        let maximum = regression.maximise(&[0.0, 1.0], &[INTERCEPT])?;
+        let interval = regression.profile_interval(&maximum, INTERCEPT, &[], drop);
+        Some(EstimateWithInterval { value: maximum.coefficients[INTERCEPT], interval })
+    });
+    found.ok_or(Undefined::Separated)
 }
 
 /// The slope, and the intercept beside it.
-fn slope(
-    logits: &Logits,
-    regression: &Logistic<'_, 2, impl Fn(f64) -> [f64; 2] + Sync>,
-    drop: f64,
-) -> Result<(EstimateWithInterval, f64), Undefined> {
+fn slope(logits: &Logits<'_>, drop: f64) -> Result<(EstimateWithInterval, f64), Undefined> {
     check(logits)?;
-    if logits.rows.len() < 2 {
+    if logits.probs < 2 {
         return Err(Undefined::OneValue);
     }
     if are_separated(logits) {
         return Err(Undefined::Separated);
     }
-    let maximum = regression.maximise(&[0.0, 1.0], &[INTERCEPT, SLOPE]).ok_or(Undefined::Separated)?;
-    let interval = regression.profile_interval(&maximum, SLOPE, &[INTERCEPT], drop);
-    Ok((
-        EstimateWithInterval { value: maximum.coefficients[SLOPE], interval },
-        maximum.coefficients[INTERCEPT],
-    ))
+    let found = Logistic::solve(logits, &predictors, |regression| {
+        let maximum = regression.maximise(&[0.0, 1.0], &[INTERCEPT, SLOPE])?;
+        let interval = regression.profile_interval(&maximum, SLOPE, &[INTERCEPT], drop);
+        let [intercept, slope] = maximum.coefficients;
+        Some((EstimateWithInterval { value: slope, interval }, intercept))
+    });
+    found.ok_or(Undefined::Separated)
 }
 
 /// Whether no negative is above a positive, or none below: then the likelihood grows with the size of the slope for ever
 /// (Albert and Anderson 1984).
-fn are_separated(logits: &Logits) -> bool {
-    // The lowest and the highest logit of the positives and of the negatives.
-    let mut ends = [None::<(f64, f64)>; 2];
-    logits.rows.for_each(|record| {
-        let LogitRow { logit, n, positives, .. } = LogitRow::of(record);
-        for (ends, is_there) in ends.iter_mut().zip([positives > 0, positives < n]) {
-            if is_there {
-                *ends = Some((ends.map_or(logit, |ends| ends.0), logit));
-            }
-        }
-    });
-    match ends {
+fn are_separated(logits: &Logits<'_>) -> bool {
+    match logits.condensed.ends {
         [Some(positives), Some(negatives)] => negatives.1 <= positives.0 || positives.1 <= negatives.0,
         _ => true,
     }

@@ -5,22 +5,49 @@ use std::io;
 use rayon::prelude::*;
 
 use crate::assess::Prediction;
-use crate::points::{Group, Tape};
-use crate::stats::ExactSum;
+use crate::points::{Group, Groups, Sorted, Tape};
 
-/// Threads share out parts of so many probabilities.
+/// A part of groups has so many of them; parts of points are the runs that these are sorted in.
 const PART: usize = 1 << 14;
+
+/// Parts are mapped in so many a core before the results are taken.
+const PARTS_A_CORE: usize = 8;
 
 /// The distinct probabilities in ascending order, with how many rows have each and how many of these came true. Everything is
 /// computed from these, so that neither the order of the rows nor the number of threads matters.
-#[derive(Debug)]
-pub(in crate::assess) struct Distinct {
-    groups: Tape<2>,
-    pub(super) n: u64,
-    pub(super) positives: u64,
+///
+/// They are passed over part by part, and kept as little as possible: points in memory are grouped anew in every pass.
+pub(in crate::assess) struct Distinct<'p> {
+    kept: Kept<'p>,
+    /// What is below each part, and in the end all.
+    below: Vec<Below>,
 }
 
-impl Distinct {
+enum Kept<'p> {
+    Groups(Vec<Group>),
+    Points(&'p Sorted),
+    Tape(Tape<2>),
+}
+
+/// How many probabilities and rows there are, and how many of these came true.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    probs: usize,
+    n: u64,
+    positives: u64,
+}
+
+impl Below {
+    fn then(self, above: Self) -> Self {
+        Self {
+            probs: self.probs + above.probs,
+            n: self.n + above.n,
+            positives: self.positives + above.positives,
+        }
+    }
+}
+
+impl<'p> Distinct<'p> {
     /// Counts predictions, all in memory.
     pub(super) fn new(predictions: &[Prediction]) -> Self {
         // The bits of floats in [0, 1] ascend with their values and leave the top two bits free; -0.0 is the one exception.
@@ -32,78 +59,144 @@ impl Distinct {
             n: tied.len() as u64,
             positives: tied.iter().map(|key| key & 1).sum(),
         };
-        let mut distinct = Self::none(usize::MAX);
-        let groups = keys.chunk_by(|a, b| a >> 1 == b >> 1).map(group);
-        distinct.extend(groups).expect("all of it is in memory");
+        Self::of_groups(keys.chunk_by(|a, b| a >> 1 == b >> 1).map(group).collect())
+    }
+
+    /// Takes groups in ascending order.
+    pub(in crate::assess) fn of_groups(groups: Vec<Group>) -> Self {
+        Self::of(Kept::Groups(groups))
+    }
+
+    /// Takes points in ascending order.
+    pub(in crate::assess) fn of_points(points: &'p Sorted) -> Self {
+        Self::of(Kept::Points(points))
+    }
+
+    /// Takes what [`record`] made of groups in ascending order.
+    pub(in crate::assess) fn of_tape(tape: Tape<2>) -> Self {
+        Self::of(Kept::Tape(tape))
+    }
+
+    fn of(kept: Kept<'p>) -> Self {
+        let mut distinct = Self { kept, below: Vec::new() };
+        let parts = distinct.map(|groups| {
+            groups.fold(Below::default(), |below, Group { n, positives, .. }| {
+                below.then(Below { probs: 1, n, positives })
+            })
+        });
+        distinct.below.push(Below::default());
+        for part in parts {
+            distinct.below.push(distinct.all().then(part));
+        }
         distinct
     }
 
-    /// None yet; up to so many are kept in memory.
-    pub(in crate::assess) fn none(in_memory: usize) -> Self {
-        Self { groups: Tape::new(in_memory), n: 0, positives: 0 }
-    }
-
-    /// Adds groups above all others, in ascending order.
-    ///
-    /// # Errors
-    ///
-    /// If a temporary file cannot be written.
-    ///
-    /// # Panics
-    ///
-    /// If a group stands for 2^32 rows or more.
-    pub(in crate::assess) fn extend(&mut self, groups: impl IntoIterator<Item = Group>) -> io::Result<()> {
-        let Self { groups: tape, n, positives } = self;
-        tape.extend(groups.into_iter().map(|group| {
-            *n += group.n;
-            *positives += group.positives;
-            [group.score.to_bits(), counts(group.n, group.positives)]
-        }))
+    fn all(&self) -> Below {
+        *self.below.last().expect("one more than there are parts")
     }
 
     /// The number of distinct probabilities.
     pub(in crate::assess) fn len(&self) -> usize {
-        self.groups.len()
+        self.all().probs
+    }
+
+    /// The number of rows.
+    pub(in crate::assess) fn rows(&self) -> u64 {
+        self.all().n
+    }
+
+    /// How many of them came true.
+    pub(super) fn positives(&self) -> u64 {
+        self.all().positives
     }
 
     /// The lowest and the highest.
     pub(super) fn ends(&self) -> [Group; 2] {
-        [0, self.len() - 1].map(|place| group(&self.groups.get(place)))
+        self.at_places(&[0, self.len() - 1]).try_into().expect("as many as places")
+    }
+
+    /// The groups in these ascending places.
+    pub(super) fn at_places(&self, places: &[usize]) -> Vec<Group> {
+        let part = |place: &usize| self.below.partition_point(|below| below.probs <= *place) - 1;
+        let of_part = |places: &[usize]| {
+            let number = part(&places[0]);
+            let (mut place, mut found) = (self.below[number].probs, Vec::with_capacity(places.len()));
+            self.part(number, |groups| {
+                groups.each(|group| {
+                    let wanted = &places[found.len()..];
+                    found.extend(wanted.iter().take_while(|wanted| **wanted == place).map(|_| group));
+                    place += 1;
+                });
+            });
+            found
+        };
+        let by_part: Vec<&[usize]> = places.chunk_by(|a, b| part(a) == part(b)).collect();
+        by_part.into_par_iter().flat_map_iter(of_part).collect()
+    }
+
+    /// The groups that the rows of this rank, from 0 on, in the order of probabilities belong to; the ranks ascend.
+    pub(super) fn at_ranks(&self, ranks: &[u64]) -> Vec<Group> {
+        let part = |rank: &u64| self.below.partition_point(|below| below.n <= *rank) - 1;
+        let of_part = |ranks: &[u64]| {
+            let number = part(&ranks[0]);
+            let (mut below, mut found) = (self.below[number].n, Vec::with_capacity(ranks.len()));
+            self.part(number, |groups| {
+                groups.each(|group| {
+                    below += group.n;
+                    let wanted = &ranks[found.len()..];
+                    found.extend(wanted.iter().take_while(|rank| **rank < below).map(|_| group));
+                });
+            });
+            found
+        };
+        let by_part: Vec<&[u64]> = ranks.chunk_by(|a, b| part(a) == part(b)).collect();
+        by_part.into_par_iter().flat_map_iter(of_part).collect()
+    }
+
+    fn parts(&self) -> usize {
+        match &self.kept {
+            Kept::Groups(groups) => groups.len().div_ceil(PART),
+            Kept::Points(points) => points.runs(),
+            Kept::Tape(tape) => tape.len().div_ceil(PART),
+        }
+    }
+
+    /// Goes over one part.
+    fn part<T>(&self, number: usize, over: impl FnOnce(&mut Groups<'_>) -> T) -> T {
+        let ends = |len: usize| number * PART..len.min((number + 1) * PART);
+        match &self.kept {
+            Kept::Groups(groups) => over(&mut Groups::of(&groups[ends(groups.len())])),
+            Kept::Points(points) => over(&mut points.run(number)),
+            Kept::Tape(tape) => {
+                let (range, mut buffer) = (ends(tape.len()), Vec::new());
+                let groups: Vec<Group> =
+                    tape.read(range.start, range.len(), &mut buffer).iter().map(group).collect();
+                over(&mut Groups::of(&groups))
+            }
+        }
     }
 
     /// Takes all in ascending order.
     pub(super) fn for_each(&self, mut take: impl FnMut(Group)) {
-        self.groups.for_each(|record| take(group(record)));
+        (0..self.parts()).for_each(|number| self.part(number, |groups| groups.each(&mut take)));
     }
 
     /// Maps parts of them, which ascend, on all cores.
-    pub(super) fn map<T: Send>(&self, map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync) -> Vec<T> {
-        self.groups.map(PART, |records| map(&mut records.iter().map(group)))
+    pub(super) fn map<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Vec<T> {
+        (0..self.parts()).into_par_iter().map(|number| self.part(number, &map)).collect()
     }
 
-    /// Maps parts of them on all cores, and takes the results in order.
-    ///
-    /// # Errors
-    ///
-    /// What `take` returns.
-    pub(super) fn map_in_order<T: Send>(
+    /// Maps parts of them on all cores, and takes the results in order, before many of them are there.
+    pub(in crate::assess) fn map_in_order<T: Send>(
         &self,
-        map: impl Fn(&mut dyn Iterator<Item = Group>) -> T + Sync,
-        take: impl FnMut(T) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.groups.map_in_order(PART, |records| map(&mut records.iter().map(group)), take)
-    }
-
-    /// The probabilities with their counts.
-    pub(super) fn groups(&self) -> &Tape<2> {
-        &self.groups
-    }
-
-    /// The sum of the probabilities: how many positives are expected.
-    pub(super) fn expected(&self) -> f64 {
-        let mut sum = ExactSum::default();
-        self.for_each(|group| sum.add_times(group.score, group.n));
-        sum.value()
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        mut take: impl FnMut(T),
+    ) {
+        let numbers: Vec<usize> = (0..self.parts()).collect();
+        for some in numbers.chunks(PARTS_A_CORE * rayon::current_num_threads()) {
+            let mapped: Vec<T> = some.par_iter().map(|&number| self.part(number, &map)).collect();
+            mapped.into_iter().for_each(&mut take);
+        }
     }
 
     /// At most so many groups: neighbours are pooled, with the mean of their probabilities, in runs of about as many rows.
@@ -114,7 +207,7 @@ impl Distinct {
             self.for_each(|group| groups.push(group));
             return groups;
         }
-        let run_rows = self.n.div_ceil(most as u64);
+        let run_rows = self.rows().div_ceil(most as u64);
         self.for_each(|group| {
             let sum = group.score * group.n as f64;
             match runs.last_mut() {
@@ -130,18 +223,58 @@ impl Distinct {
     }
 }
 
-/// Rows and positives in one word.
-pub(super) fn counts(n: u64, positives: u64) -> u64 {
-    assert!(u32::try_from(n).is_ok(), "more than 2^32 predictions");
-    n << u32::BITS | positives
+/// Writes groups in ascending order to a tape that keeps up to so many of them in memory.
+///
+/// # Panics
+///
+/// If a group stands for 2^32 rows or more.
+pub(in crate::assess) fn record(groups: &[Group], tape: &mut Tape<2>) -> io::Result<()> {
+    tape.extend(groups.iter().map(|&Group { score, n, positives }| {
+        assert!(u32::try_from(n).is_ok(), "more than 2^32 predictions");
+        [score.to_bits(), n << u32::BITS | positives]
+    }))
 }
 
-/// What [`counts`] was made of.
-pub(super) fn of_counts(counts: u64) -> (u64, u64) {
-    (counts >> u32::BITS, counts & u64::from(u32::MAX))
-}
-
-fn group(&[score, of]: &[u64; 2]) -> Group {
-    let (n, positives) = of_counts(of);
+/// What [`record`] wrote.
+fn group(&[score, counts]: &[u64; 2]) -> Group {
+    let (n, positives) = (counts >> u32::BITS, counts & u64::from(u32::MAX));
     Group { score: f64::from_bits(score), n, positives }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::Score;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::points::packed;
+
+    proptest! {
+        /// However they are kept, and wherever parts are cut.
+        #[test]
+        fn places_and_ranks_are_those_of_a_list(words in proptest::collection::vec(0u32..40_000, 1..60), copies in 1u32..1500) {
+            // Several parts of groups, and several runs of points.
+            let rows: Vec<u32> = (0..copies).flat_map(|copy| words.iter().map(move |word| word + 20 * copy)).collect();
+            let score = |row: u32| Score::new(f32::from_bits(0x3E80_0000 + row * 60)).unwrap();
+            let sorted = Sorted::new(rows.iter().map(|&row| packed::pack(score(row), row % 3 == 0)).collect());
+            let of_points = Distinct::of_points(&sorted);
+            let mut groups = Vec::new();
+            of_points.for_each(|group| groups.push(group));
+            prop_assert!(groups.is_sorted_by(|a, b| a.score < b.score));
+            let mut tape = Tape::new(7);
+            record(&groups, &mut tape).unwrap();
+            let rank_of: Vec<usize> =
+                groups.iter().enumerate().flat_map(|(place, group)| vec![place; group.n as usize]).collect();
+            let places: Vec<usize> = (0..groups.len()).step_by(groups.len() / 90 + 1).flat_map(|place| [place, place]).collect();
+            let ranks: Vec<u64> = (0..rank_of.len() as u64).step_by(rank_of.len() / 90 + 1).collect();
+            for distinct in [&of_points, &Distinct::of_groups(groups.clone()), &Distinct::of_tape(tape)] {
+                prop_assert_eq!((distinct.len(), distinct.rows()), (groups.len(), rows.len() as u64));
+                let expected: Vec<Group> = places.iter().map(|&place| groups[place]).collect();
+                prop_assert_eq!(distinct.at_places(&places), expected);
+                let expected: Vec<Group> = ranks.iter().map(|&rank| groups[rank_of[rank as usize]]).collect();
+                prop_assert_eq!(distinct.at_ranks(&ranks), expected);
+                prop_assert_eq!(distinct.ends(), [groups[0], groups[groups.len() - 1]]);
+            }
+        }
+    }
 }

@@ -1,13 +1,20 @@
 //! Logistic regression of counted labels on a few predictors, with profile likelihoods.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::extremes::{LogitRow, Logits};
+use super::condensed::{NODES, Point};
+use super::logits::{LogitRow, Logits};
 use crate::stats::Interval;
 
 /// Threads share out chunks of so many rows; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
+
+/// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows but
+/// for 10^-14.
+const GENTLE: f64 = 1.0 / 16.0;
 
 /// A maximum is reached where the next step would raise the log-likelihood by half of this: the estimates are then off by
 /// 10^-10 of their standard errors.
@@ -17,9 +24,6 @@ const DECREMENT: f64 = 1e-20;
 const REACH: f64 = 1e-3;
 
 const MAX_STEPS: usize = 200;
-
-/// Starting values come from at most so many rows.
-const COARSE: usize = 1 << 15;
 
 /// Where the others are maximised well enough for a profile: its value is then off by half of this.
 const NUISANCE_DECREMENT: f64 = 1e-10;
@@ -32,17 +36,27 @@ pub(super) struct Logistic<'r, const W: usize, F> {
     rows: Rows<'r, W, F>,
     /// The largest size of each predictor.
     sizes: [f64; W],
-    /// Neighbouring rows pooled, with the means of their predictors; `None` if there are few rows anyway.
+    /// The same in short, for starting values.
     coarse: Option<Box<Self>>,
 }
 
 enum Rows<'r, const W: usize, F> {
-    /// With what makes the predictors of a row of its logit.
-    Logits(&'r Logits, &'r F),
-    /// Predictors with how many rows these stand for, and how many of them have label 1.
-    Pooled(Vec<Row<W>>),
+    /// All of them, with what makes the predictors of a row of its logit.
+    All(&'r Logits<'r>, &'r F),
+    /// Points in place of them.
+    Condensed(Condensed<'r, W>),
 }
 
+/// Condensed rows with their predictors.
+struct Condensed<'r, const W: usize> {
+    points: Vec<Row<W>>,
+    /// Where the points of each bin start.
+    bins: &'r [usize],
+    /// Whether something was found that these rows are too short for.
+    are_too_short: AtomicBool,
+}
+
+/// Predictors, with how many rows these stand for, and how many of them have label 1.
 type Row<const W: usize> = ([f64; W], f64, f64);
 
 /// The log-likelihood at some coefficients, with its derivatives.
@@ -62,25 +76,50 @@ pub(super) struct Maximum<const W: usize> {
 }
 
 impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
-    /// Takes the predictors of every row, made of its logit.
-    pub(super) fn new(logits: &'r Logits, predictors: &'r F) -> Self {
-        let mut all = Self::of(Rows::Logits(logits, predictors));
-        if logits.rows.len() > COARSE {
-            let run = logits.rows.len().div_ceil(COARSE);
-            let row = |record: &[u64; 3]| row(predictors, record);
-            let pooled = logits.rows.map(run << 6, |records| {
-                records.chunks(run).map(|records| pooled(records.iter().map(row))).collect::<Vec<_>>()
-            });
-            all.coarse = Some(Box::new(Self::of(Rows::Pooled(pooled.concat()))));
+    /// Solves a question about the regression of the labels on the predictors, which are made of a row's logit: on condensed rows
+    /// if these are enough for it, on all rows if not.
+    pub(super) fn solve<T>(
+        logits: &'r Logits<'r>,
+        predictors: &'r F,
+        question: impl Fn(&Self) -> Option<T>,
+    ) -> Option<T> {
+        let short = Self::condensed(logits, predictors);
+        let found = question(&short);
+        if found.is_some() && short.is_enough() || logits.condensed.bins.is_empty() {
+            return found;
         }
-        all
+        question(&Self::of(Rows::All(logits, predictors), Some(short.into())))
     }
 
-    fn of(rows: Rows<'r, W, F>) -> Self {
+    fn condensed(logits: &'r Logits<'r>, predictors: &'r F) -> Self {
+        let row = |point: &Point| (predictors(point.logit), point.n, point.positives);
+        let points = logits.condensed.points.iter().map(row).collect();
+        let are_too_short = AtomicBool::new(false);
+        Self::of(Rows::Condensed(Condensed { points, bins: &logits.condensed.bins, are_too_short }), None)
+    }
+
+    fn of(rows: Rows<'r, W, F>, coarse: Option<Box<Self>>) -> Self {
         let largest = |a: [f64; W], b: [f64; W]| std::array::from_fn(|place| a[place].max(b[place]));
         let add = |sizes, (predictors, ..): Row<W>| largest(sizes, predictors.map(f64::abs));
         let sizes = rows.fold([0.0; W], add);
-        Self { rows, sizes: sizes.into_iter().fold([0.0; W], largest), coarse: None }
+        Self { rows, sizes: sizes.into_iter().fold([0.0; W], largest), coarse }
+    }
+
+    /// Whether all that was found is what all rows would have given.
+    fn is_enough(&self) -> bool {
+        match &self.rows {
+            Rows::All(..) => true,
+            Rows::Condensed(rows) => !rows.are_too_short.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Looks whether condensed rows are enough for what was found with these coefficients; for nothing found they are not.
+    fn question(&self, found: Option<&[f64; W]>) {
+        if let Rows::Condensed(rows) = &self.rows
+            && !found.is_some_and(|coefficients| rows.are_gentle(coefficients))
+        {
+            rows.are_too_short.store(true, Ordering::Relaxed);
+        }
     }
 
     fn at(&self, coefficients: &[f64; W]) -> Likelihood<W> {
@@ -94,7 +133,9 @@ impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
     /// besides a constant: who has such checks for separation first.
     pub(super) fn maximise(&self, start: &[f64; W], free: &[usize]) -> Option<Maximum<W>> {
         let coarse = self.coarse.as_ref().and_then(|coarse| coarse.maximise(start, free));
-        self.climb(coarse.map_or(*start, |coarse| coarse.coefficients), free, DECREMENT)
+        let found = self.climb(coarse.map_or(*start, |coarse| coarse.coefficients), free, DECREMENT);
+        self.question(found.as_ref().map(|found| &found.coefficients));
+        found
     }
 
     fn climb(&self, mut at: [f64; W], free: &[usize], until: f64) -> Option<Maximum<W>> {
@@ -146,18 +187,22 @@ impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
         });
         let deviation = (2.0 * drop * variance).sqrt();
         let (below, above) = coarse.unwrap_or((-deviation, deviation));
-        let end = |distance: f64| self.profile_end(maximum, (place, others), drop, distance);
+        let end = |distance: f64| {
+            let found = self.profile_end(maximum, (place, others), drop, distance);
+            self.question(found.as_ref());
+            found.map(|coefficients| coefficients[place])
+        };
         Some(Interval { lo: end(below)?, hi: end(above)? })
     }
 
-    /// Finds one end from a guess of its distance.
+    /// Finds the coefficients at one end from a guess of its distance.
     fn profile_end(
         &self,
         maximum: &Maximum<W>,
         (place, others): (usize, &[usize]),
         drop: f64,
         mut distance: f64,
-    ) -> Option<f64> {
+    ) -> Option<[f64; W]> {
         let centre = maximum.coefficients[place];
         let target = maximum.likelihood.value - drop;
         let mut at = maximum.coefficients;
@@ -181,10 +226,23 @@ impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
             distance += change;
             // The next error is about the square of this one.
             if change.abs() <= 1e-6 * distance.abs() {
-                return Some(centre + distance);
+                at[place] = centre + distance;
+                return Some(at);
             }
         }
         None
+    }
+}
+
+impl<const W: usize> Condensed<'_, W> {
+    /// Whether the logit with these coefficients moves little within every bin.
+    fn are_gentle(&self, coefficients: &[f64; W]) -> bool {
+        self.bins.iter().all(|&start| {
+            let logits = self.points[start..start + NODES].iter().map(|(row, ..)| logit(row, coefficients));
+            let (lo, hi) =
+                logits.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), z| (lo.min(z), hi.max(z)));
+            hi - lo <= GENTLE
+        })
     }
 }
 
@@ -192,29 +250,22 @@ impl<const W: usize, F: Fn(f64) -> [f64; W] + Sync> Rows<'_, W, F> {
     /// Adds up the rows of every chunk, which follow each other.
     fn fold<T: Copy + Send + Sync>(&self, zero: T, add: impl Fn(T, Row<W>) -> T + Sync) -> Vec<T> {
         match self {
-            Self::Logits(logits, predictors) => logits
-                .rows
-                .map(CHUNK, |records| records.iter().map(|record| row(*predictors, record)).fold(zero, &add)),
-            Self::Pooled(rows) => {
-                rows.par_chunks(CHUNK).map(|rows| rows.iter().copied().fold(zero, &add)).collect()
+            Self::All(logits, predictors) => {
+                let to_logit = logits.to_logit();
+                let row = |LogitRow { logit, n, positives }| (predictors(logit), n as f64, positives as f64);
+                logits
+                    .distinct
+                    .map(|groups| groups.filter_map(|group| to_logit.row(group)).map(row).fold(zero, &add))
+            }
+            Self::Condensed(rows) => {
+                rows.points.par_chunks(CHUNK).map(|rows| rows.iter().copied().fold(zero, &add)).collect()
             }
         }
     }
 }
 
-fn row<const W: usize>(predictors: impl Fn(f64) -> [f64; W], record: &[u64; 3]) -> Row<W> {
-    let LogitRow { logit, n, positives, .. } = LogitRow::of(record);
-    (predictors(logit), n as f64, positives as f64)
-}
-
-/// A row that stands for several, with the means of their predictors.
-fn pooled<const W: usize>(rows: impl Iterator<Item = Row<W>> + Clone) -> Row<W> {
-    let n: f64 = rows.clone().map(|row| row.1).sum();
-    let mut mean = [0.0; W];
-    for (predictors, count, _) in rows.clone() {
-        mean.iter_mut().zip(predictors).for_each(|(mean, value)| *mean += value * count / n);
-    }
-    (mean, n, rows.map(|row| row.2).sum())
+fn logit<const W: usize>(row: &[f64; W], coefficients: &[f64; W]) -> f64 {
+    row.iter().zip(coefficients).map(|(value, by)| value * by).sum()
 }
 
 /// Newton's step of some coefficients, and twice by how much it raises the log-likelihood.
@@ -229,7 +280,7 @@ impl<const W: usize> Likelihood<W> {
     /// With a row's part of it.
     #[inline]
     fn with(mut self, coefficients: &[f64; W], (row, n, positives): Row<W>) -> Self {
-        let logit: f64 = row.iter().zip(coefficients).map(|(value, by)| value * by).sum();
+        let logit = logit(&row, coefficients);
         let e = (-logit.abs()).exp();
         let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
         self.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());

@@ -8,13 +8,16 @@
 //! Everything is computed from the distinct probabilities and their counts.
 
 mod accuracy;
+mod condensed;
 mod consistency;
 mod corp;
 mod cox;
 mod deviation;
 mod distinct;
 mod extremes;
+mod gathered;
 mod logistic;
+mod logits;
 mod net_benefit;
 mod observed_expected;
 mod operating;
@@ -29,8 +32,9 @@ pub use consistency::BandPoint;
 pub use corp::{Corp, CorpSplit, CorpStep};
 pub use cox::CoxCalibration;
 pub use deviation::CurveDeviation;
-pub(super) use distinct::Distinct;
+pub(super) use distinct::{Distinct, record};
 pub use extremes::{ExtremeProbs, Extremes};
+pub(super) use gathered::Gathered;
 pub use net_benefit::NetBenefit;
 pub use observed_expected::ObservedExpected;
 pub use operating::{KeyedRow, OperatingAccuracy, OperatingTest, operating_accuracies};

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::consistency::positives;
-use super::distinct::Distinct;
 use crate::assess::{Bootstrap, Prediction};
+use crate::points::Group;
 use crate::stats::{Clusters, Interval, Units};
 
 /// The thresholds of a curve are so many steps of a hundredth, from 0 on.
@@ -35,24 +35,57 @@ pub struct NetBenefit {
 /// The rows between neighbouring thresholds: negatives and positives.
 type Cells = Vec<[u64; 2]>;
 
+/// The rows between the thresholds, gathered in ascending order.
+pub(super) struct Treated {
+    thresholds: Vec<f64>,
+    cells: Cells,
+    /// How many thresholds the last row reaches.
+    place: usize,
+}
+
+impl Treated {
+    /// None yet.
+    pub(super) fn new(marked: &[f64]) -> Self {
+        let thresholds = thresholds(marked);
+        Self { cells: vec![[0; 2]; thresholds.len() + 1], thresholds, place: 0 }
+    }
+
+    /// Goes on past all rows of one probability.
+    #[inline]
+    pub(super) fn pass(&mut self, group: Group) {
+        // Both ascend.
+        while self.thresholds.get(self.place).is_some_and(|&threshold| threshold <= group.score) {
+            self.place += 1;
+        }
+        let [negatives, positives] = &mut self.cells[self.place];
+        (*negatives, *positives) = (*negatives + group.n - group.positives, *positives + group.positives);
+    }
+
+    /// Goes on past rows that are all above these.
+    pub(super) fn then(&mut self, above: &Self) {
+        self.place = above.place;
+        for (sum, other) in self.cells.iter_mut().zip(&above.cells) {
+            *sum = [sum[0] + other[0], sum[1] + other[1]];
+        }
+    }
+}
+
 /// The decision curve at the thresholds 0, 0.01, ..., 0.99 and the marked ones in `[0, 1)`, ascending.
 pub(super) fn decision_curve(
-    distinct: &Distinct,
+    Treated { thresholds, cells, .. }: &Treated,
     marked: &[f64],
     intervals: Option<Vec<Option<Interval>>>,
 ) -> Vec<NetBenefit> {
-    let thresholds = thresholds(marked);
-    let cells = cells(distinct, &thresholds);
-    let treated = treated(&cells);
-    let all = [distinct.n - distinct.positives, distinct.positives];
+    let all = cells.iter().fold([0; 2], |sum, cell| [sum[0] + cell[0], sum[1] + cell[1]]);
+    let (treated, n) = (treated(cells), all[0] + all[1]);
     let point = |(i, &threshold): (usize, &f64)| NetBenefit {
         threshold,
         marked: marked.contains(&threshold),
         true_positives: treated[i][1],
         false_positives: treated[i][0],
-        net_benefit: net_benefit(treated[i], distinct.n, threshold),
+        net_benefit: net_benefit(treated[i], n, threshold),
         interval: intervals.as_ref().and_then(|intervals| intervals[i]),
-        treat_all: net_benefit(all, distinct.n, threshold),
+        treat_all: net_benefit(all, n, threshold),
     };
     thresholds.iter().enumerate().map(point).collect()
 }
@@ -60,11 +93,9 @@ pub(super) fn decision_curve(
 /// The percentile intervals of the net benefit at every threshold, from resamples of the rows, or of whole clusters.
 pub(super) fn net_benefit_intervals(
     predictions: &[Prediction],
-    distinct: &Distinct,
-    marked: &[f64],
+    Treated { thresholds, cells, .. }: &Treated,
     (bootstrap, clusters): (&Bootstrap, Option<&Clusters>),
 ) -> Vec<Option<Interval>> {
-    let thresholds = thresholds(marked);
     let benefits = |cells: &Cells| -> Vec<f64> {
         let n = cells.iter().flatten().sum();
         let treated = treated(cells);
@@ -80,7 +111,7 @@ pub(super) fn net_benefit_intervals(
         let same = |a: usize, b: usize| predictions[a].key() == predictions[b].key();
         let units = Units::new(Some(clusters), &mut order, same);
         let place =
-            |&row: &usize| (cell_of(&thresholds, predictions[row].prob), usize::from(predictions[row].hit));
+            |&row: &usize| (cell_of(thresholds, predictions[row].prob), usize::from(predictions[row].hit));
         let places: Vec<(usize, usize)> = order.iter().map(place).collect();
         let resampled = |counts: &[u32]| {
             let mut cells = vec![[0; 2]; thresholds.len() + 1];
@@ -92,8 +123,8 @@ pub(super) fn net_benefit_intervals(
         };
         return bootstrap.intervals(&units, resampled, |_| true);
     }
-    let cells = cells(distinct, &thresholds);
-    let draw = |mut rng: Xoshiro256PlusPlus| benefits(&redrawn(&cells, distinct.n, &mut rng));
+    let n = predictions.len() as u64;
+    let draw = |mut rng: Xoshiro256PlusPlus| benefits(&redrawn(cells, n, &mut rng));
     let draws: Vec<Vec<f64>> = bootstrap.generators().into_par_iter().map(draw).collect();
     let at = |i: usize| bootstrap.percentiles(draws.iter().map(|draw| draw[i]).collect());
     (0..thresholds.len()).map(at).collect()
@@ -120,21 +151,6 @@ fn thresholds(marked: &[f64]) -> Vec<f64> {
     all.sort_unstable_by(f64::total_cmp);
     all.dedup();
     all
-}
-
-/// The rows between the thresholds.
-fn cells(distinct: &Distinct, thresholds: &[f64]) -> Cells {
-    let mut cells = vec![[0; 2]; thresholds.len() + 1];
-    let mut place = 0;
-    distinct.for_each(|group| {
-        // Both ascend.
-        while thresholds.get(place).is_some_and(|&threshold| threshold <= group.score) {
-            place += 1;
-        }
-        let cell: &mut [u64; 2] = &mut cells[place];
-        *cell = [cell[0] + group.n - group.positives, cell[1] + group.positives];
-    });
-    cells
 }
 
 /// How many thresholds a probability reaches.

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::distinct::Distinct;
 use super::undefined::{Figure, Undefined};
 use crate::assess::EstimateWithInterval;
 use crate::stats::{Interval, effective_clopper_pearson};
@@ -20,8 +19,8 @@ pub struct ObservedExpected {
 }
 
 impl ObservedExpected {
-    pub(super) fn new(distinct: &Distinct, alpha: f64, effective: u64) -> Self {
-        let (n, observed, expected) = (distinct.n, distinct.positives, distinct.expected());
+    /// Of `n` rows, which amount to fewer independent ones.
+    pub(super) fn new((n, effective): (u64, u64), observed: u64, expected: f64, alpha: f64) -> Self {
         let ratio = || {
             let rate = effective_clopper_pearson(observed, n, effective, alpha);
             let mean = expected / n as f64;

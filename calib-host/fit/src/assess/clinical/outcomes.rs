@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::distinct::Distinct;
+use crate::points::Group;
 
 /// Bars of equal width over `[0, 1]`.
 const BARS: usize = 40;
@@ -16,14 +16,25 @@ pub struct OutcomeHistogram {
     pub negatives: Vec<u64>,
 }
 
+/// Without any rows.
+impl Default for OutcomeHistogram {
+    fn default() -> Self {
+        Self { positives: vec![0; BARS], negatives: vec![0; BARS] }
+    }
+}
+
 impl OutcomeHistogram {
-    pub(super) fn new(distinct: &Distinct) -> Self {
-        let mut bars = Self { positives: vec![0; BARS], negatives: vec![0; BARS] };
-        distinct.for_each(|group| {
-            let bar = ((group.score * BARS as f64) as usize).min(BARS - 1);
-            bars.positives[bar] += group.positives;
-            bars.negatives[bar] += group.n - group.positives;
-        });
-        bars
+    /// Goes on past all rows of one probability.
+    #[inline]
+    pub(super) fn pass(&mut self, group: Group) {
+        let bar = ((group.score * BARS as f64) as usize).min(BARS - 1);
+        self.positives[bar] += group.positives;
+        self.negatives[bar] += group.n - group.positives;
+    }
+
+    /// Goes on past other rows.
+    pub(super) fn then(&mut self, others: &Self) {
+        self.positives.iter_mut().zip(&others.positives).for_each(|(sum, other)| *sum += other);
+        self.negatives.iter_mut().zip(&others.negatives).for_each(|(sum, other)| *sum += other);
     }
 }

@@ -1,18 +1,13 @@
 //! A smooth recalibration: logistic regression with restricted cubic splines (Austin and Steyerberg 2019).
 
-use std::io;
-
 use serde::Serialize;
 
-use super::deviation::{CurveDeviation, Quantile};
-use super::extremes::{LogitRow, Logits};
+use super::deviation::CurveDeviation;
 use super::logistic::Logistic;
+use super::logits::Logits;
 use super::undefined::{Figure, Undefined};
-use crate::points::Sorter;
-
-/// The quantiles of the logit at which knots are (Harrell 2015, Table 2.3). Where events are rare, more knots may lie where all labels are
-/// equal, and no maximum is finite: then there are fewer.
-const LEVELS: [&[f64]; 3] = [&[0.05, 0.275, 0.5, 0.725, 0.95], &[0.05, 0.35, 0.65, 0.95], &[0.1, 0.5, 0.9]];
+use crate::points::Group;
+use crate::stats::sigmoid;
 
 /// The curve is given at so many rows' probabilities at most.
 const PLACES: usize = 200;
@@ -40,63 +35,54 @@ pub struct CurvePoint {
 }
 
 impl SplineRecalibration {
-    /// # Errors
-    ///
-    /// If a temporary file cannot be written.
-    pub(super) fn new(logits: &Logits) -> io::Result<Figure<Self>> {
-        for levels in LEVELS {
-            let spline = match Self::spline(logits, levels) {
+    pub(super) fn new(logits: &Logits<'_>) -> Figure<Self> {
+        match (logits.n, logits.positives) {
+            (0, _) => Err(Undefined::NoRows).into(),
+            (_, 0) => Err(Undefined::OneLabel(false)).into(),
+            (n, positives) if n == positives => Err(Undefined::OneLabel(true)).into(),
+            _ => Self::with_knots(logits).into(),
+        }
+    }
+
+    /// With as many knots as give a finite estimate.
+    fn with_knots(logits: &Logits<'_>) -> Result<Self, Undefined> {
+        for (fewer, knots) in logits.knots.iter().enumerate() {
+            let spline = match Spline::new(knots, logits.condensed.logits) {
                 // Of fewer knots there is nothing else to say.
-                Err(_) if levels.len() < LEVELS[0].len() => continue,
-                Err(why) => return Ok(Err(why).into()),
-                Ok(spline) => spline,
+                Err(_) if fewer > 0 => continue,
+                spline => spline?,
             };
-            let fit = match spline.knots.len() {
-                3 => Self::fit::<3>(spline, logits)?,
-                4 => Self::fit::<4>(spline, logits)?,
-                _ => Self::fit::<5>(spline, logits)?,
+            let curve = match spline.knots.len() {
+                3 => spline.fitted::<3>(logits),
+                4 => spline.fitted::<4>(logits),
+                _ => spline.fitted::<5>(logits),
             };
-            if let Some(fit) = fit {
-                return Ok(Ok(fit).into());
+            if let Some(curve) = curve {
+                return Ok(Self::of(spline, &curve, logits));
             }
         }
-        Ok(Err(Undefined::SplineSeparated).into())
+        Err(Undefined::SplineSeparated)
     }
 
-    fn spline(logits: &Logits, levels: &[f64]) -> Result<Spline, Undefined> {
-        match (logits.n, logits.positives) {
-            (0, _) => Err(Undefined::NoRows),
-            (_, 0) => Err(Undefined::OneLabel(false)),
-            (n, positives) if n == positives => Err(Undefined::OneLabel(true)),
-            _ => Spline::new(logits, levels),
-        }
-    }
-
-    /// The curve, with as many coefficients as knots; `None` if the estimate is infinite.
-    fn fit<const W: usize>(spline: Spline, logits: &Logits) -> io::Result<Option<Self>> {
-        let Some(coefficients) = spline.fitted::<W>(logits) else { return Ok(None) };
-        let value = |row: &LogitRow| {
-            let predictors = spline.predictors::<W>(row.logit);
-            crate::stats::sigmoid(predictors.iter().zip(&coefficients).map(|(x, by)| x * by).sum())
+    fn of(spline: Spline, curve: &Cubics, logits: &Logits<'_>) -> Self {
+        let to_logit = logits.to_logit();
+        let value = |group: Group| to_logit.row(group).map(|row| sigmoid(curve.value(row.logit)));
+        let wanted = logits.probs.min(PLACES);
+        // The groups without a logit are the first and the last.
+        let [lowest, _] = logits.distinct.ends();
+        let first = usize::from(value(lowest).is_none());
+        let place = |i: usize| first + i * (logits.probs - 1) / (wanted - 1).max(1);
+        let places: Vec<usize> = (0..wanted).map(place).collect();
+        let point = |group: Group| {
+            let value = value(group).expect("those without a logit are not among them");
+            CurvePoint { prob: group.score, value }
         };
-        let rows = &logits.rows;
-        let wanted = rows.len().min(PLACES);
-        let places = (0..wanted).map(|i| i * (rows.len() - 1) / (wanted - 1).max(1));
-        let point = |place: usize| {
-            let row = LogitRow::of(&rows.get(place));
-            CurvePoint { prob: row.prob, value: value(&row) }
-        };
-        let mut differences = Sorter::like(rows);
-        let of_part = |records: &[[u64; 3]]| {
-            let difference = |row: LogitRow| CurveDeviation::record(value(&row) - row.prob, row.n);
-            records.iter().map(|record| difference(LogitRow::of(record))).collect::<Vec<_>>()
-        };
-        rows.map_in_order(1 << 14, of_part, |records| differences.extend(records))?;
-        Ok(Some(Self {
-            curve: places.map(point).collect(),
-            deviation: CurveDeviation::new(differences, logits.n)?,
+        let difference = |group: Group| Some((value(group)? - group.score).abs());
+        Self {
+            curve: logits.distinct.at_places(&places).into_iter().map(point).collect(),
+            deviation: CurveDeviation::new(logits.distinct, logits.n, || difference),
             knots: spline.knots,
-        }))
+        }
     }
 }
 
@@ -109,31 +95,23 @@ struct Spline {
 }
 
 impl Spline {
-    fn new(logits: &Logits, levels: &[f64]) -> Result<Self, Undefined> {
-        let mut quantiles: Vec<_> = levels.iter().map(|&level| Quantile::new(logits.n, level)).collect();
-        let (mut distinct, mut last) = (0, None);
-        logits.rows.for_each(|record| {
-            let LogitRow { logit, n, .. } = LogitRow::of(record);
-            distinct += usize::from(last.replace(logit) != Some(logit));
-            quantiles.iter_mut().for_each(|quantile| quantile.pass(logit, n));
-        });
-        let mut knots: Vec<f64> = quantiles.iter().map(Quantile::value).collect();
-        knots.dedup();
+    /// With these knots, for so many different logits.
+    fn new(knots: &[f64], distinct: usize) -> Result<Self, Undefined> {
         if knots.len() < 3 || distinct < knots.len() {
             return Err(Undefined::FewKnots(knots.len().min(distinct)));
         }
         let (first, last) = (knots[0], knots[knots.len() - 1]);
-        Ok(Self { centre: first.midpoint(last), scale: last - first, knots })
+        Ok(Self { centre: first.midpoint(last), scale: last - first, knots: knots.to_vec() })
     }
 
-    /// The coefficients of the regression, as many as knots; `None` if the estimate is infinite.
-    fn fitted<const W: usize>(&self, logits: &Logits) -> Option<[f64; W]> {
+    /// The curve of the regression, which has as many coefficients as knots; `None` if the estimate is infinite.
+    fn fitted<const W: usize>(&self, logits: &Logits<'_>) -> Option<Cubics> {
         let mut start = [0.0; W];
         start[1] = self.scale;
         let free: [usize; W] = std::array::from_fn(|place| place);
         let predictors = |logit| self.predictors::<W>(logit);
-        let fit = Logistic::new(logits, &predictors).maximise(&start, &free)?;
-        Some(fit.coefficients)
+        let fit = Logistic::solve(logits, &predictors, |regression| regression.maximise(&start, &free))?;
+        Some(Cubics::new(self, &fit.coefficients))
     }
 
     /// One, the logit, and a truncated cubic for every knot but the last two.
@@ -150,5 +128,67 @@ impl Spline {
             1 => linear,
             _ => term(self.knots[place - 2]),
         })
+    }
+}
+
+/// A spline with coefficients, written out between the knots.
+struct Cubics {
+    knots: Vec<f64>,
+    centre: f64,
+    scale: f64,
+    /// The coefficients, from the constant on, below the first knot, between the knots and above the last.
+    pieces: Vec<[f64; 4]>,
+}
+
+impl Cubics {
+    fn new(spline: &Spline, coefficients: &[f64]) -> Self {
+        let Spline { centre, scale, knots } = spline;
+        let places: Vec<f64> = knots.iter().map(|knot| (knot - centre) / scale).collect();
+        let &[.., before, last] = &places[..] else { unreachable!("there are three knots or more") };
+        // By how much the cube from each knot on counts.
+        let mut cubes = vec![0.0; knots.len()];
+        for (place, by) in coefficients[2..].iter().enumerate() {
+            cubes[place] += by;
+            cubes[knots.len() - 2] -= by * (last - places[place]) / (last - before);
+            cubes[knots.len() - 1] += by * (before - places[place]) / (last - before);
+        }
+        let mut piece = [coefficients[0], coefficients[1], 0.0, 0.0];
+        let mut pieces = vec![piece];
+        for (place, by) in places.iter().zip(cubes) {
+            let cube = [-place.powi(3), 3.0 * place * place, -3.0 * place, 1.0];
+            piece.iter_mut().zip(cube).for_each(|(sum, term)| *sum += by * term);
+            pieces.push(piece);
+        }
+        // Above the last knot the curve is a line, of which rounding leaves a little more.
+        let line = pieces.last_mut().expect("there is one for every knot");
+        (line[2], line[3]) = (0.0, 0.0);
+        Self { knots: knots.clone(), centre: *centre, scale: *scale, pieces }
+    }
+
+    /// The curve's logit where the probability has this one.
+    #[inline]
+    fn value(&self, logit: f64) -> f64 {
+        let piece = self.knots.iter().map(|knot| usize::from(logit > *knot)).sum::<usize>();
+        let [constant, linear, square, cube] = self.pieces[piece];
+        let place = (logit - self.centre) / self.scale;
+        constant + place * (linear + place * (square + place * cube))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cubics_are_the_spline() {
+        let spline = Spline { knots: vec![-2.5, -1.0, 0.25, 0.5, 3.0], centre: 0.25, scale: 5.5 };
+        let coefficients = [0.3, -1.75, 4.0, -2.5, 0.125];
+        let cubics = Cubics::new(&spline, &coefficients);
+        for i in -400..=400 {
+            let logit = f64::from(i) / 20.0;
+            let terms = spline.predictors::<5>(logit).into_iter().zip(coefficients);
+            let expected: f64 = terms.map(|(value, by)| value * by).sum();
+            assert!((cubics.value(logit) - expected).abs() < 1e-11 * (1.0 + expected.abs()), "{logit}");
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! A clinical validation of binary probabilities.
 
-use std::io;
-
 use serde::Serialize;
 
 use super::corp::Corp;
 use super::cox::CoxCalibration;
 use super::distinct::Distinct;
 use super::extremes::{ExtremeProbs, Extremes};
+use super::gathered::Gathered;
+use super::logits::Logits;
 use super::net_benefit::{NetBenefit, decision_curve, net_benefit_intervals};
 use super::observed_expected::ObservedExpected;
 use super::outcomes::OutcomeHistogram;
@@ -78,42 +78,40 @@ pub fn validate(
 ) -> ClinicalValidation {
     assert!(!predictions.is_empty(), "nothing to validate");
     let distinct = Distinct::new(predictions);
+    let gathered = Gathered::of(&distinct, clinical.thresholds);
     let AssessOptions { alpha, bootstrap, clusters, .. } = *options;
     let clusters = clusters.filter(|clusters| clusters.count() < clusters.rows());
     let percentiles = bootstrap.map(|bootstrap| Bootstrap { alpha, ..bootstrap });
-    let intervals = percentiles.map(|bootstrap| {
-        net_benefit_intervals(predictions, &distinct, clinical.thresholds, (&bootstrap, clusters))
-    });
-    validate_distinct(&distinct, options, clinical, intervals).expect("all of it is in memory")
+    let intervals = percentiles
+        .map(|bootstrap| net_benefit_intervals(predictions, &gathered.treated, (&bootstrap, clusters)));
+    validate_distinct((&distinct, gathered), options, clinical, intervals)
 }
 
-/// Validates probabilities of at least one row. The intervals are those of the net benefit at every threshold.
-///
-/// # Errors
-///
-/// If a temporary file cannot be written.
+/// Validates probabilities of at least one row, with what was gathered from them at the thresholds. The intervals are those of the
+/// net benefit at every threshold.
 pub(in crate::assess) fn validate_distinct(
-    distinct: &Distinct,
+    (distinct, gathered): (&Distinct<'_>, Gathered),
     options: &AssessOptions<'_>,
     clinical: &ClinicalOptions<'_>,
     intervals: Option<Vec<Option<Interval>>>,
-) -> io::Result<ClinicalValidation> {
+) -> ClinicalValidation {
     let AssessOptions { alpha, bootstrap, clusters, .. } = *options;
     let clusters = clusters.filter(|clusters| clusters.count() < clusters.rows());
-    let effective = clusters.map_or(distinct.n, Clusters::effective_rows);
+    let (n, positives) = (distinct.rows(), distinct.positives());
+    let effective = clusters.map_or(n, Clusters::effective_rows);
     let percentiles = bootstrap.map(|bootstrap| Bootstrap { alpha, ..bootstrap });
     let extremes = Extremes::new(distinct, clinical.extremes);
-    let logits = extremes.logits(distinct)?;
-    Ok(ClinicalValidation {
-        n: distinct.n,
+    let logits = Logits::new(distinct, &extremes);
+    ClinicalValidation {
+        n,
         extremes,
-        cox: CoxCalibration::new(&logits, alpha, (effective, distinct.n)),
-        observed_expected: ObservedExpected::new(distinct, alpha, effective),
-        spiegelhalter: Spiegelhalter::new(distinct, effective),
+        cox: CoxCalibration::new(&logits, alpha, (effective, n)),
+        observed_expected: ObservedExpected::new((n, effective), positives, gathered.expected.value(), alpha),
+        spiegelhalter: Spiegelhalter::new(&gathered.deviation, n, effective),
         // Labels are drawn independently, which those of a cluster are not.
-        corp: Corp::new(distinct, percentiles.filter(|_| clusters.is_none()).as_ref())?,
-        spline: SplineRecalibration::new(&logits)?,
-        decision_curve: decision_curve(distinct, clinical.thresholds, intervals),
-        outcomes: OutcomeHistogram::new(distinct),
-    })
+        corp: Corp::new(distinct, &gathered, percentiles.filter(|_| clusters.is_none()).as_ref()),
+        spline: SplineRecalibration::new(&logits),
+        decision_curve: decision_curve(&gathered.treated, clinical.thresholds, intervals),
+        outcomes: gathered.outcomes,
+    }
 }
