@@ -190,7 +190,7 @@ def test_exports_are_those_of_the_command(binary, tmp_path):
     calibrator = calib_host.fit(*binary, "umd", bins=5)
     calibrator.save(tmp_path / "cal.bin")
     command(tmp_path, "export", "cal.bin", "--format", "c", "-o", "cal.h")
-    assert calibrator.export_c("cal") == (tmp_path / "cal.h").read_text()
+    assert calibrator.export_c("calib") == (tmp_path / "cal.h").read_text()
     assert "static CAL:" in calibrator.export_rust()
     with pytest.raises(UsageError):
         calibrator.export_c("1st")
@@ -206,7 +206,7 @@ def test_the_wrong_kind_of_scores_is_refused(binary, logits):
 
 
 def test_importing_takes_no_time():
-    code = "import time; t = time.perf_counter(); import calib_host; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import calib_host; print(time.process_time() - t)"
     times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
     assert min(times) < 0.1, times
 

@@ -1,0 +1,82 @@
+"""The extension module."""
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+class CalibError(ValueError): ...
+class UsageError(CalibError): ...
+class DataError(CalibError): ...
+class MismatchError(CalibError): ...
+
+class Artifact:
+    def __new__(cls, bytes: bytes) -> Artifact: ...
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Artifact: ...
+    def to_bytes(self) -> bytes: ...
+    def write(self, path: str | PathLike[str], force: bool) -> None: ...
+    def facts(self) -> str: ...
+    def export_c(self, name: str) -> str: ...
+    def export_rust(self, name: str) -> str: ...
+
+def fit(
+    words: list[str],
+    kind: str,
+    scores: NDArray[Any],
+    labels: NDArray[np.int64],
+    *,
+    classes: int | None = None,
+    weights: NDArray[np.float64] | None = None,
+    clusters: NDArray[np.int64] | None = None,
+) -> tuple[Artifact, str | None, list[str], list[tuple[str, str]]]: ...
+def apply(
+    artifact: Artifact, kind: str, scores: NDArray[Any], *, classes: int | None = None, seed: int = 0
+) -> tuple[NDArray[np.float32], NDArray[np.uint16] | None]: ...
+def assess(
+    probs: NDArray[np.float64],
+    hits: NDArray[np.bool_],
+    *,
+    classes: NDArray[np.uint16] | None = None,
+    bins: NDArray[np.uint32] | None = None,
+    clusters: NDArray[np.int64] | None = None,
+    **how: Any,
+) -> str: ...
+def assess_vectors(
+    probs: NDArray[np.float64],
+    labels: NDArray[np.uint16],
+    classes: int,
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    **how: Any,
+) -> str: ...
+def assess_calibrated(
+    artifact: Artifact,
+    kind: str,
+    scores: NDArray[Any],
+    before: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    *,
+    classes: int | None = None,
+    clusters: NDArray[np.int64] | None = None,
+    **how: Any,
+) -> str: ...
+def calibration_curve(
+    probs: NDArray[np.float64], hits: NDArray[np.bool_], binning: str, n_bins: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]: ...
+def imported(kind: str, functions: str, n: int, origin: str) -> Artifact: ...
+def imported_temperature(kind: str, classes: int, inverse_t: float, n: int, origin: str) -> Artifact: ...
+def in_python(text: str) -> str: ...
+def plan(
+    *,
+    n: int | None = None,
+    bins: int | None = None,
+    epsilon: float | None = None,
+    points_per_bin: int | None = None,
+    alpha: float = 0.1,
+    classes: int | None = None,
+) -> str: ...
+def run(words: list[str], stdout_is_open: bool) -> int: ...
