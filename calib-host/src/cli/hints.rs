@@ -121,6 +121,8 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::AllUncalibrated => {
             "assess rows whose class is calibrated, and whose bins hold calibration points".into()
         }
+        // A row without a probability is uncalibrated, which is no reason to leave it out.
+        Problem::NaN if place.column.as_deref() == Some("prob") => "remove or repair the row".into(),
         Problem::NaN | Problem::Missing | Problem::Gaps { .. } => DROP.into(),
         Problem::NotANumber(text) | Problem::LabelNotInteger(text) if is_gap(text) => DROP.into(),
         Problem::Infinite

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::data::noise;
 use crate::npy::{f32s, f64s, i8s, i16s, labels, u16s};
-use crate::refusal::refused;
+use crate::refusal::{GAP, refused};
 use crate::workplace::{Run, Workplace};
 
 const ROWS: usize = 600;
@@ -260,9 +260,9 @@ fn what_is_no_margin_is_refused_with_its_place() {
         let content = format!("score,label\n-2.5,0\n{rows}").into_bytes();
         refused(&[("bad.csv", content)], "calib fit --method isotonic --margins bad.csv -o out", 3, stderr);
     };
+    fit("nan,1\n", &format!("error: bad.csv, line 3, column score: the value is NaN\n{GAP}"));
     let row = "  hint: remove or repair the row\n";
     for (cell, what) in [
-        ("nan", "the value is NaN"),
         ("inf", "the value is infinite"),
         ("-inf", "the value is infinite"),
         ("1e39", "the score 1000000000000000000000000000000000000000 is beyond the largest 32-bit float"),
