@@ -17,15 +17,34 @@ use crate::files::{FileError, Place, Problem, Row};
 /// Reads one object a line. Its fields are the columns, in the order in which they first appear; a field that an
 /// object does not have is missing in its row. Blank lines are skipped.
 pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
-    let file = Place::file(source.path());
-    let bytes = source.bytes();
     let mut table = Table::new(source);
+    let bytes = source.bytes();
+    fill(&mut table, &Place::file(source.path()), (without_mark(bytes), 1), wanted, &[])?;
+    Ok(table)
+}
+
+/// A text without its byte order mark.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// Adds the rows of a text, which begins on a line of its file, to an empty table. Columns that were seen before are there even if no
+/// row has them.
+pub(super) fn fill(
+    table: &mut Table,
+    file: &Place,
+    (bytes, first_line): (&[u8], u64),
+    wanted: Wanted<'_>,
+    seen_before: &[String],
+) -> Result<(), FileError> {
     let mut columns: HashMap<String, usize> = HashMap::new();
+    for name in seen_before {
+        columns.insert(name.clone(), table.add_column(name, wanted.includes(name)));
+    }
     // The row in which a column was last seen, from 1 on.
-    let mut seen: Vec<usize> = Vec::new();
+    let mut seen: Vec<usize> = vec![0; columns.len()];
     let mut rows = 0;
-    for (line, number) in bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).split(|&b| b == b'\n').zip(1..)
-    {
+    for (line, number) in bytes.split(|&b| b == b'\n').zip(first_line..) {
         if line.trim_ascii().is_empty() {
             continue;
         }
@@ -49,7 +68,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
                 return Err(FileError::input(place, Problem::ColumnTwice));
             }
             seen[column] = rows + 1;
-            push(&mut table, column, value.get()).map_err(|cause| fail(not_json(&cause)))?;
+            push(table, column, value.get()).map_err(|cause| fail(not_json(&cause)))?;
         }
         rows += 1;
         for (column, last) in seen.iter().enumerate() {
@@ -60,10 +79,10 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
         // Objects that have no field in common make more cells than the file has bytes.
         let cells = (rows as u64).saturating_mul(table.width() as u64);
         if cells > MAX_CELLS.max(bytes.len() as u64) {
-            return Err(FileError::input(file, Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
+            return Err(FileError::input(file.clone(), Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
         }
     }
-    Ok(table)
+    Ok(())
 }
 
 fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()> {
@@ -95,7 +114,7 @@ fn not_json(cause: &serde_json::Error) -> Problem {
 }
 
 /// The fields of an object, in their order; a name may be there twice.
-struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(super) struct Object<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A name, borrowed unless it has escapes.
 #[derive(Deserialize)]

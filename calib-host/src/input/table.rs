@@ -600,6 +600,11 @@ impl Table {
         self.columns.len()
     }
 
+    /// The names of all columns.
+    pub(super) fn names_of_columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
     pub(super) fn is_wanted(&self, column: usize) -> bool {
         self.columns[column].content.len().is_some()
     }

@@ -1,61 +1,23 @@
 //! Text tables with named columns, piece by piece: read in order, taken apart on all processors.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
-use rayon::prelude::*;
 
 use super::column_use::Columns;
 use super::fields::{Fields, HeaderColumn};
-use crate::files::{FileError, Format, Place, Problem};
+use super::text::{Apart, Piece, Splitter, TextPieces, line_feeds};
+use crate::files::{FileError, Format, Place};
 use crate::input::csv::fill;
-use crate::input::guard::guarded;
-use crate::input::limit::MAX_READ_BYTES;
 use crate::input::rows::Rows;
 use crate::input::source::other_kind;
 use crate::input::table::{Reading, Table};
 use crate::input::unusual::dialect::{self, Dialect, PLAIN, columns_without_header};
 
-/// About so many bytes are a piece: its fields stay in a cache. Fuzzed, a short text has several.
-pub(super) const PIECE_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 18 };
-
-/// A table as tables of some records each.
-pub(super) struct CsvPieces {
-    reader: Splitter,
-    schema: Schema,
-    /// Tables that were taken apart, and are not asked for yet.
-    ready: VecDeque<Result<Table, FileError>>,
-    /// Pieces that were read, and are not taken apart yet.
-    waiting: Vec<Piece>,
-    has_rows: bool,
-}
-
-/// Some whole records.
-struct Piece {
-    bytes: Vec<u8>,
-    /// The line in the file on which they begin.
-    line: u64,
-}
-
-/// Cuts a file into pieces between records.
-struct Splitter {
-    path: Place,
-    file: File,
-    separator: u8,
-    piece_len: usize,
-    /// What was read of the next piece.
-    start: Vec<u8>,
-    line: u64,
-    is_over: bool,
-    /// How many bytes were read.
-    done: u64,
-}
-
 /// What the header says, and what is wanted.
-struct Schema {
+pub(super) struct Schema {
     place: Place,
     dialect: Dialect,
     reading: Reading,
@@ -66,7 +28,7 @@ struct Schema {
     wanted: Columns,
 }
 
-impl CsvPieces {
+impl TextPieces<Schema> {
     /// Reads the header of a file; `None` if it is not a CSV table for sure, or one that fits into a piece, or has a header that
     /// is wrong or does not fit.
     pub(super) fn open(
@@ -94,51 +56,18 @@ impl CsvPieces {
             dialect,
             reading,
         };
-        let (path, separator) = (Place::file(path), dialect.separator);
-        let reader = Splitter { path, file, separator, piece_len, start: rest, line, is_over: false, done };
-        Ok(Some(Self { reader, schema, ready: VecDeque::new(), waiting: Vec::new(), has_rows: false }))
-    }
-
-    /// How many bytes were read.
-    pub(super) fn done(&self) -> u64 {
-        self.reader.done
-    }
-
-    /// The next table with a row; while some are taken apart, those after them are read.
-    pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
-        loop {
-            match self.ready.pop_front().transpose()? {
-                Some(table) if table.has_no_rows() => {}
-                Some(table) => {
-                    self.has_rows = true;
-                    return Ok(Some(table));
-                }
-                None => {
-                    if self.waiting.is_empty() {
-                        self.waiting = self.reader.batch()?;
-                    }
-                    if self.waiting.is_empty() {
-                        let place = || self.schema.place.clone();
-                        return if self.has_rows {
-                            Ok(None)
-                        } else {
-                            Err(FileError::input(place(), Problem::Empty))
-                        };
-                    }
-                    let Self { reader, schema, waiting, .. } = self;
-                    let present = std::mem::take(waiting);
-                    let apart = || {
-                        present
-                            .into_par_iter()
-                            .map(|piece| guarded(&schema.place, Format::Csv, || schema.table(&piece)))
-                            .collect::<Vec<_>>()
-                    };
-                    let (next, tables) = rayon::join(|| reader.batch(), apart);
-                    self.ready.extend(tables);
-                    self.waiting = next?;
-                }
-            }
-        }
+        let separator = dialect.separator;
+        let reader = Splitter {
+            path: Place::file(path),
+            file,
+            piece_len,
+            border: Box::new(move |bytes| border(bytes, separator)),
+            start: rest,
+            line,
+            is_over: false,
+            done,
+        };
+        Ok(Some(Self::new(reader, schema)))
     }
 }
 
@@ -169,49 +98,6 @@ fn header_of(mut start: Vec<u8>, dialect: Dialect, reading: &Reading) -> Option<
     Some((first, rest, line))
 }
 
-impl Splitter {
-    /// The next pieces, some for each processor; none at the end.
-    fn batch(&mut self) -> Result<Vec<Piece>, FileError> {
-        let mut pieces = Vec::new();
-        while pieces.len() < 2 * rayon::current_num_threads()
-            && let Some(piece) = self.piece()?
-        {
-            pieces.push(piece);
-        }
-        Ok(pieces)
-    }
-
-    fn piece(&mut self) -> Result<Option<Piece>, FileError> {
-        loop {
-            let border = if self.is_over { self.start.len() } else { border(&self.start, self.separator) };
-            if border > 0 && (self.is_over || self.start.len() >= self.piece_len) {
-                let rest = self.start.split_off(border);
-                let bytes = std::mem::replace(&mut self.start, rest);
-                let line = self.line;
-                self.line += line_feeds(&bytes);
-                return Ok(Some(Piece { bytes, line }));
-            }
-            if self.is_over {
-                return Ok(None);
-            }
-            // A record that is longer than a piece takes as many more.
-            let there = self.start.len();
-            let want = if there < self.piece_len { self.piece_len - there } else { there };
-            if there as u64 > MAX_READ_BYTES {
-                return Err(FileError::input(
-                    self.path.clone(),
-                    Problem::FileTooLarge { max: MAX_READ_BYTES },
-                ));
-            }
-            self.start.reserve_exact(want);
-            let read = Read::by_ref(&mut self.file).take(want as u64).read_to_end(&mut self.start);
-            let read = read.map_err(|source| FileError::Read { path: self.path.file.clone(), source })?;
-            self.done += read as u64;
-            self.is_over = read == 0;
-        }
-    }
-}
-
 /// Where the last record that is there as a whole ends; 0 if there is none.
 fn border(bytes: &[u8], separator: u8) -> usize {
     let last = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
@@ -230,11 +116,13 @@ fn border(bytes: &[u8], separator: u8) -> usize {
     if bytes[..before].ends_with(b"\r") && bytes.get(before) == Some(&b'\n') { before + 1 } else { before }
 }
 
-fn line_feeds(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
+impl Apart for Schema {
+    const FORMAT: Format = Format::Csv;
 
-impl Schema {
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// The columns of a piece: quickly, if nothing about it is unusual.
     fn table(&self, piece: &Piece) -> Result<Table, FileError> {
         let rewritten = match self.dialect == PLAIN {
@@ -248,7 +136,9 @@ impl Schema {
         };
         Ok(table.read_as(self.reading.clone()))
     }
+}
 
+impl Schema {
     /// The columns of a piece, whatever is in it: quotes, blank lines, faults.
     fn careful(&self, piece: &[u8], first_line: u64) -> Result<Table, FileError> {
         let bytes = [&self.header[..], piece].concat();
@@ -335,7 +225,8 @@ mod tests {
             let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
             let named = vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];
             let wanted = if all { Columns::All } else { Columns::Named(named) };
-            let pieces = CsvPieces::open(&path, File::open(&path).unwrap(), (&wanted, Reading::default()), piece_len).unwrap();
+            let opened = (&wanted, Reading::default());
+            let pieces = TextPieces::<Schema>::open(&path, File::open(&path).unwrap(), opened, piece_len).unwrap();
             // One that fits into a piece is not read in pieces.
             let Some(mut pieces) = pieces else { return Ok(()) };
             let mut read = [Ok(Vec::new()), Ok(Vec::new())];

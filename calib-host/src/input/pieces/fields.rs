@@ -92,7 +92,7 @@ impl<'p> Fields<'p> {
 }
 
 /// The number that [`TableCell::number`] makes of a field.
-fn number(field: &str) -> Option<f64> {
+pub(super) fn number(field: &str) -> Option<f64> {
     match fast_float2::parse_partial(field) {
         Ok((number, len)) if len == field.len() => Some(number),
         // The standard library's words about what is none, and spaces around what is one.

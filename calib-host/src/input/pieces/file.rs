@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::column_use::{ColumnUse, Columns};
-use super::csv::{CsvPieces, PIECE_LEN_BYTES};
 use super::hash::Content;
 use super::npy::NpyPieces;
+use super::text::{PIECE_LEN_BYTES, TextPieces};
+use super::{csv, json_lines};
 use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
 #[cfg(feature = "arrow")]
 use crate::input::arrow::parquet::ParquetPieces;
@@ -21,8 +22,8 @@ use crate::input::unusual::options::TableOptions;
 /// A text of so many bytes is read again, all at once, to find out which of its faults to tell.
 const LONGEST_READ_AGAIN: u64 = 64 << 20;
 
-/// The columns of a file, piece by piece: of a NumPy array, of Parquet and of CSV some rows at a time, of anything else all at
-/// once, as of standard input and of what is compressed.
+/// The columns of a file, piece by piece: of a NumPy array, of Parquet, of CSV and of JSON lines some rows at a time, of anything else
+/// all at once, as of standard input and of what is compressed. JSON lines are read in pieces if some columns are wanted by name.
 ///
 /// ```
 /// use calib_host::ScoreKind;
@@ -57,7 +58,8 @@ pub struct Pieces<'w> {
 enum Tables {
     Whole(Option<Table>),
     Npy(NpyPieces),
-    Csv(Box<CsvPieces>),
+    Csv(Box<TextPieces<csv::Schema>>),
+    JsonLines(Box<TextPieces<json_lines::Schema>>),
     #[cfg(feature = "arrow")]
     Parquet(ParquetPieces),
 }
@@ -155,6 +157,7 @@ impl<'w> Pieces<'w> {
         let next = match &mut self.tables {
             Tables::Whole(table) => Ok(table.take()),
             Tables::Csv(pieces) => pieces.next(),
+            Tables::JsonLines(pieces) => pieces.next(),
             Tables::Npy(pieces) => guarded(&place, Format::Npy, || pieces.next()),
             #[cfg(feature = "arrow")]
             Tables::Parquet(pieces) => {
@@ -211,6 +214,7 @@ impl<'w> Pieces<'w> {
             self.done = match &self.tables {
                 _ if !goes_on => total,
                 Tables::Csv(pieces) => pieces.done().min(total.saturating_sub(1)),
+                Tables::JsonLines(pieces) => pieces.done().min(total.saturating_sub(1)),
                 _ => (self.done + CHUNK_ROWS as u64).min(total),
             };
             (self.watch)(Progress { path, unit, done: self.done, total });
@@ -292,9 +296,17 @@ impl Tables {
                 let rows = pieces.rows();
                 Some((Self::Parquet(pieces), Unit::Rows, rows))
             }
+            Some(Format::JsonLines) => {
+                file.rewind().map_err(read_error)?;
+                let opened = (columns, reading.clone());
+                let pieces = TextPieces::<json_lines::Schema>::open(path, file, opened, PIECE_LEN_BYTES);
+                let pieces = pieces.map_err(read_error)?;
+                pieces.map(|pieces| (Self::JsonLines(pieces.into()), Unit::Bytes, metadata.len()))
+            }
             None => {
                 file.rewind().map_err(read_error)?;
-                let pieces = CsvPieces::open(path, file, (columns, reading.clone()), PIECE_LEN_BYTES);
+                let opened = (columns, reading.clone());
+                let pieces = TextPieces::<csv::Schema>::open(path, file, opened, PIECE_LEN_BYTES);
                 let pieces = pieces.map_err(read_error)?;
                 pieces.map(|pieces| (Self::Csv(pieces.into()), Unit::Bytes, metadata.len()))
             }

@@ -6,8 +6,10 @@ mod csv;
 mod fields;
 mod file;
 mod hash;
+mod json_lines;
 mod matrix;
 mod npy;
+mod text;
 
 pub use binary::{BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ScoreNumber};
 pub use column_use::ColumnUse;
