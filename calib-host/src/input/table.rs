@@ -184,6 +184,16 @@ impl Table {
         self.column(name, Values::integers, TableCell::label).map_err(|error| self.of_two_kinds(name, error))
     }
 
+    /// A column of class indices, whatever label is class 1: as [`Table::labels`] without a positive label.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is not a whole number.
+    pub fn classes(&self, name: &str) -> Result<Column<i64>, FileError> {
+        self.check_lone("integers or booleans", is_integer)?;
+        self.column(name, Values::integers, TableCell::label)
+    }
+
     /// A column of integer codes of scores.
     ///
     /// # Errors

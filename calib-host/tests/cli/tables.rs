@@ -286,6 +286,8 @@ fn columns_of_classes_are_a_matrix() {
     };
     refused("two.csv", "several groups of columns may be the classes", "--score-column: q0..q1 or p0..p2");
     refused("p.csv --score-column p0..p3", "column p3: there is no such column", "\"p0\", \"p1\", \"p2\"");
+    let run = place.run(&format!("{fit} p.csv --positive-label 2"));
+    assert!(run.code == 2 && run.stderr.contains("--positive-label is for two classes, and here are 3"), "{}", run.stderr);
     let place = Workplace::new().with("cats.csv", "cat,dog,label\n0.5,0.5,1\n").with("bad.csv", "p0,p1,label\n0.5,0.5,1\n0.5,0.75,0\n");
     let run = place.run(&format!("{fit} cats.csv"));
     assert!(run.stderr.contains("no columns are numbered as classes are") && run.stderr.contains("cat,dog"), "{}", run.stderr);

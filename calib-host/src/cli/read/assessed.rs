@@ -150,7 +150,7 @@ impl Assessed<'_> {
         let table = Table::read_only(&sources[0], &columns)?;
         let probs = table.optional_numbers(&self.options.prob_column)?;
         let labels = table_labels(sources, &table, &self.options.label_column, probs.len())?;
-        let classes = self.options.class_column.as_deref().map(|name| table.labels(name)).transpose()?;
+        let classes = self.options.class_column.as_deref().map(|name| table.classes(name)).transpose()?;
         match &classes {
             None => labels.check_classes(2)?,
             Some(classes) => {

@@ -21,6 +21,7 @@ use super::columns::{
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
 use crate::cli::options::ClusterSource;
+use crate::cli::tables::options;
 
 /// An artefact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -382,6 +383,11 @@ pub(crate) fn row_labels(
     let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
         return Err(Error::Usage("--labels is needed beside a matrix".into()));
     };
+    if classes > 2 && options().positive_label.is_some() {
+        return Err(Error::Usage(format!(
+            "--positive-label is for two classes, and here are {classes}: leave it out"
+        )));
+    }
     let labels = read_labels(file, column)?;
     input::check_rows(&labels, rows, matrix.path())?;
     labels.check_classes(classes)?;
