@@ -74,7 +74,12 @@ def beta(seed):
     kind = ["abm", "am", "ab"][seed % 3]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return from_betacal(betacal.BetaCalibration(kind).fit(scores.reshape(-1, 1), labels)), 1e-5
+        fitted = betacal.BetaCalibration(kind).fit(scores.reshape(-1, 1), labels)
+        if min(fitted.calibrator_.map_[:2]) < 0:
+            with pytest.raises(UsageError, match="falls somewhere"):
+                from_betacal(fitted)
+            fitted = betacal.BetaCalibration("abm").fit(scores.reshape(-1, 1), labels)
+        return from_betacal(fitted), 1e-5
 
 
 def venn_abers(seed):

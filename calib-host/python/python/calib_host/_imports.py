@@ -304,6 +304,11 @@ def from_betacal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: str
     if inner is None or not hasattr(inner, "map_"):
         raise UsageError("this is no fitted betacal.BetaCalibration")
     a, b, _ = inner.map_
+    if a < 0 or b < 0:
+        raise UsageError(
+            f"the function falls somewhere (a = {a:.3g}, b = {b:.3g}), and a device's beta calibration rises: fit it with the "
+            'parameters "abm", which keep both from 0 on'
+        )
     # Its three kinds keep the intercept in three ways; at one half it can be told.
     half = float(np.ravel(fitted.predict(np.array([0.5])))[0])
     c = np.log(half) - np.log1p(-half) - (float(a) - float(b)) * np.log(0.5)
