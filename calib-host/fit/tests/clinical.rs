@@ -280,7 +280,7 @@ fn the_number_of_threads_does_not_matter() {
 fn a_steep_slope_is_that_of_all_rows() {
     let prob = |i: u32| f64::from(i + 1) / 50_001.0;
     // Around the middle some labels are the wrong way round.
-    let hit = |i: u32| (i >= 25_000) != (i.abs_diff(25_000) < 40 && i % 5 == 0);
+    let hit = |i: u32| (i >= 25_000) != (i.abs_diff(25_000) < 40 && i.is_multiple_of(5));
     let found = validated(&rows((0..50_000).map(|i| (prob(i), hit(i))))).cox;
     let (a, b) = (found.slope_intercept.unwrap(), found.slope.get().unwrap().value);
     assert!(b > 100.0, "{b}");

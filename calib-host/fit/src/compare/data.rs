@@ -6,16 +6,12 @@ use calib_core::Outcome;
 use calib_core::artifact::Reduction;
 
 use crate::apply::{Applied, AppliedVector, apply_margins, apply_scores, apply_vectors};
-use crate::artifact::{ArtifactOptions, CallInput, StoredArtifact, artifact_bytes, joint_artifact_bytes};
+use crate::artifact::{CallInput, StoredArtifact};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
-use crate::data::{
-    BinaryData, DataError, RowsHash, ScoreKind, VectorData, VectorKind, Vectors, check_labels, check_score,
-};
-use crate::error::FitError;
-use crate::fit::{divided, fit_binary};
-use crate::joint::{JointMethod, fit_joint};
-use crate::reduction::{Problems, ReductionOptions, fit_reduction};
+use crate::data::{DataError, RowsHash, ScoreKind, VectorKind, Vectors, check_labels, check_score};
+use crate::joint::JointMethod;
+use crate::reduction::ReductionOptions;
 use crate::stats::{Clusters, Seed, Units};
 
 /// A method with its parameters.
@@ -56,21 +52,14 @@ pub enum Claim {
 /// Points to compare methods on, in an order of their own, and which of them are judged, drawn and dealt out together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareData {
-    points: Points,
+    pub(super) points: Points,
     pub(super) units: Units,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Points {
+pub(super) enum Points {
     Binary(ScoreKind, Vec<(f32, bool)>),
     Vectors { vectors: Vectors, labels: Vec<i64>, claim: Claim },
-}
-
-/// A fit, as the device has it.
-pub(super) struct Fitted {
-    pub(super) stored: StoredArtifact,
-    pub(super) epsilon: Option<f64>,
-    pub(super) uncalibrated_tables: usize,
 }
 
 impl CompareData {
@@ -222,68 +211,13 @@ impl CompareData {
         strata.into_iter().map(|label| label.expect("every unit has a point")).collect()
     }
 
-    /// Fits to one point of each unit, and compiles.
-    pub(super) fn fit(
-        &self,
-        contender: &Contender,
-        (alpha, candidates): (f64, u32),
-        seed: Seed,
-    ) -> Result<Fitted, String> {
-        if !self.units.are_rows() {
-            let one_each = self.part(&self.units.one_each(seed));
-            let one_each = Self { units: Units::rows(one_each.len()), ..one_each };
-            return one_each.fit(contender, (alpha, candidates), seed);
+    /// One point of each unit, each a unit of its own; `None` if these are such.
+    pub(super) fn one_each(&self, seed: Seed) -> Option<Self> {
+        if self.units.are_rows() {
+            return None;
         }
-        // Of those without a guarantee none can be broken.
-        let candidates = if contender.may_guarantee() { candidates } else { 1 };
-        let words = |cause: &dyn std::fmt::Display| cause.to_string();
-        // As long as what `calib fit` writes, whatever the hash.
-        let options = ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() };
-        let fit = match (&self.points, contender) {
-            (Points::Binary(kind, points), Contender::Binary(method)) => {
-                // Bounds on one side are nothing to rank.
-                let label = points[0].1;
-                if points.iter().all(|point| point.1 == label) {
-                    let cause = FitError::OneClass { label: label.into(), n: points.len() as u64 };
-                    return Err(words(&cause));
-                }
-                let (scores, labels) = points.iter().map(|&(s, label)| (f64::from(s), label)).unzip();
-                let data = match kind {
-                    ScoreKind::Probability => BinaryData::new(scores, labels),
-                    ScoreKind::Margin => BinaryData::of_margins(scores, labels),
-                };
-                let data = data.map_err(|cause| words(&cause))?;
-                fit_binary(&data, method, divided(alpha, candidates))
-                    .and_then(|fit| Ok(fit.with_spreads([Some(data.spread()?)])))
-            }
-            (Points::Vectors { vectors, labels, .. }, Contender::Reduced(reduction, method)) => {
-                let problems = Problems::new(vectors, labels, *reduction).map_err(|cause| words(&cause))?;
-                fit_reduction(&problems, method, divided(alpha, candidates))
-                    .map(|fit| fit.with_spreads(problems.spreads()))
-            }
-            (Points::Vectors { vectors, labels, .. }, Contender::ReducedByLead(reduction, method)) => {
-                let problems = Problems::of_class_margins(vectors, labels, *reduction);
-                let problems = problems.map_err(|cause| words(&cause))?;
-                fit_reduction(&problems, method, divided(alpha, candidates))
-                    .map(|fit| fit.with_spreads(problems.spreads()))
-            }
-            (Points::Vectors { vectors, labels, .. }, Contender::Joint(method)) => {
-                let data = VectorData::new(vectors, labels).map_err(|cause| words(&cause))?;
-                let fit = fit_joint(&data, method).map_err(|cause| words(&cause))?;
-                let bytes = joint_artifact_bytes(&fit, &options).map_err(|cause| words(&cause))?;
-                let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| words(&cause))?;
-                return Ok(Fitted { stored, epsilon: None, uncalibrated_tables: 0 });
-            }
-            (Points::Binary(..), _) => return Err("it is for vectors of several classes".into()),
-            (Points::Vectors { .. }, _) => return Err("it is for binary scores".into()),
-        };
-        let fit = fit.map_err(|cause| words(&cause))?.chosen_among(candidates, alpha);
-        let bytes = artifact_bytes(&fit, &options).map_err(|cause| words(&cause))?;
-        Ok(Fitted {
-            stored: StoredArtifact::from_bytes(&bytes).map_err(|cause| words(&cause))?,
-            epsilon: fit.guarantee.map(|guarantee| guarantee.epsilon),
-            uncalibrated_tables: fit.unfitted.len(),
-        })
+        let one_each = self.part(&self.units.one_each(seed));
+        Some(Self { units: Units::rows(one_each.len()), ..one_each })
     }
 
     /// The loss of every point as it is.

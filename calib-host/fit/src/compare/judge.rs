@@ -1,12 +1,14 @@
 //! Fits to all points and to parts, and the losses of the points that they left out.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use calib_core::artifact::Reduction;
 use rayon::prelude::*;
 
 use super::compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, fits};
-use super::data::{Claim, CompareData, Contender, Fitted};
+use super::data::{Claim, CompareData, Contender};
+use super::prepared::{Fitted, Prepared};
 use crate::artifact::device_costs;
 use crate::assess::{EstimateWithInterval, ProperScore};
 
@@ -71,8 +73,11 @@ impl Judge<'_> {
     ) -> (Vec<Candidate>, Vec<FailedMethod>) {
         self.counted.total.store(contenders.len() * fits(self.options.split), Ordering::Relaxed);
         let failure = |name: &String, reason| FailedMethod { name: name.clone(), reason };
+        let named = contenders.iter().map(|(_, contender)| contender);
+        let all = Prepared::new(Cow::Borrowed(self.points), named, self.options.bootstrap.seed);
         let whole: Vec<Result<Fitted, String>> =
-            contenders.par_iter().map(|(_, contender)| self.whole(contender)).collect();
+            contenders.par_iter().map(|(_, contender)| self.whole(&all, contender)).collect();
+        drop(all);
         let places = match &self.held_out {
             HeldOut::Test(_) => 1,
             HeldOut::Parts(repeats) => repeats.iter().map(Vec::len).sum(),
@@ -87,13 +92,7 @@ impl Judge<'_> {
         if matches!(self.held_out, HeldOut::Parts(_)) {
             self.counted.total.store(contenders.len() + fitted.len() * places, Ordering::Relaxed);
         }
-        // All methods on one part, then on the next: so what is done tells how long the rest will take.
-        let jobs: Vec<(usize, usize)> =
-            (0..places).flat_map(|place| (0..fitted.len()).map(move |method| (place, method))).collect();
-        let mut losses: Vec<Option<Result<Vec<f64>, String>>> = jobs
-            .into_par_iter()
-            .map(|(place, method)| Some(self.losses_of(fitted[method].1, &fitted[method].2, place)))
-            .collect();
+        let mut losses = self.losses_of_places(&fitted, places);
         let mut candidates = Vec::new();
         let count = fitted.len();
         for (method, (name, _, whole)) in fitted.iter().enumerate() {
@@ -109,33 +108,58 @@ impl Judge<'_> {
         (candidates, failed)
     }
 
+    /// The losses of all methods in all places, those in the first place first.
+    fn losses_of_places(
+        &self,
+        fitted: &[(&String, &Contender, Fitted)],
+        places: usize,
+    ) -> Vec<Option<Result<Vec<f64>, String>>> {
+        let repeats = match &self.held_out {
+            HeldOut::Test(test) => {
+                let losses = |(_, _, whole): &(_, _, Fitted)| Some(self.losses(test, whole, 0));
+                return fitted.par_iter().map(losses).collect();
+            }
+            HeldOut::Parts(repeats) => repeats,
+        };
+        // All methods on one part, then on the next: so what is done tells how long the rest will take, and methods share what is
+        // made of the part. There are as many parts at a time as keep all threads busy.
+        let at_a_time = rayon::current_num_threads().div_ceil(fitted.len().max(1));
+        let parts: Vec<_> = repeats.iter().flatten().enumerate().collect();
+        let mut losses = Vec::with_capacity(places * fitted.len());
+        for some in parts.chunks(at_a_time) {
+            let seed = self.options.bootstrap.seed;
+            let prepared: Vec<(u64, Prepared<'_>, CompareData)> = some
+                .par_iter()
+                .map(|&(place, (outside, inside))| {
+                    let named = fitted.iter().map(|method| method.1);
+                    let kept = Prepared::new(Cow::Owned(self.points.part(outside)), named, seed);
+                    (place as u64, kept, self.points.part(inside))
+                })
+                .collect();
+            let jobs: Vec<_> =
+                prepared.iter().flat_map(|part| fitted.iter().map(move |method| (part, method.1))).collect();
+            losses.par_extend(jobs.into_par_iter().map(|((place, kept, left_out), contender)| {
+                let fitted = self.fit(kept, contender);
+                let losses = fitted.and_then(|fitted| self.losses(left_out, &fitted, *place));
+                self.counted.one_more();
+                Some(losses)
+            }));
+        }
+        losses
+    }
+
     /// A fit to all points.
-    fn whole(&self, contender: &Contender) -> Result<Fitted, String> {
+    fn whole(&self, all: &Prepared<'_>, contender: &Contender) -> Result<Fitted, String> {
         let fitted = if self.options.score == ProperScore::LogLoss
             && self.points.claim() == Some(Claim::AllClasses)
             && matches!(contender, Contender::Reduced(Reduction::ClassWise, _))
         {
             Err("its probabilities need not sum to one, and the log-loss is proper only if they do".into())
         } else {
-            self.fit(self.points, contender)
+            self.fit(all, contender)
         };
         self.counted.one_more();
         fitted
-    }
-
-    /// The losses of the part in this place, or of the test points.
-    fn losses_of(&self, contender: &Contender, whole: &Fitted, place: usize) -> Result<Vec<f64>, String> {
-        match &self.held_out {
-            HeldOut::Test(test) => self.losses(test, whole, 0),
-            HeldOut::Parts(repeats) => {
-                let (outside, inside) = repeats.iter().flatten().nth(place).expect("a place of a part");
-                let fitted = self.fit(&self.points.part(outside), contender);
-                let losses =
-                    fitted.and_then(|fitted| self.losses(&self.points.part(inside), &fitted, place as u64));
-                self.counted.one_more();
-                losses
-            }
-        }
     }
 
     /// What is known of a method, by the losses of all parts.
@@ -163,8 +187,8 @@ impl Judge<'_> {
         losses.iter().filter(|&&loss| loss >= most).count() as u64
     }
 
-    fn fit(&self, points: &CompareData, contender: &Contender) -> Result<Fitted, String> {
-        points.fit(contender, (self.options.alpha, self.candidates), self.options.bootstrap.seed)
+    fn fit(&self, points: &Prepared<'_>, contender: &Contender) -> Result<Fitted, String> {
+        points.fit(contender, (self.options.alpha, self.candidates))
     }
 
     /// The losses of the part in this place.

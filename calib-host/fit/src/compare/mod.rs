@@ -8,6 +8,7 @@ mod compared;
 mod data;
 mod judge;
 mod methods;
+mod prepared;
 
 pub use advice::Unmet;
 pub use bins::{BinsTried, TestPoints, choose_bins, halves};

@@ -1,7 +1,7 @@
 //! Rows with logits in short: a few points in place of many rows, for sums of smooth functions over all rows.
 
 use super::distinct::Distinct;
-use super::logits::{LogitRow, ToLogit};
+use super::logit_row::{LogitRow, ToLogit};
 use crate::points::Groups;
 use crate::stats::ExactSum;
 

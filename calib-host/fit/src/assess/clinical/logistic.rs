@@ -6,7 +6,8 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
 use super::condensed::{NODES, Point};
-use super::logits::{LogitRow, Logits};
+use super::logit_row::LogitRow;
+use super::logits::Logits;
 use crate::stats::Interval;
 
 /// Threads share out chunks of so many rows; the sums over chunks are added in order.

@@ -4,8 +4,8 @@ use super::condensed::{Condensed, Grid};
 use super::deviation::Place;
 use super::distinct::Distinct;
 use super::extremes::{ExtremeProbs, Extremes};
+use super::logit_row::ToLogit;
 use crate::points::Group;
-use crate::stats::CLIP;
 
 /// The quantiles of the logit at which a spline has knots (Harrell 2015, Table 2.3). Where events are rare, more knots may lie where
 /// all labels are equal, and no maximum is finite: then there are fewer.
@@ -23,34 +23,6 @@ pub(super) struct Logits<'d> {
     pub(super) knots: Vec<Vec<f64>>,
     /// The same rows in short.
     pub(super) condensed: Condensed,
-}
-
-/// Rows with one logit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LogitRow {
-    pub(super) logit: f64,
-    pub(super) n: u64,
-    pub(super) positives: u64,
-}
-
-/// What makes logits of groups.
-#[derive(Clone, Copy)]
-pub(super) struct ToLogit(ExtremeProbs);
-
-impl ToLogit {
-    pub(super) fn new(treatment: ExtremeProbs) -> Self {
-        Self(treatment)
-    }
-
-    /// The logit of a group's rows, if they have one.
-    #[inline]
-    pub(super) fn row(self, Group { score, n, positives }: Group) -> Option<LogitRow> {
-        let prob = match self.0 {
-            ExtremeProbs::LeaveOut => score,
-            ExtremeProbs::Clip => score.clamp(CLIP, 1.0 - CLIP),
-        };
-        (prob > 0.0 && prob < 1.0).then(|| LogitRow { logit: (prob / (1.0 - prob)).ln(), n, positives })
-    }
 }
 
 impl<'d> Logits<'d> {

@@ -17,6 +17,7 @@ mod distinct;
 mod extremes;
 mod gathered;
 mod logistic;
+mod logit_row;
 mod logits;
 mod net_benefit;
 mod observed_expected;
