@@ -26,6 +26,7 @@ const COMMANDS: [(&str, bool); 11] = [
 
 const POSITIVE_LABEL: &str = "positive_label";
 const DROP_MISSING: &str = "drop_missing";
+const CLASS_COLUMN: &str = "class_column";
 
 /// The columns without which a row is of no use. That a row has no probability says that it is uncalibrated.
 const NEEDED: [&str; 7] = [
@@ -56,7 +57,13 @@ pub(super) fn with_options(program: Command) -> Command {
     COMMANDS.into_iter().fold(program, |program, (name, has_labels)| {
         program.mut_subcommand(name, |command| {
             let command = command.arg(drop_missing());
-            if has_labels { command.arg(positive_label()) } else { command }
+            let classes = command.get_arguments().any(|arg| arg.get_id() == CLASS_COLUMN);
+            match has_labels {
+                // A predicted class is compared with the label itself.
+                true if classes => command.arg(positive_label().conflicts_with(CLASS_COLUMN)),
+                true => command.arg(positive_label()),
+                false => command,
+            }
         })
     })
 }

@@ -294,3 +294,12 @@ fn columns_of_classes_are_a_matrix() {
     let run = place.run(&format!("{fit} bad.csv"));
     assert!(run.stderr.contains("error: bad.csv, line 3: the probabilities sum to 1.25, not to 1"), "{}", run.stderr);
 }
+
+/// The label of a row is compared with the class that was predicted: as 0 or 1 it would be another one.
+#[test]
+fn a_positive_label_is_refused_beside_predicted_classes() {
+    let place = Workplace::new().with("t.csv", "class,prob,label\n3,0.9,3\n4,0.8,3\n");
+    let run = place.run("calib assess --probs t.csv --class-column class --positive-label 3");
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
+}
