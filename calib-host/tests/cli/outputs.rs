@@ -118,3 +118,38 @@ fn a_closed_standard_output_is_an_error() {
         assert_eq!((run.code, run.stderr), expected, "{line}");
     }
 }
+
+#[test]
+fn an_extension_of_another_kind_of_file_is_refused() {
+    let place = good();
+    for (line, problem) in [
+        (
+            "report cal.bin --calibration cal.csv --test cal.csv --same-rows -o r.pdf",
+            "r.pdf has an extension of no page",
+        ),
+        (
+            "plot reliability cal.bin --test cal.csv --same-rows -o x.jpg",
+            "x.jpg has an extension of no picture",
+        ),
+    ] {
+        let before = place.everything();
+        let run = place.run(&format!("calib {line}"));
+        assert!(run.code == 2 && run.stderr.contains(problem), "{}", run.stderr);
+        assert_eq!(place.everything(), before);
+    }
+    place.ok("calib plot reliability cal.bin --test cal.csv --same-rows -o x.jpg --format svg");
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let place = Workplace::new();
+    let plain = place.ok("calib plan --n 100000 --epsilon 0.05 --alpha 0.1").stdout;
+    assert_eq!(place.ok("calib plan --n 1e5 --epsilon 5% --alpha 10%").stdout, plain);
+    assert_eq!(place.ok("calib plan --n 100_000 --epsilon .05").stdout, plain);
+    let run = place.run("calib plan --n 2.5 --epsilon 0.05");
+    assert!(
+        run.code == 2 && run.stderr.contains("a whole number is expected, such as 25000 or 2.5e4"),
+        "{}",
+        run.stderr
+    );
+}

@@ -11,7 +11,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::options::{PlannedThresholds, ValidationArgs, parse_alpha, parse_prevalence};
+use crate::cli::options::{
+    PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence,
+};
 use crate::cli::out::{print_json, stdout};
 
 /// What a table on the device holds.
@@ -31,16 +33,16 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 #[derive(Args)]
 pub(crate) struct PlanCommand {
     /// The number of calibration points.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..1 << 53))]
+    #[arg(long, value_name = "N", value_parser = count(2..1 << 53))]
     n: Option<u64>,
     /// The probability with which the guarantee may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
     alpha: f64,
     /// The number of bins.
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    #[arg(long, value_name = "B", value_parser = count(1..=65_536))]
     bins: Option<u64>,
     /// The calibration points per bin.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..1 << 53))]
+    #[arg(long, value_name = "K", value_parser = count(2..1 << 53))]
     points_per_bin: Option<u64>,
     /// The largest deviation that is acceptable.
     #[arg(long, value_name = "E", value_parser = parse_epsilon)]
@@ -49,7 +51,7 @@ pub(crate) struct PlanCommand {
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["bins", "svg"])]
     reduction: Option<PlannedReduction>,
     /// The number of classes, for --reduction class-wise.
-    #[arg(long, value_name = "L", requires = "reduction", value_parser = clap::value_parser!(u64).range(2..=65_535))]
+    #[arg(long, value_name = "L", requires = "reduction", value_parser = count(2..=65_535))]
     classes: Option<u64>,
     #[command(flatten)]
     validation: ValidationArgs,
@@ -282,8 +284,8 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
 }
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(epsilon) if epsilon >= 1e-6 && epsilon.is_finite() => Ok(epsilon),
+    match parse_number(text) {
+        Some(epsilon) if epsilon >= 1e-6 => Ok(epsilon),
         _ => Err("epsilon is a number from 1e-6 on, such as 0.05".into()),
     }
 }

@@ -92,6 +92,7 @@ enum FormatName {
 
 impl PlotCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let format = self.format()?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
             Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
@@ -130,7 +131,7 @@ impl PlotCommand {
         let resamples = self.is_banded().then_some(RESAMPLES);
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
-        let bytes = match self.format() {
+        let bytes = match format {
             FormatName::Svg => plot.file.into_bytes(),
             FormatName::Png => pixels(&plot, self.scale)?,
         };
@@ -143,9 +144,19 @@ impl PlotCommand {
         matches!(self.plot, PlotName::CorpBefore | PlotName::Corp | PlotName::DecisionCurve)
     }
 
-    fn format(&self) -> FormatName {
-        let is_png = self.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
-        self.format.unwrap_or(if is_png { FormatName::Png } else { FormatName::Svg })
+    /// What is written, by the extension of the file if nothing else says it.
+    fn format(&self) -> Result<FormatName, Error> {
+        let extension =
+            self.output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        match (self.format, extension.as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, Some("png")) => Ok(FormatName::Png),
+            (None, None | Some("svg")) => Ok(FormatName::Svg),
+            (None, Some(_)) => Err(Error::Usage(format!(
+                "{} has an extension of no picture: name it .svg or .png, or say which with --format",
+                self.output.display()
+            ))),
+        }
     }
 
     /// What to draw, and why there may be none.

@@ -67,6 +67,7 @@ pub(crate) struct ReportCommand {
 
 impl ReportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        self.output.as_deref().map_or(Ok(()), check_page)?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
             Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
@@ -172,4 +173,16 @@ fn command_line() -> String {
     let words: Vec<String> = std::iter::once("calib".to_owned()).chain(words()).collect();
     // No argument holds a zero, which is all that cannot be quoted.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+/// Refuses a name of another kind of file.
+fn check_page(path: &Path) -> Result<(), Error> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        None | Some("html" | "htm" | "xhtml") => Ok(()),
+        Some(_) => Err(Error::Usage(format!(
+            "{} has an extension of no page: name it .html (a browser prints it as PDF)",
+            path.display()
+        ))),
+    }
 }

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::joint::JointOptions;
 use super::method_name::{MethodName, Parameters, listing};
+use super::parse::parse_number;
 use crate::cli::error::Error;
 
 /// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
@@ -398,8 +399,8 @@ impl MethodOptions {
 }
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(epsilon) if epsilon > 0.0 && epsilon < 1.0 => Ok(epsilon),
+    match parse_number(text) {
+        Some(epsilon) if epsilon > 0.0 && epsilon < 1.0 => Ok(epsilon),
         _ => Err("epsilon is a deviation between 0 and 1, such as 0.05".into()),
     }
 }

@@ -35,7 +35,7 @@ pub(crate) use contenders::{Contenders, MethodChoice};
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine};
 pub(crate) use method::MethodOptions;
-pub(crate) use parse::{parse_alpha, parse_classifier, parse_share};
+pub(crate) use parse::{count, parse_alpha, parse_classifier, parse_number, parse_share};
 pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]

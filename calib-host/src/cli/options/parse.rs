@@ -1,17 +1,47 @@
 //! Values that several options take.
 
+use std::fmt::Debug;
+use std::ops::RangeBounds;
+
 use calib_core::ClassifierId;
 
+/// A number as people write it: with underscores between digits, with an exponent, or with a percent sign; `None` if it is none or
+/// infinite.
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
+    let (digits, is_percentage) = match text.strip_suffix('%') {
+        Some(digits) => (digits.trim_end(), true),
+        None => (text, false),
+    };
+    if digits.split('_').any(str::is_empty) {
+        return None;
+    }
+    let number: f64 = digits.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite())?;
+    Some(if is_percentage { number / 100.0 } else { number })
+}
+
+/// A whole number in a range, such as 25000, `25_000` or 2.5e4.
+pub(crate) fn count<R: RangeBounds<u64> + Debug + Clone + Send + Sync + 'static>(
+    range: R,
+) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(number);
+        let number = parse_number(text).filter(is_whole).filter(|_| !text.contains('%'));
+        let count =
+            number.ok_or_else(|| "a whole number is expected, such as 25000 or 2.5e4".to_owned())? as u64;
+        if range.contains(&count) { Ok(count) } else { Err(format!("{count} is not in {range:?}")) }
+    }
+}
+
 pub(crate) fn parse_alpha(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(alpha) if alpha > 0.0 && alpha < 1.0 => Ok(alpha),
+    match parse_number(text) {
+        Some(alpha) if alpha > 0.0 && alpha < 1.0 => Ok(alpha),
         _ => Err("alpha is a fraction between 0 and 1, such as 0.05".into()),
     }
 }
 
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+    match parse_number(text) {
+        Some(share) if share > 0.0 && share < 1.0 => Ok(share),
         _ => Err("it is a share between 0 and 1, neither of them, such as 0.95".into()),
     }
 }
@@ -20,4 +50,29 @@ pub(crate) fn parse_classifier(text: &str) -> Result<ClassifierId, String> {
     let mut id = [0; 8];
     hex::decode_to_slice(text, &mut id).map_err(|_| "a classifier id has 16 hex digits".to_owned())?;
     Ok(ClassifierId(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        for (text, number) in
+            [("0.05", 0.05), ("5%", 0.05), ("5 %", 0.05), ("1e5", 1e5), ("25_000", 25e3), ("-1_0.5", -10.5)]
+        {
+            assert_eq!(parse_number(text), Some(number), "{text}");
+        }
+        for none in ["", "%", "_", "1_", "_1", "1__0", "inf", "nan", "1e999", "five", "5%%", "1,5"] {
+            assert_eq!(parse_number(none), None, "{none}");
+        }
+        let count = count(2..1 << 53);
+        assert_eq!([count("1e5"), count("2_660"), count("2.5e4")], [Ok(100_000), Ok(2660), Ok(25_000)]);
+        assert_eq!(count("1"), Err("1 is not in 2..9007199254740992".to_owned()));
+        for none in ["2.5", "-3", "200%", "1e16", "x"] {
+            assert!(count(none).is_err(), "{none}");
+        }
+        assert_eq!((parse_alpha("10%"), parse_share("95%")), (Ok(0.1), Ok(0.95)));
+        assert!(parse_alpha("100%").is_err() && parse_alpha("0").is_err());
+    }
 }

@@ -6,6 +6,7 @@ use calib_host::guarantee::{ValidationPlan, ValidationSize};
 use clap::Args;
 use serde_json::json;
 
+use super::parse::parse_number;
 use crate::cli::error::Error;
 use crate::cli::out::{print_json, stdout};
 
@@ -67,7 +68,7 @@ impl ValidationArgs {
 
 /// Reads a share of label 1 in a population.
 pub(crate) fn parse_prevalence(text: &str) -> Result<f64, String> {
-    let prevalence = text.parse().ok().filter(|share| (1e-6..=1.0 - 1e-6).contains(share));
+    let prevalence = parse_number(text).filter(|share| (1e-6..=1.0 - 1e-6).contains(share));
     prevalence.ok_or_else(|| "a share above 0 and below 1 is expected, such as 0.1".to_owned())
 }
 
