@@ -222,6 +222,8 @@ mod tests {
             let whole_wanted = if all { Wanted::All } else { Wanted::Only(&["a", "b"]) };
             let whole =
                 Source::from_bytes(&path, text).and_then(|source| Table::read_wanted(&source, whole_wanted));
+            // As a part: what is said of all labels, and of all gaps, needs all rows.
+            let whole = whole.map(|table| table.read_as(Reading::default()));
             let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
             let named = vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];
             let wanted = if all { Columns::All } else { Columns::Named(named) };

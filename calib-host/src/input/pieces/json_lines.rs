@@ -210,6 +210,8 @@ mod tests {
             std::fs::write(&path, &text).unwrap();
             let whole = Source::from_bytes(&path, text)
                 .and_then(|source| Table::read_wanted(&source, Wanted::Only(&["a", "b"])));
+            // As a part: what is said of all labels, and of all gaps, needs all rows.
+            let whole = whole.map(|table| table.read_as(Reading::default()));
             let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
             let wanted = Columns::Named(vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])]);
             let opened = (&wanted, Reading::default());
