@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 24] = [
+const ROOMS: [&str; 26] = [
     "closed",
     "files",
     "draw",
@@ -18,7 +18,9 @@ const ROOMS: [&str; 24] = [
     "cli/error",
     "cli/hints",
     "cli/working",
+    "cli/notes",
     "cli/out",
+    "cli/tables",
     "cli/help",
     "cli/bar",
     "cli/options",

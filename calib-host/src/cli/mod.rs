@@ -12,6 +12,7 @@ mod help;
 mod hints;
 mod memory;
 mod next;
+mod notes;
 mod options;
 mod out;
 mod paths;

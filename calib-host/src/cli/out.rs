@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::asked::stdout_was_closed;
 use crate::cli::error::Error;
-use crate::cli::tables;
+use crate::cli::notes;
 use crate::cli::working::give_way;
 
 /// Standard output, safe for a terminal.
@@ -101,9 +101,9 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 /// Prints a value as JSON on standard output, with what was told of tables.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     give_way();
-    if tables::has_told() {
+    if notes::has_told() {
         let mut value = serde_json::to_value(value).map_err(io::Error::from)?;
-        tables::add_to(&mut value);
+        notes::add_to(&mut value);
         return write_json(&value);
     }
     write_json(value)

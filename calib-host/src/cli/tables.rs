@@ -1,12 +1,12 @@
 //! The options that say how tables are read, which all commands take that read rows.
 
 use std::io::Write;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use calib_host::input::{TableNote, TableOptions};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::{Value, json};
 
+use crate::cli::notes;
 use crate::cli::out::stderr;
 
 /// The commands that read rows, and whether these have labels.
@@ -41,16 +41,6 @@ const NEEDED: [&str; 7] = [
 
 /// How tables are read, as the command line says.
 static OPTIONS: OnceLock<Arc<TableOptions>> = OnceLock::new();
-
-/// What was told of tables.
-static TOLD: LazyLock<Mutex<Told>> = LazyLock::new(Mutex::default);
-
-#[derive(Default)]
-struct Told {
-    notes: Vec<TableNote>,
-    is_quiet: bool,
-    leaves_out: bool,
-}
 
 /// Adds the options to the commands.
 pub(super) fn with_options(program: Command) -> Command {
@@ -100,66 +90,28 @@ pub(super) fn set(given: &ArgMatches, is_quiet: bool) {
     let options = TableOptions { guess: true, positive_label, complete: needed, tell: Some(tell) };
     // There is one command a process.
     let _ = OPTIONS.set(Arc::new(options));
-    let mut told = told();
-    (told.is_quiet, told.leaves_out) = (is_quiet, leaves_out);
-}
-
-/// How tables are read.
-pub(super) fn options() -> &'static Arc<TableOptions> {
-    OPTIONS.get_or_init(Arc::default)
-}
-
-/// The options again, for a command that reads the same table.
-pub(super) fn arguments() -> Vec<String> {
-    let options = options();
-    let positive =
-        options.positive_label.iter().flat_map(|label| ["--positive-label".to_owned(), label.clone()]);
-    positive.chain((!options.complete.is_empty()).then(|| "--drop-missing".to_owned())).collect()
-}
-
-fn told() -> std::sync::MutexGuard<'static, Told> {
-    TOLD.lock().unwrap_or_else(PoisonError::into_inner)
+    notes::begin(is_quiet, leaves_out);
 }
 
 /// Tells it on standard error, once.
 fn tell(note: &TableNote) {
-    let mut told = told();
-    if told.notes.contains(note) {
-        return;
-    }
-    told.notes.push(note.clone());
-    if !told.is_quiet {
+    if notes::is_to_be_told(note) {
         // Nothing is left to be told when standard error is closed.
         let _ = writeln!(stderr(), "note: {note}");
     }
 }
 
-/// What was left out of tables, in sentences.
-pub(super) fn left_out() -> Vec<String> {
-    let is_left_out = |note: &&TableNote| matches!(note, TableNote::LeftOut { .. });
-    told().notes.iter().filter(is_left_out).map(|note| format!("{note}.")).collect()
+/// How tables are read.
+pub(crate) fn options() -> &'static Arc<TableOptions> {
+    OPTIONS.get_or_init(Arc::default)
 }
 
-/// Adds what was told to the object that a command prints, if anything was.
-pub(super) fn add_to(value: &mut Value) {
-    let told = told();
-    let Some(object) = value.as_object_mut() else { return };
-    if told.leaves_out {
-        let left_out = told.notes.iter().filter_map(|note| match note {
-            TableNote::LeftOut { file, rows, of } => Some(json!({"file": file, "rows": rows, "of": of})),
-            _ => None,
-        });
-        object.insert("left_out".into(), left_out.collect());
-    }
-    if !told.notes.is_empty() {
-        object.insert("notes".into(), told.notes.iter().map(ToString::to_string).collect());
-    }
-}
-
-/// Whether something is to be added.
-pub(super) fn has_told() -> bool {
-    let told = told();
-    told.leaves_out || !told.notes.is_empty()
+/// The options again, for a command that reads the same table.
+pub(crate) fn arguments() -> Vec<String> {
+    let options = options();
+    let positive =
+        options.positive_label.iter().flat_map(|label| ["--positive-label".to_owned(), label.clone()]);
+    positive.chain((!options.complete.is_empty()).then(|| "--drop-missing".to_owned())).collect()
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::asked::words;
 use crate::cli::error::Error;
+use crate::cli::notes::left_out;
 use crate::cli::options::ReportedOptions;
 use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{NamedArtifact, Reported};
-use crate::cli::tables::left_out;
 
 /// With this many drawn rows in all, resampling takes a few seconds.
 const DRAWS: usize = 100_000_000;
