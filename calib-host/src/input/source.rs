@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use super::unusual::dialect;
-use super::unusual::gaps::leave_out;
 use super::unusual::options::TableOptions;
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
 
@@ -73,23 +72,6 @@ impl Source {
     pub fn read_all(paths: &[&Path], watch: Watch<'_>) -> Result<Vec<Self>, FileError> {
         Self::check_paths(paths)?;
         paths.iter().map(|path| Self::read(path, watch)).collect()
-    }
-
-    /// Reads several files as [`Source::read_all`], of which the tables are read so. Rows that lack a value in one of them, if such are to
-    /// be left out, are left out of all.
-    ///
-    /// # Errors
-    ///
-    /// As [`Source::read_all`].
-    pub fn read_all_with(
-        paths: &[&Path],
-        options: &Arc<TableOptions>,
-        watch: Watch<'_>,
-    ) -> Result<Vec<Self>, FileError> {
-        let sources = Self::read_all(paths, watch)?;
-        let mut sources: Vec<Self> = sources.into_iter().map(|source| source.with_options(options)).collect();
-        leave_out(&mut sources);
-        Ok(sources)
     }
 
     /// The same file, of which the tables are read so.

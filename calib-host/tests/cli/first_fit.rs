@@ -65,7 +65,7 @@ fn an_epsilon_is_kept_or_refused_with_what_it_takes() {
     let planned = place.json(&format!("calib plan --n {needed} --epsilon 0.01 --json"));
     assert!(planned.to_string().contains("\"bins\":2"), "{planned}");
     for (options, word) in [
-        ("--epsilon 5%", "epsilon is a deviation between 0 and 1"),
+        ("--epsilon 500%", "epsilon is a deviation between 0 and 1"),
         ("--epsilon 0.1 --bins 5", "cannot be used with"),
         ("--epsilon 0.1 --method isotonic", "--epsilon chooses the bins of umd"),
         ("--epsilon 0.1 --alpha 0", "alpha is 0.0"),

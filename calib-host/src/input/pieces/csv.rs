@@ -192,7 +192,7 @@ mod tests {
         let numbers = table.numbers("a").map_err(text).map(|column| {
             (0..column.len()).map(|row| (column.at(row), column.values[row].to_bits())).collect()
         });
-        let labels = table.labels("b").map_err(text).map(|column| {
+        let labels = table.classes("b").map_err(text).map(|column| {
             (0..column.len()).map(|row| (column.at(row), column.values[row].cast_unsigned())).collect()
         });
         [numbers, labels]
@@ -222,7 +222,7 @@ mod tests {
             let whole_wanted = if all { Wanted::All } else { Wanted::Only(&["a", "b"]) };
             let whole =
                 Source::from_bytes(&path, text).and_then(|source| Table::read_wanted(&source, whole_wanted));
-            // As a part: what is said of all labels, and of all gaps, needs all rows.
+            // As a part: how many gaps there are is told of all rows.
             let whole = whole.map(|table| table.read_as(Reading::default()));
             let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
             let named = vec![("a".to_owned(), uses[0]), ("b".to_owned(), uses[1])];

@@ -1,11 +1,12 @@
 //! Rows that lack a value: counted, or left out.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::options::TableNote;
+use super::options::{TableNote, TableOptions};
 use super::usual;
-use crate::files::Problem;
+use crate::files::{FileError, Problem, Watch};
 use crate::input::cell::TableCell;
 use crate::input::matrix::incomplete_rows;
 use crate::input::source::Source;
@@ -56,8 +57,27 @@ impl Table {
     }
 }
 
+impl Source {
+    /// Reads several files as [`Source::read_all`], of which the tables are read so. Rows that lack a value in one of them, if such are to
+    /// be left out, are left out of all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read_all`].
+    pub fn read_all_with(
+        paths: &[&Path],
+        options: &Arc<TableOptions>,
+        watch: Watch<'_>,
+    ) -> Result<Vec<Self>, FileError> {
+        let sources = Self::read_all(paths, watch)?;
+        let mut sources: Vec<Self> = sources.into_iter().map(|source| source.with_options(options)).collect();
+        leave_out(&mut sources);
+        Ok(sources)
+    }
+}
+
 /// Finds the rows of files that belong together in which one of them lacks a value, and leaves them out of all.
-pub(in crate::input) fn leave_out(sources: &mut [Source]) {
+fn leave_out(sources: &mut [Source]) {
     if !sources.iter().all(|source| source.options().leaves_out()) {
         return;
     }
