@@ -44,13 +44,16 @@ pub(super) struct Piece {
     pub(super) line: u64,
 }
 
+/// Where the last record that is there as a whole ends.
+pub(super) type Border = Box<dyn Fn(&[u8]) -> usize + Send + Sync>;
+
 /// Cuts a file into pieces between records.
 pub(super) struct Splitter {
     pub(super) path: Place,
     pub(super) file: File,
     pub(super) piece_len: usize,
     /// Where the last record that is there as a whole ends; 0 if there is none.
-    pub(super) border: Box<dyn Fn(&[u8]) -> usize + Send + Sync>,
+    pub(super) border: Border,
     /// What was read of the next piece.
     pub(super) start: Vec<u8>,
     /// The line on which that begins.
