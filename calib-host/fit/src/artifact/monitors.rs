@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn classes_are_monitored_one_by_one() {
         let row = |i: usize| {
-            let prob = if i % 2 == 0 { 0.6 } else { 0.5 + i as f32 / 1024.0 };
+            let prob = if i.is_multiple_of(2) { 0.6 } else { 0.5 + i as f32 / 1024.0 };
             let mut row = [(1.0 - prob) / 2.0; 3];
             row[i % 2] = prob;
             row
