@@ -12,6 +12,9 @@ use crate::artifact::{PyArtifact, takes};
 use crate::errors::{MismatchError, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 
+/// Probabilities and, where they were asked for, bins.
+type ProbsAndBins<'py> = (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u16>>>);
+
 /// Probabilities row by row, NaN where there is none, and the classes that they are of if not all.
 pub(crate) struct Calibrated {
     pub(crate) probs: Vec<f32>,
@@ -62,7 +65,7 @@ pub(crate) fn apply<'py>(
     scores: &Bound<'py, PyAny>,
     classes: Option<usize>,
     seed: u64,
-) -> PyResult<(Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u16>>>)> {
+) -> PyResult<ProbsAndBins<'py>> {
     let numbers = Numbers::of(scores)?;
     let (kind, values) = (Kind::named(kind)?, numbers.borrowed()?);
     let stored = &*artifact.get().stored;

@@ -29,7 +29,6 @@ struct How {
 }
 
 impl How {
-    #[expect(clippy::too_many_arguments, reason = "one for each word of Python's")]
     fn new(
         binning: &str,
         n_bins: usize,
