@@ -43,6 +43,7 @@ pub struct Monitoring {
 /// Bins of uniform mass, whose edges are order statistics of the calibration scores that were chosen without the labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorBins {
+    kind: ScoreKind,
     /// How many gaps between calibration scores each bin has.
     gaps: Vec<u32>,
     /// The inner edges as keys.
@@ -63,7 +64,7 @@ pub enum MonitorError {
         "scores in {0} tie, so that nothing is known of how new ones fall: only scores in f32 have monitors"
     )]
     Encoding(ScoreEncoding),
-    /// Weights or groups of the calibration points say nothing of how new ones fall.
+    /// Weights of the calibration points say nothing of how new ones fall.
     #[error("the gaps between weighted calibration scores are not equally likely")]
     Weighted,
     /// The bins of the tables depend on the labels.
@@ -72,6 +73,12 @@ pub enum MonitorError {
     /// Bins of their own are of one score, and there are several tables.
     #[error("monitors with bins of their own are of one score")]
     Reduction,
+    /// The bins are of another kind of score than the fit.
+    #[error("the monitor's bins are of {0}, and the fit is of {1}")]
+    Kind(ScoreKind, ScoreKind),
+    /// An edge is no `f32`: the bins were made of scores that no device produces.
+    #[error("edge {0} of the monitor's bins is not an f32: take scores as the device sees them")]
+    Edge(f64),
     /// An alarm would take no evidence.
     #[error("a false alarm in one life of {0} is no rare one: at least 2 are needed")]
     Rarity(u32),
@@ -95,19 +102,24 @@ impl MonitorBins {
     ///
     /// # Errors
     ///
-    /// With scores that tie at an edge, fewer than 2 bins, or fewer points than two a bin.
+    /// With scores that tie at an edge, an edge that is no `f32`, fewer than 2 bins, or fewer points than two a bin.
     pub fn of(data: &BinaryData, bins: usize) -> Result<Self, MonitorError> {
         let fit = fit_binary(data, &BinaryMethod::Umd(Umd::new(bins)), 0.5)?;
         let Some(FittedTable { model: Model::Steps(model), .. }) = fit.tables.into_iter().flatten().next()
         else {
             return Err(MonitorError::Bins);
         };
-        let key = |edge: &f64| match data.kind() {
-            ScoreKind::Probability => Score::new(*edge as f32).map(Score::to_bits).ok(),
-            ScoreKind::Margin => Margin::new(*edge as f32).map(Margin::key).ok(),
+        let key = |edge: &f64| {
+            // A rounded edge would be no order statistic.
+            let single = Some(*edge as f32).filter(|single| f64::from(*single) == *edge);
+            let key = single.and_then(|single| match data.kind() {
+                ScoreKind::Probability => Score::new(single).map(Score::to_bits).ok(),
+                ScoreKind::Margin => Margin::new(single).map(Margin::key).ok(),
+            });
+            key.ok_or(MonitorError::Edge(*edge))
         };
-        let edges: Option<Vec<u32>> = model.edges.iter().map(key).collect();
-        Ok(Self { gaps: gaps(&model)?, edges: edges.ok_or(MonitorError::Bins)? })
+        let edges = model.edges.iter().map(key).collect::<Result<_, _>>()?;
+        Ok(Self { kind: data.kind(), gaps: gaps(&model)?, edges })
     }
 
     /// Returns how many gaps between calibration scores each bin has.
@@ -141,6 +153,7 @@ impl Monitoring {
         }
         match &self.bins {
             Some(_) if fit.tables.len() != 1 => Err(MonitorError::Reduction),
+            Some(bins) if bins.kind != fit.scores => Err(MonitorError::Kind(bins.kind, fit.scores)),
             Some(bins) => Ok(vec![bins.gaps.clone()]),
             None => gaps_of_tables(fit),
         }
@@ -187,7 +200,8 @@ mod tests {
     use super::*;
     use crate::artifact::{ArtifactOptions, CompileError, artifact_bytes};
     use crate::binary::Isotonic;
-    use crate::data::{VectorKind, Vectors};
+    use crate::data::{VectorKind, Vectors, WeightedData};
+    use crate::fit::fit_weighted;
     use crate::reduction::{Problems, ReductionOptions, fit_reduction};
 
     fn monitored(fit: &Fit, monitors: Monitoring) -> Result<Vec<u8>, CompileError> {
@@ -238,6 +252,28 @@ mod tests {
         assert_eq!(refused(&codes, Monitoring::default()), MonitorError::Encoding(encoding));
     }
 
+    #[test]
+    fn bins_are_those_of_scores_on_the_device() {
+        let spread = data((0..120).map(|i| f64::from(i) / 128.0));
+        let fit = fit_binary(&spread, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
+        let labels: Vec<bool> = (0..120).map(|row| row % 3 == 0).collect();
+        let margins = BinaryData::of_margins((0..120).map(f64::from).collect(), labels.clone()).unwrap();
+        let bins = Some(MonitorBins::of(&margins, 4).unwrap());
+        let kinds = MonitorError::Kind(ScoreKind::Margin, ScoreKind::Probability);
+        assert_eq!(refused(&fit, Monitoring { bins, ..Monitoring::default() }), kinds);
+        // A hundredth is no f32.
+        let exact = BinaryData::new((0..120).map(|i| f64::from(i) / 300.0).collect(), labels).unwrap();
+        assert!(matches!(MonitorBins::of(&exact, 4), Err(MonitorError::Edge(_))));
+
+        let rows: Vec<_> = (0..120).map(|i| (f64::from(i) / 128.0, 1.5, i % 3 == 0)).collect();
+        let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+        let weighted = fit_weighted(&WeightedData::new(&rows).unwrap(), &isotonic, 0.1).unwrap();
+        let bins = Some(MonitorBins::of(&spread, 4).unwrap());
+        let monitors = Monitoring { bins, ..Monitoring::default() };
+        assert!(monitored(&fit, monitors.clone()).is_ok());
+        assert_eq!(refused(&weighted, monitors), MonitorError::Weighted);
+    }
+
     /// Under a reduction a class with ties is not monitored, and the others are.
     #[test]
     fn classes_are_monitored_one_by_one() {
@@ -257,7 +293,7 @@ mod tests {
         let monitors = artifact.monitors().unwrap();
         let gaps = [0, 1, 2].map(|class| monitors.reference(class).map(|reference| reference.gaps()));
         assert_eq!(gaps, [None, Some(201), None]);
-        let bins = Some(MonitorBins { gaps: vec![5, 5], edges: vec![7] });
+        let bins = Some(MonitorBins { kind: ScoreKind::Probability, gaps: vec![5, 5], edges: vec![7] });
         assert_eq!(refused(&fit, Monitoring { bins, ..Monitoring::default() }), MonitorError::Reduction);
     }
 

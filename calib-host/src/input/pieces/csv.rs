@@ -157,6 +157,7 @@ mod tests {
 
     use super::*;
     use crate::input::ColumnUse;
+    use crate::input::pieces::text::tests::{columns, joined};
     use crate::input::source::Source;
     use crate::input::table::Wanted;
 
@@ -184,32 +185,11 @@ mod tests {
         })
     }
 
-    /// What columns hold, row by row with the places, or why they do not.
-    type Read = Result<Vec<(Place, u64)>, String>;
-
-    fn columns(table: &Table) -> [Read; 2] {
-        let text = |error: FileError| error.to_string();
-        let numbers = table.numbers("a").map_err(text).map(|column| {
-            (0..column.len()).map(|row| (column.at(row), column.values[row].to_bits())).collect()
-        });
-        let labels = table.classes("b").map_err(text).map(|column| {
-            (0..column.len()).map(|row| (column.at(row), column.values[row].cast_unsigned())).collect()
-        });
-        [numbers, labels]
-    }
-
     /// The text of all columns that were read, row by row.
     fn shown(table: &Table) -> Vec<Vec<String>> {
         let shown = table.shown(table.cells(0));
         let line = |row| shown.record(row).map(std::borrow::Cow::into_owned).collect();
         (0..table.cells(0)).map(line).collect()
-    }
-
-    /// The columns of two pieces after each other: the first fault counts.
-    fn joined(front: Read, back: Read) -> Read {
-        let mut front = front?;
-        front.extend(back?);
-        Ok(front)
     }
 
     proptest! {

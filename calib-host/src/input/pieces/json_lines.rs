@@ -150,6 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::input::pieces::text::tests::{columns, joined};
     use crate::input::source::Source;
 
     /// Lines of a first object with all columns, and others: with fields in any order, missing ones, and faults of rows. Those of columns
@@ -179,26 +180,6 @@ mod tests {
             let text = format!("{mark}{{\"a\": 0.5, \"b\": 1, \"c\": 2}}\n{lines}");
             (if ends { &text[..] } else { text.trim_end() }).as_bytes().to_vec()
         })
-    }
-
-    /// What columns hold, row by row with the places, or why they do not.
-    type Read = Result<Vec<(Place, u64)>, String>;
-
-    fn columns(table: &Table) -> [Read; 2] {
-        let text = |error: FileError| error.to_string();
-        let numbers = table.numbers("a").map_err(text).map(|column| {
-            (0..column.len()).map(|row| (column.at(row), column.values[row].to_bits())).collect()
-        });
-        let labels = table.classes("b").map_err(text).map(|column| {
-            (0..column.len()).map(|row| (column.at(row), column.values[row].cast_unsigned())).collect()
-        });
-        [numbers, labels]
-    }
-
-    fn joined(front: Read, back: Read) -> Read {
-        let mut front = front?;
-        front.extend(back?);
-        Ok(front)
     }
 
     proptest! {

@@ -157,3 +157,31 @@ impl Splitter {
 pub(super) fn line_feeds(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
+
+/// What the tests of each kind of text compare.
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// What columns hold, row by row with the places, or why they do not.
+    pub(in crate::input::pieces) type Read = Result<Vec<(Place, u64)>, String>;
+
+    /// The numbers of column `a` and the classes of column `b`.
+    pub(in crate::input::pieces) fn columns(table: &Table) -> [Read; 2] {
+        let text = |error: FileError| error.to_string();
+        let numbers = table.numbers("a").map_err(text).map(|column| {
+            (0..column.len()).map(|row| (column.at(row), column.values[row].to_bits())).collect()
+        });
+        let labels = table.classes("b").map_err(text).map(|column| {
+            (0..column.len()).map(|row| (column.at(row), column.values[row].cast_unsigned())).collect()
+        });
+        [numbers, labels]
+    }
+
+    /// The columns of two pieces after each other: the first fault counts.
+    pub(in crate::input::pieces) fn joined(front: Read, back: Read) -> Read {
+        let mut front = front?;
+        front.extend(back?);
+        Ok(front)
+    }
+}

@@ -117,39 +117,31 @@ impl<'p> Distinct<'p> {
 
     /// The groups in these ascending places.
     pub(super) fn at_places(&self, places: &[usize]) -> Vec<Group> {
-        let part = |place: &usize| self.below.partition_point(|below| below.probs <= *place) - 1;
-        let of_part = |places: &[usize]| {
-            let number = part(&places[0]);
-            let (mut place, mut found) = (self.below[number].probs, Vec::with_capacity(places.len()));
-            self.part(number, |groups| {
-                groups.each(|group| {
-                    let wanted = &places[found.len()..];
-                    found.extend(wanted.iter().take_while(|wanted| **wanted == place).map(|_| group));
-                    place += 1;
-                });
-            });
-            found
-        };
-        let by_part: Vec<&[usize]> = places.chunk_by(|a, b| part(a) == part(b)).collect();
-        by_part.into_par_iter().flat_map_iter(of_part).collect()
+        let places: Vec<u64> = places.iter().map(|place| *place as u64).collect();
+        self.at(&places, |below| below.probs as u64, |_| 1)
     }
 
     /// The groups that the rows of this rank, from 0 on, in the order of probabilities belong to; the ranks ascend.
     pub(super) fn at_ranks(&self, ranks: &[u64]) -> Vec<Group> {
-        let part = |rank: &u64| self.below.partition_point(|below| below.n <= *rank) - 1;
-        let of_part = |ranks: &[u64]| {
-            let number = part(&ranks[0]);
-            let (mut below, mut found) = (self.below[number].n, Vec::with_capacity(ranks.len()));
-            self.part(number, |groups| {
+        self.at(ranks, |below| below.n, |group| group.n)
+    }
+
+    /// The groups that these ascending numbers belong to, where each group has so many numbers, and so many are below a part.
+    fn at(&self, wanted: &[u64], below: fn(&Below) -> u64, of_group: fn(&Group) -> u64) -> Vec<Group> {
+        let part = |number: &u64| self.below.partition_point(|part| below(part) <= *number) - 1;
+        let of_part = |wanted: &[u64]| {
+            let place = part(&wanted[0]);
+            let (mut passed, mut found) = (below(&self.below[place]), Vec::with_capacity(wanted.len()));
+            self.part(place, |groups| {
                 groups.each(|group| {
-                    below += group.n;
-                    let wanted = &ranks[found.len()..];
-                    found.extend(wanted.iter().take_while(|rank| **rank < below).map(|_| group));
+                    passed += of_group(&group);
+                    let left = &wanted[found.len()..];
+                    found.extend(left.iter().take_while(|number| **number < passed).map(|_| group));
                 });
             });
             found
         };
-        let by_part: Vec<&[u64]> = ranks.chunk_by(|a, b| part(a) == part(b)).collect();
+        let by_part: Vec<&[u64]> = wanted.chunk_by(|a, b| part(a) == part(b)).collect();
         by_part.into_par_iter().flat_map_iter(of_part).collect()
     }
 
