@@ -47,6 +47,7 @@ mod npz;
 mod pieces;
 mod read;
 mod rows;
+mod shown;
 mod source;
 mod table;
 mod unusual;
@@ -64,7 +65,8 @@ pub use matrix::{is_matrix, vectors, vectors_named};
 pub use pieces::{
     BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
 };
+pub use shown::Shown;
 pub use source::{Source, sha256};
-pub use table::{Shown, Table};
+pub use table::Table;
 pub use unusual::options::{TableNote, TableOptions};
 pub use weights::{Sample, counted_data, weighted_data};

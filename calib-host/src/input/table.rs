@@ -1,6 +1,5 @@
 //! Columns by name, whatever the format.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +7,7 @@ use calib_fit::data::ScoreKind;
 
 use super::cell::{Span, TableCell};
 use super::column::Column;
-use super::column_kind::{ColumnKind, ShownCell};
+use super::column_kind::ColumnKind;
 use super::rows::Rows;
 use super::source::Source;
 use super::unusual::labels::labels_of_two;
@@ -25,7 +24,7 @@ use crate::files::{FileError, Place, Problem};
 #[derive(Clone, Debug)]
 pub struct Table {
     file: Place,
-    columns: Vec<NamedColumn>,
+    pub(super) columns: Vec<NamedColumn>,
     /// What the spans of the cells point into.
     text: String,
     /// Where its rows are.
@@ -55,7 +54,7 @@ impl Reading {
 #[derive(Clone, Debug)]
 pub(super) struct NamedColumn {
     pub(super) name: String,
-    kind: ColumnKind,
+    pub(super) kind: ColumnKind,
     pub(super) content: ColumnContent,
 }
 
@@ -241,14 +240,6 @@ impl Table {
         }
     }
 
-    /// The columns that can be shown as text beside `rows` rows: lists and the like cannot, nor arrays of another
-    /// length that happen to be in the same archive. [`Shown::left_out`] names those.
-    pub fn shown(&self, rows: usize) -> Shown<'_> {
-        let can_be_shown = |column: &&NamedColumn| column.content.len() == Some(rows);
-        let (columns, left_out) = self.columns.iter().partition(can_be_shown);
-        Shown { table: self, columns, left_out }
-    }
-
     /// A column of values, all at once if it is typed and has nothing to refuse, or else cell by cell.
     fn column<'t, T>(
         &'t self,
@@ -402,82 +393,6 @@ fn is_float(cell: TableCell<Span>) -> bool {
 
 fn is_integer(cell: TableCell<Span>) -> bool {
     matches!(cell, TableCell::Integer(_) | TableCell::Unsigned(_) | TableCell::Bool(_))
-}
-
-/// The columns of a table that can be shown as text.
-#[derive(Clone, Debug)]
-pub struct Shown<'t> {
-    table: &'t Table,
-    columns: Vec<&'t NamedColumn>,
-    left_out: Vec<&'t NamedColumn>,
-}
-
-impl<'t> Shown<'t> {
-    /// Their names.
-    pub fn header(&self) -> impl Iterator<Item = &'t str> {
-        self.columns.iter().map(|column| column.name.as_str())
-    }
-
-    /// The names of the columns that are not among them.
-    pub fn left_out(&self) -> impl Iterator<Item = &'t str> {
-        self.left_out.iter().map(|column| column.name.as_str())
-    }
-
-    /// The number of columns.
-    pub fn width(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// The place of the column that [`Table::numbers`] finds under this name.
-    pub fn place(&self, name: &str) -> Option<usize> {
-        let is_only = self.table.is_lone_array();
-        let found = self.table.find(name).ok();
-        self.columns
-            .iter()
-            .position(|column| is_only || found.is_some_and(|found| std::ptr::eq(found, *column)))
-    }
-
-    /// What the cells of a column are.
-    pub fn kind(&self, column: usize) -> ColumnKind {
-        self.columns[column].kind
-    }
-
-    /// A cell as it is in the file.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many columns or rows.
-    pub fn cell(&self, column: usize, row: usize) -> ShownCell<'t> {
-        match Self::table_cell(self.table, self.columns[column], row) {
-            TableCell::Missing => ShownCell::Missing,
-            TableCell::Raw(text) | TableCell::Text(text) => ShownCell::Text(text),
-            TableCell::Number(text) => ShownCell::Number(text),
-            TableCell::Bool(value) => ShownCell::Bool(value),
-            TableCell::F32(value) => ShownCell::F32(value),
-            TableCell::F64(value) => ShownCell::F64(value),
-            TableCell::Integer(value) => ShownCell::Integer(value),
-            TableCell::Unsigned(value) => ShownCell::Unsigned(value),
-        }
-    }
-
-    /// The text of their cells in a row. Text is as it is in the file; a float has the digits that give it back.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many rows.
-    pub fn record(&self, row: usize) -> impl Iterator<Item = Cow<'t, str>> {
-        self.columns.iter().map(move |column| Self::table_cell(self.table, column, row).text())
-    }
-
-    fn table_cell(table: &'t Table, column: &'t NamedColumn, row: usize) -> TableCell<&'t str> {
-        match &column.content {
-            ColumnContent::Typed(values) => values.cell(row),
-            ColumnContent::Cells(cells) => table.resolve(cells[row]),
-            ColumnContent::Unusable(_) | ColumnContent::NotRead => {
-                unreachable!("only columns with cells are shown")
-            }
-        }
-    }
 }
 
 /// What the readers of the formats fill a table with.
