@@ -50,7 +50,7 @@ pub use calib_fit::{
     apply_vectors, artifact_bytes, fit_binary, fit_joint, fit_top_label, joint_artifact_bytes,
 };
 pub use calib_fit::{
-    adjust, apply, artifact, assess, binary, compare, data, decide, error, fit, guarantee, joint, operating,
-    points, reduction, sets, stats,
+    adjust, apply, artifact, assess, binary, compare, data, decide, error, fit, fleet, guarantee, joint,
+    operating, points, reduction, sets, stats,
 };
 pub use files::{read_artifact, write_file};

@@ -80,8 +80,8 @@ impl<'a> Reference<'a> {
         self.total
     }
 
-    /// Returns the gaps of each bin.
-    pub(super) fn each(&self) -> impl Iterator<Item = u32> {
+    /// Returns the gaps of each bin, from the lowest scores on.
+    pub fn each(&self) -> impl Iterator<Item = u32> + 'a {
         self.gaps.iter().copied()
     }
 

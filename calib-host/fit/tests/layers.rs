@@ -6,7 +6,7 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
     "stats",
     "error",
     "points",
@@ -24,6 +24,7 @@ const ROOMS: [&str; 17] = [
     "assess",
     "decide",
     "compare",
+    "fleet",
 ];
 
 fn sources() -> Sources {

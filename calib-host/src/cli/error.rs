@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use calib_host::FitError;
 use calib_host::adjust::AdjustError;
-use calib_host::artifact::{CompileError, RuleError};
+use calib_host::artifact::{CompileError, MonitorError, RuleError};
 use calib_host::data::DataError;
 use calib_host::device::probe::{AccessError, FlashError};
 use calib_host::device::serial::DeviceError;
@@ -13,6 +13,7 @@ use calib_host::device::serial::DeviceError;
 use calib_host::draw::PngError;
 use calib_host::export::ExportError;
 use calib_host::files::{FileError, OutputError, Place, Problem, RandomError};
+use calib_host::fleet::FleetError;
 use calib_host::operating::OperatingError;
 use calib_host::report::PageError;
 use calib_host::sets::SetError;
@@ -65,6 +66,14 @@ pub(crate) enum Error {
     /// The fit has no form that a device can run.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// Counters are not those of the calibrator.
+    #[error("{place}: {cause}")]
+    Fleet {
+        /// Whose.
+        place: Box<Place>,
+        /// Why not.
+        cause: FleetError,
+    },
     /// The artefact has no form as source code.
     #[error(transparent)]
     Export(#[from] ExportError),
@@ -149,6 +158,7 @@ impl Error {
             Self::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => 1,
             Self::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => 1,
             Self::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => 2,
+            Self::Fleet { cause: FleetError::NoMonitors | FleetError::Calibrator { .. }, .. } => 1,
             Self::Usage(_) | Self::Data(_) | Self::Export(_) | Self::Page(_) => 2,
             #[cfg(feature = "png")]
             Self::Png(_) => 2,
@@ -158,8 +168,11 @@ impl Error {
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Promise { cause, .. } if cause.is_about_options() => 2,
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
+            // Ties are of the data; the others are of what was asked.
+            Self::Compile(CompileError::Monitors(cause)) if *cause != MonitorError::Ties => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
+            Self::Fleet { .. } => 3,
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
             Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,

@@ -6,13 +6,14 @@ use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::UpdateRefusal;
 use calib_core::{ClassifierId, ParseError};
 use calib_host::FitError;
-use calib_host::artifact::{CodesError, CompileError};
+use calib_host::artifact::{CodesError, CompileError, MonitorError};
 use calib_host::decide::{ActionsError, CostError};
 use calib_host::device::probe::{AccessError, FlashError, Rejection};
 use calib_host::device::serial::DeviceError;
 use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_host::export::ExportError;
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
+use calib_host::fleet::FleetError;
 use calib_host::operating::OperatingError;
 
 use crate::cli::error::{Error, PromiseError};
@@ -26,13 +27,32 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::File(error) => of_file(error),
         Error::Fit { cause, .. } => of_fit(cause),
         Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
+        Error::Compile(CompileError::Monitors(cause)) => of_monitors(cause),
         Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
+        Error::Fleet { cause: FleetError::NoMonitors, .. } => {
+            Some("fit it with --monitor, so that devices and this command have what to compare with".into())
+        }
         Error::Export(cause) => of_export(cause),
         Error::Output(error) => of_output(error),
         Error::Device(error) => of_device(error),
         Error::Flash(error) => of_flash(error),
         _ => None,
     }
+}
+
+/// What to do where there is nothing that monitors could compare with.
+fn of_monitors(error: &MonitorError) -> Option<String> {
+    Some(match error {
+        MonitorError::NeedsBins(_) => {
+            "add --monitor-bins with a number that is set without a look at the labels, such as 10".into()
+        }
+        MonitorError::Ties => "take scores with more digits, or fewer bins; or leave --monitor out".into(),
+        MonitorError::Encoding(_) | MonitorError::Weighted => "leave --monitor out".into(),
+        MonitorError::Reduction => {
+            "leave --monitor-bins out, and take --method umd, whose bins the monitors then have".into()
+        }
+        _ => return None,
+    })
 }
 
 /// What to do where points are too few.

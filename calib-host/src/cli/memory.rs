@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_host::artifact::Monitoring;
 use calib_host::data::{CodeVectors, DataError, RowsHash, WeightedData};
 use calib_host::files::Place;
 use calib_host::input::Sample;
@@ -175,6 +176,7 @@ struct Attempted {
     rows: RowsHash,
     warnings: Warnings,
     chosen: Option<Chosen>,
+    monitors: Option<Monitoring>,
 }
 
 impl FitRequest {
@@ -236,18 +238,18 @@ impl FitRequest {
                 self.reduced_codes(vectors?, encoding, rows, problems)?
             }
         };
-        let Attempted { fit, rows, warnings, chosen } = attempted;
+        let Attempted { fit, rows, warnings, chosen, monitors } = attempted;
         let fit = if written.is_compact() { fit.compacted()? } else { fit };
         let fit = written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
-        let bytes = artifact_bytes(&fit, &self.written_of(rows))?;
+        let bytes = artifact_bytes(&fit, &self.written_of(rows, monitors))?;
         let name = |table: usize| fit.table_name(table);
         let uncalibrated = fit.unfitted.iter().map(|one| (name(one.table), one.reason.to_string())).collect();
         Ok(fitted(&bytes, warnings, chosen, uncalibrated))
     }
 
-    fn written_of(&self, rows: RowsHash) -> calib_host::ArtifactOptions {
+    fn written_of(&self, rows: RowsHash, monitors: Option<Monitoring>) -> calib_host::ArtifactOptions {
         let sha256 = Sha256::digest(rows.to_bytes()).into();
-        self.0.written.artifact_options(sha256, rows, self.0.codes.direct_table)
+        self.0.written.artifact_options(sha256, rows, self.0.codes.direct_table, monitors)
     }
 
     /// Scores of class 1, which stand for codes if there is an encoding.
@@ -275,6 +277,7 @@ impl FitRequest {
         } else if let Sample::Points(data) = &sample {
             dependence = question_independence(data, None);
         }
+        let monitors = written.monitors.of_sample(&sample)?;
         let sample = if encoding.is_none() && written.is_compact() { sample.rounded() } else { sample };
         let fit = fit_sample((method, written), &sample, (kind, encoding), &place)?;
         let (fit, chosen) = fit.map_err(fit_error)?;
@@ -283,7 +286,7 @@ impl FitRequest {
         warnings.doubts.extend(doubt.into_iter().chain(dependence));
         let spread = sample.spread().map_err(fit_error)?;
         let fit = over_codes(fit.with_spreads([Some(spread)]), encoding)?;
-        Ok(Attempted { fit: self.of_clusters(fit, drawn, of_rows), rows: hash, warnings, chosen })
+        Ok(Attempted { fit: self.of_clusters(fit, drawn, of_rows), rows: hash, warnings, chosen, monitors })
     }
 
     /// A matrix of floats under a reduction.
@@ -293,6 +296,7 @@ impl FitRequest {
         reduction: calib_core::artifact::Reduction,
         rows: Rows<'_>,
     ) -> Result<Attempted, Error> {
+        let monitors = self.0.written.monitors.of_tables()?;
         let hash = vectors.rows_hash(rows.labels);
         let drawn = self.drawn(rows, |a, b| vectors.compare(a, b))?;
         let doubts = doubts_of_vectors(&vectors, rows.labels, drawn.is_some());
@@ -308,7 +312,7 @@ impl FitRequest {
         let fit = self.fit_problems(&problems)?;
         let warnings = Warnings { doubts, ..Warnings::default() };
         let fit = self.of_clusters(fit, drawn, rows.labels.len() as u64);
-        Ok(Attempted { fit, rows: hash, warnings, chosen: None })
+        Ok(Attempted { fit, rows: hash, warnings, chosen: None, monitors })
     }
 
     /// A matrix of codes under a reduction.
@@ -319,6 +323,7 @@ impl FitRequest {
         rows: Rows<'_>,
         problems: impl Fn(&CodeVectors, &[i64]) -> Result<Problems, DataError>,
     ) -> Result<Attempted, Error> {
+        let monitors = self.0.written.monitors.of_tables()?;
         let hash = vectors.rows_hash(rows.labels);
         let drawn = self.drawn(rows, |a, b| vectors.compare(a, b))?;
         let problems = match &drawn {
@@ -330,7 +335,7 @@ impl FitRequest {
         };
         let fit = over_codes(self.fit_problems(&problems)?, Some(encoding))?;
         let fit = self.of_clusters(fit, drawn, rows.labels.len() as u64);
-        Ok(Attempted { fit, rows: hash, warnings: Warnings::default(), chosen: None })
+        Ok(Attempted { fit, rows: hash, warnings: Warnings::default(), chosen: None, monitors })
     }
 
     fn fit_problems(&self, problems: &Problems) -> Result<Fit, Error> {
@@ -360,7 +365,7 @@ impl FitRequest {
             Some(_) => fit.of_clusters(n, self.0.method.seed()),
             None => fit,
         };
-        let bytes = joint_artifact_bytes(&fit, &self.written_of(hash))?;
+        let bytes = joint_artifact_bytes(&fit, &self.written_of(hash, None))?;
         let warnings = Warnings { doubts, ..Warnings::default() };
         Ok(fitted(&bytes, warnings, None, Vec::new()))
     }

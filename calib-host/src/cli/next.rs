@@ -19,7 +19,9 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
     }
     let given = Given(given);
     let mut err = stderr();
-    for path in ["output", "svg"].iter().filter_map(|id| given.path(id)).filter(|_| !TOLD.contains(&name)) {
+    for path in
+        ["output", "svg", "csv"].iter().filter_map(|id| given.path(id)).filter(|_| !TOLD.contains(&name))
+    {
         // A file that somebody has removed since is not worth a failure.
         let size = std::fs::metadata(&path).map(|file| format!(", {} bytes", file.len())).unwrap_or_default();
         writeln!(err, "wrote {}{size}", path.display())?;

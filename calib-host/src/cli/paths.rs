@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use crate::cli::error::Error;
 
 /// The options that name outputs; every other path is an input.
-const OUTPUTS: [&str; 2] = ["output", "svg"];
+const OUTPUTS: [&str; 3] = ["output", "svg", "csv"];
 
 /// Refuses a command that would write where it reads, whatever the command.
 pub(super) fn check(matches: &ArgMatches) -> Result<(), Error> {

@@ -26,8 +26,8 @@
 //! Nothing that a file says is believed before it is checked: what is unpacked is limited to
 //! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
 //!
-//! This room makes data of files: it knows [`files`](crate::files), and of the fitting the kinds of data, and the costs of
-//! decisions.
+//! This room makes data of files: it knows [`files`](crate::files), and of the fitting the kinds of data, the costs of
+//! decisions and the counters of devices.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -37,6 +37,7 @@ mod codes;
 mod column;
 mod column_kind;
 mod costs;
+mod counters;
 mod csv;
 mod guard;
 mod json_lines;
@@ -59,6 +60,7 @@ pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use column_kind::{ColumnKind, ShownCell};
 pub use costs::{Costs, read_costs};
+pub use counters::read_counters;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
 

@@ -24,7 +24,7 @@ pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
 }
 
 fn name(kind: u16) -> &'static str {
-    const NAMES: [(SectionKind, &str); 20] = [
+    const NAMES: [(SectionKind, &str); 24] = [
         (SectionKind::Header, "header"),
         (SectionKind::Tables, "tables"),
         (SectionKind::RandomizedSteps, "tables with random words"),
@@ -43,6 +43,10 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::ScoreRanges, "range of the calibration scores"),
         (SectionKind::DirectTable, "the bin of every code"),
         (SectionKind::Decision, "decision rule"),
+        (SectionKind::OperatingPoints, "operating points"),
+        (SectionKind::PredictionSets, "prediction sets"),
+        (SectionKind::Groups, "names of groups"),
+        (SectionKind::Monitors, "what monitors compare with"),
         (SectionKind::Counter, "counter"),
         (SectionKind::Signature, "signature"),
     ];

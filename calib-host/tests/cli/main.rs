@@ -22,6 +22,7 @@ mod evidence;
 mod export;
 mod first_fit;
 mod flaws;
+mod fleet;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
@@ -31,6 +32,7 @@ mod joint;
 mod margins;
 mod methods;
 mod mistaken_kind;
+mod monitors;
 mod next;
 mod npy;
 mod outputs;

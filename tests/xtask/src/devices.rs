@@ -64,8 +64,9 @@ pub(crate) struct Measure(());
 impl Measure {
     pub(crate) fn build() -> Result<Self> {
         let whole = ["--workspace", "--all-features", "--bin", "calib-measure", "--bin", "calib"];
-        // With a test among them, dependencies have the features that they have for tests: they are built already.
-        run(cargo(&root()).args(["build", "--quiet", "--locked"]).args(whole).args(["--test", "e2e"]))?;
+        // With these tests among them, dependencies have the features and flags that they have for all tests: they are built already.
+        let tests = ["--test", "e2e", "--test", "layers"];
+        run(cargo(&root()).args(["build", "--quiet", "--locked"]).args(whole).args(tests))?;
         Ok(Self(()))
     }
 

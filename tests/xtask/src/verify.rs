@@ -153,7 +153,8 @@ fn devices(steps: &mut Steps) -> Result<()> {
     steps.step("static bounds of the stack", || measure(&["stack", "--check"]))?;
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
     steps.step("the same answers on every board, and for all inputs", || {
-        let whole = ["--test", "e2e", "--", "--include-ignored"];
+        // `layers` for the sake of its dependencies' flags, as for `Measure::build`.
+        let whole = ["--test", "e2e", "--test", "layers", "--", "--include-ignored"];
         run(cargo(&root)
             .args(["test", "--locked", "--workspace", "--all-features"])
             .args(whole)

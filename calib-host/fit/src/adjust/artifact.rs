@@ -82,7 +82,8 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
         before,
         |_| header,
         |writer, (kind, mandatory, payload)| {
-            if kind == SectionKind::Intervals as u16 {
+            // Scores of another prevalence are no draws from those that the monitors compare with.
+            if [SectionKind::Intervals as u16, SectionKind::Monitors as u16].contains(&kind) {
                 return Ok(());
             }
             if kind != table.form.section() as u16 {

@@ -5,6 +5,7 @@ use calib_core::vector::{CellScheme, CellTable, Joint, Projection, ScalingShape,
 use calib_core::{BinFlags, ScoreEncoding};
 
 use super::error::CompileError;
+use super::monitors::MonitorError;
 use super::options::ArtifactOptions;
 use super::sample::{SAMPLE_SECTION, SampleFacts};
 use super::write::written;
@@ -33,8 +34,11 @@ use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalin
 ///
 /// # Errors
 ///
-/// If a number has no `f32`, or the artefact would be larger than the format allows.
+/// If a number has no `f32`, monitors are asked for, or the artefact would be larger than the format allows.
 pub fn joint_artifact_bytes(fit: &JointFit, options: &ArtifactOptions) -> Result<Vec<u8>, CompileError> {
+    if options.monitors.is_some() {
+        return Err(MonitorError::Joint.into());
+    }
     let classes = u16::try_from(fit.classes).map_err(|_| WriteError::TooLarge)?;
     match &fit.model {
         JointModel::Scaling(model) => {

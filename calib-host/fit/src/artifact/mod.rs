@@ -41,4 +41,5 @@ pub use sample::{SAMPLE_SECTION, SampleFacts};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
 pub use vacuous::VacuousBins;
+pub(crate) use vacuous::values;
 pub(crate) use write::written;

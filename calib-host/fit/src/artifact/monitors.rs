@@ -70,6 +70,9 @@ pub enum MonitorError {
     /// The bins of the tables depend on the labels.
     #[error("the bins of {0} depend on the labels: monitors need bins of their own")]
     NeedsBins(Method),
+    /// A calibrator of whole vectors, which has no bins of a score.
+    #[error("a calibrator of whole vectors has no bins of a score, in which monitors count")]
+    Joint,
     /// Bins of their own are of one score, and there are several tables.
     #[error("monitors with bins of their own are of one score")]
     Reduction,

@@ -69,7 +69,7 @@ impl VacuousBins {
 }
 
 /// The probability of every bin of a form that may have a guarantee.
-fn values(form: &TableForm<'_>) -> Vec<f32> {
+pub(crate) fn values(form: &TableForm<'_>) -> Vec<f32> {
     match form {
         TableForm::Steps(table) => table.values().collect(),
         TableForm::Randomized(table) => table.values().collect(),

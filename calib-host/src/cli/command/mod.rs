@@ -11,6 +11,7 @@ mod export;
 mod fit;
 #[cfg(feature = "probe")]
 mod flash;
+mod fleet;
 mod inspect;
 mod keys;
 #[cfg(feature = "serial")]
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Flash(flash::Flash),
     #[cfg(feature = "serial")]
     Monitor(monitor::Monitor),
+    Fleet(fleet::FleetCommand),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
@@ -94,6 +96,7 @@ impl Command {
             Self::Flash(flash) => flash.run(quiet),
             #[cfg(feature = "serial")]
             Self::Monitor(monitor) => monitor.run(quiet),
+            Self::Fleet(fleet) => fleet.run(),
             Self::Keygen(keygen) => keygen.run(quiet),
             Self::Sign(sign) => sign.run(quiet),
             Self::Verify(verify) => verify.run(),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 type Example = (&'static str, &'static str);
 
 /// The examples of every command, those that make files before those that take them. The first is the one that `-h` shows.
-const EXAMPLES: [(&str, &[Example]); 24] = [
+const EXAMPLES: [(&str, &[Example]); 25] = [
     (
         "fit",
         &[
@@ -23,6 +23,10 @@ const EXAMPLES: [(&str, &[Example]); 24] = [
             (
                 "several classes, from logits",
                 "calib fit --method umd --reduction top-label --points-per-bin 50 \\\n    --logits val_logits.npy --labels val_labels.npy -o top.bin",
+            ),
+            (
+                "with monitors, which notice on the device that scores have changed",
+                "calib fit --method umd --bins 10 --scores cal.csv --monitor -o monitored.cal",
             ),
             (
                 "one temperature for all classes",
@@ -169,6 +173,13 @@ const EXAMPLES: [(&str, &[Example]); 24] = [
         &[
             ("a header in C", "calib export cal.bin -o cal.h"),
             ("tables in Rust", "calib export cal.bin -o cal.rs"),
+        ],
+    ),
+    (
+        "fleet",
+        &[
+            ("the form of a device's counters", "calib fleet monitored.cal --new ward-3 -o ward-3.json"),
+            ("what the counters of all devices say", "calib fleet monitored.cal ward-3.json"),
         ],
     ),
     ("keygen", &[("owner.pem to sign with, owner.pem.pub for devices", "calib keygen -o owner.pem")]),

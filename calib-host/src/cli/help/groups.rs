@@ -39,6 +39,7 @@ const GROUPS: [Group; 9] = [
             "score_column",
             "label_column",
             "decide.actions",
+            "counters",
             "calibrator",
             "estimate_from",
             "n",
@@ -173,6 +174,11 @@ const GROUPS: [Group; 9] = [
             "actions",
             "classifier_id",
             "counter",
+            "monitor",
+            "monitor_bins",
+            "monitor_shift",
+            "monitor_change",
+            "monitor_promise",
             "probe",
             "slot_addr",
             "slot_len",
@@ -185,7 +191,7 @@ const GROUPS: [Group; 9] = [
     },
     Group {
         heading: "Output",
-        usual: &["output", "format", "svg", "lines", "force", "json", "help"],
+        usual: &["new", "output", "format", "svg", "csv", "lines", "force", "json", "help"],
         more: &[
             "fit.force",
             "fit.json",
@@ -225,7 +231,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
     ("Judge", &["assess", "report", "plot"]),
     ("Choose", &["compare", "bins", "plan"]),
     ("Decide", &["threshold", "sets", "decide", "adjust"]),
-    ("Deploy", &["export", "flash", "push", "status", "monitor", "keygen", "sign", "verify"]),
+    ("Deploy", &["export", "flash", "push", "status", "monitor", "fleet", "keygen", "sign", "verify"]),
     ("Find out", &["help", "methods", "doctor", "completions", "man"]),
 ];
 

@@ -13,6 +13,7 @@ mod joint;
 mod line;
 mod method;
 mod method_name;
+mod monitors;
 mod parse;
 mod planned_thresholds;
 mod points;

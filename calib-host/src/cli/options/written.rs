@@ -1,11 +1,13 @@
 //! The options of what a fit states, and of the artefact that is written of it.
 
 use calib_core::ClassifierId;
+use calib_host::artifact::Monitoring;
 use calib_host::data::RowsHash;
 use calib_host::fit::divided;
 use calib_host::{ArtifactOptions, Fit};
 use clap::{Args, ValueEnum};
 
+use super::monitors::MonitorOptions;
 use super::parse::parse_classifier;
 use crate::cli::error::Error;
 
@@ -39,6 +41,8 @@ pub(crate) struct WrittenOptions {
     /// calibrators must not come back.
     #[arg(long, default_value_t = 0, value_name = "N")]
     counter: u32,
+    #[command(flatten)]
+    pub(crate) monitors: MonitorOptions,
 }
 
 /// The numbers in a table.
@@ -70,6 +74,11 @@ impl WrittenOptions {
         if self.intervals {
             return refuse("a calibrator of whole vectors has no intervals: leave out --intervals");
         }
+        if self.monitors.are_asked() {
+            return refuse(
+                "a calibrator of whole vectors has no bins of a score, in which monitors count: leave out --monitor",
+            );
+        }
         if self.candidates > 1 || self.alpha_spent > 0.0 {
             return refuse(
                 "a calibrator of whole vectors has no guarantee: leave out --candidates and --alpha-spent",
@@ -84,6 +93,7 @@ impl WrittenOptions {
         data_sha256: [u8; 32],
         rows: RowsHash,
         direct_table: bool,
+        monitors: Option<Monitoring>,
     ) -> ArtifactOptions {
         ArtifactOptions {
             data_sha256,
@@ -92,7 +102,7 @@ impl WrittenOptions {
             intervals: self.intervals,
             counter: self.counter,
             direct_table,
-            monitors: None,
+            monitors,
         }
     }
 }

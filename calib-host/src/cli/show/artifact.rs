@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::form::{direct_table, form_json, len_bytes, lines, size};
 use super::joint::{print_vector, vector_json};
+use super::monitors::{monitors_json, print_monitors};
 use super::rule::{points_json, print_rule, print_thresholds, rule_json, sets_json};
 
 /// Prints what the artefact in a file holds.
@@ -37,6 +38,9 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
         writeln!(out, "groups      {}", groups.names().collect::<Vec<_>>().join(", "))?;
     }
     print_thresholds(out, artifact)?;
+    if let Some(monitors) = artifact.monitors() {
+        print_monitors(&monitors, out)?;
+    }
     (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
 }
 
@@ -224,6 +228,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "decision": artifact.decision().map(rule_json),
         "groups": artifact.groups().map(|groups| groups.names().collect::<Vec<_>>()),
         "operating_points": artifact.operating_points().map(points_json),
+        "monitors": artifact.monitors().map(|monitors| monitors_json(&monitors, header.encoding)),
         "prediction_sets": artifact.prediction_sets().map(sets_json),
         "rule": rule_sentences(artifact),
         "joint": match artifact.calibrator() {

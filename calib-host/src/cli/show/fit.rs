@@ -13,6 +13,7 @@ use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
 use super::form::edges_of_keys;
+use super::monitors::{monitor_lines, monitors_json};
 
 /// A fit with the artefact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -64,6 +65,10 @@ impl<'a> ShownFit<'a> {
         lines.extend(promise.lines(|condition| &condition.short));
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
+        if let Some(monitors) = artifact.monitors() {
+            let [first, rest] = monitor_lines(&monitors);
+            lines.extend([format!("Monitors: {first}."), rest]);
+        }
         lines
     }
 
@@ -85,6 +90,7 @@ impl<'a> ShownFit<'a> {
                 "alpha": g.alpha,
                 "epsilon": g.epsilon,
             })),
+            "monitors": artifact.monitors().map(|monitors| monitors_json(&monitors, fit.encoding())),
             "vacuous_bins": vacuous.vacuous,
             "promise": promise.statement,
             "assumptions": promise.full_assumptions(),

@@ -9,9 +9,11 @@ mod decided;
 #[cfg(feature = "serial")]
 mod device;
 mod fit;
+mod fleet;
 mod form;
 mod groups;
 mod joint;
+mod monitors;
 mod operating;
 mod rule;
 mod sets;
@@ -31,6 +33,7 @@ pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
+pub(crate) use fleet::ShownFleet;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 pub(crate) use operating::ShownThresholds;

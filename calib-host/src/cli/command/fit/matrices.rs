@@ -30,6 +30,7 @@ impl FitCommand {
         quiet: bool,
     ) -> Result<Fitted, Error> {
         let encoding = self.codes.encoding()?;
+        let monitors = self.written.monitors.of_tables()?;
         let sources = self.matrix_sources(path, quiet)?;
         let mut warnings = Warnings::default();
         let (problems, rows, drawn) = match encoding {
@@ -78,6 +79,7 @@ impl FitCommand {
             origin: DataOrigin { sha256, rows },
             warnings,
             chosen: None,
+            monitors,
         })
     }
 
@@ -106,7 +108,7 @@ impl FitCommand {
         };
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let bytes =
-            decided(joint_artifact_bytes(&fit, &self.options(DataOrigin { sha256, rows }))?, decision)?;
+            decided(joint_artifact_bytes(&fit, &self.options(DataOrigin { sha256, rows }, None))?, decision)?;
         let output = self.output();
         write_file(&output, self.force, |out| out.write_all(&bytes))?;
         if self.json {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_host::artifact::CompileError;
+use calib_host::artifact::{CompileError, Monitoring};
 use calib_host::data::RowsHash;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
@@ -102,6 +102,7 @@ struct Fitted {
     origin: DataOrigin,
     warnings: Warnings,
     chosen: Option<Chosen>,
+    monitors: Option<Monitoring>,
 }
 
 impl FitCommand {
@@ -130,7 +131,7 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
-        let Fitted { fit, origin, warnings, chosen } = match (self.source.vectors(), reduction) {
+        let Fitted { fit, origin, warnings, chosen, monitors } = match (self.source.vectors(), reduction) {
             (None, None) => self.binary(quiet)?,
             (Some(_), _) if self.group_column.is_some() => {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
@@ -145,7 +146,7 @@ impl FitCommand {
         };
         let fit = if compact { fit.compacted()? } else { fit };
         let fit = self.written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
-        let bytes = decided(artifact_bytes(&fit, &self.options(origin))?, decision)?;
+        let bytes = decided(artifact_bytes(&fit, &self.options(origin, monitors))?, decision)?;
         write_file(&self.output(), self.force, |out| out.write_all(&bytes))?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let chosen = chosen.map(|chosen| chosen.why);
@@ -197,8 +198,8 @@ impl FitCommand {
         }
     }
 
-    fn options(&self, origin: DataOrigin) -> ArtifactOptions {
-        self.written.artifact_options(origin.sha256, origin.rows, self.codes.direct_table)
+    fn options(&self, origin: DataOrigin, monitors: Option<Monitoring>) -> ArtifactOptions {
+        self.written.artifact_options(origin.sha256, origin.rows, self.codes.direct_table, monitors)
     }
 
     fn report(

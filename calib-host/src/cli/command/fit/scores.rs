@@ -46,8 +46,9 @@ impl FitCommand {
         let spread = input.data.spread().map_err(|cause| Error::fit(input_place, cause))?;
         let mut warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
         warnings.doubts.extend(question_independence(&input.data, None));
+        let monitors = self.written.monitors.of_points(&input.data)?;
         let origin = DataOrigin { sha256: input.sha256, rows };
-        Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings, chosen })
+        Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings, chosen, monitors })
     }
 
     /// Fits scores of groups, each of which has a table of its own.
@@ -59,6 +60,7 @@ impl FitCommand {
                 "--group-column goes with a row for every point, and with floats: leave out counts, weights, clusters and codes",
             ));
         }
+        let monitors = self.written.monitors.of_tables()?;
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = read_all(&paths, quiet)?;
         let names = [&*self.score_column, &*self.label_column, column];
@@ -90,7 +92,7 @@ impl FitCommand {
             .map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = fit.with_spreads(problems.spreads());
-        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen: None })
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen: None, monitors })
     }
 
     /// Fits margins, weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.
@@ -134,6 +136,8 @@ impl FitCommand {
             }
             _ => None,
         };
+        // The device has the scores as they are, before a table rounds them.
+        let monitors = self.written.monitors.of_sample(&sample)?;
         let sample = if encoding.is_none() && self.written.is_compact() { sample.rounded() } else { sample };
         let fit_error = |cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });
@@ -147,6 +151,6 @@ impl FitCommand {
         let spread = sample.spread().map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = self.drawn(over_codes(fit.with_spreads([Some(spread)]), encoding)?, drawn);
-        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen })
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen, monitors })
     }
 }

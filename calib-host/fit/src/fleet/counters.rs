@@ -1,0 +1,104 @@
+//! What one device counted.
+
+use calib_core::Artifact;
+use serde::{Deserialize, Serialize};
+
+use super::error::FleetError;
+
+/// The version of counters that are stored.
+pub const COUNTERS_VERSION: u32 = 1;
+
+/// What the monitors of a device counted since its calibrator came into force: numbers of bins, and nothing of any patient.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceCounters {
+    /// The version of this form, [`COUNTERS_VERSION`].
+    pub calib_counters: u32,
+    /// The name of the device.
+    pub device: String,
+    /// The identity of its calibrator, as 16 hexadecimal digits.
+    pub calibrator: String,
+    /// The counters of every table of the calibrator, in their order; `None` of a table that is not monitored.
+    pub tables: Vec<Option<TableCounters>>,
+}
+
+/// What the monitors of one table counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableCounters {
+    /// The predictions in each bin of the monitors.
+    pub predictions: Vec<u64>,
+    /// The predictions in each bin of the table whose outcome is known. Empty where none is.
+    #[serde(default)]
+    pub labelled: Vec<u64>,
+    /// How many of these outcomes were positive; for top-label how many predictions were right.
+    #[serde(default)]
+    pub positives: Vec<u64>,
+}
+
+impl DeviceCounters {
+    /// Checks the counters against the calibrator, whose monitors they are to be.
+    ///
+    /// # Errors
+    ///
+    /// If they are of another one, or do not fit together.
+    pub fn check(&self, artifact: &Artifact<'_>) -> Result<(), FleetError> {
+        let device = || self.device.clone();
+        if self.calib_counters != COUNTERS_VERSION {
+            return Err(FleetError::Version { device: device(), version: self.calib_counters });
+        }
+        let identity = artifact.identity().to_string();
+        if !self.calibrator.eq_ignore_ascii_case(&identity) {
+            let calibrator = self.calibrator.clone();
+            return Err(FleetError::Calibrator { device: device(), calibrator, identity });
+        }
+        let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
+        let tables = monitors.count();
+        if self.tables.len() != tables {
+            return Err(FleetError::Tables { device: device(), tables: self.tables.len(), expected: tables });
+        }
+        for (table, counters) in self.tables.iter().enumerate() {
+            let Some(counters) = counters else { continue };
+            let reference = monitors.reference(table);
+            let reference = reference.ok_or_else(|| FleetError::NotMonitored { device: device(), table })?;
+            let of_table = artifact.tables().get(table).map_or(0, |table| table.form.bins());
+            counters.check(&self.device, table, [reference.bins(), of_table])?;
+        }
+        Ok(())
+    }
+}
+
+impl TableCounters {
+    fn check(&self, device: &str, table: usize, [bins, of_table]: [usize; 2]) -> Result<(), FleetError> {
+        let device = || device.to_owned();
+        let columns = [
+            ("predictions", &self.predictions, bins),
+            ("labelled", &self.labelled, of_table),
+            ("positives", &self.positives, of_table),
+        ];
+        for (name, counts, expected) in columns {
+            if counts.len() != expected && (name == "predictions" || !counts.is_empty()) {
+                return Err(FleetError::Bins { device: device(), table, name, bins: counts.len(), expected });
+            }
+        }
+        if self.labelled.len() != self.positives.len() {
+            return Err(FleetError::Unpaired { device: device(), table });
+        }
+        if let Some(bin) = (0..self.labelled.len()).find(|&bin| self.positives[bin] > self.labelled[bin]) {
+            let (positives, labelled) = (self.positives[bin], self.labelled[bin]);
+            return Err(FleetError::Positives { device: device(), table, bin, positives, labelled });
+        }
+        let sum = |counts: &[u64]| counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
+        match (sum(&self.labelled), sum(&self.predictions)) {
+            // Sums of this many devices stay within what a double counts.
+            (Some(labelled), Some(predictions)) if predictions <= MAX_COUNT => match labelled > predictions {
+                true => Err(FleetError::Labelled { device: device(), table, labelled, predictions }),
+                false => Ok(()),
+            },
+            _ => Err(FleetError::TooMany { device: device(), table }),
+        }
+    }
+}
+
+/// More predictions than a device's counters hold.
+const MAX_COUNT: u64 = u32::MAX as u64;

@@ -1,0 +1,111 @@
+//! Why counters are not added up.
+
+/// Why counters say nothing about a calibrator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FleetError {
+    /// There is nothing to compare counts with.
+    #[error("the calibrator has no monitors")]
+    NoMonitors,
+    /// There are no counters.
+    #[error("there are no counters")]
+    Empty,
+    /// Counters of a later version.
+    #[error(
+        "{device}: counters of version {version} are not known, only those of version {}",
+        super::COUNTERS_VERSION
+    )]
+    Version {
+        /// The device.
+        device: String,
+        /// Its version.
+        version: u32,
+    },
+    /// Counts of another calibrator's bins.
+    #[error("{device}: its counters are of the calibrator {calibrator}, and this one is {identity}")]
+    Calibrator {
+        /// The device.
+        device: String,
+        /// Its calibrator.
+        calibrator: String,
+        /// The calibrator at hand.
+        identity: String,
+    },
+    /// A device's counters grow: the older ones are in the newer.
+    #[error("the device {0} is there twice: give the newest of its counters alone, which hold the older")]
+    Twice(String),
+    /// Another number of tables.
+    #[error("{device}: there are counters of {tables} tables, and the calibrator has {expected}")]
+    Tables {
+        /// The device.
+        device: String,
+        /// Its tables.
+        tables: usize,
+        /// Those of the calibrator.
+        expected: usize,
+    },
+    /// Counters of a table that has no reference.
+    #[error("{device}, table {table}: the calibrator's table is not monitored")]
+    NotMonitored {
+        /// The device.
+        device: String,
+        /// The table.
+        table: usize,
+    },
+    /// Another number of bins.
+    #[error("{device}, table {table}: {name} has {bins} bins, and the calibrator {expected}")]
+    Bins {
+        /// The device.
+        device: String,
+        /// The table.
+        table: usize,
+        /// What was counted.
+        name: &'static str,
+        /// In how many bins.
+        bins: usize,
+        /// Those of the calibrator.
+        expected: usize,
+    },
+    /// Outcomes without positives, or the reverse.
+    #[error("{device}, table {table}: labelled and positives go together, a number for every bin")]
+    Unpaired {
+        /// The device.
+        device: String,
+        /// The table.
+        table: usize,
+    },
+    /// More positives than outcomes.
+    #[error("{device}, table {table}, bin {bin}: {positives} positives of {labelled} outcomes")]
+    Positives {
+        /// The device.
+        device: String,
+        /// The table.
+        table: usize,
+        /// The bin.
+        bin: usize,
+        /// The positives.
+        positives: u64,
+        /// Of so many.
+        labelled: u64,
+    },
+    /// More outcomes than predictions.
+    #[error("{device}, table {table}: {labelled} outcomes of {predictions} predictions")]
+    Labelled {
+        /// The device.
+        device: String,
+        /// The table.
+        table: usize,
+        /// The outcomes.
+        labelled: u64,
+        /// The predictions.
+        predictions: u64,
+    },
+    /// More than a device counts.
+    #[error("{device}, table {table}: there are more predictions than the 4294967295 that a device counts")]
+    TooMany {
+        /// The device.
+        device: String,
+        /// The table.
+        table: usize,
+    },
+}

@@ -1,0 +1,20 @@
+//! What the counters of many devices say together.
+//!
+//! A device's [monitors](calib_core::monitor) answer from counts alone, and counts of devices with the same calibrator add up: what
+//! none of them sees, all of them may. Here the evidence is worked out again from counts, in doubles and by the definition, so that
+//! it also tells whether an answer of a device was right.
+//!
+//! Which devices are added, and when, must depend neither on their scores nor on their counts, labels or alarms: the most
+//! suspicious ones alone are always suspicious. A device that is lost or replaced keeps its last counters in the sum.
+//!
+//! Imports `stats` and `artifact`.
+
+mod counters;
+mod error;
+mod evidence;
+mod surveyed;
+
+pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
+pub use error::FleetError;
+pub use evidence::{Evidence, Standing, promise_evidence, shift_evidence};
+pub use surveyed::{DeviceStanding, FleetBin, FleetTable, survey};

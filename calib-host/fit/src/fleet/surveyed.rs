@@ -1,0 +1,349 @@
+//! A fleet's counters, added up.
+
+use std::collections::HashSet;
+
+use calib_core::{Artifact, BinFlags};
+
+use super::counters::DeviceCounters;
+use super::error::FleetError;
+use super::evidence::{Evidence, promise_evidence, shift_evidence};
+use crate::artifact::values;
+use crate::stats::{Interval, clopper_pearson};
+
+/// What a fleet's counters say about one table of the calibrator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetTable {
+    /// Which.
+    pub table: usize,
+    /// The predictions in each bin of the monitors.
+    pub predictions: Vec<u64>,
+    /// Whether scores come from another distribution than the calibration scores.
+    pub shift: Evidence,
+    /// Whether the promise is broken; `None` where nothing is promised, or nothing that could be broken.
+    pub promise: Option<Evidence>,
+    /// What became of the predictions in each bin of the table.
+    pub bins: Vec<FleetBin>,
+    /// What each device says alone, in the order given; those that did not count this table are left out.
+    pub devices: Vec<DeviceStanding>,
+}
+
+/// What became of the predictions in a bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FleetBin {
+    /// The calibrated probability; `None` of a table whose probabilities are not constant within a bin.
+    pub prob: Option<f32>,
+    /// Within which the probability was promised to lie.
+    pub promised: Option<Interval>,
+    /// How many outcomes are known.
+    pub labelled: u64,
+    /// How many of them were positive.
+    pub positives: u64,
+    /// The exact interval of their share: all bins of the table are covered at once with the confidence that was asked for.
+    pub interval: Interval,
+}
+
+/// What one device says alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceStanding {
+    /// Its name.
+    pub device: String,
+    /// How many predictions it counted.
+    pub predictions: u64,
+    /// How many outcomes it was told.
+    pub labelled: u64,
+    /// Whether its scores come from another distribution.
+    pub shift: Evidence,
+    /// Whether the promise is broken there.
+    pub promise: Option<Evidence>,
+}
+
+/// Adds the counters of all devices, and works the evidence out: of all together and of each alone, for every table that is
+/// monitored. The intervals of a table's shares cover all of its bins at once with probability `1 - alpha`.
+///
+/// All devices have the same calibrator, and so the same calibration scores: counts are added, and evidence is never multiplied.
+/// Of D devices that nothing is wrong with, up to D in the shift's rarity raise an alarm of their own.
+///
+/// # Errors
+///
+/// Without counters, with a device that is there twice, or with counters that are not the calibrator's.
+///
+/// # Panics
+///
+/// If alpha is not in `(0, 1)`.
+///
+/// ```
+/// use calib_core::Artifact;
+/// use calib_fit::artifact::{ArtifactOptions, Monitoring, artifact_bytes};
+/// use calib_fit::binary::{BinaryMethod, Umd};
+/// use calib_fit::data::BinaryData;
+/// use calib_fit::fit::fit_binary;
+/// use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, Standing, TableCounters, survey};
+///
+/// let scores = (0..400).map(|i| f64::from(i) / 512.0).collect();
+/// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
+/// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?;
+/// let monitors = Some(Monitoring::default());
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions { monitors, ..Default::default() })?;
+/// let artifact = Artifact::parse(&bytes).unwrap();
+///
+/// // Four in five scores are in the upper half: no device sees it, and together they do.
+/// let counters = |device: usize| DeviceCounters {
+///     calib_counters: COUNTERS_VERSION,
+///     device: format!("ward {device}"),
+///     calibrator: artifact.identity().to_string(),
+///     tables: vec![Some(TableCounters { predictions: vec![1, 4], ..Default::default() })],
+/// };
+/// let devices: Vec<_> = (0..20).map(counters).collect();
+/// let table = &survey(&artifact, &devices, 0.05)?[0];
+/// assert_eq!(table.shift.standing(), Standing::Alarm);
+/// assert!(table.devices.iter().all(|device| device.shift.standing() != Standing::Alarm));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn survey(
+    artifact: &Artifact<'_>,
+    devices: &[DeviceCounters],
+    alpha: f64,
+) -> Result<Vec<FleetTable>, FleetError> {
+    assert!(alpha > 0.0 && alpha < 1.0, "{alpha}");
+    let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
+    if devices.is_empty() {
+        return Err(FleetError::Empty);
+    }
+    let mut names = HashSet::new();
+    for device in devices {
+        if !names.insert(&device.device) {
+            return Err(FleetError::Twice(device.device.clone()));
+        }
+        device.check(artifact)?;
+    }
+    let monitored = (0..monitors.count()).filter(|&table| monitors.reference(table).is_some());
+    Ok(monitored.map(|table| Comparison::of(artifact, table).survey(devices, alpha)).collect())
+}
+
+/// What the counts of a table are compared with.
+struct Comparison {
+    table: usize,
+    gaps: Vec<u32>,
+    promised: Vec<Option<Interval>>,
+    probs: Vec<Option<f32>>,
+    shift: u32,
+    promise: u32,
+}
+
+impl Comparison {
+    /// That of a table that is monitored.
+    fn of(artifact: &Artifact<'_>, table: usize) -> Self {
+        let monitors = artifact.monitors().expect("the caller asked for them");
+        let reference = monitors.reference(table).expect("the caller asked for a table that has one");
+        let [shift, _, promise] = monitors.rarities();
+        let found = artifact.tables().get(table);
+        let bins = found.as_ref().map_or(0, |found| found.form.bins());
+        let known = found.as_ref().map(|found| values(&found.form)).unwrap_or_default();
+        let promised = |bin: usize| {
+            let tables = artifact.tables();
+            if let Some(interval) = tables.interval(table, bin as u16) {
+                return Some(Interval { lo: interval.lo.into(), hi: interval.hi.into() });
+            }
+            let is_empty = tables.bin_flags(table, bin as u16).contains(BinFlags::EMPTY);
+            let epsilon = f64::from(found.as_ref()?.epsilon.filter(|_| !is_empty)?);
+            let prob = f64::from(*known.get(bin)?);
+            Some(Interval { lo: (prob - epsilon).max(0.0), hi: (prob + epsilon).min(1.0) })
+        };
+        Self {
+            table,
+            gaps: reference.each().collect(),
+            promised: (0..bins).map(promised).collect(),
+            probs: (0..bins).map(|bin| known.get(bin).copied()).collect(),
+            shift,
+            promise,
+        }
+    }
+
+    fn survey(&self, devices: &[DeviceCounters], alpha: f64) -> FleetTable {
+        let bins = self.promised.len();
+        let (mut predictions, mut labelled, mut positives) =
+            (vec![0; self.gaps.len()], vec![0; bins], vec![0; bins]);
+        let mut alone = Vec::with_capacity(devices.len());
+        for device in devices {
+            let Some(counters) = device.tables.get(self.table).and_then(Option::as_ref) else { continue };
+            add(&mut predictions, &counters.predictions);
+            add(&mut labelled, &counters.labelled);
+            add(&mut positives, &counters.positives);
+            alone.push(DeviceStanding {
+                device: device.device.clone(),
+                predictions: counters.predictions.iter().sum(),
+                labelled: counters.labelled.iter().sum(),
+                shift: self.shift_of(&counters.predictions),
+                promise: self.promise_of(&counters.labelled, &counters.positives),
+            });
+        }
+        let of_bin = |bin: usize| FleetBin {
+            prob: self.probs[bin],
+            promised: self.promised[bin],
+            labelled: labelled[bin],
+            positives: positives[bin],
+            interval: clopper_pearson(positives[bin], labelled[bin], alpha / bins as f64),
+        };
+        FleetTable {
+            table: self.table,
+            shift: self.shift_of(&predictions),
+            promise: self.promise_of(&labelled, &positives),
+            bins: (0..bins).map(of_bin).collect(),
+            devices: alone,
+            predictions,
+        }
+    }
+
+    fn shift_of(&self, predictions: &[u64]) -> Evidence {
+        Evidence { log: shift_evidence(&self.gaps, predictions), rarity: self.shift }
+    }
+
+    fn promise_of(&self, labelled: &[u64], positives: &[u64]) -> Option<Evidence> {
+        // Without any outcome there is none of any bin.
+        let count = |counts: &[u64], bin| counts.get(bin).copied().unwrap_or_default();
+        let bins = self.promised.iter().enumerate();
+        let log = promise_evidence(
+            bins.map(|(bin, &promised)| (promised, count(labelled, bin), count(positives, bin))),
+        );
+        log.map(|log| Evidence { log, rarity: self.promise })
+    }
+}
+
+fn add(sum: &mut [u64], counts: &[u64]) {
+    for (sum, count) in sum.iter_mut().zip(counts) {
+        // A device counts less than 2^32.
+        *sum += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifact::{ArtifactOptions, MonitorBins, Monitoring, StoredArtifact, artifact_bytes};
+    use crate::binary::{BinaryMethod, Isotonic, Umd};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
+    use crate::fleet::{COUNTERS_VERSION, Standing, TableCounters};
+
+    fn data() -> BinaryData {
+        let scores = (0..1999).map(|i| f64::from(i) / 2048.0).collect();
+        BinaryData::new(scores, (0..1999).map(|i| (i * 7919) % 1999 < i).collect()).unwrap().on_device()
+    }
+
+    fn stored(method: BinaryMethod, bins: Option<MonitorBins>, intervals: bool) -> StoredArtifact {
+        let fit = fit_binary(&data(), &method, 0.1).unwrap();
+        let monitors = Some(Monitoring { bins, ..Monitoring::default() });
+        let bytes = artifact_bytes(&fit, &ArtifactOptions { monitors, intervals, ..Default::default() });
+        StoredArtifact::from_bytes(&bytes.unwrap()).unwrap()
+    }
+
+    fn umd() -> StoredArtifact {
+        stored(BinaryMethod::Umd(Umd::new(4)), None, false)
+    }
+
+    fn device(stored: &StoredArtifact, name: &str, counts: [&[u64]; 3]) -> DeviceCounters {
+        let [predictions, labelled, positives] = counts.map(<[u64]>::to_vec);
+        DeviceCounters {
+            calib_counters: COUNTERS_VERSION,
+            device: name.into(),
+            calibrator: stored.artifact().identity().to_string(),
+            tables: vec![Some(TableCounters { predictions, labelled, positives })],
+        }
+    }
+
+    #[test]
+    fn counts_are_added_and_each_device_is_told_alone() {
+        let stored = umd();
+        let devices = [
+            device(&stored, "a", [&[10, 10, 10, 10], &[8, 8, 8, 8], &[1, 3, 5, 7]]),
+            device(&stored, "b", [&[0, 0, 0, 60], &[0, 0, 0, 60], &[0, 0, 0, 9]]),
+            device(&stored, "c", [&[3, 2, 1, 0], &[], &[]]),
+        ];
+        let tables = survey(&stored.artifact(), &devices, 0.05).unwrap();
+        let [table] = &tables[..] else { panic!("{tables:?}") };
+        assert_eq!(table.predictions, [13, 12, 11, 70]);
+        let bins: Vec<_> = table.bins.iter().map(|bin| (bin.labelled, bin.positives)).collect();
+        assert_eq!(bins, [(8, 1), (8, 3), (8, 5), (68, 16)]);
+        assert_eq!(table.bins[3].interval, clopper_pearson(16, 68, 0.0125));
+        let standings =
+            |device: &DeviceStanding| (device.shift.standing(), device.promise.unwrap().standing());
+        assert_eq!(standings(&table.devices[1]), (Standing::Alarm, Standing::Alarm));
+        assert_eq!(standings(&table.devices[0]), (Standing::Quiet, Standing::Quiet));
+        assert_eq!((table.devices[2].predictions, table.devices[2].labelled), (6, 0));
+        assert_eq!(table.shift.standing(), Standing::Alarm);
+        // Not the product of what the devices say.
+        let product: f64 = table.devices.iter().map(|device| device.shift.log).sum();
+        assert!((table.shift.log - product).abs() > 1.0);
+        assert_eq!(table.shift.log, shift_evidence(&[500; 4], &table.predictions));
+        // In whatever order they come.
+        let reversed: Vec<_> = devices.iter().rev().cloned().collect();
+        let reversed = survey(&stored.artifact(), &reversed, 0.05).unwrap();
+        assert_eq!((reversed[0].shift, reversed[0].promise), (table.shift, table.promise));
+    }
+
+    #[test]
+    fn what_is_promised_is_the_interval_of_a_bin_or_its_epsilon() {
+        let table = |stored: &StoredArtifact| {
+            let device = device(stored, "a", [&[1; 4], &[], &[]]);
+            survey(&stored.artifact(), &[device], 0.05).unwrap().remove(0)
+        };
+        let (plain, exact) = (umd(), stored(BinaryMethod::Umd(Umd::new(4)), None, true));
+        let epsilon = f64::from(plain.artifact().header().guarantee.unwrap().epsilon);
+        for bin in table(&plain).bins {
+            let prob = f64::from(bin.prob.unwrap());
+            let promised = bin.promised.unwrap();
+            assert_eq!((promised.lo, promised.hi), ((prob - epsilon).max(0.0), (prob + epsilon).min(1.0)));
+        }
+        for (at, bin) in table(&exact).bins.iter().enumerate() {
+            let interval = exact.artifact().tables().interval(0, at as u16).unwrap();
+            assert_eq!(bin.promised, Some(Interval { lo: interval.lo.into(), hi: interval.hi.into() }));
+        }
+        // Isotonic regression promises nothing, and its monitors have bins of their own.
+        let own = Some(MonitorBins::of(&data(), 4).unwrap());
+        let isotonic = stored(BinaryMethod::Isotonic(Isotonic::default()), own, false);
+        let table = table(&isotonic);
+        assert!(table.promise.is_none() && table.bins.iter().all(|bin| bin.promised.is_none()));
+        assert_ne!(table.bins.len(), 4);
+    }
+
+    #[test]
+    fn counters_of_another_calibrator_are_refused() {
+        let stored = umd();
+        let good = device(&stored, "a", [&[1; 4], &[1; 4], &[1; 4]]);
+        let refused = |devices: &[DeviceCounters]| survey(&stored.artifact(), devices, 0.05).unwrap_err();
+        let with = |change: &dyn Fn(&mut DeviceCounters)| {
+            let mut changed = good.clone();
+            change(&mut changed);
+            refused(&[changed])
+        };
+        let table =
+            |change: &dyn Fn(&mut TableCounters)| with(&|device| change(device.tables[0].as_mut().unwrap()));
+        assert!(survey(&stored.artifact(), std::slice::from_ref(&good), 0.05).is_ok());
+        assert_eq!(refused(&[]), FleetError::Empty);
+        assert_eq!(refused(&[good.clone(), good.clone()]), FleetError::Twice("a".into()));
+        assert!(matches!(with(&|device| device.calib_counters = 2), FleetError::Version { version: 2, .. }));
+        assert!(matches!(with(&|device| device.calibrator = "00".repeat(8)), FleetError::Calibrator { .. }));
+        assert!(matches!(with(&|device| device.tables.push(None)), FleetError::Tables { tables: 2, .. }));
+        assert!(matches!(
+            table(&|counts| counts.predictions.truncate(3)),
+            FleetError::Bins { name: "predictions", .. }
+        ));
+        assert!(matches!(
+            table(&|counts| counts.predictions.clear()),
+            FleetError::Bins { name: "predictions", .. }
+        ));
+        assert!(matches!(
+            table(&|counts| counts.labelled.truncate(3)),
+            FleetError::Bins { name: "labelled", .. }
+        ));
+        assert!(matches!(table(&|counts| counts.positives.clear()), FleetError::Unpaired { .. }));
+        assert!(matches!(table(&|counts| counts.positives[2] = 2), FleetError::Positives { bin: 2, .. }));
+        assert!(matches!(table(&|counts| counts.labelled[0] = 2), FleetError::Labelled { labelled: 5, .. }));
+        assert!(matches!(table(&|counts| counts.predictions[1] = 1 << 32), FleetError::TooMany { .. }));
+        assert!(matches!(table(&|counts| counts.labelled[1] = u64::MAX), FleetError::TooMany { .. }));
+        let plain = fit_binary(&data(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let plain =
+            StoredArtifact::from_bytes(&artifact_bytes(&plain, &Default::default()).unwrap()).unwrap();
+        assert_eq!(survey(&plain.artifact(), &[good], 0.05), Err(FleetError::NoMonitors));
+    }
+}

@@ -1,0 +1,150 @@
+//! `calib fleet`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use calib_core::Artifact;
+use calib_host::StoredArtifact;
+use calib_host::files::{Place, read_artifact, write_file};
+use calib_host::fleet::{COUNTERS_VERSION, DeviceCounters, FleetError, FleetTable, TableCounters, survey};
+use calib_host::input::read_counters;
+use clap::Args;
+
+use crate::cli::error::Error;
+use crate::cli::options::parse_alpha;
+use crate::cli::out::{print_json, stdout, warn};
+use crate::cli::show::ShownFleet;
+
+/// Add up what the monitors of devices counted, and say what it speaks against.
+///
+/// All devices have the calibrator that is given, which was fitted with --monitor. Whether scores still come from where the
+/// calibration scores did, and whether outcomes are as frequent as promised, is told from all counters together, and for each device
+/// alone. An alarm is a warning.
+///
+/// Which devices are given, and when they are asked, must not depend on what they counted: the most suspicious ones alone are always
+/// suspicious. A device that is lost or replaced keeps its last counters in the sum.
+#[derive(Args)]
+pub(crate) struct FleetCommand {
+    /// The calibrator that all devices have.
+    #[arg(value_name = "ARTIFACT")]
+    calibrator: PathBuf,
+    /// The counters: JSON, an object for each device.
+    ///
+    /// With the members calib_counters (1), device (its name), calibrator (the identity), and tables: a list with an object for each table,
+    /// or null, of predictions, labelled and positives, a number for each bin. The last two may be left out.
+    #[arg(value_name = "COUNTERS", required_unless_present = "new")]
+    counters: Vec<PathBuf>,
+    /// Write the counters of a device of this name that has counted nothing, for the form of the file.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output")]
+    new: Option<String>,
+    /// Where the counters of --new go.
+    #[arg(short, long, value_name = "FILE", requires = "new")]
+    output: Option<PathBuf>,
+    /// Write the outcomes of every bin, of all devices together, as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// The intervals of the shares of outcomes cover all bins of a table except with this probability.
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl FleetCommand {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let stored = read_artifact(&self.calibrator)?;
+        if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
+            let counters = self.new_device(&stored.artifact(), device)?;
+            return Ok(write_file(output, self.force, |out| {
+                serde_json::to_writer_pretty(&mut *out, &counters).map_err(io::Error::from)?;
+                writeln!(out)
+            })?);
+        }
+        let devices = self.devices(&stored)?;
+        let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| self.error(cause))?;
+        let shown =
+            ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
+        let warnings = shown.warnings();
+        warn(&warnings)?;
+        if let Some(path) = &self.csv {
+            write_file(path, self.force, |out| write_csv(&tables, out))?;
+        }
+        if self.json {
+            let mut value = shown.json();
+            value["warnings"] = warnings.into();
+            return print_json(&value);
+        }
+        Ok(shown.print(&mut stdout())?)
+    }
+
+    /// The counters of all files, each checked against the calibrator.
+    fn devices(&self, stored: &StoredArtifact) -> Result<Vec<DeviceCounters>, Error> {
+        let mut devices: Vec<DeviceCounters> = Vec::new();
+        for path in &self.counters {
+            for device in read_counters(path)? {
+                let error = |cause| Error::Fleet { place: Box::new(Place::file(path)), cause };
+                device.check(&stored.artifact()).map_err(|cause| match cause {
+                    FleetError::NoMonitors => self.error(cause),
+                    cause => error(cause),
+                })?;
+                if devices.iter().any(|other| other.device == device.device) {
+                    return Err(error(FleetError::Twice(device.device)));
+                }
+                devices.push(device);
+            }
+        }
+        Ok(devices)
+    }
+
+    fn new_device(&self, artifact: &Artifact<'_>, device: &str) -> Result<DeviceCounters, Error> {
+        let monitors = artifact.monitors().ok_or_else(|| self.error(FleetError::NoMonitors))?;
+        let table = |table: usize| {
+            let outcomes = vec![0; artifact.tables().get(table).map_or(0, |table| table.form.bins())];
+            monitors.reference(table).map(|reference| TableCounters {
+                predictions: vec![0; reference.bins()],
+                labelled: outcomes.clone(),
+                positives: outcomes,
+            })
+        };
+        Ok(DeviceCounters {
+            calib_counters: COUNTERS_VERSION,
+            device: device.into(),
+            calibrator: artifact.identity().to_string(),
+            tables: (0..monitors.count()).map(table).collect(),
+        })
+    }
+
+    /// What is wrong with the calibrator.
+    fn error(&self, cause: FleetError) -> Error {
+        Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause }
+    }
+}
+
+/// A line for every bin of every table.
+fn write_csv(tables: &[FleetTable], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "table,bin,prob,promised_lo,promised_hi,labelled,positives,share,share_lo,share_hi")?;
+    let cell = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for table in tables {
+        for (at, bin) in table.bins.iter().enumerate() {
+            let share = (bin.labelled > 0).then(|| bin.positives as f64 / bin.labelled as f64);
+            writeln!(
+                out,
+                "{},{at},{},{},{},{},{},{},{},{}",
+                table.table,
+                bin.prob.map_or(String::new(), |prob| prob.to_string()),
+                cell(bin.promised.map(|promised| promised.lo)),
+                cell(bin.promised.map(|promised| promised.hi)),
+                bin.labelled,
+                bin.positives,
+                cell(share),
+                bin.interval.lo,
+                bin.interval.hi,
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! The options of what the monitors on a device compare with.
+
+use calib_host::BinaryData;
+use calib_host::artifact::{MonitorBins, Monitoring};
+use calib_host::input::Sample;
+use clap::Args;
+
+use crate::cli::error::Error;
+
+/// Whether the device notices that scores or outcomes have changed.
+#[derive(Args)]
+pub(crate) struct MonitorOptions {
+    /// Store what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
+    /// calibration: 4 bytes a bin, and about 36 more. Their bins are those of umd; any other method needs --monitor-bins.
+    ///
+    /// Nothing is wrong while every prediction is a fresh and independent draw from the population of the calibration scores:
+    /// repeated readings of one patient are not, and raise alarms.
+    #[arg(long)]
+    monitor: bool,
+    /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
+    #[arg(long, requires = "monitor", value_name = "B", value_parser = clap::value_parser!(u16).range(2..))]
+    monitor_bins: Option<u16>,
+    /// Of N devices at most one ever says wrongly that scores come from another distribution.
+    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity())]
+    monitor_shift: u32,
+    /// A device says wrongly that scores have changed once in N predictions or less often, on average.
+    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().change, value_name = "N", value_parser = rarity())]
+    monitor_change: u32,
+    /// Of N devices at most one ever says wrongly that a promise that holds is broken.
+    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().promise, value_name = "N", value_parser = rarity())]
+    monitor_promise: u32,
+}
+
+/// An alarm in one of one would take no evidence.
+fn rarity() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(2..)
+}
+
+impl MonitorOptions {
+    pub(crate) fn are_asked(&self) -> bool {
+        self.monitor
+    }
+
+    /// The monitors of tables, whose bins they have.
+    pub(crate) fn of_tables(&self) -> Result<Option<Monitoring>, Error> {
+        match self.monitor_bins {
+            Some(_) => Err(Error::Usage(
+                "--monitor-bins goes with one score of rows that count the same: leave it out, and take --method umd, whose bins the \
+                 monitors then have"
+                    .into(),
+            )),
+            None => Ok(self.with(None)),
+        }
+    }
+
+    /// The monitors of one score.
+    pub(crate) fn of_sample(&self, sample: &Sample) -> Result<Option<Monitoring>, Error> {
+        match sample {
+            Sample::Points(data) => self.of_points(data),
+            Sample::Weighted(_) => self.of_tables(),
+        }
+    }
+
+    /// The monitors of one score, of points that count the same.
+    pub(crate) fn of_points(&self, data: &BinaryData) -> Result<Option<Monitoring>, Error> {
+        let bins = self.monitor_bins.map(|bins| MonitorBins::of(data, bins.into())).transpose();
+        Ok(self.with(bins.map_err(calib_host::artifact::CompileError::from)?))
+    }
+
+    fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {
+        let &Self { monitor_shift: shift, monitor_change: change, monitor_promise: promise, .. } = self;
+        self.monitor.then_some(Monitoring { shift, change, promise, bins })
+    }
+}

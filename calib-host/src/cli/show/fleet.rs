@@ -1,0 +1,198 @@
+//! What the counters of a fleet say.
+
+use std::io::{self, Write};
+
+use calib_host::StoredArtifact;
+use calib_host::artifact::table_label;
+use calib_host::fleet::{Evidence, FleetBin, FleetTable, Standing};
+use calib_host::stats::percent_of_success;
+use serde_json::{Value, json};
+
+/// A fleet's counters, compared with its calibrator.
+pub(crate) struct ShownFleet<'a> {
+    pub(crate) stored: &'a StoredArtifact,
+    pub(crate) tables: &'a [FleetTable],
+    pub(crate) devices: usize,
+    pub(crate) alpha: f64,
+}
+
+impl ShownFleet<'_> {
+    /// The alarms of all counters together.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for table in self.tables {
+            let of = self.of_table(table);
+            if table.shift.standing() == Standing::Alarm {
+                warnings.push(format!(
+                    "{of}the scores of the fleet do not come from where the calibration scores did: evidence {}, and an alarm takes 1 : {}",
+                    odds(table.shift),
+                    table.shift.rarity
+                ));
+            }
+            if let Some(promise) = table.promise.filter(|promise| promise.standing() == Standing::Alarm) {
+                warnings.push(format!(
+                    "{of}outcomes are not as frequent as was promised: evidence {}, and an alarm takes 1 : {}",
+                    odds(promise),
+                    promise.rarity
+                ));
+            }
+        }
+        warnings
+    }
+
+    /// The name of a table before what is said of it, if there are several.
+    fn of_table(&self, table: &FleetTable) -> String {
+        match self.stored.artifact().tables().count() {
+            1 => String::new(),
+            _ => format!("{}: ", table_label(&self.stored.artifact(), table.table)),
+        }
+    }
+
+    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let devices = match self.devices {
+            1 => "1 device".into(),
+            devices => format!("{devices} devices"),
+        };
+        writeln!(out, "{devices} with the calibrator {}", self.stored.artifact().identity())?;
+        self.tables.iter().try_for_each(|table| self.print_table(table, out))
+    }
+
+    fn print_table(&self, table: &FleetTable, out: &mut dyn Write) -> io::Result<()> {
+        let of = self.of_table(table);
+        let predictions: u64 = table.predictions.iter().sum();
+        let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        writeln!(out, "{of}{predictions} predictions, {labelled} with a known outcome")?;
+        writeln!(out, "  scores      {}", said(Some(table.shift)))?;
+        writeln!(out, "  outcomes    {}", said(table.promise))?;
+        if labelled > 0 {
+            let confidence = percent_of_success(self.alpha);
+            writeln!(
+                out,
+                "  bin  promised           outcomes  positive   share   {confidence} interval of all at once"
+            )?;
+            for (at, bin) in table.bins.iter().enumerate() {
+                print_bin(at, bin, out)?;
+            }
+        }
+        let alone: Vec<_> = table
+            .devices
+            .iter()
+            .filter(|device| {
+                let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
+                is_alarm(device.shift) || device.promise.is_some_and(is_alarm)
+            })
+            .collect();
+        let expected = table.devices.len() as f64 / f64::from(table.shift.rarity)
+            + table
+                .devices
+                .iter()
+                .filter_map(|device| device.promise)
+                .map(|promise| 1.0 / f64::from(promise.rarity))
+                .sum::<f64>();
+        writeln!(
+            out,
+            "  {} of {} devices have an alarm of their own; up to {expected:.2} would with nothing wrong, on average",
+            alone.len(),
+            table.devices.len()
+        )?;
+        for device in alone.iter().take(SHOWN) {
+            let promise =
+                device.promise.map_or(String::new(), |promise| format!(", outcomes {}", short(promise)));
+            writeln!(out, "    {}: scores {}{promise}", device.device, short(device.shift))?;
+        }
+        match alone.len() {
+            0..=SHOWN => Ok(()),
+            more => writeln!(out, "    and {} more: --json has them", more - SHOWN),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let artifact = self.stored.artifact();
+        let table = |table: &FleetTable| {
+            let devices = table.devices.iter().map(|device| {
+                json!({
+                    "device": device.device,
+                    "predictions": device.predictions,
+                    "labelled": device.labelled,
+                    "shift": evidence_json(device.shift),
+                    "promise": device.promise.map(evidence_json),
+                })
+            });
+            json!({
+                "table": table.table,
+                "name": table_label(&artifact, table.table),
+                "predictions": table.predictions,
+                "shift": evidence_json(table.shift),
+                "promise": table.promise.map(evidence_json),
+                "bins": table.bins.iter().map(bin_json).collect::<Vec<_>>(),
+                "devices": devices.collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "calibrator": artifact.identity().to_string(),
+            "devices": self.devices,
+            "alpha": self.alpha,
+            "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// How many devices are told one by one.
+const SHOWN: usize = 20;
+
+/// The name of a standing.
+fn name(evidence: Evidence) -> &'static str {
+    match evidence.standing() {
+        Standing::Quiet => "quiet",
+        Standing::Evidence => "evidence",
+        Standing::Alarm => "alarm",
+    }
+}
+
+/// Evidence as odds for the calibrator.
+fn odds(evidence: Evidence) -> String {
+    match evidence.odds() {
+        odds if odds < 1e6 => format!("1 : {odds:.1}"),
+        // The logarithm is finite where its exponential is not.
+        _ => format!("1 : 10^{:.1}", evidence.log / std::f64::consts::LN_10),
+    }
+}
+
+fn short(evidence: Evidence) -> String {
+    match evidence.standing() {
+        Standing::Quiet => name(evidence).into(),
+        _ => format!("{} {}", name(evidence), odds(evidence)),
+    }
+}
+
+fn said(evidence: Option<Evidence>) -> String {
+    match evidence {
+        Some(evidence) => format!("{} (an alarm takes 1 : {})", short(evidence), evidence.rarity),
+        None => "nothing is promised that they could break".into(),
+    }
+}
+
+fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
+    let promised = bin.promised.map_or("nothing".into(), |i| format!("[{:.4}, {:.4}]", i.lo, i.hi));
+    let share = match bin.labelled {
+        0 => String::new(),
+        labelled => format!("{:.4}", bin.positives as f64 / labelled as f64),
+    };
+    let interval = format!("[{:.4}, {:.4}]", bin.interval.lo, bin.interval.hi);
+    let &FleetBin { labelled, positives, .. } = bin;
+    writeln!(out, "  {at:>3}  {promised:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval}")
+}
+
+fn evidence_json(evidence: Evidence) -> Value {
+    json!({"standing": name(evidence), "log_evidence": evidence.log, "alarm_at_odds": evidence.rarity})
+}
+
+fn bin_json(bin: &FleetBin) -> Value {
+    json!({
+        "prob": bin.prob,
+        "promised": bin.promised.map(|i| [i.lo, i.hi]),
+        "labelled": bin.labelled,
+        "positives": bin.positives,
+        "interval": [bin.interval.lo, bin.interval.hi],
+    })
+}

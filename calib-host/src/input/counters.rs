@@ -1,0 +1,52 @@
+//! The file of what a device's monitors counted.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use calib_fit::fleet::DeviceCounters;
+
+use crate::files::{FileError, Place, Problem, Row};
+
+/// Far more than the counters of 65 535 tables.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Reads the counters of one device, or of several one after the other: JSON objects.
+///
+/// ```json
+/// {
+///   "calib_counters": 1,
+///   "device": "ward 3",
+///   "calibrator": "6d4b3c2f1a09f8e7",
+///   "tables": [{"predictions": [40, 38], "labelled": [9, 7], "positives": [1, 6]}]
+/// }
+/// ```
+///
+/// # Errors
+///
+/// If the file cannot be read, or is something else; with the line.
+pub fn read_counters(path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
+    let read_error = |source| FileError::Read { path: path.into(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(read_error)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+    let place = Place::file(path);
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(FileError::input(place, Problem::TooLarge { max: MAX_BYTES }));
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(FileError::input(place, Problem::EmptyFile));
+    }
+    let devices = serde_json::Deserializer::from_slice(&bytes).into_iter::<DeviceCounters>();
+    devices
+        .map(|device| {
+            device.map_err(|cause| {
+                let said = cause.to_string();
+                // The place says the line.
+                let end = said.rfind(" at line ").unwrap_or(said.len());
+                let place = Place { row: Some(Row::Line(cause.line() as u64)), ..place.clone() };
+                FileError::input(place, Problem::Format(format!("no counters of a device: {}", &said[..end])))
+            })
+        })
+        .collect()
+}

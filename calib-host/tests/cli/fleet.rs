@@ -1,0 +1,179 @@
+//! `calib fleet`: what the counters of many devices say together.
+
+use serde_json::{Value, json};
+
+use crate::data::{binary, csv};
+use crate::workplace::Workplace;
+
+fn place() -> Workplace {
+    let place = Workplace::new().with("data.csv", csv(&binary(1999)));
+    place.ok("calib fit data.csv --method umd --bins 4 --monitor -o cal.bin");
+    place.ok("calib fit data.csv --method umd --bins 4 -o plain.bin");
+    place
+}
+
+/// The counters of a device, in JSON.
+fn counters(
+    place: &Workplace,
+    device: &str,
+    predictions: [u64; 4],
+    outcomes: Option<[[u64; 4]; 2]>,
+) -> Value {
+    let mut table = json!({"predictions": predictions});
+    if let Some([labelled, positives]) = outcomes {
+        table["labelled"] = json!(labelled);
+        table["positives"] = json!(positives);
+    }
+    let calibrator = &place.inspect("cal.bin")["identity"];
+    json!({"calib_counters": 1, "device": device, "calibrator": calibrator, "tables": [table]})
+}
+
+fn write(place: &Workplace, name: &str, content: &str) {
+    std::fs::write(place.path().join(name), content).unwrap();
+}
+
+#[test]
+fn together_they_see_what_none_of_them_does() {
+    let place = place();
+    // Four in five scores are in the upper half.
+    let devices =
+        (0..20).map(|at| counters(&place, &format!("ward {at}"), [0, 1, 2, 2], None).to_string() + "\n");
+    write(&place, "wards.json", &devices.collect::<String>());
+    let run = place.ok("calib fleet cal.bin wards.json");
+    assert!(run.stdout.starts_with("20 devices with the calibrator "), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("\n100 predictions, 0 with a known outcome\n  scores      alarm 1 : "),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("\n  outcomes    quiet (an alarm takes 1 : 100)\n"), "{}", run.stdout);
+    // 20 / 20 of the scores, and 20 / 100 of the outcomes.
+    let alone =
+        "\n  0 of 20 devices have an alarm of their own; up to 1.20 would with nothing wrong, on average\n";
+    assert!(run.stdout.contains(alone), "{}", run.stdout);
+    assert!(
+        run.stderr.starts_with("warning: the scores of the fleet do not come from where"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(place.run("calib fleet cal.bin wards.json --fail-on-warning").code, 6);
+    let json = place.json("calib fleet cal.bin wards.json --json");
+    assert_eq!((&json["devices"], &json["tables"][0]["predictions"]), (&json!(20), &json!([0, 20, 40, 40])));
+    assert_eq!(
+        (&json["tables"][0]["shift"]["standing"], json["warnings"].as_array().unwrap().len()),
+        (&json!("alarm"), 1)
+    );
+    let standings = json["tables"][0]["devices"].as_array().unwrap();
+    assert!(standings.iter().all(|device| device["shift"]["standing"] != "alarm"), "{standings:?}");
+}
+
+#[test]
+fn outcomes_are_held_against_the_promise() {
+    let place = place();
+    let promised: Vec<f64> = place.inspect("cal.bin")["tables"][0]["values"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_f64().unwrap())
+        .collect();
+    // As frequent as the calibrator says, and in the uppermost bin half as frequent.
+    let kept: Vec<u64> = promised.iter().map(|prob| (prob * 200.0).round() as u64).collect();
+    let kept: [u64; 4] = kept.try_into().unwrap();
+    let mut broken = kept;
+    broken[3] /= 2;
+    for (name, positives, standing) in [("kept.json", kept, "quiet"), ("broken.json", broken, "alarm")] {
+        let counters = counters(&place, "a", [200; 4], Some([[200; 4], positives]));
+        write(&place, name, &serde_json::to_string_pretty(&counters).unwrap());
+        let json = place.json(&format!("calib fleet cal.bin {name} --json"));
+        let table = &json["tables"][0];
+        assert_eq!(
+            (&table["promise"]["standing"], &table["shift"]["standing"]),
+            (&json!(standing), &json!("quiet")),
+            "{json}"
+        );
+    }
+    let run = place.ok("calib fleet cal.bin broken.json --csv bins.csv");
+    assert!(
+        run.stderr.contains("warning: outcomes are not as frequent as was promised: evidence 1 : "),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("\nwrote bins.csv, "), "{}", run.stderr);
+    assert!(run.stdout.contains("1 of 1 devices have an alarm of their own"), "{}", run.stdout);
+    assert!(run.stdout.contains("\n    a: scores quiet, outcomes alarm 1 : "), "{}", run.stdout);
+    let (header, rows) = place.table("bins.csv");
+    assert_eq!(
+        header.join(","),
+        "table,bin,prob,promised_lo,promised_hi,labelled,positives,share,share_lo,share_hi"
+    );
+    assert_eq!((rows.len(), &rows[3][5], &rows[3][6]), (4, &"200".to_owned(), &broken[3].to_string()));
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    assert!(number(&rows[3][8]) < number(&rows[3][7]) && number(&rows[3][7]) < number(&rows[3][9]));
+    assert!(number(&rows[3][9]) < number(&rows[3][3]), "{rows:?}");
+    assert_eq!(place.run("calib fleet cal.bin broken.json --csv bins.csv").code, 4);
+    place.ok("calib fleet cal.bin broken.json --csv bins.csv --force");
+}
+
+#[test]
+fn a_device_that_has_counted_nothing_shows_the_form() {
+    let place = place();
+    place.ok("calib fleet cal.bin --new ward-3 -o ward-3.json");
+    let new: Value = serde_json::from_slice(&place.bytes("ward-3.json")).unwrap();
+    assert_eq!(new, counters(&place, "ward-3", [0; 4], Some([[0; 4]; 2])));
+    let run = place.ok("calib fleet cal.bin ward-3.json");
+    assert!(
+        run.stdout.starts_with("1 device with") && run.stdout.contains("scores      quiet"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(place.run("calib fleet cal.bin --new ward-3 -o ward-3.json").code, 4);
+    for line in ["--new ward-3", "ward-3.json --new ward-3 -o x.json", "ward-3.json -o x.json", ""] {
+        assert_eq!(place.run(&format!("calib fleet cal.bin {line}")).code, 2, "{line}");
+    }
+}
+
+#[test]
+fn what_is_no_counters_of_the_calibrator_is_refused() {
+    let place = place();
+    let good = || counters(&place, "a", [1; 4], Some([[1; 4], [0; 4]]));
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut value = good();
+        change(&mut value);
+        value.to_string()
+    };
+    write(&place, "good.json", &good().to_string());
+    for (content, code, words) in [
+        (String::new(), 3, "bad.json: the file is empty"),
+        (" \n".into(), 3, "bad.json: the file is empty"),
+        ("score,label\n0.5,1\n".into(), 3, "bad.json, line 1: no counters of a device: expected value"),
+        (good().to_string() + "\n{\"device\": 3}", 3, "bad.json, line 2: no counters of a device: "),
+        (with(&|c| c["patient"] = json!("x")), 3, "unknown field `patient`"),
+        (with(&|c| c["tables"][0]["predictions"] = json!([1, -1, 1, 1])), 3, "invalid value: integer `-1`"),
+        (
+            with(&|c| c["tables"][0]["predictions"] = json!([1, 1, 1])),
+            3,
+            "a, table 0: predictions has 3 bins, and the calibrator 4",
+        ),
+        (with(&|c| c["tables"][0]["positives"] = json!([1, 2, 0, 0])), 3, "bin 1: 2 positives of 1 outcomes"),
+        (with(&|c| c["calib_counters"] = json!(2)), 3, "counters of version 2 are not known"),
+        (
+            with(&|c| c["calibrator"] = json!("0011223344556677")),
+            1,
+            "its counters are of the calibrator 0011223344556677",
+        ),
+    ] {
+        write(&place, "bad.json", &content);
+        let run = place.run("calib fleet cal.bin bad.json");
+        assert!(run.code == code && run.stderr.contains(words), "{words}: {run:?}");
+    }
+    let run = place.run("calib fleet cal.bin good.json good.json");
+    assert!(run.code == 3 && run.stderr.contains("the device a is there twice"), "{run:?}");
+    for line in ["plain.bin good.json", "plain.bin --new a -o a.json"] {
+        let run = place.run(&format!("calib fleet {line}"));
+        assert!(run.code == 1 && run.stderr.contains("plain.bin: the calibrator has no monitors"), "{run:?}");
+        assert!(run.stderr.contains("hint: fit it with --monitor"), "{run:?}");
+    }
+    assert_eq!(place.run("calib fleet cal.bin missing.json").code, 3);
+    assert_eq!(place.run("calib fleet cal.bin good.json --csv good.json --force").code, 4);
+    assert_eq!(place.bytes("good.json"), good().to_string().as_bytes());
+}

@@ -1,0 +1,112 @@
+//! `calib fit --monitor`: what the monitors on a device compare with.
+
+use serde_json::{Value, json};
+
+use crate::data::{binary, csv};
+use crate::workplace::Workplace;
+
+const N: usize = 2000;
+
+fn place() -> Workplace {
+    Workplace::new().with("data.csv", csv(&binary(N)))
+}
+
+fn gaps(table: &Value) -> Vec<u64> {
+    table["gaps"].as_array().unwrap().iter().map(|gaps| gaps.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn the_bins_of_umd_are_the_monitors() {
+    let place = place();
+    let run = place.ok("calib fit data.csv --method umd --bins 8 --monitor -o monitored.cal");
+    let said = "Monitors: false alarms: of a shift in 1 of 20 devices, of a change every 10000 predictions, of the promise in 1 of 100 \
+                devices, or fewer; 8 bins of the tables.\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(run.stderr.contains("count one a patient"), "{}", run.stderr);
+    let shown = place.inspect("monitored.cal");
+    let monitors = &shown["monitors"];
+    assert_eq!(
+        [&monitors["shift"], &monitors["change"], &monitors["promise"]],
+        [&json!(20), &json!(10_000), &json!(100)]
+    );
+    assert_eq!(
+        (gaps(&monitors["tables"][0]), &monitors["tables"][0]["edges"]),
+        (vec![250, 250, 250, 250, 250, 250, 250, 251], &Value::Null)
+    );
+    let text = place.ok("calib inspect monitored.cal").stdout;
+    assert!(text.contains("\nmonitors    false alarms: of a shift in 1 of 20 devices"), "{text}");
+
+    // Nobody gets it unasked, and nothing else of the artefact changes.
+    place.ok("calib fit data.csv --method umd --bins 8 -o plain.cal");
+    let plain = place.inspect("plain.cal");
+    assert_eq!((&plain["monitors"], &plain["tables"]), (&Value::Null, &shown["tables"]));
+    let json = place.json("calib fit data.csv --method umd --bins 8 --monitor --monitor-shift 100 --monitor-change 500 --monitor-promise 7 --json -o other.cal");
+    assert_eq!(json["monitors"], place.inspect("other.cal")["monitors"]);
+    assert_eq!(
+        [&json["monitors"]["shift"], &json["monitors"]["change"], &json["monitors"]["promise"]],
+        [&json!(100), &json!(500), &json!(7)]
+    );
+}
+
+/// The steps of isotonic regression depend on the labels.
+#[test]
+fn other_methods_get_bins_of_the_monitors_own() {
+    let place = place();
+    let run = place.run("calib fit data.csv --method isotonic --monitor");
+    assert!(run.code == 2 && run.stderr.contains("the bins of isotonic depend on the labels"), "{run:?}");
+    assert!(run.stderr.contains("hint: add --monitor-bins"), "{run:?}");
+    for (options, name) in [("", "plain"), (" --table u16", "compact")] {
+        place.ok(&format!(
+            "calib fit data.csv --method isotonic --monitor --monitor-bins 5{options} -o {name}.cal"
+        ));
+        let table = &place.inspect(&format!("{name}.cal"))["monitors"]["tables"][0];
+        assert_eq!(gaps(table), [400, 400, 400, 400, 401]);
+        // Every fifth of the scores as the device sees them, whatever the table rounds.
+        let mut scores: Vec<f32> = binary(N).iter().map(|row| row.0).collect();
+        scores.sort_by(f32::total_cmp);
+        let expected: Vec<f64> = (1..5).map(|bin| f64::from(scores[bin * N / 5 - 1])).collect();
+        assert_eq!(table["edges"], json!(expected), "{name}");
+    }
+    let margins = Workplace::new().with(
+        "data.csv",
+        csv(&binary(N).iter().map(|&(score, label)| (8.0 * score - 4.0, label)).collect::<Vec<_>>()),
+    );
+    margins.ok("calib fit --margins data.csv --method isotonic --monitor --monitor-bins 4");
+    let edges = margins.inspect("data.cal")["monitors"]["tables"][0]["edges"].clone();
+    let edges: Vec<f64> = edges.as_array().unwrap().iter().map(|edge| edge.as_f64().unwrap()).collect();
+    assert!(edges.len() == 3 && edges.is_sorted() && edges[0] < 0.0 && edges[2] > 0.0, "{edges:?}");
+}
+
+#[test]
+fn what_says_nothing_of_new_scores_is_refused() {
+    let tenths: Vec<_> =
+        binary(N).iter().map(|&(score, label)| ((score * 10.0).floor() / 10.0, label)).collect();
+    let place = place().with("tenths.csv", csv(&tenths));
+    for (line, code, words) in [
+        ("tenths.csv --method umd --bins 5 --monitor", 3, "tie at the edges of a monitor's bins"),
+        (
+            "tenths.csv --method isotonic --monitor --monitor-bins 5",
+            3,
+            "tie at the edges of a monitor's bins",
+        ),
+        ("data.csv --method umd --bins 5 --monitor --monitor-bins 1", 2, "1 is not in 2.."),
+        ("data.csv --method umd --bins 5 --monitor --monitor-shift 1", 2, "1 is not in 2.."),
+        ("data.csv --method umd --bins 5 --monitor-shift 10", 2, "--monitor"),
+        ("data.csv --method umd --bins 5 --monitor-bins 10", 2, "--monitor"),
+        ("data.csv --method umd --bins 5 --monitor --monitor-bins 5000", 2, "5000 bins"),
+    ] {
+        let run = place.run(&format!("calib fit {line} -o out.cal"));
+        assert!(run.code == code && run.stderr.contains(words), "{line}: {run:?}");
+        assert!(!place.path().join("out.cal").exists(), "{line}");
+    }
+}
+
+/// Scores of another prevalence are no draws from the calibration scores.
+#[test]
+fn another_prevalence_has_no_monitors() {
+    let place = place();
+    place.ok("calib fit data.csv --method umd --bins 5 --monitor --counter 1 -o cal.bin");
+    place.ok("calib adjust cal.bin --prevalence 0.1 --counter 2 -o new.bin");
+    assert!(!place.inspect("cal.bin")["monitors"].is_null());
+    assert!(place.inspect("new.bin")["monitors"].is_null());
+}
