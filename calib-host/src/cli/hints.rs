@@ -47,7 +47,8 @@ fn of_monitors(error: &MonitorError) -> Option<String> {
             "add --monitor-bins with a number that is set without a look at the labels, such as 10".into()
         }
         MonitorError::Ties => "take scores with more digits, or fewer bins; or leave --monitor out".into(),
-        MonitorError::Encoding(_) | MonitorError::Weighted => "leave --monitor out".into(),
+        MonitorError::Encoding(_) => "leave --monitor out, or take floats, and --table f32".into(),
+        MonitorError::Weighted => "leave --monitor out".into(),
         MonitorError::Reduction => {
             "leave --monitor-bins out, and take --method umd, whose bins the monitors then have".into()
         }

@@ -44,6 +44,7 @@ impl DeviceCounters {
     /// If they are of another one, or do not fit together.
     pub fn check(&self, artifact: &Artifact<'_>) -> Result<(), FleetError> {
         let device = || self.device.clone();
+        let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
         if self.calib_counters != COUNTERS_VERSION {
             return Err(FleetError::Version { device: device(), version: self.calib_counters });
         }
@@ -52,7 +53,6 @@ impl DeviceCounters {
             let calibrator = self.calibrator.clone();
             return Err(FleetError::Calibrator { device: device(), calibrator, identity });
         }
-        let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
         let tables = monitors.count();
         if self.tables.len() != tables {
             return Err(FleetError::Tables { device: device(), tables: self.tables.len(), expected: tables });

@@ -38,7 +38,7 @@ pub(crate) struct FleetCommand {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output")]
     new: Option<String>,
     /// Where the counters of --new go.
-    #[arg(short, long, value_name = "FILE", requires = "new")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write the outcomes of every bin, of all devices together, as CSV.
     #[arg(long, value_name = "FILE")]
@@ -56,6 +56,12 @@ pub(crate) struct FleetCommand {
 
 impl FleetCommand {
     pub(crate) fn run(self) -> Result<(), Error> {
+        // Beside counters, with which --new does not go, nothing can require it.
+        if self.output.is_some() && self.new.is_none() {
+            return Err(Error::Usage(
+                "-o is for the counters of --new: take --csv or --json for what is told here".into(),
+            ));
+        }
         let stored = read_artifact(&self.calibrator)?;
         if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
             let counters = self.new_device(&stored.artifact(), device)?;

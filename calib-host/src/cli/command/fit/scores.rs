@@ -136,7 +136,7 @@ impl FitCommand {
             }
             _ => None,
         };
-        // The device has the scores as they are, before a table rounds them.
+        // Of the scores as they are: that rounded ones have no monitors is said when the artefact is written.
         let monitors = self.written.monitors.of_sample(&sample)?;
         let sample = if encoding.is_none() && self.written.is_compact() { sample.rounded() } else { sample };
         let fit_error = |cause| {
