@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::data::{binary, csv};
+use crate::data::{binary, csv, matrix};
+use crate::npy::{f32s, labels};
 use crate::workplace::Workplace;
 
 const N: usize = 2000;
@@ -100,6 +101,51 @@ fn what_says_nothing_of_new_scores_is_refused() {
         let run = place.run(&format!("calib fit {line} -o out.cal"));
         assert!(run.code == code && run.stderr.contains(words), "{line}: {run:?}");
         assert!(!place.path().join("out.cal").exists(), "{line}");
+    }
+}
+
+/// One table for each class has monitors with its bins; whole vectors have no bins, and weights say nothing of the next score.
+#[test]
+fn what_has_several_scores_or_weights() {
+    let data = matrix(900);
+    let weighted: String = binary(N).iter().map(|(score, label)| format!("{score},{label},1.5\n")).collect();
+    let place = Workplace::new()
+        .with("logits.npy", f32s(&[900, 3], data.logits).bytes())
+        .with("labels.npy", labels("<i8", &data.labels).bytes())
+        .with("weighted.csv", format!("score,label,weight\n{weighted}"));
+    let matrix = "--logits logits.npy --labels labels.npy";
+    place.ok(&format!(
+        "calib fit {matrix} --method umd --reduction top-label --points-per-bin 50 --monitor -o top.cal"
+    ));
+    let shown = place.inspect("top.cal");
+    let tables = shown["monitors"]["tables"].as_array().unwrap();
+    for (table, monitored) in shown["tables"].as_array().unwrap().iter().zip(tables) {
+        // One gap more than the class has predictions.
+        assert_eq!(gaps(monitored).len(), table["values"].as_array().unwrap().len());
+    }
+    let predicted = |class| data.predicted.iter().filter(|&&found| found == class).count() as u64;
+    assert_eq!(
+        (0..3).map(|class| gaps(&tables[class]).iter().sum()).collect::<Vec<u64>>(),
+        [0, 1, 2].map(|class| predicted(class) + 1)
+    );
+    for (line, words) in [
+        (
+            format!(
+                "{matrix} --method umd --reduction top-label --points-per-bin 50 --monitor --monitor-bins 5"
+            ),
+            "--monitor-bins goes with one score",
+        ),
+        (
+            format!("{matrix} --method temperature --monitor"),
+            "a calibrator of whole vectors has no bins of a score",
+        ),
+        (
+            "--scores weighted.csv --weight-column weight --method umd --bins 5 --monitor".into(),
+            "weighted calibration scores are not equally likely",
+        ),
+    ] {
+        let run = place.run(&format!("calib fit {line} -o out.cal"));
+        assert!(run.code == 2 && run.stderr.contains(words), "{line}: {run:?}");
     }
 }
 
