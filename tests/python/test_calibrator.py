@@ -130,6 +130,20 @@ def test_the_guarantee_is_stated_where_there_is_one(binary):
     assert none.guarantee is None and "Nothing is guaranteed" in none._repr_html_()
 
 
+@pytest.mark.parametrize("asked", [{"epsilon": 0.2}, {"intervals": True}, {"candidates": 3}, {"alpha_spent": 0.1}])
+def test_scores_by_several_classifiers_have_no_guarantee_to_ask_about(asked, binary):
+    bins = {} if "epsilon" in asked else {"bins": 4}
+    assert calib_host.fit(*binary, "umd", **bins, **asked).guarantee is not None
+    with pytest.raises(UsageError, match=f"scores by 5 classifiers have no guarantee: leave out {next(iter(asked))}"):
+        calib_host.fit(*binary, "umd", classifiers=5, **bins, **asked)
+
+
+@pytest.mark.parametrize("classifiers", [0, -1, 2.0, True, "5", 2**32])
+def test_the_number_of_classifiers_is_a_number(classifiers, binary):
+    with pytest.raises(UsageError, match="classifiers="):
+        calib_host.fit(*binary, "umd", bins=4, classifiers=classifiers)
+
+
 def test_without_a_method_the_bins_suit_the_points(binary):
     calibrator = calib_host.fit(*binary)
     assert calibrator.method == "umd" and calibrator.chosen.startswith("chosen: umd with 7 bins")

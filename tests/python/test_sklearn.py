@@ -1,6 +1,8 @@
 """The classifier for scikit-learn."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, train_test_split
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -62,6 +64,49 @@ def test_a_frozen_estimator_stays_and_keeps_its_guarantee(data):
     np.testing.assert_array_equal(
         classifier.predict_proba(X)[:, 1].astype(np.float32), direct.predict(fitted.predict_proba(X)[:, 1])
     )
+
+
+@pytest.mark.parametrize("reduction", [None, "class-wise", "top-label"])
+def test_with_folds_nothing_is_guaranteed_anywhere(reduction, tmp_path):
+    X, y = make_classification(900, n_classes=2 if reduction is None else 3, n_informative=5, random_state=2)
+    how = {"method": "umd", "reduction": reduction, "bins": 4 if reduction is None else None}
+    how |= {} if reduction is None else {"points_per_bin": 60}
+    frozen = CalibratedClassifier(FrozenEstimator(GaussianNB().fit(X[:300], y[:300])), **how).fit(X[300:], y[300:])
+    assert frozen.calibrator_.guarantee.epsilon < 1
+    calibrator = CalibratedClassifier(GaussianNB(), cv=3, **how).fit(X, y).calibrator_
+    assert calibrator.guarantee is None
+    assert calibrator.promise.startswith("Nothing is guaranteed: the scores are by 3 classifiers")
+    assert calibrator.promise in repr(calibrator)
+    calibrator.save(tmp_path / "cal.bin")
+    loaded = calib_host.load(tmp_path / "cal.bin")
+    assert loaded.guarantee is None and loaded.promise == calibrator.promise
+    inspect = [sys.executable, "-m", "calib_host", "inspect", "cal.bin"]
+    inspected = subprocess.run(inspect, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "guarantee   none" in inspected and calibrator.promise in inspected
+    bins = [line for line in inspected.splitlines() if line.startswith("table ")]
+    assert bins and all("epsilon none" in line for line in bins)
+    texts = [inspected, repr(calibrator), calibrator._repr_html_(), calibrator.export_rust()]
+    for text in texts if reduction else [*texts, calibrator.export_c()]:
+        assert "Nothing is guaranteed" in text and "With probability" not in text, text
+    if reduction is None:
+        # The numbers are those of the same scores: only what is said of them differs.
+        held_out = cross_val_predict(GaussianNB(), X, y, cv=3, method="predict_proba")[:, 1]
+        one, several = (calib_host.fit(held_out, y, "umd", bins=4, alpha=0.1, seed=0, classifiers=k) for k in (1, 3))
+        assert one.guarantee is not None and several == calibrator
+        np.testing.assert_array_equal(one.predict(held_out), several.predict(held_out))
+
+
+def test_bins_that_were_chosen_for_a_guarantee_say_that_there_is_none(data):
+    X, _, y, _ = data
+    chosen = CalibratedClassifier(GaussianNB()).fit(X, y).calibrator_
+    assert chosen.guarantee is None and chosen.chosen.endswith("scores by 5 classifiers have none")
+
+
+def test_one_fold_of_all_rows_is_no_fold(data):
+    X, _, y, _ = data
+    rows = np.arange(len(y))
+    with pytest.raises(UsageError, match="one test fold"):
+        CalibratedClassifier(GaussianNB(), cv=[(rows, rows)]).fit(X, y)
 
 
 def test_margins_of_a_decision_function(data):

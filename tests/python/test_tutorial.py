@@ -1,20 +1,48 @@
-"""The page of the book runs, from its first line to its last."""
+"""The page of the book runs, from its first line to its last, and its picture is the one in the book.
 
+`UPDATE_BOOK=1` writes the picture anew.
+"""
+
+import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib, which draws the page's pictures, is not installed")
+pytest.importorskip("ai_edge_litert", reason="ai-edge-litert, which runs the page's network, is not installed")
+
+import matplotlib.image
+import networks
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+import calib_host
 
 PAGE = Path(__file__).parents[2] / "docs/src/python.md"
+PICTURE = PAGE.parent / "python/curves.png"
+
+
+def write_network(path):
+    """The network of the page: an int8 one of the features that its model was fitted to, scaled as they are there."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, _, y, _ = train_test_split(X, y, test_size=0.6, random_state=0)
+    X = StandardScaler().fit_transform(X)
+    model = LogisticRegression().fit(X, y)
+    path.write_bytes(networks.dense(model.coef_, model.intercept_, X, networks.LOGISTIC))
 
 
 @pytest.mark.filterwarnings("ignore::calib_host.CalibrationWarning")
 def test_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    matplotlib.use("agg")
+    write_network(tmp_path / "network.tflite")
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) >= 8
+    assert len(blocks) >= 10
     names: dict = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
@@ -22,6 +50,21 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     assert "With probability 90 %" in printed and "scores compared: probabilities differ by" in printed
     assert names["both"]["after"]["n"] == len(names["test"])
     assert "<svg" in (tmp_path / "report.html").read_text()
+    picture = (tmp_path / "curves.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    if os.environ.get("UPDATE_BOOK") == "1":
+        PICTURE.parent.mkdir(exist_ok=True)
+        PICTURE.write_bytes(picture)
+    drawn, shown = (matplotlib.image.imread(path) for path in (tmp_path / "curves.png", PICTURE))
+    # Edges may be smoothed otherwise elsewhere; a line in another place is more than that.
+    assert drawn.shape == shown.shape and (np.abs(drawn - shown).max(axis=2) > 0.2).mean() < 0.0005
+    assert [line.get_label() for line in names["curves"].ax_.get_lines()] == ["Perfectly calibrated", "model", "umd"]
     assert "cal_calibrate" in (tmp_path / "cal.h").read_text()
     assert (tmp_path / "cal.bin").read_bytes() == names["calibrator"].to_bytes()
+    # The int8 network is the model but for its rounding.
+    codes, labels = names["codes"][:, 0], names["y_test"]
+    assert np.abs((codes.astype(float) + 128) / 256 - names["test"]).max() < 0.1
+    assert names["same"] == names["quantised"] and names["quantised"].encoding.startswith("i8")
+    assert calib_host.load(tmp_path / "codes.bin").predict(codes).tolist() == names["quantised"].predict(codes).tolist()
+    assert ((names["quantised"].predict(codes) - labels) ** 2).mean() < 0.1
     assert names["taken"].proof.largest_difference < 1e-6

@@ -12,9 +12,10 @@ use crate::interrupt::working;
 /// An artefact, what was chosen, warnings, and what stays uncalibrated with the reason.
 type Made = (PyArtifact, Option<String>, Vec<String>, Vec<(String, String)>);
 
-/// Fits a calibrator: `words` are the options of `calib fit`. Vectors are given row by row, with the number of classes.
+/// Fits a calibrator: `words` are the options of `calib fit`. Vectors are given row by row, with the number of classes. `classifiers` is
+/// by how many classifiers the scores are: of several nothing is guaranteed.
 #[pyfunction]
-#[pyo3(signature = (words, kind, scores, labels, *, classes=None, weights=None, clusters=None))]
+#[pyo3(signature = (words, kind, scores, labels, *, classes=None, weights=None, clusters=None, classifiers=1))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -25,6 +26,7 @@ pub(crate) fn fit(
     classes: Option<usize>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
+    classifiers: u32,
 ) -> PyResult<Made> {
     let request = FitRequest::parse(words).map_err(|refused| of_refused(&refused))?;
     let numbers = Numbers::of(scores)?;
@@ -44,7 +46,8 @@ pub(crate) fn fit(
     let weights = weights.map(|weights| weights.as_slice().map(<[f64]>::to_vec)).transpose()?;
     let clusters = clusters.map(|clusters| clusters.as_slice().map(<[i64]>::to_vec)).transpose()?;
     let fitted = working(py, move || {
-        let rows = Rows { labels: &labels, weights: weights.as_deref(), clusters: clusters.as_deref() };
+        let rows =
+            Rows { labels: &labels, weights: weights.as_deref(), clusters: clusters.as_deref(), classifiers };
         request.fit(scores, rows)
     })?;
     let fitted = fitted.map_err(|refused| of_refused(&refused))?;

@@ -24,6 +24,16 @@ pub(crate) struct Chosen {
     pub(crate) candidates: u32,
 }
 
+impl Chosen {
+    /// The same, of scores by so many classifiers, of which nothing is guaranteed: what was chosen for its guarantee says so.
+    pub(crate) fn of_classifiers(mut self, classifiers: u32) -> Self {
+        if classifiers > 1 {
+            self.why += &format!("; scores by {classifiers} classifiers have none");
+        }
+        self
+    }
+}
+
 /// Refuses a table of 16-bit numbers for what has none.
 pub(crate) fn check_table(
     method: &MethodOptions,

@@ -105,12 +105,15 @@ pub struct Rows<'a> {
     pub weights: Option<&'a [f64]>,
     /// Which of them belong together: those with the same number.
     pub clusters: Option<&'a [i64]>,
+    /// By how many classifiers the scores are: those of cross-validation by one for each fold. Of more than one nothing is
+    /// guaranteed, as theorems are about the classifier that the scores come from, and another one is kept.
+    pub classifiers: u32,
 }
 
 impl<'a> Rows<'a> {
-    /// Rows that are all the same, and independent.
+    /// Rows that are all the same, and independent, with scores by one classifier.
     pub fn new(labels: &'a [i64]) -> Self {
-        Self { labels, weights: None, clusters: None }
+        Self { labels, weights: None, clusters: None, classifiers: 1 }
     }
 }
 
@@ -205,6 +208,7 @@ impl FitRequest {
         let encoding = codes.encoding()?;
         let reduction_asked = reduction.get()?;
         rows.check(&scores)?;
+        self.check_classifiers(rows.classifiers)?;
         let attempted = match (scores, reduction_asked) {
             (Scores::Binary(..) | Scores::Codes(..), Some(_)) => {
                 return Err(usage("--reduction needs a matrix: scores of every class, in a column each"));
@@ -238,13 +242,36 @@ impl FitRequest {
                 self.reduced_codes(vectors?, encoding, rows, problems)?
             }
         };
-        let Attempted { fit, rows, warnings, chosen, monitors } = attempted;
+        let Attempted { fit, rows: hash, warnings, chosen, monitors } = attempted;
         let fit = if written.is_compact() { fit.compacted()? } else { fit };
         let fit = written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
-        let bytes = artifact_bytes(&fit, &self.written_of(rows, monitors))?;
+        let fit = fit.of_classifiers(rows.classifiers);
+        let chosen = chosen.map(|chosen| chosen.of_classifiers(rows.classifiers));
+        let bytes = artifact_bytes(&fit, &self.written_of(hash, monitors))?;
         let name = |table: usize| fit.table_name(table);
         let uncalibrated = fit.unfitted.iter().map(|one| (name(one.table), one.reason.to_string())).collect();
         Ok(fitted(&bytes, warnings, chosen, uncalibrated))
+    }
+
+    /// Refuses what is about a guarantee where the scores are by several classifiers.
+    fn check_classifiers(&self, classifiers: u32) -> Result<(), Error> {
+        let Asked { method, written, .. } = &self.0;
+        let about = [
+            (method.epsilon().is_some(), "--epsilon"),
+            (written.intervals, "--intervals"),
+            (written.candidates > 1, "--candidates"),
+            (written.alpha_spent > 0.0, "--alpha-spent"),
+            // The scores of the classifier that is kept are no draws from those of the others.
+            (written.monitors.are_asked(), "--monitor"),
+        ];
+        match (classifiers, about.iter().find(|(is_asked, _)| *is_asked)) {
+            (0, _) => Err(usage("scores are by 1 classifier at least, not by 0")),
+            (2.., Some((_, option))) => Err(usage(&format!(
+                "scores by {classifiers} classifiers have no guarantee: leave out {option}, or give scores by the classifier that is \
+                 kept"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn written_of(&self, rows: RowsHash, monitors: Option<Monitoring>) -> calib_host::ArtifactOptions {

@@ -1,5 +1,6 @@
 //! What is measured and proved of programs for devices; `cargo xtask` builds and calls it.
 
+mod answers;
 mod device;
 mod kills;
 mod load;
@@ -10,6 +11,8 @@ mod stack;
 
 mod flags {
     #![allow(missing_docs, unreachable_pub)]
+
+    use std::path::PathBuf;
 
     xflags::xflags! {
         cmd measure {
@@ -33,6 +36,14 @@ mod flags {
             cmd load { required minutes: f64 }
             /// Kill the emulator during so many updates.
             cmd kills { required count: usize }
+            /// Print what an emulated device with an artefact answers to the rows in a file.
+            cmd answers {
+                required artifact: PathBuf
+                /// What a row is: score, margin, code, codes, probs or logits.
+                required kind: String
+                /// 32-bit little-endian numbers, row by row.
+                required rows: PathBuf
+            }
             /// Build twice, in two folders and environments, and compare.
             cmd reproducible {
                 /// One board, and the `calib` that is built already.
@@ -52,6 +63,7 @@ fn main() -> anyhow::Result<()> {
         Stack(_) => stack::stack(),
         Sizes(_) => sizes::sizes(),
         Load(flags::Load { minutes }) => load::load(minutes),
+        Answers(flags::Answers { artifact, kind, rows }) => answers::answers(&artifact, &kind, &rows),
         Kills(flags::Kills { count }) => kills::kills(count),
         Reproducible(flags::Reproducible { sample }) => reproducible::reproducible(sample),
     }

@@ -63,6 +63,11 @@ xflags::xflags! {
                 /// Compare with netcal, too, which brings PyTorch: a download of several GB.
                 optional --netcal
             }
+            /// Measure the Python package's time and memory, next to NumPy and scikit-learn.
+            cmd python {
+                /// The number of scores; 10 million if not given.
+                optional --rows n: u64
+            }
             /// Count instructions, bytes and stack on every emulated core, next to functions in C.
             cmd device {
                 /// Replace the committed counts by these.

@@ -75,6 +75,8 @@ pub(crate) fn verify(setup: Setup, only: Option<Side>) -> Result<()> {
             steps.step("devices, and beside them the host", || {
                 beside(&mut part("devices")?, &mut part("host")?)
             })?;
+            // The host's part made the package, and the devices' part the emulated board.
+            steps.step("the Python package's bits on an emulated device", || wheel::on_a_device(setup))?;
             // Its frames come at their pace: nothing else runs beside it.
             steps.step("a serial line under load", || {
                 Measure::build()?.run(&["load", &(10.0_f64 / 60.0).to_string()])

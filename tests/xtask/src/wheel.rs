@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
-use calib_run::{output, root, run};
+use calib_run::{built, output, root, run};
 
 use crate::setup::Setup;
 use crate::steps::Steps;
@@ -61,6 +61,22 @@ pub(crate) fn verify(setup: Setup) -> Result<()> {
     let wheel = build(&environment("build", setup)?, Profile::Tests)?;
     install(&python, &wheel)?;
     tests(&python)
+}
+
+/// Measures a release build of the package in the newest environment, of so many scores.
+pub(crate) fn bench(setup: Setup, rows: Option<u64>) -> Result<()> {
+    let python = environment(NEWEST, setup)?;
+    let wheel = build(&environment("build", setup)?, Profile::Release)?;
+    install(&python, &wheel)?;
+    let rows = rows.map(|rows| format!("--rows={rows}"));
+    run(Command::new(&python).arg(root().join("tests/python/bench.py")).args(rows))
+}
+
+/// Compares what the package that [`verify`] installed predicts with what an emulated device answers, bit for bit. `calib-measure` is
+/// built, with the emulator.
+pub(crate) fn on_a_device(setup: Setup) -> Result<()> {
+    let python = environment(NEWEST, setup)?;
+    run(pytest(&python).arg("test_device.py").env("CALIB_DEVICE", built("calib-measure")?))
 }
 
 /// The interpreter of an environment with the packages that are listed for it, which is made if it is not there.
@@ -128,14 +144,15 @@ fn install(python: &Path, wheel: &Path) -> Result<()> {
 
 /// The tests, then the examples of the installed package.
 fn tests(python: &Path) -> Result<()> {
-    let tests = root().join("tests/python");
-    let pytest = || {
-        let mut command = Command::new(python);
-        // Tests see the package that is installed, and leave nothing beside themselves.
-        command.current_dir(&tests).env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
-        command.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
-        command
-    };
-    run(&mut pytest())?;
-    run(pytest().args(["--doctest-modules", "--pyargs", "calib_host"]))
+    run(&mut pytest(python))?;
+    run(pytest(python).args(["--doctest-modules", "--pyargs", "calib_host"]))
+}
+
+/// pytest, about to run in the folder of the tests: these see the package that is installed, and leave nothing beside themselves.
+fn pytest(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.current_dir(root().join("tests/python"));
+    command.env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
+    command.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]);
+    command
 }

@@ -434,6 +434,13 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     if header.method.has_no_calibrator() {
         return "Nothing is guaranteed of probabilities: there are none, and what is promised of thresholds or sets is said there.".into();
     }
+    // Before what would keep a guarantee otherwise.
+    if let Some(classifiers) = parameter(artifact, "classifiers").filter(|_| has_theorem(header.method)) {
+        return format!(
+            "Nothing is guaranteed: the scores are by {classifiers} classifiers, and theorems are about the one that scores come \
+             from. Scores by the classifier that is kept, of rows that it was not fitted to, have a guarantee."
+        );
+    }
     if header.reduction == Reduction::Normalized {
         return "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
             .into();
@@ -458,6 +465,14 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
         }
         method => format!("Nothing is guaranteed: {method} has no distribution-free guarantee."),
     }
+}
+
+/// Whether something is guaranteed of the method's bins, if its assumptions hold.
+const fn has_theorem(method: Method) -> bool {
+    matches!(
+        method,
+        Method::Umd | Method::UmdOriginal | Method::UmdRandomized | Method::Ums | Method::FixedWidth
+    )
 }
 
 /// What a bin's probability is compared with.

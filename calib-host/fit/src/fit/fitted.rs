@@ -156,6 +156,35 @@ impl Fit {
         self
     }
 
+    /// The same, fitted to scores by so many classifiers, such as those of cross-validation, where each is fitted to the rows outside its
+    /// fold. A theorem is about the classifier that the scores come from, so nothing is guaranteed of another one, which is kept:
+    /// neither epsilon nor intervals are left, and the parameters record why. Scores by one classifier change nothing.
+    ///
+    /// ```
+    /// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+    ///
+    /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+    /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+    /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+    /// assert!(fit.clone().of_classifiers(1).guarantee.is_some());
+    /// let fit = fit.of_classifiers(5);
+    /// assert!(fit.guarantee.is_none() && fit.parameters.ends_with(" classifiers=5"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_classifiers(mut self, classifiers: u32) -> Self {
+        if classifiers <= 1 {
+            return self;
+        }
+        self.guarantee = None;
+        for table in self.tables.iter_mut().flatten() {
+            table.epsilon = None;
+            table.intervals.clear();
+        }
+        self.parameters = format!("{} classifiers={classifiers}", self.parameters).trim_start().into();
+        self
+    }
+
     /// What kind of number the tables take.
     pub fn encoding(&self) -> ScoreEncoding {
         let first = self.tables.iter().flatten().next();

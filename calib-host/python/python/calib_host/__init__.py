@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._native import CalibError, DataError, MismatchError, UsageError, __version__
     from ._plan import plan
     from ._plots import CalibrationDisplay
+    from ._tflite import from_tflite, tflite_codes
 
 # Where each name is. A module is imported when its first name is used: NumPy alone takes longer than all the rest.
 _MODULES = {
@@ -49,6 +50,8 @@ _MODULES = {
     "from_betacal": "_imports",
     "from_venn_abers": "_imports",
     "from_temperature": "_imports",
+    "from_tflite": "_tflite",
+    "tflite_codes": "_tflite",
     "CalibError": "_native",
     "UsageError": "_native",
     "DataError": "_native",

@@ -150,6 +150,14 @@ def labels_of(values: Any, what: str = "labels") -> np.ndarray:
     return np.ascontiguousarray(array.astype(np.int64, copy=False))
 
 
+def check_classes(labels: np.ndarray, classes: int) -> None:
+    """That labels are those of so many classes."""
+    bad = (labels < 0) | (labels >= classes)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(f"row {row}: class {labels[row]} is out of range, there are {classes} classes, from 0 on")
+
+
 def floats_of(values: Any, what: str) -> np.ndarray:
     """Numbers as f64, one a row."""
     array = _numbers(values, what)

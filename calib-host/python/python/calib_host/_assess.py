@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import floats_of, groups_of, labels_of, scores_of
+from ._arrays import check_classes, floats_of, groups_of, labels_of, scores_of
 from ._calibrator import Calibrator
 from ._native import DataError, UsageError
 from ._native import assess as _assess
@@ -51,7 +51,7 @@ def assess(
         if predicted is not None or bins is not None:
             raise UsageError("predicted and bins go with one probability a row, not with those of all classes")
         values, _, classes = scores_of(probs, "probs", False)
-        _check_classes(labels, classes)
+        check_classes(labels, classes)
         values = values.astype(np.float64, copy=False)
         with at_work("assessing"):
             return json.loads(_assess_vectors(values, labels.astype(np.uint16), classes, clusters=names, **how))
@@ -60,25 +60,18 @@ def assess(
         raise DataError(f"{len(values)} rows of scores but {len(labels)} labels")
     of = None
     if predicted is None:
-        _check_classes(labels, 2)
+        check_classes(labels, 2)
         hits = labels == 1
     else:
         of = labels_of(predicted, "predicted")
         if len(of) != len(labels):
             raise DataError(f"{len(of)} predicted classes but {len(labels)} labels")
-        _check_classes(of, 65535)
+        check_classes(of, 65535)
         hits = labels == of
         of = of.astype(np.uint16)
     cells = None if bins is None else labels_of(bins, "bins").astype(np.uint32)
     with at_work("assessing"):
         return json.loads(_assess(values, hits, classes=of, bins=cells, clusters=names, **how))
-
-
-def _check_classes(labels: np.ndarray, classes: int) -> None:
-    bad = (labels < 0) | (labels >= classes)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise DataError(f"row {row}: class {labels[row]} is out of range, there are {classes} classes, from 0 on")
 
 
 def assess_calibrator(calibrator: Calibrator, scores: Any, y: Any, *, clusters: Any = None, **how: Any) -> dict[str, Any]:
@@ -98,7 +91,7 @@ def assess_calibrator(calibrator: Calibrator, scores: Any, y: Any, *, clusters: 
         if calibrator.takes_codes or calibrator.reduction not in ("top-label", "confidence"):
             raise UsageError("assess what predict makes of these scores, with the predicted classes")
     if calibrator.reduction in ("binary", "top-label", "confidence"):
-        _check_classes(labels, classes or 2)
+        check_classes(labels, classes or 2)
         before = array.astype(np.float64) if classes is None else _softmax_top(array, kind, classes)
         with at_work("assessing"):
             found = _assess_calibrated(

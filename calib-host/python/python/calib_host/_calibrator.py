@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from numbers import Integral
 from os import PathLike
 from typing import Any
 
@@ -288,6 +289,7 @@ def fit(
     reduction: str | None = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    classifiers: int = 1,
     points_per_bin: int | None = None,
     epsilon: float | None = None,
     strategy: str | None = None,
@@ -340,6 +342,9 @@ def fit(
     matrix, dirichlet, sierpinski, grid, projection or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
 
+    ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about
+    the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.
+
     >>> import numpy as np, calib_host
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.random(400)
@@ -357,15 +362,24 @@ def fit(
     options = {
         name: value
         for name, value in locals().items()
-        if name not in ("scores", "y", "kind", "sample_weight", "clusters")
+        if name not in ("scores", "y", "kind", "sample_weight", "clusters", "classifiers")
     }
     array, kind, classes = scores_of(scores, kind, score_encoding is not None)
+    if isinstance(classifiers, bool) or not isinstance(classifiers, Integral) or not 1 <= classifiers < 2**32:
+        raise UsageError(f"classifiers={classifiers!r}: scores are by a number of classifiers, 1 at least")
     labels = labels_of(y)
     weights = None if sample_weight is None else floats_of(sample_weight, "sample_weight")
     names = None if clusters is None else groups_of(clusters, "clusters")
     with at_work("fitting"):
         artifact, chosen, warned, uncalibrated = _fit(
-            words_of(options), kind, array, labels, classes=classes, weights=weights, clusters=names
+            words_of(options),
+            kind,
+            array,
+            labels,
+            classes=classes,
+            weights=weights,
+            clusters=names,
+            classifiers=int(classifiers),
         )
     calibrator = Calibrator(artifact, kind if kind in MATRIX else None)
     calibrator.chosen, calibrator.uncalibrated = chosen, dict(uncalibrated)

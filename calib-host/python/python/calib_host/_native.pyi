@@ -32,6 +32,7 @@ def fit(
     classes: int | None = None,
     weights: NDArray[np.float64] | None = None,
     clusters: NDArray[np.int64] | None = None,
+    classifiers: int = 1,
 ) -> tuple[Artifact, str | None, list[str], list[tuple[str, str]]]: ...
 def apply(
     artifact: Artifact, kind: str, scores: NDArray[Any], *, classes: int | None = None, seed: int = 0

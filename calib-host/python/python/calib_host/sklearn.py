@@ -37,8 +37,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     that is kept is fitted to all rows. A ``FrozenEstimator``, which is fitted already, is left as it is: the calibrator is fitted to the rows
     that ``fit`` is given, which should be others.
 
-    A guarantee is about the classifier that the scores come from. With folds there are several, of which none is kept: then what is said of
-    the calibrator is a good guess. With a ``FrozenEstimator`` it holds.
+    A guarantee is about the classifier that the scores come from. With folds there are several, of which none is kept: then
+    ``calibrator_.guarantee`` is None, and ``calibrator_.promise`` says why. With a ``FrozenEstimator`` it is that of the method.
 
     ``method``, ``bins``, ``points_per_bin``, ``reduction``, ``alpha`` and ``seed`` are those of :func:`calib_host.fit`, ``options`` a
     dict of its others. Without a method it is umd: with bins that suit the number of points, of several classes with 50 points a bin, or
@@ -101,10 +101,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(estimator, FrozenEstimator):
             self.estimator_ = estimator
             scores, kind = self._scores(estimator, X)
+            classifiers = 1
         else:
-            scores, kind = self._held_out_scores(estimator, X, y, labels, fit_params)
+            scores, kind, classifiers = self._held_out_scores(estimator, X, y, labels, fit_params)
         options = self._options(kind, int(counted.sum()))
-        self.calibrator_: Calibrator = fit(scores[counted], labels[counted], kind=kind, **options)
+        self.calibrator_: Calibrator = fit(
+            scores[counted], labels[counted], kind=kind, classifiers=classifiers, **options
+        )
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -112,13 +115,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _held_out_scores(
         self, estimator: Any, X: Any, y: Any, labels: np.ndarray, fit_params: dict[str, Any]
-    ) -> tuple[np.ndarray, str]:
-        """The scores of classifiers that were fitted to other folds; the one that is kept is fitted to all."""
+    ) -> tuple[np.ndarray, str, int]:
+        """The scores by classifiers that were fitted to other folds, and by how many; the one that is kept is fitted to all."""
         for_fit, for_split = self._routed(fit_params)
         cv = check_cv(self.cv, labels, classifier=True)
         scores: np.ndarray | None = None
         kind = ""
-        for train, test in cv.split(X, y, **for_split):
+        # By which classifier each row's score is: where test folds overlap, by the last.
+        by = np.full(_num_samples(X), -1)
+        for fold_index, (train, test) in enumerate(cv.split(X, y, **for_split)):
             fold = clone(estimator)
             X_train, y_train = _safe_split(fold, X, y, train)
             X_test, _ = _safe_split(fold, X, y, test, train)
@@ -127,10 +132,17 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if scores is None:
                 scores = np.full((_num_samples(X), *part.shape[1:]), np.nan)
             scores[test] = part
-        if scores is None or np.isnan(scores).any():
+            by[test] = fold_index
+        if scores is None or (by < 0).any():
             raise DataError("every row is to be in one of the test folds")
+        classifiers = len(np.unique(by))
+        if classifiers < 2:
+            raise UsageError(
+                "cv has all rows in one test fold, whose classifier was fitted to these very rows: take two folds at least, or a "
+                "FrozenEstimator and rows that it was not fitted to"
+            )
         self.estimator_ = clone(estimator).fit(X, y, **for_fit)
-        return scores, kind
+        return scores, kind, classifiers
 
     def _routed(self, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         if _routing_enabled():
