@@ -39,6 +39,7 @@ const GROUPS: [Group; 9] = [
             "score_column",
             "label_column",
             "decide.actions",
+            "starter",
             "calibrator",
             "estimate_from",
             "n",
