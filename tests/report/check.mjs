@@ -1,5 +1,5 @@
 // Opens pages in headless Chromium, at three widths, light and dark, and in print: no console message, no request, nothing
-// that axe-core objects to, no sideways scrolling. Screenshots go to a folder, to be looked at.
+// that axe-core objects to, no sideways scrolling, and on paper nothing that is cut off. Screenshots go to a folder, to be looked at.
 //
 //   node check.mjs CHROMIUM FOLDER PAGE...
 import { readFileSync } from "node:fs";
@@ -11,6 +11,8 @@ import { chromium } from "playwright-core";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const [executablePath, folder, ...pages] = process.argv.slice(2);
 const widths = [360, 768, 1280];
+// A4 and Letter between their margins, and a page that somebody prints smaller.
+const paper = [688, 710, 800];
 const failures = [];
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
@@ -55,6 +57,19 @@ for (const file of pages) {
   }
   const page = await browser.newPage();
   await page.goto(url);
+  await page.emulateMedia({ media: "print" });
+  for (const width of paper) {
+    await page.setViewportSize({ width, height: 1000 });
+    const [wide, what] = await page.evaluate(() => {
+      const right = (element) => element.getBoundingClientRect().right;
+      const shown = [...document.body.querySelectorAll("*")].filter((element) => !element.matches("caption, .skip"));
+      const widest = shown.reduce((a, b) => (right(b) > right(a) ? b : a));
+      const name = widest.closest("[id], [aria-label]")?.outerHTML.slice(0, 80);
+      return [document.documentElement.scrollWidth - window.innerWidth, `${widest.tagName} in ${name}`];
+    });
+    if (wide > 0) failures.push(`${name}, print, ${width} px: ${wide} px are cut off (${what})`);
+  }
+  await page.emulateMedia({ media: null });
   for (const format of ["A4", "Letter"]) {
     const path = join(folder, `${name}-${format}.pdf`);
     await page.pdf({ path, format, preferCSSPageSize: false });

@@ -74,7 +74,7 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>, stdout: Stdout) -
     let matches = program.clone().get_matches_from(&arguments);
     asked::set(arguments, stdout);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let checked = matches.subcommand().map_or(Ok(()), |(_, matches)| paths::check(matches));
+    let checked = matches.subcommand().map_or(Ok(()), |(name, matches)| paths::check(name, matches));
     if let Some((_, given)) = matches.subcommand() {
         tables::set(given, cli.quiet);
     }

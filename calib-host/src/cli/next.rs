@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use crate::cli::options::artifact_of;
-use crate::cli::out::stderr;
+use crate::cli::out::{is_standard_output, stderr};
 
 /// Commands that say themselves what they wrote.
 const TOLD: [&str; 6] = ["fit", "threshold", "sets", "adjust", "sign", "keygen"];
@@ -18,9 +18,15 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
         return Ok(());
     }
     let given = Given(given);
+    if given.path("output").or(given.path("starter")).is_some_and(|path| is_standard_output(&path)) {
+        // Whoever reads it there knows what follows.
+        return Ok(());
+    }
     let mut err = stderr();
-    for path in
-        ["output", "svg", "csv"].iter().filter_map(|id| given.path(id)).filter(|_| !TOLD.contains(&name))
+    for path in ["output", "svg", "csv", "starter"]
+        .iter()
+        .filter_map(|id| given.path(id))
+        .filter(|_| !TOLD.contains(&name))
     {
         // A file that somebody has removed since is not worth a failure.
         let size = std::fs::metadata(&path).map(|file| format!(", {} bytes", file.len())).unwrap_or_default();
@@ -63,6 +69,9 @@ fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)>
             let test = [flag.to_owned(), "TEST".into()];
             let labels = given.text("labels").map(|_| words("--labels TEST_LABELS")).unwrap_or_default();
             (assess.into_iter().chain(test).chain(labels).chain(given.columns()).collect(), unseen)
+        }
+        "decide" if given.text("starter").is_some() => {
+            (on("calib decide --actions", given.text("starter")?), "when its names and costs are yours")
         }
         "decide" => {
             let (flag, path) = given.source()?;

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, StderrLock, StdoutLock, Write};
+use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use calib_host::files::write_file;
 
 use crate::cli::asked::stdout_was_closed;
 use crate::cli::error::Error;
@@ -14,6 +17,43 @@ use crate::cli::working::give_way;
 pub(crate) fn stdout() -> Plain<Stdout> {
     give_way();
     Plain(Stdout(io::stdout().lock()))
+}
+
+/// What stands for standard output in place of a file's name.
+pub(crate) const STANDARD_OUTPUT: &str = "-";
+
+/// Whether what is written goes to standard output.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new(STANDARD_OUTPUT)
+}
+
+/// The name of an output, for people.
+pub(crate) fn shown_path(path: &Path) -> impl Display + '_ {
+    if is_standard_output(path) { Path::new("standard output") } else { path }.display()
+}
+
+/// Writes a file completely or not at all, or what it would hold on standard output if it is called `-`.
+pub(crate) fn write_output(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<(), Error> {
+    if !is_standard_output(path) {
+        return Ok(write_file(path, overwrite, |out| out.write_all(bytes))?);
+    }
+    let mut out = raw_stdout(std::str::from_utf8(bytes).is_ok())?;
+    out.write_all(bytes)?;
+    Ok(out.flush()?)
+}
+
+/// Standard output for what goes into a file elsewhere, byte for byte; a terminal gets text alone, and that escaped.
+pub(crate) fn raw_stdout(is_text: bool) -> Result<Box<dyn Write>, Error> {
+    match (io::stdout().is_terminal(), is_text) {
+        (false, _) => {
+            give_way();
+            Ok(Box::new(Stdout(io::stdout().lock())))
+        }
+        (true, true) => Ok(Box::new(stdout())),
+        (true, false) => Err(Error::Usage(
+            "this is no text, and standard output is a terminal: send it to a file or a program, or name a file with -o".into(),
+        )),
+    }
 }
 
 /// Standard output, which fails where it is closed.

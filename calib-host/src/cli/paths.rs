@@ -1,4 +1,4 @@
-//! That no output replaces an input.
+//! That no output replaces an input, and that standard output has one thing on it.
 
 use std::path::PathBuf;
 
@@ -6,16 +6,36 @@ use calib_host::files::check_output;
 use clap::ArgMatches;
 
 use crate::cli::error::Error;
+use crate::cli::out::is_standard_output;
 
 /// The options that name outputs; every other path is an input.
-const OUTPUTS: [&str; 3] = ["output", "svg", "csv"];
+const OUTPUTS: [&str; 4] = ["output", "svg", "csv", "starter"];
 
-/// Refuses a command that would write where it reads, whatever the command.
-pub(super) fn check(matches: &ArgMatches) -> Result<(), Error> {
-    let paths = |outputs: bool| {
-        let ids = matches.ids().filter(move |id| OUTPUTS.contains(&id.as_str()) == outputs);
+/// Refuses a command that would write where it reads, or two things on standard output, whatever the command.
+pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
+    let paths = |wanted: &dyn Fn(&str) -> bool| {
+        let ids = matches.ids().filter(|id| wanted(id.as_str()));
         // What is no path has another type.
-        ids.filter_map(|id| matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten()).flatten()
+        let paths =
+            ids.filter_map(|id| matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten()).flatten();
+        paths.collect::<Vec<_>>()
     };
-    paths(true).try_for_each(|output| Ok(check_output(output, paths(false))?))
+    let inputs = paths(&|id| !OUTPUTS.contains(&id));
+    paths(&|id| OUTPUTS.contains(&id)).iter().try_for_each(|output| check_output(output, &inputs))?;
+    let is_streamed = |id: &str| paths(&|other| other == id).iter().any(|path| is_standard_output(path));
+    let is_json = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
+    let refused = match (is_streamed("output"), command) {
+        _ if is_streamed("svg") => {
+            "standard output has the answer of the command: give --svg the name of a file"
+        }
+        _ if is_streamed("csv") => {
+            "standard output has the answer of the command: give --csv the name of a file"
+        }
+        (false, _) => return Ok(()),
+        (true, "decide") => "standard output has the answer of the command: give -o the name of a file",
+        (true, "keygen") => "two keys are two files: give -o the name of the private one",
+        (true, _) if is_json => "-o - and --json both write on standard output: leave one of them out",
+        (true, _) => return Ok(()),
+    };
+    Err(Error::Usage(refused.into()))
 }

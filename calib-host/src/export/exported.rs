@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{HeaderFlags, Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::{StoredArtifact, points, promise};
+use calib_fit::artifact::{StoredArtifact, bins_in_words, points, promise};
 
 /// Why an artefact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -168,10 +168,10 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     let mut lines = vec![
         format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
         format!(
-            "{} ({}){encoding}, {} bins, {}.",
+            "{} ({}){encoding}, {}{}.",
             header.method,
             header.reduction,
-            header.bins,
+            bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!("{bins}, ")),
             points(artifact)
         ),
     ];

@@ -22,7 +22,9 @@ pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
 pub use keys::{PrivateKey, PublicKey, RandomError};
-pub use output::{OutputError, OutputFile, check_output, remove_unfinished, write_file, write_file_seeking};
+pub use output::{
+    OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
+};
 pub use place::{Place, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};

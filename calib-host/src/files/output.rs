@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -73,6 +73,41 @@ pub fn write_file_seeking(
     write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     Prepared::new(PUBLIC, path, overwrite, write)?.commit()
+}
+
+/// Sends on what is written, when it is whole: until then it is kept in a temporary file without a name. `name` is what errors call the
+/// place that it is sent to.
+///
+/// # Errors
+///
+/// As `write`, or if the temporary file or `out` cannot be written.
+pub fn send_seeking(
+    name: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let folder = std::env::temp_dir();
+    let kept = || {
+        let mut file = tempfile::tempfile_in(&folder)?;
+        let mut buffered = BufWriter::new(&file);
+        write(&mut buffered)?;
+        buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    let mut file = kept().map_err(|source| OutputError::of(&folder, source))?;
+    let sent = io::copy(&mut file, out).and_then(|_| out.flush());
+    sent.map_err(|source| OutputError::of(name, source))
+}
+
+impl OutputError {
+    /// Says why a path cannot be written.
+    fn of(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull(path.into()),
+            _ => Self::Io { path: path.into(), source },
+        }
+    }
 }
 
 /// Refuses to write where something is read from.
@@ -197,11 +232,9 @@ impl Prepared {
     }
 
     fn error(&self, source: io::Error) -> OutputError {
-        let path = self.path.clone();
         match source.kind() {
-            io::ErrorKind::AlreadyExists if !self.overwrite => OutputError::Exists(path),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OutputError::DiskFull(path),
-            _ => OutputError::Io { path, source },
+            io::ErrorKind::AlreadyExists if !self.overwrite => OutputError::Exists(self.path.clone()),
+            _ => OutputError::of(&self.path, source),
         }
     }
 }
@@ -252,6 +285,28 @@ mod tests {
         assert!(matches!(full, Err(OutputError::DiskFull(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(entries(folder.path()), ["out"]);
+    }
+
+    /// A reader gets all or nothing, whatever is written over at the end.
+    #[test]
+    fn what_is_sent_on_is_whole() {
+        let name = Path::new("standard output");
+        let mut sent = Vec::new();
+        send_seeking(name, &mut sent, |file| {
+            file.write_all(b"0 rows")?;
+            file.rewind()?;
+            file.write_all(b"2")
+        })
+        .unwrap();
+        assert_eq!(sent, b"2 rows");
+        sent.clear();
+        let failed = send_seeking(name, &mut sent, |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(failed.is_err() && sent.is_empty());
+        let closed = send_seeking(name, &mut &mut [][..], |file| file.write_all(b"x")).unwrap_err();
+        assert!(matches!(closed, OutputError::Io { path, .. } if path == name));
     }
 
     #[cfg(unix)]

@@ -5,18 +5,18 @@ use ::csv::{ErrorKind, ReaderBuilder, StringRecord};
 use super::cell::TableCell;
 use super::source::Source;
 use super::table::{Table, Wanted};
-use super::unusual::dialect::columns_without_header;
-use super::unusual::options::TableNote;
+use super::unusual::dialect::FirstLine;
 use crate::files::{FileError, Place, Problem, Row};
 
 /// Reads a header and records of the same length.
 pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
     let mut table = Table::new(source);
     let bytes = source.bytes();
-    let columns = if source.options().guess { columns_without_header(bytes) } else { None };
-    if let Some(columns) = columns {
-        source.options().note(&TableNote::NoHeader { file: source.path().into(), columns });
+    let first_line = if source.options().guess { FirstLine::of(bytes) } else { FirstLine::Names };
+    if let Some(note) = first_line.note(source.path()) {
+        source.options().note(&note);
     }
+    let columns = first_line.columns_without_names();
     match fill(&mut table, (Place::file(source.path()), bytes), (columns, wanted), |line| line)? {
         0 => Err(FileError::input(Place::file(source.path()), Problem::Empty)),
         _ => Ok(table),

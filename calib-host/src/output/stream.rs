@@ -1,6 +1,6 @@
 //! A table that is made while it is read and written.
 
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -9,7 +9,7 @@ use std::thread;
 use rayon::prelude::*;
 
 use super::format::TableFormat;
-use super::writer::{Part, write_table};
+use super::writer::{Part, TableWriter, send_table, write_table};
 use crate::files::OutputError;
 
 /// So many rows make a part of the output.
@@ -32,11 +32,36 @@ type Sent = Vec<Part>;
 /// The first error of reading or making, in the order of the rows, or of writing; no file is left then.
 pub fn write_stream<P: Piece, E: From<OutputError> + Send>(
     (path, overwrite, format): (&Path, bool, TableFormat),
-    mut read: impl FnMut() -> Result<Option<P>, E> + Send,
+    read: impl FnMut() -> Result<Option<P>, E> + Send,
     make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
 ) -> Result<(), E> {
+    stream(read, make, |write| write_table(path, overwrite, format, write))
+}
+
+/// As [`write_stream`], and sends the table on when it is whole; `name` is what errors call the place that it is sent to.
+///
+/// # Errors
+///
+/// As [`write_stream`]; nothing is sent on then.
+pub fn send_stream<P: Piece, E: From<OutputError> + Send>(
+    (name, out, format): (&Path, &mut dyn Write, TableFormat),
+    read: impl FnMut() -> Result<Option<P>, E> + Send,
+    make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
+) -> Result<(), E> {
+    stream(read, make, |write| send_table((name, out), format, write))
+}
+
+/// What writes the rows of a table.
+type WriteRows<'w> = &'w mut dyn FnMut(&mut TableWriter<'_, '_>) -> io::Result<()>;
+
+/// Reads, makes and writes at a time, into the table that is begun and ended around the writing.
+fn stream<P: Piece, E: From<OutputError> + Send>(
+    mut read: impl FnMut() -> Result<Option<P>, E> + Send,
+    make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
+    table: impl FnOnce(WriteRows<'_>) -> Result<(), OutputError>,
+) -> Result<(), E> {
     let mut made = Ok(());
-    let written = write_table(path, overwrite, format, |out| {
+    let written = table(&mut |out: &mut TableWriter<'_, '_>| {
         thread::scope(|scope| {
             let (sender, parts) = sync_channel(1);
             let making = scope.spawn(|| make_all(&mut read, &make, sender));

@@ -19,7 +19,7 @@ use super::format::TableFormat;
 #[cfg(feature = "arrow")]
 use super::record_batch;
 use super::{csv, json_lines, npy};
-use crate::files::{OutputError, OutputFile, write_file_seeking};
+use crate::files::{OutputError, OutputFile, send_seeking, write_file_seeking};
 
 /// A row group of Parquet has so many rows: what is encoded of it is kept until it is complete.
 #[cfg(feature = "arrow")]
@@ -36,11 +36,30 @@ pub fn write_table(
     format: TableFormat,
     write: impl FnOnce(&mut TableWriter<'_, '_>) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    write_file_seeking(path, overwrite, |file| {
-        let mut writer = TableWriter { format, state: State::Begun(file) };
-        write(&mut writer)?;
-        writer.finish()
-    })
+    write_file_seeking(path, overwrite, |file| whole_table(file, format, write))
+}
+
+/// Sends a table on when it is whole; `name` is what errors call the place that it is sent to.
+///
+/// # Errors
+///
+/// As [`send_seeking`], or the error that `write` returns.
+pub(super) fn send_table(
+    (name, out): (&Path, &mut dyn Write),
+    format: TableFormat,
+    write: impl FnOnce(&mut TableWriter<'_, '_>) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    send_seeking(name, out, |file| whole_table(file, format, write))
+}
+
+fn whole_table(
+    file: &mut OutputFile<'_>,
+    format: TableFormat,
+    write: impl FnOnce(&mut TableWriter<'_, '_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut writer = TableWriter { format, state: State::Begun(file) };
+    write(&mut writer)?;
+    writer.finish()
 }
 
 /// A block in the bytes of its format. Several can be made at a time.

@@ -32,7 +32,7 @@ pub struct FileOrigin {
 pub struct Origin {
     /// The files.
     pub files: Vec<FileOrigin>,
-    /// Whether the calibration files are those that the artefact was fitted to, by their SHA-256.
+    /// Whether the calibration rows are those that the artefact was fitted to, by their hash, or by the SHA-256 of their files.
     pub calibration_is_the_artefacts: bool,
     /// Whether the test rows are those that the artefact was fitted to, or the files of both the same.
     pub test_is_calibration: bool,

@@ -140,7 +140,7 @@ pub const REPORT_KEYS: &[(&str, &str)] = &[
     ("origin.files.sha256", "the SHA-256 of its bytes, in hex"),
     (
         "origin.calibration_is_the_artefacts",
-        "whether the calibration files are those that the artefact was fitted to",
+        "whether the calibration rows, or the bytes of their files, are those that the artefact was fitted to",
     ),
     ("origin.test_is_calibration", "whether the test rows are those that the artefact was fitted to"),
     ("origin.command", "the command that made the report"),

@@ -48,8 +48,8 @@ pub(super) fn warnings(
     let mut warn = |text: String| warnings.push(text);
     if !origin.calibration_is_the_artefacts {
         warn(
-            "The calibration files are not those that the artefact was fitted to: their SHA-256 differs from the one it \
-             states."
+            "The calibration data are not those that the artefact was fitted to: neither their rows nor the bytes of their files \
+             have the hash that it states."
                 .into(),
         );
     }

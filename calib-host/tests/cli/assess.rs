@@ -96,11 +96,15 @@ fn the_bound_of_c_is_told_with_its_probability() {
     let place = binary_place();
     let words = place.ok("calib assess --scores cal.csv --alpha 0.1 --bootstrap 20").stdout;
     let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
+    let bound = bound.as_f64().unwrap();
     let sentence = format!(
-        "the true c is at most {:.6} with probability 90 %, if the model was not fitted to these rows\n",
-        bound.as_f64().unwrap()
+        "with probability 90 %, if the model was not fitted to these rows: of 1000 new rows, at most {:.1} more or fewer come true than \
+         the probabilities of any range say (c_emp at most {bound:.6})\n",
+        (10_000.0 * bound).ceil() / 10.0
     );
     assert!(words.contains(&sentence), "{words}");
+    let few = place.with("few.csv", "score,label\n0.5,0\n0.5,1\n").ok("calib assess --scores few.csv").stdout;
+    assert!(few.contains("\nso few rows bound c_emp of new rows by nothing\n"), "{few}");
     let line = |name: &str| words.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(!line("c_emp").contains('[') && line("brier").contains('['), "{words}");
 }

@@ -49,6 +49,48 @@ fn thresholds_need_no_data() {
     assert_eq!(json["expected_cost"], serde_json::Value::Null);
 }
 
+/// What is written to begin with is a costs file in which every action is the cheapest somewhere, and what follows runs.
+#[test]
+fn a_costs_file_to_begin_with_is_one() {
+    let place = place();
+    let run = place.ok("calib decide --starter my.toml");
+    assert_eq!(run.stdout, "");
+    let len = place.bytes("my.toml").len();
+    let told = format!("wrote my.toml, {len} bytes\nnext: calib decide --actions my.toml\n");
+    assert!(run.stderr.starts_with(&told), "{}", run.stderr);
+    let json = place.json("calib decide --actions my.toml --json");
+    let intervals = json["rule"]["intervals"].as_array().unwrap();
+    let names: Vec<_> = intervals.iter().map(|piece| piece["action"].as_str().unwrap()).collect();
+    assert_eq!((names, &json["uncalibrated"]), (vec!["dismiss", "ask", "treat"], &"ask".into()));
+    // 15 p + 4 (1 - p) = 100 p at 4/89, and = 10 p + 20 (1 - p) at 16/21.
+    for (piece, expected) in intervals[1..].iter().zip([4.0 / 89.0, 16.0 / 21.0]) {
+        assert!((piece["above"].as_f64().unwrap() - expected).abs() < 1e-6, "{piece}");
+    }
+    // The keys that are commented out are keys.
+    let text = String::from_utf8(place.bytes("my.toml")).unwrap();
+    let all =
+        text.replace("# cases", "cases").replace("# start_up", "start_up").replace("# if_sure", "if_sure");
+    let place = place.with("all.toml", all.replace("if_sure = true", "if_sure = false"));
+    let run = place.ok("calib decide --actions all.toml --probs probs.csv");
+    assert!(run.stdout.contains("treat"), "{}", run.stdout);
+    let rest = "\nabove = 0.5";
+    let stated = text
+        .replace("name = \"dismiss\"", "name = \"dismiss\"\nup_to = 0.5")
+        .replace(
+            "[[action]]\nname = \"ask\"\npositive = 15\nnegative = 4\nalarm = false\nabstain = true",
+            "# ",
+        )
+        .replace("\"ask\"", "\"dismiss\"")
+        .replace("name = \"treat\"", &format!("name = \"treat\"{rest}"));
+    let place = place.with("stated.toml", stated);
+    assert_eq!(place.json("calib decide --actions stated.toml --json")["rule"]["kind"], "stated");
+
+    assert_eq!(place.ok("calib decide --starter -").stdout, text);
+    assert_eq!(place.run("calib decide --starter my.toml").code, 4);
+    assert_eq!(place.run("calib decide --starter other.toml --actions my.toml").code, 2);
+    assert_eq!(place.run("calib decide").code, 2);
+}
+
 #[test]
 fn the_expected_cost_needs_no_labels_and_the_actual_one_does() {
     let place = place();

@@ -91,7 +91,12 @@ fn where_scores_tie_a_method_is_taken_that_keeps_its_guarantee() {
     let got = place.inspect("data.cal");
     assert!(got["guarantee"]["epsilon"].as_f64().unwrap() < 0.2, "{got}");
     // Two candidates by the scores: each at half of alpha, which the artefact records.
-    assert!(got["provenance"]["parameters"].as_str().unwrap().contains("candidates=2"), "{got}");
+    let parameters = got["provenance"]["parameters"].as_str().unwrap().to_owned();
+    assert!(parameters.contains("candidates=2"), "{got}");
+    // The same as when all is said.
+    let bins = parameters.split(" bins=").nth(1).unwrap().split(' ').next().unwrap();
+    place.ok(&format!("calib fit --method ums --bins {bins} --candidates 2 --scores data.csv -o said.bin"));
+    assert_eq!(place.bytes("data.cal"), place.bytes("said.bin"));
     let refused = place.run("calib fit data.csv --epsilon 0.1 --force");
     assert!(refused.code == 2 && refused.stderr.contains("scores tie at the edges of bins"), "{refused:?}");
     // Whoever names umd is told that bins went.

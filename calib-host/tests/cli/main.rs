@@ -53,6 +53,7 @@ mod spreadsheets;
 mod status;
 #[cfg(feature = "arrow")]
 mod streams;
+mod tables;
 mod threshold;
 mod weights;
 mod wide;

@@ -14,6 +14,30 @@ fn place() -> Workplace {
     Workplace::new().with("cal.csv", "score,label\n".to_owned() + &(0..400).map(row).collect::<String>())
 }
 
+/// A function has no bins, and one bin is no "bins": in what a fit says, in `inspect`, and in source code.
+#[test]
+fn bins_are_told_of_where_there_are_some() {
+    let place = place();
+    for method in ["platt", "beta", "temperature"] {
+        let fit = place.ok(&format!("calib fit --method {method} --scores cal.csv -o f.bin --force")).stderr;
+        let len = place.bytes("f.bin").len();
+        assert!(fit.starts_with(&format!("400 points, {method} (binary), {len} bytes: f.bin\n")), "{fit}");
+        let held = place.ok("calib inspect f.bin").stdout;
+        assert!(held.contains("scores      f32, 2 classes, 400 calibration points\n"), "{held}");
+        place.ok("calib export f.bin -o f.rs --force");
+        let source = String::from_utf8(place.bytes("f.rs")).unwrap();
+        assert!(source.contains(&format!("{method} (binary), 400 calibration points.")), "{source}");
+    }
+    // A score that falls where it should rise is pooled into one bin.
+    let rows: String =
+        (0..40).map(|row| format!("{},{}\n", f64::from(row) / 40.0, u8::from(row < 20))).collect();
+    let place = Workplace::new().with("turned.csv", format!("score,label\n{rows}"));
+    let fit = place.ok("calib fit --method isotonic --scores turned.csv -o one.bin").stderr;
+    assert!(fit.contains("40 points, isotonic (binary), 1 bin, "), "{fit}");
+    let held = place.ok("calib inspect one.bin").stdout;
+    assert!(held.contains("40 calibration points, 1 bin\n") && held.contains("table 0: 1 bin, "), "{held}");
+}
+
 #[test]
 fn every_method_is_fitted_and_applied() {
     let place = place();
@@ -215,6 +239,20 @@ fn a_plan_answers_what_is_missing() {
             assert!(words.contains(condition), "{line}: {condition}\n{words}");
         }
     }
+
+    // Beside an answer only what is near it, and an epsilon of 1 or more is none.
+    let near = place.ok("calib plan --n 5000 --bins 10").stdout;
+    let bins: Vec<&str> = near.lines().skip_while(|line| !line.starts_with("  bins")).skip(1).collect();
+    let bins: Vec<&str> = bins.iter().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(bins, ["5", "7", "10", "15", "20"], "{near}");
+    assert!(
+        near.contains("n = 5000, alpha = 0.1: epsilon by the number of bins; of more: calib plan --n 5000\n"),
+        "{near}"
+    );
+    assert!(place.ok("calib plan --n 5000").stdout.lines().count() > 20);
+    let vacuous = place.ok("calib plan --n 10 --bins 5").stdout;
+    assert!(vacuous.starts_with("10 points in 5 bins, 2 in each: nothing is guaranteed, "), "{vacuous}");
+    assert!(vacuous.contains("     5         2       none          none       none <\n"), "{vacuous}");
 
     place.ok("calib plan --n 5000 --bins 10 --svg plan.svg");
     let svg = String::from_utf8(place.bytes("plan.svg")).unwrap();

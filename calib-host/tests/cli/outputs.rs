@@ -119,6 +119,132 @@ fn a_closed_standard_output_is_an_error() {
     }
 }
 
+/// What goes to standard output is what goes into a file, to the byte.
+#[test]
+fn a_dash_is_standard_output() {
+    let place = good();
+    for (line, file) in [
+        ("fit --method umd --bins 2 --scores cal.csv", "a.bin"),
+        ("fit --method temperature --logits logits.npy --labels labels.npy", "b.bin"),
+        ("apply cal.bin --scores cal.csv", "c.csv"),
+        ("apply cal.bin --scores cal.csv --format jsonl", "d.jsonl"),
+        ("apply cal.bin --scores cal.csv --format npy", "e.npy"),
+        ("apply cal.bin --scores cal.csv --format parquet", "f.parquet"),
+        ("apply cal.bin --scores cal.csv --format arrow", "g.arrow"),
+        ("plot reliability cal.bin --test cal.csv --same-rows", "h.svg"),
+        ("plot reliability cal.bin --test cal.csv --same-rows --format png", "i.png"),
+        ("export cal.bin --format c", "j.h"),
+        ("export cal.bin --format bin", "k.bin"),
+        ("threshold --scores cal.csv --sensitivity 0.5 --confidence 0.5", "l.bin"),
+        ("sets --logits logits.npy --labels labels.npy", "m.bin"),
+        ("adjust cal.bin --prevalence 0.1 --calibration-prevalence 0.3 --counter 1", "n.bin"),
+    ] {
+        let place = place.path();
+        let run = |output: &str| {
+            let args = format!("{line} -o {output}");
+            let output =
+                Command::new(env!("CARGO_BIN_EXE_calib")).args(args.split(' ')).current_dir(place).output();
+            let output = output.unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(0), "{args}: {stderr}");
+            (output.stdout, stderr)
+        };
+        let (printed, told) = run("-");
+        let (nothing, _) = run(file);
+        assert!(printed == std::fs::read(place.join(file)).unwrap() && nothing.is_empty(), "{line}");
+        assert!(
+            !place.join("-").exists() && !told.contains(": -\n") && !told.contains("next:"),
+            "{line}: {told}"
+        );
+    }
+}
+
+#[test]
+fn standard_output_has_one_thing_on_it() {
+    let place = good().with(
+        "costs.toml",
+        "[[action]]\nname = \"a\"\npositive = 1\nnegative = 0\nalarm = false\n\n[[action]]\nname = \"b\"\npositive = 0\nnegative = 1\nalarm = true\n",
+    );
+    let before = place.everything();
+    for (line, problem) in [
+        (
+            "fit --method umd --bins 2 --scores cal.csv -o - --json",
+            "-o - and --json both write on standard output",
+        ),
+        ("apply cal.bin --scores cal.csv -o - --json", "-o - and --json both write on standard output"),
+        ("keygen -o -", "two keys are two files"),
+        ("decide --actions costs.toml cal.bin -o -", "standard output has the answer of the command"),
+        ("bins --scores cal.csv --bins 2 --svg -", "standard output has the answer of the command"),
+        ("plan --n 100 --svg -", "standard output has the answer of the command"),
+        ("export cal.bin -o -", "standard output has no extension: say which form with --format"),
+    ] {
+        let run = place.run(&format!("calib {line}"));
+        assert!(run.code == 2 && run.stderr.contains(problem), "{line}: {}", run.stderr);
+        assert!(run.stdout.is_empty() && place.everything() == before, "{line}");
+    }
+}
+
+/// A reader gets nothing of rows that end in a fault, and may leave when it has seen enough.
+#[test]
+fn rows_on_standard_output_are_whole() {
+    let rows = |count: usize, last: &str| {
+        let rows = (0..count).map(|row| format!("0.{:05}\n", row * 37 % 100_000));
+        format!("score\n{}{last}", rows.collect::<String>())
+    };
+    let place = good().with("bad.csv", rows(50_000, "x\n")).with("many.csv", rows(300_000, ""));
+    let run = place.run("calib apply cal.bin --scores bad.csv -o -");
+    assert!(run.code == 3 && run.stdout.is_empty(), "{}", run.stderr);
+    let line = format!("'{}' apply cal.bin --scores many.csv -o - | head -n 1", env!("CARGO_BIN_EXE_calib"));
+    let piped = format!("set -o pipefail; {line}");
+    let run: Run =
+        Command::new("bash").args(["-c", &piped]).current_dir(place.path()).output().unwrap().into();
+    assert_eq!((run.code, &*run.stdout, &*run.stderr), (0, "score,prob,bin,epsilon,flags\n", ""));
+}
+
+/// What is no text is not for a terminal, and what is text has no control characters there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_gets_text_alone() {
+    let place = good().with("names.csv", "name,score\na\u{1b}]0;title\u{7},0.5\n");
+    let on_terminal = |line: &str| {
+        let line = format!("'{}' {line}", env!("CARGO_BIN_EXE_calib"));
+        let script =
+            Command::new("script").args(["-qec", &line, "typescript"]).current_dir(place.path()).output();
+        Run::from(script.unwrap())
+    };
+    let run = on_terminal("fit --method umd --bins 2 --scores cal.csv -o -");
+    assert!(run.code == 2 && run.stdout.contains("standard output is a terminal"), "{run:?}");
+    let run = on_terminal("apply cal.bin --scores names.csv -o -");
+    assert!(run.code == 0 && run.stdout.contains("a\\u{1b}]0;title\\u{7},0.5,"), "{run:?}");
+}
+
+/// What a command wrote, for programs.
+#[test]
+fn what_was_written_is_told_as_json() {
+    let place = good();
+    let len = |name: &str| place.bytes(name).len();
+    let got = place.json("calib apply cal.bin --scores cal.csv -o out.csv --json");
+    assert_eq!((&got["output"], &got["len_bytes"]), (&"out.csv".into(), &len("out.csv").into()));
+    let rows = place.bytes("out.csv").iter().filter(|&&byte| byte == b'\n').count() - 1;
+    assert_eq!((&got["rows"], &got["warnings"]), (&rows.into(), &serde_json::json!([])));
+    assert_eq!(got["identity"], place.inspect("cal.bin")["identity"]);
+    let got = place.json("calib export cal.bin -o cal.h --json");
+    assert_eq!((&got["format"], &got["len_bytes"]), (&"c".into(), &len("cal.h").into()));
+    let got = place.json("calib plot reliability cal.bin --test cal.csv --same-rows -o p.svg --json");
+    assert_eq!((&got["format"], &got["len_bytes"]), (&"svg".into(), &len("p.svg").into()));
+    assert!(got["warnings"][0].as_str().unwrap().contains("test data are the calibration data"), "{got}");
+    let got = place.json("calib keygen -o k.pem --json");
+    assert_eq!((&got["private_key"], &got["public_key"]), (&"k.pem".into(), &"k.pem.pub".into()));
+    place.ok("calib fit --method umd --bins 2 --scores cal.csv --counter 1 -o counted.bin");
+    let signed = place.json("calib sign counted.bin --key k.pem -o signed.bin --json");
+    assert_eq!((&signed["key"], &signed["counter"]), (&got["key"], &1.into()));
+    assert_eq!(
+        (&signed["len_bytes"], &signed["warnings"]),
+        (&len("signed.bin").into(), &serde_json::json!([]))
+    );
+    assert_eq!(place.json("calib verify signed.bin --key k.pem.pub --json")["key"], got["key"]);
+}
+
 #[test]
 fn an_extension_of_another_kind_of_file_is_refused() {
     let place = good();

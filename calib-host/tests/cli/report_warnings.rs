@@ -40,6 +40,13 @@ fn other_calibration_data_than_the_artefacts_are_found() {
     let what = "not those that the artefact was fitted to";
     assert!(warnings(&place, "cal.bin", "test.csv", "cal.csv").contains(what));
     assert!(!warnings(&place, "cal.bin", "cal.csv", "test.csv").contains(what));
+    // The same rows under other names of columns are the same data, and with one row less they are not.
+    let text = String::from_utf8(place.bytes("cal.csv")).unwrap();
+    let renamed = text.replacen("score,label", "y_prob,y_true", 1);
+    let place = place.with("short.csv", &renamed[..renamed.trim_end().rfind('\n').unwrap() + 1]);
+    let place = place.with("renamed.csv", renamed);
+    assert!(!warnings(&place, "cal.bin", "renamed.csv", "test.csv").contains(what));
+    assert!(warnings(&place, "cal.bin", "short.csv", "test.csv").contains(what));
 }
 
 #[test]

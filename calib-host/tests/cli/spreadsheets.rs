@@ -330,3 +330,94 @@ fn an_error_in_another_dialect_names_the_line_of_the_file() {
         run.stderr
     );
 }
+
+/// A table without a header, its first row a score of 0, as a text of some rows and as one that is read in pieces.
+#[test]
+fn a_first_row_of_0_and_1_is_data_where_other_scores_are_written_so() {
+    for (separator, rows) in [(",", 600), (",", 60_000), (";", 600), (";", 60_000)] {
+        let scores = |row: usize| row * 37 % 101;
+        let body = |point: &str| {
+            let line = |row: usize| {
+                let score = match scores(row) {
+                    0 => "0".to_owned(),
+                    100 => "1".to_owned(),
+                    score => format!("0{point}{score:02}"),
+                };
+                format!("{score}{separator}{}\n", u8::from(row == 0 || row % 3 == 0))
+            };
+            (0..rows).map(line).collect::<String>()
+        };
+        let point = if separator == ";" { "," } else { "." };
+        let body = body(point);
+        assert!(body.starts_with(&format!("0{separator}1\n")) && body.contains(&format!("\n0{separator}")));
+        let named = Workplace::new().with("table.csv", format!("score{separator}label\n{body}"));
+        let expected = fitted(&named, FIT);
+        assert_eq!(expected[0], rows);
+        for start in ["", "\u{feff}"] {
+            let place = Workplace::new().with("table.csv", format!("{start}{body}"));
+            assert_eq!(fitted(&place, FIT), expected, "{separator} {rows} {start:?}");
+            let run = place.ok(&format!("{FIT} --force"));
+            let note = "note: table.csv: the first line is data, so the columns are called 0 to 1\n";
+            assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
+        }
+        // An error names the line of the file.
+        let place = Workplace::new().with("table.csv", format!("{body}x{separator}1\n"));
+        let (run, line) = (place.run(FIT), rows + 1);
+        assert!(
+            run.code == 3 && run.stderr.contains(&format!("error: table.csv, line {line}, column ")),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+/// Both columns are whole numbers: the decisions of a classifier.
+#[test]
+fn decisions_without_a_header_keep_their_first_row() {
+    for first in ["0,1", "1,0"] {
+        let rows: String = (0..50).map(|row| format!("{},{}\n", row % 2, row % 5 % 2)).collect();
+        let place = Workplace::new().with("table.csv", format!("{first}\n{rows}"));
+        let run = place.ok("calib assess --scores table.csv --json");
+        assert_eq!(run.json()["n"], 51, "{first}");
+        assert!(run.stderr.contains("the first line is data"), "{}", run.stderr);
+    }
+}
+
+/// pandas numbers columns that have no names, and writes floats with a point.
+#[test]
+fn numbers_of_columns_are_names_and_that_is_told() {
+    for rows in [40, 60_000] {
+        let body: String =
+            (0..rows).map(|row| format!("0.{:04},{}\n", row * 37 % 10_000, row % 3 % 2)).collect();
+        let place = Workplace::new().with("table.csv", format!("0,1\n{body}"));
+        let run = place.ok(FIT);
+        assert_eq!(run.json()["n"], rows);
+        let note = "note: table.csv: the first line, 0 to 1, is taken for the names of the columns; if it is data, write a line with \
+                    names above it\n";
+        assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
+    }
+    // Of labels alone the first is data, and a header would be one row too many: an error.
+    let scores: String = (0..50).map(|row| format!("0.{row:02}\n")).collect();
+    let labels: String = (0..50).map(|row| format!("{}\n", row % 2)).collect();
+    let place = Workplace::new().with("s.csv", format!("score\n{scores}")).with("y.csv", labels.clone());
+    let line = "calib fit --method umd --bins 4 --scores s.csv --labels y.csv -o out.cal --force --json";
+    assert_eq!(place.json(line)["n"], 50);
+    let run = place.with("y.csv", format!("0\n{labels}")).run(line);
+    assert!(run.code == 3 && run.stderr.contains("the first line is data"), "{}", run.stderr);
+}
+
+/// Labels in words, without a header: the first line is told by the words that come again.
+#[test]
+fn words_without_a_header_are_labels() {
+    let expected = fitted(&Workplace::new().with("table.csv", separated(",")), FIT);
+    for (text, option) in [
+        (worded("control", "case"), " --positive-label case"),
+        (worded("False", "True"), ""),
+        (worded("no", "yes").replace(',', "\t"), ""),
+        (table("score;label", |_, s, l| format!("{};{}", with_comma(s), if l { "ja" } else { "nein" })), ""),
+    ] {
+        let body = text.split_once('\n').unwrap().1;
+        let place = Workplace::new().with("table.csv", body);
+        assert_eq!(fitted(&place, &format!("{FIT}{option}")), expected, "{body}");
+    }
+}

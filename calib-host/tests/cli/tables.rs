@@ -70,7 +70,11 @@ fn apply_and_report_read_an_odd_table() {
     place.ok(&format!("{FIT} --scores plain.csv -o cal.bin"));
     place.ok("calib apply cal.bin --scores plain.csv -o plain.out.csv");
     let run = place.ok("calib apply cal.bin --scores odd.csv --drop-missing -o odd.out.csv");
-    assert!(run.stderr.contains("note: odd.csv: the column \"y_prob\" is taken for the scores\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("note: odd.csv: the column \"y_prob\" is taken for the scores\n"),
+        "{}",
+        run.stderr
+    );
     let probs = |name: &str| {
         let (header, rows) = place.table(name);
         let at = header.iter().position(|name| name == "prob").unwrap();
@@ -85,7 +89,9 @@ fn apply_and_report_read_an_odd_table() {
     };
     assert_eq!(kept, probs("plain.out.csv"));
 
-    let line = format!("calib report cal.bin --calibration odd.csv --test odd.csv --same-rows {ODD} -o r.html --json");
+    let line = format!(
+        "calib report cal.bin --calibration odd.csv --test odd.csv --same-rows {ODD} -o r.html --json"
+    );
     let report = place.json(&line);
     assert_eq!(report["left_out"], json!([{"file": "odd.csv", "rows": 7, "of": ROWS + 7}]));
     let page = String::from_utf8(place.bytes("r.html")).unwrap();
@@ -118,7 +124,9 @@ fn what_is_guessed_is_told_once_and_not_where_all_is_quiet() {
 #[test]
 fn what_compare_proposes_reads_the_same_table() {
     let place = workplace();
-    let run = place.ok(&format!("calib compare --scores odd.csv {ODD} --methods umd,isotonic --bins 4 --folds 2 --repeats 1"));
+    let run = place.ok(&format!(
+        "calib compare --scores odd.csv {ODD} --methods umd,isotonic --bins 4 --folds 2 --repeats 1"
+    ));
     let next = run.stderr.lines().find_map(|line| line.strip_prefix("next: ")).expect("a command");
     assert!(next.contains(ODD), "{next}");
     place.ok(next);
@@ -136,12 +144,15 @@ fn a_column_that_is_named_is_not_guessed() {
 #[test]
 fn rows_are_left_out_of_scores_and_labels_alike() {
     let rows = binary(ROWS);
-    let scores = |gap: bool| rows.iter().enumerate().map(move |(row, (score, _))| match row {
-        7 if gap => f64::NAN,
-        _ => f64::from(*score),
-    });
+    let scores = |gap: bool| {
+        rows.iter().enumerate().map(move |(row, (score, _))| match row {
+            7 if gap => f64::NAN,
+            _ => f64::from(*score),
+        })
+    };
     let with_gap = |row: usize, label: u8| if row == 11 { String::new() } else { label.to_string() };
-    let labels: String = rows.iter().enumerate().map(|(row, (_, label))| with_gap(row, *label) + "\n").collect();
+    let labels: String =
+        rows.iter().enumerate().map(|(row, (_, label))| with_gap(row, *label) + "\n").collect();
     let kept: Vec<(f32, u8)> =
         rows.iter().enumerate().filter(|(row, _)| ![7, 11].contains(row)).map(|(_, row)| *row).collect();
     let place = Workplace::new()
@@ -222,14 +233,19 @@ fn of_two_columns_that_sum_to_one_the_second_is_taken() {
         let line = format!("{FIT} --scores {file} --labels y.npy -o b.bin --json --force");
         let run = place.ok(&line);
         assert_eq!(run.json()["tables"], expected["tables"]);
-        let note = format!("note: {file}: of two probabilities that sum to one the second is taken, as class 1's\n");
+        let note =
+            format!("note: {file}: of two probabilities that sum to one the second is taken, as class 1's\n");
         assert_eq!(run.stderr.matches(&note).count(), 1, "{}", run.stderr);
         let run = place.ok(&format!("calib apply a.bin --scores {file} --force -o out.npy"));
         assert!(run.stderr.contains(&note), "{}", run.stderr);
     }
     // A score and a label side by side are no two probabilities.
     let run = place.run(&format!("{FIT} --scores rows.npy --labels y.npy -o c.bin"));
-    assert!(run.code == 3 && run.stderr.contains("the shape is (300, 2), expected (rows,)"), "{}", run.stderr);
+    assert!(
+        run.code == 3 && run.stderr.contains("the shape is (300, 2), expected (rows,)"),
+        "{}",
+        run.stderr
+    );
 }
 
 /// Probabilities of several classes in the columns of a table.
@@ -245,9 +261,12 @@ fn columns_of_classes_are_a_matrix() {
         }
         text
     };
-    let json_lines: String = all.probs.chunks(CLASSES).zip(&all.labels).map(|(p, label)| {
-        format!("{{\"label\":{label},\"p2\":{},\"p0\":{},\"p1\":{}}}\n", p[2], p[0], p[1])
-    }).collect();
+    let json_lines: String = all
+        .probs
+        .chunks(CLASSES)
+        .zip(&all.labels)
+        .map(|(p, label)| format!("{{\"label\":{label},\"p2\":{},\"p0\":{},\"p1\":{}}}\n", p[2], p[0], p[1]))
+        .collect();
     let numbers = |values: &[f32]| values.iter().map(f32::to_string).collect::<Vec<_>>().join(";");
     let no_header: String = all.probs.chunks(CLASSES).map(|p| numbers(p).replace('.', ",") + "\n").collect();
     let place = Workplace::new()
@@ -258,7 +277,8 @@ fn columns_of_classes_are_a_matrix() {
         .with("p.jsonl", json_lines)
         .with("no_header.csv", no_header)
         .with("two.csv", table("p", 0).replace("id,", "q0,").replace("label", "q1"));
-    let fit = "calib fit --method umd --reduction top-label --points-per-bin 50 -o out.bin --force --json --probs";
+    let fit =
+        "calib fit --method umd --reduction top-label --points-per-bin 50 -o out.bin --force --json --probs";
     let expected = place.json(&format!("{fit} p.npy --labels y.npy"))["tables"].clone();
     for line in [
         "p.csv",
@@ -276,23 +296,44 @@ fn columns_of_classes_are_a_matrix() {
     }
     // The other commands find them, too.
     let calibration = place.json("calib assess --probs p.csv --json");
-    assert_eq!(calibration["top_label"], place.json("calib assess --probs p.npy --labels y.npy --json")["top_label"]);
+    assert_eq!(
+        calibration["top_label"],
+        place.json("calib assess --probs p.npy --labels y.npy --json")["top_label"]
+    );
     place.ok("calib apply out.bin --probs p.csv -o out.csv");
     place.ok("calib report out.bin --calibration p.csv --test p.csv --same-rows -o r.html");
 
     let refused = |line: &str, problem: &str, hint: &str| {
         let run = place.run(&format!("{fit} {line}"));
-        assert!(run.code == 3 && run.stderr.contains(problem) && run.stderr.contains(hint), "{line}: {}", run.stderr);
+        assert!(
+            run.code == 3 && run.stderr.contains(problem) && run.stderr.contains(hint),
+            "{line}: {}",
+            run.stderr
+        );
     };
     refused("two.csv", "several groups of columns may be the classes", "--score-column: q0..q1 or p0..p2");
     refused("p.csv --score-column p0..p3", "column p3: there is no such column", "\"p0\", \"p1\", \"p2\"");
     let run = place.run(&format!("{fit} p.csv --positive-label 2"));
-    assert!(run.code == 2 && run.stderr.contains("--positive-label is for two classes, and here are 3"), "{}", run.stderr);
-    let place = Workplace::new().with("cats.csv", "cat,dog,label\n0.5,0.5,1\n").with("bad.csv", "p0,p1,label\n0.5,0.5,1\n0.5,0.75,0\n");
+    assert!(
+        run.code == 2 && run.stderr.contains("--positive-label is for two classes, and here are 3"),
+        "{}",
+        run.stderr
+    );
+    let place = Workplace::new()
+        .with("cats.csv", "cat,dog,label\n0.5,0.5,1\n")
+        .with("bad.csv", "p0,p1,label\n0.5,0.5,1\n0.5,0.75,0\n");
     let run = place.run(&format!("{fit} cats.csv"));
-    assert!(run.stderr.contains("no columns are numbered as classes are") && run.stderr.contains("cat,dog"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no columns are numbered as classes are") && run.stderr.contains("cat,dog"),
+        "{}",
+        run.stderr
+    );
     let run = place.run(&format!("{fit} bad.csv"));
-    assert!(run.stderr.contains("error: bad.csv, line 3: the probabilities sum to 1.25, not to 1"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("error: bad.csv, line 3: the probabilities sum to 1.25, not to 1"),
+        "{}",
+        run.stderr
+    );
 }
 
 /// The label of a row is compared with the class that was predicted: as 0 or 1 it would be another one.
@@ -302,4 +343,34 @@ fn a_positive_label_is_refused_beside_predicted_classes() {
     let run = place.run("calib assess --probs t.csv --class-column class --positive-label 3");
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
+}
+
+/// Whatever else a command reads of a row, without it the row is left out as well.
+#[test]
+fn a_row_that_lacks_a_cluster_a_group_or_a_weight_is_left_out() {
+    const COLUMNS: [&str; 7] = ["score", "label", "patient", "site", "w", "n", "k"];
+    let row = |row: usize, gap: &str| {
+        let value = |name: &str| match name {
+            _ if name == gap => String::new(),
+            "score" => format!("0.{:03}", row * 37 % 400),
+            "label" | "k" => (row % 2).to_string(),
+            "patient" => format!("p{}", row / 2),
+            "site" => ["north", "south"][row % 4 / 2].to_owned(),
+            _ => "1".to_owned(),
+        };
+        COLUMNS.map(value).join(",") + "\n"
+    };
+    for (gap, line) in [
+        ("patient", "calib assess --cluster-column patient --bootstrap 20 --scores"),
+        ("patient", "calib fit --method umd --bins 2 --cluster-column patient -o a.bin --force --scores"),
+        ("site", "calib fit --method umd --bins 2 --group-column site -o a.bin --force --scores"),
+        ("w", "calib fit --method isotonic --weight-column w -o a.bin --force --scores"),
+        ("n", "calib fit --method isotonic --count-column n --positives-column k -o a.bin --force --scores"),
+        ("k", "calib fit --method isotonic --count-column n --positives-column k -o a.bin --force --scores"),
+    ] {
+        let rows: String = (0..100).map(|number| row(number, if number == 50 { gap } else { "" })).collect();
+        let place = Workplace::new().with("t.csv", format!("{}\n{rows}", COLUMNS.join(",")));
+        let got = place.json(&format!("{line} t.csv --drop-missing --json"));
+        assert_eq!(got["left_out"], json!([{"file": "t.csv", "rows": 1, "of": 100}]), "{line}");
+    }
 }

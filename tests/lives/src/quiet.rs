@@ -20,7 +20,8 @@ const CHANGE: u32 = 10_000;
 
 /// A line with the share of lives that had an alarm; whether the share may be what was promised.
 fn told(what: &str, alarms: usize, lives: u32, rarity: u32) -> bool {
-    let interval = clopper_pearson(alarms as u64, lives.into(), 0.05);
+    // Surely: a dozen shares are looked at in every run.
+    let interval = clopper_pearson(alarms as u64, lives.into(), 0.001);
     let kept = interval.lo <= 1.0 / f64::from(rarity);
     println!(
         "  {what:<28} {alarms:>5} of {lives}: {:.4} [{:.4}, {:.4}], at most {:.4}{}",
@@ -64,7 +65,9 @@ fn shift(n: usize, bins: usize, life: u32) -> Seen {
 
 /// Scores from where the calibration scores were.
 pub(crate) fn shifts(lives: u32) -> bool {
-    println!("no shift, {PREDICTIONS} predictions, looked at after every one: lives that ever raise the alarm");
+    println!(
+        "no shift, {PREDICTIONS} predictions, looked at after every one: lives that ever raise the alarm"
+    );
     let (mut kept, mut compared, mut earlier, mut latest) = (true, 0, 0, 0);
     for n in [200, 1000, 5000] {
         for bins in [5, 10, 15] {
@@ -110,7 +113,9 @@ fn until_a_change(n: usize, bins: usize, life: u32) -> u32 {
 pub(crate) fn changes(lives: u32) -> bool {
     // A life is fifty times as long.
     let lives = (lives / 50).max(10);
-    println!("no change: the mean time until a false alarm of the device, {lives} lives of a million predictions or until then");
+    println!(
+        "no change: the mean time until a false alarm of the device, {lives} lives of a million predictions or until then"
+    );
     let mut kept = true;
     for (n, bins) in [(200, 5), (1000, 10), (5000, 15)] {
         let times: Vec<u32> = (0..lives).into_par_iter().map(|life| until_a_change(n, bins, life)).collect();
@@ -158,7 +163,9 @@ fn promise(part: f64, life: u32) -> bool {
 
 /// Outcomes that are as frequent as was promised.
 pub(crate) fn promises(lives: u32) -> bool {
-    println!("a promise that holds, {PREDICTIONS} outcomes, looked at after every tenth: lives that ever raise the alarm on the device");
+    println!(
+        "a promise that holds, {PREDICTIONS} outcomes, looked at after every tenth: lives that ever raise the alarm on the device"
+    );
     let mut kept = true;
     for (part, name) in [(0.0, "in the middle of it"), (1.0, "at its upper end")] {
         let alarms = (0..lives).into_par_iter().filter(|&life| promise(part, life)).count();

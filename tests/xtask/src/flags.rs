@@ -63,6 +63,15 @@ xflags::xflags! {
                 /// Compare with netcal, too, which brings PyTorch: a download of several GB.
                 optional --netcal
             }
+            /// Simulate lives of devices: how often monitors raise a false alarm, and how soon a true one.
+            ///
+            /// Next to the drift detectors of the Python package river.
+            cmd monitor {
+                /// How many lives of each kind; 1000 if not given.
+                optional --lives n: u32
+                /// How many streams of FriedmanDrift; 1000 if not given.
+                optional --trials n: u32
+            }
             /// Measure the Python package's time and memory, next to NumPy and scikit-learn.
             cmd python {
                 /// The number of scores; 10 million if not given.

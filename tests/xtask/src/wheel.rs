@@ -80,7 +80,7 @@ pub(crate) fn on_a_device(setup: Setup) -> Result<()> {
 }
 
 /// The interpreter of an environment with the packages that are listed for it, which is made if it is not there.
-fn environment(name: &str, setup: Setup) -> Result<PathBuf> {
+pub(crate) fn environment(name: &str, setup: Setup) -> Result<PathBuf> {
     let list = root().join("tests/python").join(name).with_extension("txt");
     let packages = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
     let folder = root().join("target/python-environments").join(name);

@@ -29,7 +29,7 @@ pub use joint::joint_artifact_bytes;
 pub use kind::score_kind;
 pub use monitors::{MonitorBins, MonitorError, Monitoring};
 pub use options::{ArtifactOptions, identity};
-pub use points::{cluster_rows, points};
+pub use points::{bins_in_words, cluster_rows, points};
 pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise, table_label,

@@ -1,4 +1,4 @@
-//! What is independent among the rows that were fitted to.
+//! What was fitted, in words: what is independent among the rows, and the bins.
 
 use calib_core::Artifact;
 
@@ -28,4 +28,19 @@ pub fn points(artifact: &Artifact<'_>) -> String {
 /// Returns how many rows there were of which one in each cluster was fitted to; `None` if every row was.
 pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
     parameter_of(artifact.header().provenance.parameters, "cluster-rows")?.parse().ok()
+}
+
+/// The number of bins in words; `None` of a function, which has none.
+///
+/// ```
+/// use calib_fit::artifact::bins_in_words;
+///
+/// assert_eq!([0, 1, 20].map(bins_in_words), [None, Some("1 bin".into()), Some("20 bins".into())]);
+/// ```
+pub fn bins_in_words(bins: usize) -> Option<String> {
+    match bins {
+        0 => None,
+        1 => Some("1 bin".into()),
+        more => Some(format!("{more} bins")),
+    }
 }

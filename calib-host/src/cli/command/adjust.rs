@@ -10,7 +10,6 @@ use calib_host::adjust::{
     adjusted, adjusted_prevalence,
 };
 use calib_host::artifact::promise;
-use calib_host::files::write_file;
 use calib_host::input::Table;
 use calib_host::{ScoreKind, StoredArtifact};
 use clap::Args;
@@ -18,7 +17,7 @@ use serde_json::json;
 
 use crate::cli::error::Error;
 use crate::cli::options::{ChildOptions, SCORE_COLUMN, parse_alpha, parse_share};
-use crate::cli::out::{print_json, stderr};
+use crate::cli::out::{print_json, shown_path, stderr, write_output};
 use crate::cli::read::{NamedArtifact, read_all};
 
 /// Make a binary calibrator for another prevalence.
@@ -87,7 +86,7 @@ impl Adjust {
         let child = self.child.of(&self.artifact, &named.stored, String::new())?;
         let adjustment = Adjustment { shift, is_estimated: estimate.is_some(), counter: child.counter };
         let bytes = adjusted(&named.stored, &adjustment)?;
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         if self.json {
             return print_json(&self.to_json(&named.stored, &stored, &shift, estimate));
@@ -151,7 +150,7 @@ impl Adjust {
         estimate: Option<EstimatedPrevalence>,
     ) -> Result<(), Error> {
         let mut err = stderr();
-        let output = self.output.display();
+        let output = shown_path(&self.output);
         writeln!(
             err,
             "{output}: probabilities at a prevalence of {:.4}, from {:.4}",

@@ -8,15 +8,17 @@ use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
 use calib_host::apply::{AppliedVector, Words, apply_vectors_from};
 use calib_host::data::CodeVectors;
+use calib_host::files::OutputError;
 use calib_host::input::{Shown, Table};
-use calib_host::output::{Block, NewColumn, Part, Piece, TableFormat, write_stream};
+use calib_host::output::{Block, NewColumn, Part, Piece, TableFormat, send_stream, write_stream};
 use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, ScoreSource};
-use crate::cli::out::{stderr, warn};
+use crate::cli::out::{is_standard_output, print_json, raw_stdout, shown_path, stderr, warn};
 use crate::cli::read::{
     BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
     doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
@@ -46,9 +48,12 @@ pub(crate) struct Apply {
     /// with prediction sets the classes in the set, separated by spaces, and their number. The extension says the format: .csv,
     /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
     /// NPY file holds the probabilities alone, as f32 of shape (n,), or (n, k) of several ranks or classes, NaN for what is
-    /// uncalibrated.
+    /// uncalibrated. `-` is standard output, as CSV if --format says nothing else.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// The format, if the output's extension does not tell.
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
     #[arg(long)]
     evidence: bool,
@@ -61,6 +66,19 @@ pub(crate) struct Apply {
     /// The seed of the random words that a randomised artefact needs, one a row.
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
+    /// Print what was written as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The formats, by the extensions that say them.
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatName {
+    Csv,
+    Jsonl,
+    Parquet,
+    Arrow,
+    Npy,
 }
 
 /// Rows of a table of scores.
@@ -109,7 +127,7 @@ impl Piece for VectorPiece {
 
 impl Apply {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let format = TableFormat::of(&self.output).map_err(|unknown| Error::Usage(unknown.to_string()))?;
+        let format = self.format()?;
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let artifact = named.stored.artifact();
         if self.evidence && artifact.header().reduction != Reduction::ClassWise {
@@ -154,10 +172,65 @@ impl Apply {
             Ok(Some(piece))
         };
         let columns = AppliedColumns::of(&artifact);
-        write_stream((&self.output, self.force, format), read, |piece: &ScorePiece, rows| {
+        let rows = self.write(format, read, |piece: &ScorePiece, rows| {
             self.score_part(&named.stored, columns, format, piece, rows)
         })?;
-        Ok(warn(could_be_probs.then(|| doubt_of_margins(&place.file)).as_slice())?)
+        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)))
+    }
+
+    /// What is written, by the extension of the file if nothing else says it.
+    fn format(&self) -> Result<TableFormat, Error> {
+        let named = self.format.as_ref().and_then(ValueEnum::to_possible_value);
+        let named = named.map(|format| Path::new("table").with_extension(format.get_name()));
+        TableFormat::of(named.as_deref().unwrap_or(&self.output))
+            .map_err(|unknown| Error::Usage(unknown.to_string()))
+    }
+
+    /// Writes rows where they are asked for, and returns their number.
+    fn write<P: Piece>(
+        &self,
+        format: TableFormat,
+        mut read: impl FnMut() -> Result<Option<P>, Error> + Send,
+        make: impl Fn(&P, Range<usize>) -> Result<Part, Error> + Sync,
+    ) -> Result<u64, Error> {
+        let mut rows = 0;
+        let counted = || {
+            let piece = read()?;
+            rows += piece.as_ref().map_or(0, |piece| piece.rows() as u64);
+            Ok(piece)
+        };
+        if is_standard_output(&self.output) {
+            let is_text = matches!(format, TableFormat::Csv | TableFormat::JsonLines);
+            let mut out = raw_stdout(is_text)?;
+            let sent = send_stream((&self.output, &mut *out, format), counted, make);
+            sent.map_err(|error| match error {
+                // As of everything else that is printed there.
+                Error::Output(OutputError::Io { path, source }) if path == self.output => {
+                    Error::Stdout(source)
+                }
+                other => other,
+            })?;
+        } else {
+            write_stream((&self.output, self.force, format), counted, make)?;
+        }
+        Ok(rows)
+    }
+
+    /// Tells what was written, and what to doubt.
+    fn tell(&self, artifact: &Artifact<'_>, rows: u64, doubt: Option<String>) -> Result<(), Error> {
+        warn(doubt.as_slice())?;
+        if !self.json {
+            return Ok(());
+        }
+        // A file that somebody has removed since is not worth a failure.
+        let len_bytes = std::fs::metadata(&self.output).map(|file| file.len()).ok();
+        print_json(&json!({
+            "output": self.output,
+            "len_bytes": len_bytes,
+            "rows": rows,
+            "identity": artifact.identity().to_string(),
+            "warnings": doubt.as_slice(),
+        }))
     }
 
     fn score_piece(
@@ -248,7 +321,8 @@ impl Apply {
         }
         let words = Words::new(&artifact, self.seed);
         let mut piece = Some(VectorPiece { vectors, rule, words });
-        self.write_vectors(named, format, || Ok(piece.take()))
+        let rows = self.write_vectors(named, format, || Ok(piece.take()))?;
+        self.tell(&artifact, rows, None)
     }
 
     /// The columns that the artefact's reduction asks for.
@@ -283,8 +357,8 @@ impl Apply {
             };
             Ok(Some(VectorPiece { vectors, rule, words: own_words }))
         };
-        self.write_vectors(named, format, read)?;
-        Ok(warn(looks.doubt(&place.file).as_slice())?)
+        let rows = self.write_vectors(named, format, read)?;
+        self.tell(&artifact, rows, looks.doubt(&place.file))
     }
 
     fn write_vectors(
@@ -292,8 +366,8 @@ impl Apply {
         named: &NamedArtifact<'_>,
         format: TableFormat,
         read: impl FnMut() -> Result<Option<VectorPiece>, Error> + Send,
-    ) -> Result<(), Error> {
-        write_stream((&self.output, self.force, format), read, |piece: &VectorPiece, rows| {
+    ) -> Result<u64, Error> {
+        self.write(format, read, |piece: &VectorPiece, rows| {
             let artifact = named.stored.artifact();
             let applied;
             let applied = match &piece.vectors {
@@ -371,7 +445,7 @@ impl Apply {
         if names.is_empty() {
             return Ok(());
         }
-        let output = self.output.display();
+        let output = shown_path(&self.output);
         let names = names.join(", ");
         writeln!(stderr(), "left out of {output}, which has one value a row and column: {names}")
     }

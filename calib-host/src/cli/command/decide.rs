@@ -12,7 +12,7 @@ use calib_host::decide::{
     Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
     choose_actions, cost_interval, expected_cost, with_decision,
 };
-use calib_host::files::{Place, Problem, write_file};
+use calib_host::files::{Place, Problem};
 use calib_host::input::{self, Costs, Table, read_costs};
 use calib_host::report::{ReportedRule, SAME_ROWS, ThresholdAccuracy};
 use calib_host::{ScoreKind, StoredArtifact};
@@ -20,9 +20,26 @@ use clap::Args;
 
 use crate::cli::error::Error;
 use crate::cli::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
-use crate::cli::out::{print_json, stdout, warn};
+use crate::cli::out::{print_json, stdout, warn, write_output};
 use crate::cli::read::{NamedArtifact, is_fitted_to, labels_of, question_margins, read_all};
 use crate::cli::show::{Decided, Warnings, print};
+
+/// A costs file to begin with.
+const STARTER: &str = include_str!("decide_starter.toml");
+
+/// What says nothing beside a costs file to begin with.
+const STARTER_IS_ALONE: [&str; 10] = [
+    "artifact",
+    "actions",
+    "probs",
+    "scores",
+    "margins",
+    "label_column",
+    "labels",
+    "validation",
+    "output",
+    "json",
+];
 
 /// Find the cheapest action for every probability, and what it costs.
 ///
@@ -39,8 +56,11 @@ pub(crate) struct Decide {
     /// An artefact to calibrate --scores with, and to put the rule into.
     artifact: Option<PathBuf>,
     /// The costs file.
-    #[arg(long, value_name = "FILE")]
-    actions: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "starter")]
+    actions: Option<PathBuf>,
+    /// Write a costs file to begin with, and nothing else: three actions, and what every key means.
+    #[arg(long, value_name = "FILE", conflicts_with_all = STARTER_IS_ALONE)]
+    starter: Option<PathBuf>,
     /// A table of calibrated probabilities, such as `calib apply` writes; empty ones are uncalibrated.
     #[arg(long, value_name = "FILE", conflicts_with = "scores")]
     probs: Option<PathBuf>,
@@ -97,7 +117,10 @@ struct DecidedRows {
 
 impl Decide {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let costs = read_costs(&self.actions)?;
+        if let Some(starter) = &self.starter {
+            return write_output(starter, self.force, STARTER.as_bytes());
+        }
+        let costs = read_costs(self.actions.as_deref().expect("clap asks for one of the two"))?;
         let named = self.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
         let stored = named.as_ref().map(|named| &named.stored);
         let path = self.probs.as_deref().or(self.scored().map(|scored| scored.0));
@@ -128,7 +151,7 @@ impl Decide {
         let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
         let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose()?;
         if let (Some(output), Some(with_rule)) = (&self.output, &with_rule) {
-            write_file(output, self.force, |out| out.write_all(with_rule.as_bytes()))?;
+            write_output(output, self.force, with_rule.as_bytes())?;
         }
         let was_signed = stored.is_some_and(|stored| stored.artifact().signature().is_some());
         let warnings = Warnings {

@@ -1,13 +1,14 @@
 //! `calib export`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::export::{export_c, export_rust};
-use calib_host::files::{read_artifact, write_file};
+use calib_host::files::read_artifact;
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use crate::cli::error::Error;
+use crate::cli::out::{is_standard_output, print_json, write_output};
 
 /// Write an artefact as source code, to be built into a firmware.
 ///
@@ -33,6 +34,9 @@ pub(crate) struct Export {
     /// Overwrite the file if it exists.
     #[arg(long)]
     force: bool,
+    /// Print what was written as JSON on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -45,6 +49,11 @@ enum SourceForm {
 impl SourceForm {
     /// The form that a file of this name has.
     fn of(path: &Path) -> Result<Self, Error> {
+        if is_standard_output(path) {
+            return Err(Error::Usage(
+                "standard output has no extension: say which form with --format".into(),
+            ));
+        }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
             Some("h" | "hh" | "hpp" | "hxx") => Ok(Self::C),
@@ -69,7 +78,15 @@ impl Export {
         };
         let text = text.transpose()?;
         let bytes = text.as_ref().map_or(stored.as_bytes(), String::as_bytes);
-        write_file(&self.output, self.force, |out: &mut dyn Write| out.write_all(bytes))?;
-        Ok(())
+        write_output(&self.output, self.force, bytes)?;
+        match self.json {
+            true => print_json(&json!({
+                "output": self.output,
+                "len_bytes": bytes.len(),
+                "format": form.to_possible_value().map(|form| form.get_name().to_owned()),
+                "identity": stored.artifact().identity().to_string(),
+            })),
+            false => Ok(()),
+        }
     }
 }

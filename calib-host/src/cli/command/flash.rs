@@ -8,8 +8,8 @@ use calib_host::StoredArtifact;
 #[cfg(feature = "serial")]
 use calib_host::device::probe::FlashError;
 use calib_host::device::probe::{
-    DeviceReport, FlashPlan, FlashReport, await_report, deploy, elf_segments, flash, flash_plan, prepare,
-    restart,
+    DeviceReport, FlashPlan, FlashReport, Sector, await_report, deploy, elf_segments, flash, flash_plan,
+    prepare, restart,
 };
 use calib_host::files::read_artifact;
 use clap::Args;
@@ -77,7 +77,7 @@ impl Flash {
             show(&self.chip, &plan)?;
         }
         if self.dry_run {
-            return Ok(());
+            return if self.json { print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
         }
         let asked = self.no_verdict || self.is_asked_by_port();
         let in_memory = if asked { None } else { self.probe.report_addr(&self.chip) };
@@ -112,7 +112,7 @@ impl Flash {
             show(&self.chip, &plan)?;
         }
         if self.dry_run {
-            return Ok(());
+            return if self.json { print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
         }
         let written = flash(&mut chip, &segments, &plan, |_| ())?;
         let in_memory = if self.no_verdict { None } else { self.probe.report_addr(&self.chip) };
@@ -198,6 +198,20 @@ fn verdict_json(report: &DeviceReport) -> Value {
     })
 }
 
+/// What would be erased, for programs.
+fn plan_json(chip: &str, plan: &FlashPlan) -> Value {
+    let sectors = |sectors: &[Sector]| {
+        let sector = |sector: &Sector| json!({"addr": sector.addr, "len_bytes": sector.len_bytes});
+        sectors.iter().map(sector).collect::<Vec<_>>()
+    };
+    json!({
+        "chip": chip,
+        "erased_bytes": plan.erased_bytes(),
+        "erased": sectors(&plan.erased),
+        "neighbours": sectors(&plan.neighbours),
+    })
+}
+
 fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {
     let mut err = stderr();
     writeln!(err, "{chip}: erases {} bytes", plan.erased_bytes())?;
@@ -212,4 +226,25 @@ fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {
         )?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dry_run_tells_programs_what_it_would_erase() {
+        let sector = |addr, len_bytes| Sector { addr, len_bytes };
+        let plan = FlashPlan {
+            erased: vec![sector(0x8000, 4096), sector(0x9000, 4096)],
+            neighbours: vec![sector(0x7000, 4096)],
+        };
+        let expected = json!({
+            "chip": "nRF52840_xxAA",
+            "erased_bytes": 8192,
+            "erased": [{"addr": 0x8000, "len_bytes": 4096}, {"addr": 0x9000, "len_bytes": 4096}],
+            "neighbours": [{"addr": 0x7000, "len_bytes": 4096}],
+        });
+        assert_eq!(plan_json("nRF52840_xxAA", &plan), expected);
+    }
 }

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::cli::error::Error;
 use crate::cli::options::parse_alpha;
-use crate::cli::out::{print_json, stdout, warn};
+use crate::cli::out::{print_json, stdout, warn, write_output};
 use crate::cli::show::ShownFleet;
 
 /// Add up what the monitors of devices counted, and say what it speaks against.
@@ -65,10 +65,9 @@ impl FleetCommand {
         let stored = read_artifact(&self.calibrator)?;
         if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
             let counters = self.new_device(&stored.artifact(), device)?;
-            return Ok(write_file(output, self.force, |out| {
-                serde_json::to_writer_pretty(&mut *out, &counters).map_err(io::Error::from)?;
-                writeln!(out)
-            })?);
+            let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
+            text.push(b'\n');
+            return write_output(output, self.force, &text);
         }
         let devices = self.devices(&stored)?;
         let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| self.error(cause))?;

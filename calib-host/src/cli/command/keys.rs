@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_host::files::{Place, PrivateKey, Problem, PublicKey, read_artifact, write_file};
+use calib_host::files::{Place, PrivateKey, Problem, PublicKey, read_artifact};
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::out::{print_json, stderr, stdout, warn};
+use crate::cli::out::{print_json, shown_path, stderr, stdout, warn, write_output};
 
 /// Make a pair of keys to sign artefacts with.
 ///
@@ -24,6 +24,9 @@ pub(crate) struct Keygen {
     /// Replace existing keys. Devices that trust the old one accept nothing signed with the new one.
     #[arg(long)]
     force: bool,
+    /// Print where the keys are, and the key's name, as JSON on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Sign an artefact.
@@ -44,6 +47,9 @@ pub(crate) struct Sign {
     /// Replace an existing output.
     #[arg(long)]
     force: bool,
+    /// Print what was signed as JSON on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Verify an artefact's signature, as a device does.
@@ -68,6 +74,13 @@ impl Keygen {
         let public_path = PathBuf::from(public_path);
         let key = PrivateKey::generate()?;
         key.write_pair(&self.output, &public_path, self.force)?;
+        if self.json {
+            return print_json(&json!({
+                "key": key.public().id().to_string(),
+                "private_key": self.output,
+                "public_key": public_path,
+            }));
+        }
         if !quiet {
             let mut err = stderr();
             writeln!(
@@ -85,26 +98,37 @@ impl Keygen {
 impl Sign {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
-        if PrivateKey::is_open_to_others(&self.key)? {
-            let path = self.key.display();
-            warn(&[format!(
+        let path = self.key.display();
+        let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
+            format!(
                 "{path} is a private key, and others than its owner can read or write it: use `chmod 600`"
-            )])?;
-        }
+            )
+        });
+        warn(warnings.as_slice())?;
         let stored = read_artifact(&self.artifact)?;
         if stored.artifact().counter() == 0 {
             return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));
         }
         let signed =
             key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
-        write_file(&self.output, self.force, |out| out.write_all(&signed))?;
+        write_output(&self.output, self.force, &signed)?;
+        let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
+        if self.json {
+            return print_json(&json!({
+                "output": self.output,
+                "len_bytes": signed.len(),
+                "identity": id.to_string(),
+                "counter": counter,
+                "key": key.public().id().to_string(),
+                "warnings": warnings.as_slice(),
+            }));
+        }
         if !quiet {
-            let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
             let mut err = stderr();
             writeln!(
                 err,
                 "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
-                self.output.display(),
+                shown_path(&self.output),
                 key.public().id(),
                 signed.len()
             )?;

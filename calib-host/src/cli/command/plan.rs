@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_core::StepTable;
+use calib_host::artifact::bins_in_words;
 use calib_host::draw::{Axis, Chart, Mark};
 use calib_host::files::write_file;
 use calib_host::guarantee::{ClassPlan, Plan};
@@ -110,25 +111,36 @@ impl PlanCommand {
             return print_json(&json!({"answer": answer, "curve": curve}));
         }
         let mut out = stdout();
-        if let Some(plan) = answer {
-            writeln!(
-                out,
-                "{} points in {} bins, {} in each: every bin within {:.4} of the truth, except with probability {},\n{CONDITIONS}\n",
-                plan.n, plan.bins, plan.points_per_bin, plan.epsilon, plan.alpha
-            )?;
+        if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
+            let bins = bins_in_words(bins as usize).unwrap_or_default();
+            let (what, alpha) = (format!("{n} points in {bins}, {points_per_bin} in each"), self.alpha);
+            match epsilon < 1.0 {
+                true => writeln!(
+                    out,
+                    "{what}: every bin within {epsilon:.4} of the truth, except with probability {alpha},\n{CONDITIONS}\n"
+                )?,
+                false => {
+                    writeln!(out, "{what}: nothing is guaranteed, fewer bins or more points are needed\n")?
+                }
+            }
         }
-        writeln!(out, "n = {n}, alpha = {}: epsilon by the number of bins", self.alpha)?;
+        let more = if answer.is_some() { format!("; of more: calib plan --n {n}") } else { String::new() };
+        writeln!(out, "n = {n}, alpha = {}: epsilon by the number of bins{more}", self.alpha)?;
         writeln!(
             out,
             "{:>6} {:>9} {:>10} {:>13} {:>10}",
             "bins", "per bin", "umd", "umd-original", "marginal"
         )?;
-        for plan in curve {
+        for plan in near(&curve, answer) {
             let mark = if answer.is_some_and(|answer| answer.bins == plan.bins) { " <" } else { "" };
             writeln!(
                 out,
-                "{:>6} {:>9} {:>10.4} {:>13.4} {:>10.4}{mark}",
-                plan.bins, plan.points_per_bin, plan.epsilon, plan.epsilon_original, plan.epsilon_marginal
+                "{:>6} {:>9} {:>10} {:>13} {:>10}{mark}",
+                plan.bins,
+                plan.points_per_bin,
+                shown(plan.epsilon),
+                shown(plan.epsilon_original),
+                shown(plan.epsilon_marginal)
             )?;
         }
         Ok(())
@@ -232,6 +244,19 @@ impl PlanCommand {
 
 fn usage(sentence: String) -> Error {
     Error::Usage(sentence)
+}
+
+/// An epsilon; every probability is within 1 of any other, which is no guarantee.
+fn shown(epsilon: f64) -> String {
+    if epsilon < 1.0 { format!("{epsilon:.4}") } else { "none".into() }
+}
+
+/// The plans beside the answer, or all if there is none.
+fn near(curve: &[Plan], answer: Option<Plan>) -> &[Plan] {
+    /// On either side.
+    const SHOWN: usize = 2;
+    let at = answer.and_then(|answer| curve.iter().position(|plan| plan.bins == answer.bins));
+    at.map_or(curve, |at| &curve[at.saturating_sub(SHOWN)..curve.len().min(at + SHOWN + 1)])
 }
 
 /// Numbers of bins from 1 to n/2, about evenly on a logarithmic scale, the answer's among them.

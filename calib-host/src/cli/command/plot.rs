@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use calib_host::assess::{AssessOptions, assess_before_after};
 use calib_host::draw::Plot;
-use calib_host::files::write_file;
 use calib_host::report::{CalibratedRows, Figure, ReportData, ReportedRule, SAME_ROWS, plot};
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use crate::cli::error::Error;
 use crate::cli::options::ReportedOptions;
-use crate::cli::out::warn;
+use crate::cli::out::{print_json, warn, write_output};
 use crate::cli::read::{NamedArtifact, Reported, question_predictions};
 
 /// Draw one of the plots of a report as SVG or PNG.
@@ -42,6 +42,9 @@ pub(crate) struct PlotCommand {
     /// Replace an existing file.
     #[arg(long)]
     force: bool,
+    /// Print what was written as JSON on standard output.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -101,7 +104,7 @@ impl PlotCommand {
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
         let same = artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        warn(same.then_some(SAME_ROWS).as_slice())?;
+        let mut warnings: Vec<String> = same.then(|| SAME_ROWS.to_owned()).into_iter().collect();
         let calibration = self.calibration.as_deref();
         let calibration =
             calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
@@ -117,17 +120,18 @@ impl PlotCommand {
             extremes: self.data.clinical.extremes(),
             drawn_classes: usize::MAX,
         };
-        let doubts =
-            [calibration.as_ref(), Some(&test)].map(|rows| rows.and_then(|rows| rows.doubt.as_deref()));
-        warn(&doubts.into_iter().flatten().collect::<Vec<_>>())?;
+        let read = calibration.iter().chain([&test]);
+        warnings.extend(read.filter_map(|rows| rows.doubt.clone()));
         let (figure, absent) = self.figure();
         let absent = if data.test.margins.is_some() { NO_MARGIN_PLOT } else { absent };
         let CalibratedRows { before, after, kind, .. } = data.test;
         let clusters = data.test.clusters.as_ref();
         let options = AssessOptions { clusters, ..AssessOptions::default() };
         let both = assess_before_after(before, after, *kind, &options, &options);
-        warn(question_predictions(before, clusters).as_slice())?;
-        warn(&data.test.evidence(&artifact.stored.artifact(), &both, clusters))?;
+        warnings.extend(question_predictions(before, clusters));
+        let evidence = data.test.evidence(&artifact.stored.artifact(), &both, clusters);
+        warnings.extend(evidence.iter().map(ToString::to_string));
+        warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
@@ -135,8 +139,16 @@ impl PlotCommand {
             FormatName::Svg => plot.file.into_bytes(),
             FormatName::Png => pixels(&plot, self.scale)?,
         };
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
-        Ok(())
+        write_output(&self.output, self.force, &bytes)?;
+        match self.json {
+            true => print_json(&json!({
+                "output": self.output,
+                "len_bytes": bytes.len(),
+                "format": if format == FormatName::Png { "png" } else { "svg" },
+                "warnings": warnings,
+            })),
+            false => Ok(()),
+        }
     }
 
     /// Whether the plot has a band by resampling.

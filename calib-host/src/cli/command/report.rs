@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_host::decide::{Envelope, Rule};
-use calib_host::files::write_file;
 use calib_host::input::{self, Source, read_costs};
 use calib_host::report::{FileOrigin, Labels, Origin, Report, ReportData, ReportedRule, report};
 use clap::Args;
@@ -14,7 +13,7 @@ use crate::cli::asked::words;
 use crate::cli::error::Error;
 use crate::cli::notes::left_out;
 use crate::cli::options::ReportedOptions;
-use crate::cli::out::{print_json, stderr, warn};
+use crate::cli::out::{print_json, stderr, warn, write_output};
 use crate::cli::read::{NamedArtifact, Reported};
 
 /// With this many drawn rows in all, resampling takes a few seconds.
@@ -80,6 +79,8 @@ impl ReportCommand {
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);
         origin.test_is_calibration |= same;
+        // The same rows in another file, or in another order, are the same data.
+        origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
         let resamples = match self.bootstrap {
             Some(resamples) => resamples as usize,
             None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
@@ -153,7 +154,7 @@ impl ReportCommand {
     fn write(&self, report: &Report, quiet: bool) -> Result<(), Error> {
         if let Some(path) = &self.output {
             let page = report.html()?;
-            write_file(path, self.force, |out| out.write_all(page.as_bytes()))?;
+            write_output(path, self.force, page.as_bytes())?;
         }
         warn(&report.warnings)?;
         if !quiet && !self.json {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_host::artifact::SetsOnDevice;
-use calib_host::files::{Place, read_artifact, write_file};
+use calib_host::files::{Place, read_artifact};
 use calib_host::input;
 use calib_host::sets::{ConformityScore, PredictionSets, SetAim};
 use calib_host::{ArtifactOptions, StoredArtifact, VectorKind};
@@ -15,7 +15,7 @@ use crate::cli::error::Error;
 use crate::cli::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, parse_alpha, parse_classifier, parse_share,
 };
-use crate::cli::out::{print_json, stderr, warn};
+use crate::cli::out::{print_json, stderr, warn, write_output};
 use crate::cli::read::{SetInput, SetRows, SetSource, read_all};
 use crate::cli::show::ShownSets;
 
@@ -121,7 +121,7 @@ impl Sets {
                 on_device.alone(&parameters, &options)?
             }
         };
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
         match (self.json, quiet) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use calib_core::decision::{Accuracy, AccuracyPromise};
 use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
 use calib_host::artifact::PointsOnDevice;
-use calib_host::files::{Place, read_artifact, write_file};
+use calib_host::files::{Place, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::operating::{
     Aim, Aims, GroupScores, KeyedScores, OperatingPoints, PredictiveValues, Sharing,
@@ -20,7 +20,7 @@ use crate::cli::error::Error;
 use crate::cli::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
-use crate::cli::out::{print_json, stderr, warn};
+use crate::cli::out::{print_json, stderr, warn, write_output};
 use crate::cli::read::{question_independence, question_margins, read_all, table_labels};
 use crate::cli::show::ShownThresholds;
 
@@ -144,7 +144,7 @@ impl ThresholdCommand {
                 on_device.alone(rows.n, &parameters, &options)?
             }
         };
-        write_file(&self.output, self.force, |out| out.write_all(&bytes))?;
+        write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown =
             ShownThresholds { points: &points, values: &values, stored: &stored, output: &self.output };

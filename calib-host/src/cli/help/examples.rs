@@ -48,6 +48,7 @@ const EXAMPLES: [(&str, &[Example]); 25] = [
             ("a probability for every row", "calib apply cal.bin --scores new.csv -o out.csv"),
             ("the same of rows with labels", "calib apply cal.bin --scores test.csv -o judged.csv"),
             ("several classes", "calib apply top.bin --logits test_logits.npy -o classes.csv"),
+            ("into another program", "calib apply cal.bin --scores new.csv -o - --format jsonl"),
         ],
     ),
     (
@@ -151,6 +152,7 @@ const EXAMPLES: [(&str, &[Example]); 25] = [
     (
         "decide",
         &[
+            ("a costs file to begin with", "calib decide --starter actions.toml"),
             ("which action is cheapest at which probability", "calib decide --actions costs.toml"),
             (
                 "what it costs, and an artefact with the rule",

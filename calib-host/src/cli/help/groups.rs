@@ -40,6 +40,7 @@ const GROUPS: [Group; 9] = [
             "label_column",
             "decide.actions",
             "counters",
+            "starter",
             "calibrator",
             "estimate_from",
             "n",

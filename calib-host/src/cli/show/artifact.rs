@@ -6,7 +6,7 @@ use std::path::Path;
 use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
 use calib_host::StoredArtifact;
-use calib_host::artifact::{points, promise, rule_sentences, table_label};
+use calib_host::artifact::{bins_in_words, points, promise, rule_sentences, table_label};
 use calib_host::stats::decimals;
 use serde_json::{Value, json};
 
@@ -47,28 +47,23 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
 /// What was fitted, what is guaranteed, and what befell it.
 fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     let header = artifact.header();
-    writeln!(
-        out,
-        "method      {} ({}), {}",
-        header.method,
-        match header.reduction.top_k() {
-            Some(k) => format!("{}, k = {k}", header.reduction),
-            None => header.reduction.to_string(),
-        },
-        header.provenance.parameters
-    )?;
-    writeln!(
-        out,
-        "scores      {}, {} classes, {}, {} bins",
-        header.encoding,
-        header.classes,
-        points(artifact),
-        header.bins
-    )?;
+    let reduction = match header.reduction.top_k() {
+        Some(k) => format!("{}, k = {k}", header.reduction),
+        None => header.reduction.to_string(),
+    };
+    // Some methods have no parameters, and some no bins.
+    let parameters = Some(header.provenance.parameters).filter(|parameters| !parameters.is_empty());
+    let parameters = parameters.map_or(String::new(), |parameters| format!(", {parameters}"));
+    writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
+    let bins = bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
+    writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
     if is_by_lead(header) {
         writeln!(out, "            the lead of the predicted class: its logit less the second largest one")?;
     }
     match header.guarantee {
+        Some(g) if g.epsilon >= 1.0 => {
+            writeln!(out, "guarantee   none: an epsilon of {} is wider than every probability", g.epsilon)?;
+        }
         Some(g) => writeln!(
             out,
             "guarantee   within {} with probability {:.*} ({})",

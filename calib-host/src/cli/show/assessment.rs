@@ -233,15 +233,24 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
 fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     let CEmpEstimate { bound, alpha, .. } = assessment.c_emp;
     let percent = percent_of_success(alpha);
+    // A bound is rounded to the side on which it still holds.
     let lower = match bound.lo {
         0.0 => String::new(),
-        lo => format!("; it is at least {lo:.6}, with probability {percent} % again"),
+        lo => format!(
+            "; in some range at least {:.1} (c_emp at least {lo:.6}), with probability {percent} % again",
+            (10_000.0 * lo).floor() / 10.0
+        ),
     };
-    writeln!(
-        out,
-        "the true c is at most {:.6} with probability {percent} %, if the model was not fitted to these rows{lower}",
-        bound.hi
-    )?;
+    match bound.hi < 1.0 {
+        true => writeln!(
+            out,
+            "with probability {percent} %, if the model was not fitted to these rows: of 1000 new rows, at most {:.1} more or fewer \
+             come true than the probabilities of any range say (c_emp at most {:.6}){lower}",
+            (10_000.0 * bound.hi).ceil() / 10.0,
+            bound.hi
+        )?,
+        false => writeln!(out, "so few rows bound c_emp of new rows by nothing")?,
+    }
     if assessment.log_loss_clipped > 0 {
         writeln!(
             out,

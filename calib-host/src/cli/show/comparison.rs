@@ -74,7 +74,9 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
 
 /// What is known of a method.
 fn method_line(out: &mut dyn Write, width: usize, method: &ComparedMethod) -> io::Result<()> {
-    let epsilon = method.epsilon.map_or("none".into(), |epsilon| format!("{epsilon:.4}"));
+    // Every probability is within 1 of any other.
+    let epsilon = method.epsilon.filter(|epsilon| *epsilon < 1.0);
+    let epsilon = epsilon.map_or("none".into(), |epsilon| format!("{epsilon:.4}"));
     let mark = if method.meets_epsilon == Some(true) { "*" } else { "" };
     let uncalibrated = match method.uncalibrated_tables {
         0 => String::new(),

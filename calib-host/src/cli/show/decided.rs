@@ -239,7 +239,7 @@ fn print_interval(
         if c_lower == 0.0 { "at least 0 (vacuous)".to_owned() } else { format!("at least {c_lower:.6}") };
     writeln!(
         out,
-        "  c_emp {c_emp:.6} on {n} labelled points, {rows}; the true measure is at most {c_upper:.6}, {lower}, each with \
+        "  c_emp {c_emp:.6} on {n} labelled points, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
          probability {percent} %"
     )
 }

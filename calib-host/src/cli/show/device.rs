@@ -6,6 +6,7 @@ use calib_core::slot::SlotContent;
 use calib_core::wire::{
     CalibratorStatus, Held, PROTOCOL_VERSION, Questions, Slots, Standing, Status, UpdateStatus,
 };
+use calib_host::artifact::bins_in_words;
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
@@ -30,7 +31,8 @@ pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -
     )?;
     match &status.calibrator {
         Ok(CalibratorStatus { identity, method, reduction, bins, n, encoding, .. }) => {
-            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins} bins, {n} points")?;
+            let bins = bins_in_words(*bins as usize).map_or(String::new(), |bins| format!("{bins}, "));
+            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins}{n} points")?;
             writeln!(out, "scores      {encoding}")?;
         }
         Err(missing) => writeln!(out, "calibrator  none: {missing:?}")?,

@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_host::StoredArtifact;
 use calib_host::artifact::{
-    Promise, VacuousBins, cluster_rows, points, points_for_a_useful_epsilon, promise,
+    Promise, VacuousBins, bins_in_words, cluster_rows, points, points_for_a_useful_epsilon, promise,
 };
 use calib_host::binary::{Bin, Model, ScalingModel};
 use calib_host::fit::FittedTable;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::form::edges_of_keys;
 use super::monitors::{monitor_lines, monitors_json};
+use crate::cli::out::shown_path;
 
 /// A fit with the artefact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -46,12 +47,12 @@ impl<'a> ShownFit<'a> {
             None => format!("{} points", fit.n),
         };
         let mut lines = vec![format!(
-            "{points}, {} ({}), {} bins, {} bytes: {}",
+            "{points}, {} ({}), {}{} bytes: {}",
             fit.method,
             fit.reduction,
-            fit.bins(),
+            bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
             artifact.len_bytes(),
-            output.display()
+            shown_path(output)
         )];
         let unfitted = fit.unfitted.iter().take(SHOWN);
         let unfitted =

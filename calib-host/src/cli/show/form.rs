@@ -6,6 +6,7 @@ use calib_core::table::{
     InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf, VennAbersTableOf,
 };
 use calib_core::{Artifact, Margin, ScoreEncoding};
+use calib_host::artifact::bins_in_words;
 use serde_json::{Value, json};
 
 /// How many bytes a direct table takes, with its section's head if it is the only one; `None` if the encoding has none.
@@ -39,7 +40,7 @@ pub(super) fn size(form: &TableForm<'_>) -> String {
         TableForm::Interpolated(table) => format!("{} knots", table.x().len()),
         TableForm::MarginInterpolated(table) => format!("{} knots", table.x().len()),
         TableForm::Scaling(_) | TableForm::MarginScaling(_) => "a function".into(),
-        form => format!("{} bins", form.bins()),
+        form => bins_in_words(form.bins()).unwrap_or_else(|| "no bins".into()),
     }
 }
 

@@ -11,6 +11,7 @@ use calib_host::stats::{Interval, Share, percent};
 use serde_json::{Value, json};
 
 use super::rule::points_json;
+use crate::cli::out::shown_path;
 
 /// Thresholds with the artefact that has them.
 pub(crate) struct ShownThresholds<'a> {
@@ -24,7 +25,7 @@ pub(crate) struct ShownThresholds<'a> {
 impl ShownThresholds<'_> {
     pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let artifact = self.stored.artifact();
-        let (output, len_bytes) = (self.output.display(), artifact.len_bytes());
+        let (output, len_bytes) = (shown_path(self.output), artifact.len_bytes());
         writeln!(out, "{output}: {len_bytes} bytes")?;
         for sentence in rule_sentences(&artifact) {
             writeln!(out, "  {sentence}")?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::operating::counted;
 use super::rule::sets_json;
+use crate::cli::out::shown_path;
 
 /// Prediction sets with the artefact that has them.
 pub(crate) struct ShownSets<'a> {
@@ -23,7 +24,7 @@ pub(crate) struct ShownSets<'a> {
 impl ShownSets<'_> {
     pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let artifact = self.stored.artifact();
-        let (output, len_bytes, n) = (self.output.display(), artifact.len_bytes(), self.sets.n);
+        let (output, len_bytes, n) = (shown_path(self.output), artifact.len_bytes(), self.sets.n);
         writeln!(out, "{output}: {len_bytes} bytes, from {n} calibration rows")?;
         for sentence in rule_sentences(&artifact) {
             writeln!(out, "  {sentence}")?;

@@ -14,7 +14,10 @@ use crate::input::csv::fill;
 use crate::input::rows::Rows;
 use crate::input::source::other_kind;
 use crate::input::table::{Reading, Table};
-use crate::input::unusual::dialect::{self, Dialect, PLAIN, columns_without_header};
+use crate::input::unusual::dialect::{self, Dialect, FirstLine, PLAIN};
+
+/// What Excel writes before a text in UTF-8: no part of the first field.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What the header says, and what is wanted.
 pub(super) struct Schema {
@@ -45,9 +48,13 @@ impl TextPieces<Schema> {
         }
         let Some(dialect) = dialect::of_pieces(&start) else { return Ok(None) };
         let done = start.len() as u64;
-        let Some((header, rest, line)) = header_of(start, dialect, &reading) else { return Ok(None) };
+        let first_line = if reading.options.guess { first_line(&start, dialect) } else { FirstLine::Names };
+        let Some((header, rest, line)) = header_of(start, dialect, first_line) else { return Ok(None) };
         let mut header_reader = ReaderBuilder::new().from_reader(&header[..]);
         let Ok(names) = header_reader.headers() else { return Ok(None) };
+        if let Some(note) = first_line.note(path) {
+            reading.options.note(&note);
+        }
         let schema = Schema {
             place: Place::file(path),
             columns: names.iter().map(|name| (name.to_owned(), columns.use_of(name))).collect(),
@@ -71,9 +78,17 @@ impl TextPieces<Schema> {
     }
 }
 
+/// What the first line of a file is that starts so: as of the whole file, of which no more is looked at.
+fn first_line(start: &[u8], dialect: Dialect) -> FirstLine {
+    match dialect == PLAIN {
+        true => FirstLine::of(start),
+        false => dialect.rewritten(start, start).map_or(FirstLine::Names, |plain| FirstLine::of(&plain)),
+    }
+}
+
 /// The header at the start of a file, in the dialect that is read, what follows it, and the line on which that begins. `None` if the header
 /// is wrong or does not end there.
-fn header_of(mut start: Vec<u8>, dialect: Dialect, reading: &Reading) -> Option<(Vec<u8>, Vec<u8>, u64)> {
+fn header_of(mut start: Vec<u8>, dialect: Dialect, first_line: FirstLine) -> Option<(Vec<u8>, Vec<u8>, u64)> {
     let mut header = ReaderBuilder::new().delimiter(dialect.separator).from_reader(&start[..]);
     header.byte_headers().ok()?;
     let mut end = header.position().byte() as usize;
@@ -88,8 +103,10 @@ fn header_of(mut start: Vec<u8>, dialect: Dialect, reading: &Reading) -> Option<
         false => dialect.rewritten(bytes, bytes),
     };
     let first = plain(&start[..end])?;
-    let columns = if reading.options.guess { columns_without_header(&first) } else { None };
-    if let Some(columns) = columns {
+    if let Some(columns) = first_line.columns_without_names() {
+        if start.starts_with(BYTE_ORDER_MARK) {
+            start.drain(..BYTE_ORDER_MARK.len());
+        }
         let numbers: Vec<String> = (0..columns).map(|number| number.to_string()).collect();
         return Some((format!("{}\n", numbers.join(",")).into_bytes(), start, 1));
     }

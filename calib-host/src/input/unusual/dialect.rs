@@ -3,8 +3,11 @@
 //! Only the start of a file decides, so that a table in that dialect costs no more than a look at it.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
+
+use super::options::TableNote;
 
 /// So much of a file is looked at: no more than a piece, so that a file is read alike in pieces and as a whole.
 const START_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 16 };
@@ -71,36 +74,75 @@ fn separator_line(text: &[u8]) -> (&[u8], Option<u8>) {
     }
 }
 
-/// How many columns a table in the dialect that is read has, if its first line is no header but data: numbers, and not those of the columns.
-pub(in crate::input) fn columns_without_header(text: &[u8]) -> Option<usize> {
-    let start = &text[..text.len().min(START_LEN_BYTES)];
-    let first = reader(start, b',').into_byte_records().next()?.ok()?;
-    let are_numbers = first.iter().all(|field| is_number(field.trim_ascii()));
-    let are_names =
-        first.iter().enumerate().all(|(number, field)| field.trim_ascii() == number.to_string().as_bytes());
-    (are_numbers && !are_names).then_some(first.len())
+/// What the first line of a text table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::input) enum FirstLine {
+    /// The names of the columns.
+    Names,
+    /// The names of so many columns, which are their numbers from 0 on, as pandas writes them where there are no others.
+    Numbers(usize),
+    /// Data of so many columns.
+    Data(usize),
+}
+
+impl FirstLine {
+    /// What the first line of a table in the dialect that is read is, by the lines that follow.
+    ///
+    /// `0,1` may be the numbers of the columns, or a score of 0 and a label of 1. It is data where each of its columns has another whole
+    /// number: pandas writes floats with a point, so that above a column of these `0` is a name.
+    pub(in crate::input) fn of(text: &[u8]) -> Self {
+        let records: Vec<ByteRecord> = reader(start_of(text), b',')
+            .into_byte_records()
+            .take(START_RECORDS)
+            .map_while(Result::ok)
+            .collect();
+        let Some((first, others)) = records.split_first().filter(|(first, others)| is_data(first, others))
+        else {
+            return Self::Names;
+        };
+        let numbers_columns = first
+            .iter()
+            .enumerate()
+            .all(|(number, field)| field.trim_ascii() == number.to_string().as_bytes());
+        let is_like_others = (0..first.len())
+            .all(|column| others.iter().any(|record| record.get(column).is_some_and(is_whole_number)));
+        match numbers_columns && !is_like_others {
+            true => Self::Numbers(first.len()),
+            false => Self::Data(first.len()),
+        }
+    }
+
+    /// How many columns there are, if the line is data.
+    pub(in crate::input) fn columns_without_names(self) -> Option<usize> {
+        match self {
+            Self::Data(columns) => Some(columns),
+            Self::Names | Self::Numbers(_) => None,
+        }
+    }
+
+    /// What is to be told of a file that begins so.
+    pub(in crate::input) fn note(self, file: &Path) -> Option<TableNote> {
+        match self {
+            Self::Names => None,
+            Self::Numbers(columns) => Some(TableNote::NumberedColumns { file: file.into(), columns }),
+            Self::Data(columns) => Some(TableNote::NoHeader { file: file.into(), columns }),
+        }
+    }
 }
 
 impl Dialect {
     /// By the start of a text: the first separator that divides the header, and most records as it does.
     fn of(text: &[u8], named: Option<u8>) -> Self {
-        let start = &text[..text.len().min(START_LEN_BYTES)];
-        // The last record may go on.
-        let start = match start.len() == START_LEN_BYTES {
-            true => &start[..start.iter().rposition(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1)],
-            false => start,
-        };
+        let start = start_of(text);
         let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
         let mut found =
             candidates.into_iter().filter_map(|separator| Some((separator, records(start, separator)?)));
         let Some(first) = found.next() else { return PLAIN };
         // A table without a header has decimal commas in its first line, too, which divide it.
-        let is_data = |(_, records): &(u8, Vec<ByteRecord>)| {
-            records[0].iter().all(|field| is_number(field.trim_ascii()) || with_point(field).is_some())
-        };
-        let (separator, records) = match is_data(&first) {
+        let has_no_header = |(_, records): &(u8, Vec<ByteRecord>)| is_data(&records[0], &records[1..]);
+        let (separator, records) = match has_no_header(&first) {
             true => first,
-            false => found.find(is_data).unwrap_or(first),
+            false => found.find(has_no_header).unwrap_or(first),
         };
         let fields = || records.iter().skip(1).flat_map(ByteRecord::iter);
         // Between commas a number has no comma, or is a text.
@@ -144,6 +186,28 @@ impl Dialect {
     }
 }
 
+/// The whole records at the start of a text, by which it is judged.
+fn start_of(text: &[u8]) -> &[u8] {
+    let start = &text[..text.len().min(START_LEN_BYTES)];
+    // The last record may go on.
+    match start.len() == START_LEN_BYTES {
+        true => &start[..start.iter().rposition(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1)],
+        false => start,
+    }
+}
+
+/// Whether a first record is data, by those that follow: numbers, and texts that come again in their columns, as labels do and names do not.
+fn is_data(first: &ByteRecord, others: &[ByteRecord]) -> bool {
+    let is_number = |field: &[u8]| is_number(field.trim_ascii()) || with_point(field).is_some();
+    // A field with a separator in it may be several, of which one comes again.
+    let is_text = |field: &[u8]| !field.is_empty() && !field.iter().any(|byte| SEPARATORS.contains(byte));
+    let comes_again =
+        |column: usize, field: &[u8]| others.iter().any(|record| record.get(column) == Some(field));
+    let mut fields = first.iter().enumerate();
+    first.iter().any(is_number)
+        && fields.all(|(column, field)| is_number(field) || is_text(field) && comes_again(column, field))
+}
+
 fn reader(bytes: &[u8], separator: u8) -> ::csv::Reader<&[u8]> {
     ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes)
 }
@@ -173,6 +237,13 @@ fn has_point(field: &[u8]) -> bool {
 
 fn is_number(field: &[u8]) -> bool {
     std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
+}
+
+/// Whether a field is a number without a point or an exponent.
+fn is_whole_number(field: &[u8]) -> bool {
+    let field = field.trim_ascii();
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// A field, in quotes where it needs them; one that is alone and empty would be a blank line.
@@ -233,6 +304,7 @@ mod tests {
             // Without a header.
             ("0,125;0\n0,25;1\n", "0.125,0\n0.25,1\n"),
             ("0,5\t1,5\t0\n1\t2,5\t1\n", "0.5,1.5,0\n1,2.5,1\n"),
+            ("0,5;no\n0,25;yes\n0,5;no\n", "0.5,no\n0.25,yes\n0.5,no\n"),
             ("sep=,\r\na,b\r\n1,2\r\n", "\na,b\n1,2\n"),
         ] {
             assert_eq!(read(text.as_bytes()).as_deref(), Some(expected), "{text:?}");
@@ -240,21 +312,49 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_of_numbers_is_data_unless_it_numbers_the_columns() {
-        for (text, columns) in [
-            ("0.5,1\n0.25,0\n", Some(2)),
-            ("\"0.5\", 1\n", Some(2)),
-            ("0.5\n", Some(1)),
-            ("1,0\n", Some(2)),
-            ("nan,1e-3,-1\n", Some(3)),
-            ("0,1\n0.5,1\n", None),
-            ("0\n0.5\n", None),
-            (",0,1\n0,0.5,1\n", None),
-            ("score,1\n", None),
-            ("", None),
+    fn a_first_line_is_data_if_it_is_written_as_the_lines_below() {
+        use FirstLine::{Data, Names, Numbers};
+        for (text, expected) in [
+            ("0.5,1\n0.25,0\n", Data(2)),
+            ("\"0.5\", 1\n", Data(2)),
+            ("0.5\n", Data(1)),
+            ("1,0\n", Data(2)),
+            ("1,0\n0.5,1\n", Data(2)),
+            ("nan,1e-3,-1\n", Data(3)),
+            // The numbers of the columns, above floats.
+            ("0,1\n0.5,1\n0.0,0\n", Numbers(2)),
+            ("0,1\n", Numbers(2)),
+            ("0\n0.5\n", Numbers(1)),
+            ("0,1,2\n4,0.5,1\n", Numbers(3)),
+            // A score of 0, among others that are whole.
+            ("0,1\n1,0\n", Data(2)),
+            ("0,1\n0.5,1\n1,0\n", Data(2)),
+            (" 0,1\n-0.5,1\n -2 ,0\n", Data(2)),
+            ("0\n1\n", Data(1)),
+            ("0,1,2\n4,5,1\n", Data(3)),
+            // Labels come again, and names do not.
+            ("0.5,case\n0.25,control\n0.75,case\n", Data(2)),
+            ("0.5,case\n0.25,control\n", Names),
+            ("0,y\n0.5,1\n", Names),
+            ("0.5,\n0.25,\n", Names),
+            (",0,1\n0,0.5,1\n", Names),
+            ("score,1\n", Names),
+            ("score,label\n0.5,1\nscore,label\n", Names),
+            ("", Names),
         ] {
-            assert_eq!(columns_without_header(text.as_bytes()), columns, "{text:?}");
+            assert_eq!(FirstLine::of(text.as_bytes()), expected, "{text:?}");
         }
+    }
+
+    /// The record at which the start ends is no whole one: of 0.5 there may be a 0.
+    #[test]
+    fn a_record_that_goes_on_does_not_tell_what_the_first_line_is() {
+        let wide = format!("0.5,1,{}\n", "9".repeat(START_LEN_BYTES / 8 - 7));
+        let there = "0,1,2\n".len() + 7 * wide.len() + "0.5,1,\n".len();
+        let padding = "9".repeat(START_LEN_BYTES - 1 - there);
+        let text = format!("0,1,2\n{}0.5,1,{padding}\n{wide}", wide.repeat(7));
+        assert_eq!(text.as_bytes()[START_LEN_BYTES - 1..START_LEN_BYTES + 1], *b"0.");
+        assert_eq!(FirstLine::of(text.as_bytes()), FirstLine::Numbers(3));
     }
 
     #[test]

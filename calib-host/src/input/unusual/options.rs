@@ -53,6 +53,13 @@ pub enum TableNote {
         /// The number of columns, which are called by their numbers from 0 on.
         columns: usize,
     },
+    /// The first line of a text table is taken for the names of its columns, though it could be data: it is their numbers from 0 on.
+    NumberedColumns {
+        /// The file.
+        file: PathBuf,
+        /// The number of columns.
+        columns: usize,
+    },
     /// Of an array of two columns that sum to one the second was taken.
     SecondColumn {
         /// The file.
@@ -90,6 +97,22 @@ impl fmt::Display for TableNote {
             Self::NoHeader { file, columns } => {
                 let last = columns.saturating_sub(1);
                 write!(f, "{}: the first line is data, so the columns are called 0 to {last}", file.display())
+            }
+            Self::NumberedColumns { file, columns: 1 } => {
+                write!(
+                    f,
+                    "{}: the first line, 0, is taken for the name of the column; if it is data, write a line with a name above it",
+                    file.display()
+                )
+            }
+            Self::NumberedColumns { file, columns } => {
+                let last = columns.saturating_sub(1);
+                write!(
+                    f,
+                    "{}: the first line, 0 to {last}, is taken for the names of the columns; if it is data, write a line with names \
+                     above it",
+                    file.display()
+                )
             }
             Self::SecondColumn { file } => {
                 write!(

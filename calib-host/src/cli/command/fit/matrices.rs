@@ -5,14 +5,14 @@ use std::path::Path;
 
 use calib_core::artifact::Reduction;
 use calib_host::data::{DataError, RowsHash};
-use calib_host::files::{Place, write_file};
+use calib_host::files::Place;
 use calib_host::input::{self, Source};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes};
 
 use crate::cli::error::Error;
 use crate::cli::fitting::over_codes;
-use crate::cli::out::{print_json, stderr};
+use crate::cli::out::{print_json, shown_path, stderr, write_output};
 use crate::cli::read::{
     predictions, question_kind, question_predictions, read_all, read_code_vectors, read_vectors, row_labels,
 };
@@ -110,14 +110,14 @@ impl FitCommand {
         let bytes =
             decided(joint_artifact_bytes(&fit, &self.options(DataOrigin { sha256, rows }, None))?, decision)?;
         let output = self.output();
-        write_file(&output, self.force, |out| out.write_all(&bytes))?;
+        write_output(&output, self.force, &bytes)?;
         if self.json {
             let mut value = joint_json(&fit, &output, bytes.len());
             warnings.add_to(&mut value);
             return print_json(&value);
         }
         if !quiet {
-            writeln!(stderr(), "{}", joint_summary(&fit, &output.display().to_string(), bytes.len()))?;
+            writeln!(stderr(), "{}", joint_summary(&fit, &shown_path(&output).to_string(), bytes.len()))?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use calib_host::artifact::{CompileError, Monitoring};
 use calib_host::data::RowsHash;
 use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
-use calib_host::files::{check_output, write_file};
+use calib_host::files::check_output;
 use calib_host::fit::Unfitted;
 use calib_host::input::{Costs, Source, read_costs};
 use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
@@ -23,7 +23,7 @@ use crate::cli::options::{
     ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
     ScoreSource, WrittenOptions, artifact_of,
 };
-use crate::cli::out::{print_json, stderr};
+use crate::cli::out::{print_json, stderr, write_output};
 use crate::cli::show::{ShownFit, Warnings};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -78,6 +78,8 @@ pub(crate) struct FitCommand {
     #[arg(long, value_name = "FILE")]
     actions: Option<PathBuf>,
     /// Where to write; of data.csv to data.cal if not said.
+    ///
+    /// `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace an existing output.
@@ -147,7 +149,7 @@ impl FitCommand {
         let fit = if compact { fit.compacted()? } else { fit };
         let fit = self.written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
         let bytes = decided(artifact_bytes(&fit, &self.options(origin, monitors))?, decision)?;
-        write_file(&self.output(), self.force, |out| out.write_all(&bytes))?;
+        write_output(&self.output(), self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let chosen = chosen.map(|chosen| chosen.why);
         self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, quiet)
