@@ -67,6 +67,9 @@ impl Layout {
         if !start.starts_with(b"\x93NUMPY") {
             return Err(not_npy("it does not start like one"));
         }
+        if is_too_deep(start) {
+            return Err(not_npy("its header nests too deeply"));
+        }
         if shape_overflows(start) {
             return Err(not_npy("no memory holds an array of its shape"));
         }
@@ -154,10 +157,33 @@ fn elements<T, const N: usize>(data: &[u8], of_bytes: impl Fn([u8; N]) -> T) -> 
 
 /// The shape that the start of a file promises, if it is an array at all.
 pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
-    if !start.starts_with(b"\x93NUMPY") || shape_overflows(start) {
+    if !start.starts_with(b"\x93NUMPY") || is_too_deep(start) || shape_overflows(start) {
         return None;
     }
     Some(NpyHeader::from_reader(&mut start).ok()?.shape().to_vec())
+}
+
+/// Whether brackets of the header nest deeper than those of any array: npyz takes twice as long, or longer, for each.
+fn is_too_deep(bytes: &[u8]) -> bool {
+    /// A type that lists its fields, of which one has a shape of its own, has four.
+    const MOST: usize = 6;
+    let (length_bytes, from) = match bytes.get(6..) {
+        Some([1, _, low, high, ..]) => ([*low, *high, 0, 0], 10),
+        Some([_, _, length @ ..]) => (*length.first_chunk().unwrap_or(&[0xFF; 4]), 12),
+        _ => return false,
+    };
+    let length = u32::from_le_bytes(length_bytes) as usize;
+    let header = bytes.get(from..).unwrap_or_default().iter().take(length);
+    let (mut depth, mut deepest) = (0usize, 0);
+    for byte in header {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest > MOST
 }
 
 /// Whether the sizes in the header's shape multiply to more than a `u64`: npyz takes the product unchecked.

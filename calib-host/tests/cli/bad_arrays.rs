@@ -6,6 +6,7 @@ use crate::npy::{f32s, f64s, labels};
 use crate::refusal::{
     DATA, DTYPE, GAP, INTEGERS, NUMPY, ONE_OF_TWO, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused,
 };
+use crate::workplace::Workplace;
 
 #[test]
 fn arrays_of_another_type_or_shape() {
@@ -134,5 +135,19 @@ fn matrices_that_are_no_logits_or_probabilities() {
         npy_refused(kind, with(at, row), &format!("error: bad.npy, {problem}\n{hint}"));
         let line = format!("calib apply top.bin --{kind} bad.npy -o out");
         refused(&[("bad.npy", with(at, row))], &line, 3, &format!("error: bad.npy, {problem}\n{hint}"));
+    }
+}
+
+/// Reading it took twice as long for every bracket.
+#[test]
+fn brackets_that_nest_too_deeply_are_refused_at_once() {
+    let header = format!("{{'descr': '<f4', 'fortran_order': {}False, 'shape': (3,), }}\n", "[".repeat(60));
+    for (version, length) in
+        [(1, (header.len() as u16).to_le_bytes().to_vec()), (2, (header.len() as u32).to_le_bytes().to_vec())]
+    {
+        let bytes = [b"\x93NUMPY".as_slice(), &[version, 0], &length, header.as_bytes(), &[0; 12]].concat();
+        let place = Workplace::new().with("s.npy", bytes).with("y.npy", labels("<i8", &[0, 1, 1]).bytes());
+        let run = place.run("calib fit --method umd --bins 2 --scores s.npy --labels y.npy -o out.bin");
+        assert!(run.code == 3 && run.stderr.contains("its header nests too deeply"), "{run:?}");
     }
 }

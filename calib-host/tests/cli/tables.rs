@@ -96,7 +96,7 @@ fn apply_and_report_read_an_odd_table() {
     assert_eq!(report["left_out"], json!([{"file": "odd.csv", "rows": 7, "of": ROWS + 7}]));
     let page = String::from_utf8(place.bytes("r.html")).unwrap();
     assert!(page.contains("7 of 307 rows lack a value and are left out"));
-    let run = place.ok("calib adjust cal.bin --estimate-from odd.csv --drop-missing -o low.bin");
+    let run = place.ok("calib adjust cal.bin --estimate-from odd.csv --drop-missing --counter 1 -o low.bin");
     assert!(run.stderr.contains("4 of 307 rows lack a value"), "{}", run.stderr);
 }
 
@@ -239,6 +239,17 @@ fn of_two_columns_that_sum_to_one_the_second_is_taken() {
         let run = place.ok(&format!("calib apply a.bin --scores {file} --force -o out.npy"));
         assert!(run.stderr.contains(&note), "{}", run.stderr);
     }
+    // In pieces, whose columns lie far apart.
+    let long: Vec<f32> = (0..150_000).map(|row| (row as f32 + 0.5) / 150_000.0).collect();
+    let both = f32s(&[150_000, 2], long.iter().flat_map(|score| [1.0 - score, *score])).fortran();
+    let targets: Vec<u8> = (0..150_000u32).map(|row| u8::from(row % 3 == 0)).collect();
+    let place = place
+        .with("long.npy", both.bytes())
+        .with("one.npy", f32s(&[150_000], long).bytes())
+        .with("many.npy", labels("<i8", &targets).bytes());
+    let fit =
+        |file: &str| place.json(&format!("{FIT} --scores {file} --labels many.npy -o d.bin --force --json"));
+    assert_eq!(fit("long.npy")["tables"], fit("one.npy")["tables"]);
     // A score and a label side by side are no two probabilities.
     let run = place.run(&format!("{FIT} --scores rows.npy --labels y.npy -o c.bin"));
     assert!(

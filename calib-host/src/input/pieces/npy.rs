@@ -1,7 +1,7 @@
 //! A NumPy array that is read piece by piece.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::files::{FileError, Place, Problem};
@@ -39,7 +39,7 @@ impl NpyPieces {
         layout.check_type()?;
         let (rows, columns) = match layout.shape[..] {
             [rows] | [rows, 1] => (rows, 1),
-            [rows, 2] if layout.is_by_rows() && reading.options.guess => (rows, 2),
+            [rows, 2] if reading.options.guess => (rows, 2),
             _ => {
                 let problem = Problem::Shape { got: layout.shape, expected: "(rows,)" };
                 return Err(FileError::input(layout.place, problem));
@@ -54,6 +54,17 @@ impl NpyPieces {
         self.rows
     }
 
+    /// Reads the next rows of one column after the other, as they are stored.
+    fn read_columns(&mut self, rows: usize) -> io::Result<()> {
+        let element_len = self.layout.element_len as u64;
+        for (column, data) in self.data.chunks_mut(rows * self.layout.element_len).enumerate() {
+            let at = self.rows * column as u64 + self.first_row as u64;
+            self.file.seek(SeekFrom::Start(self.layout.header_len as u64 + at * element_len))?;
+            self.file.read_exact(data)?;
+        }
+        Ok(())
+    }
+
     /// The next table.
     pub(super) fn next(&mut self) -> Result<Option<Table>, FileError> {
         let left = self.rows - self.first_row as u64;
@@ -61,11 +72,18 @@ impl NpyPieces {
         if rows == 0 {
             return Ok(None);
         }
-        let Layout { place, dtype, .. } = &self.layout;
         self.data.resize(rows * self.columns as usize * self.layout.element_len, 0);
-        let read = self.file.read_exact(&mut self.data);
+        let is_by_columns = self.columns == 2 && !self.layout.is_by_rows();
+        let read = match is_by_columns {
+            true => self.read_columns(rows),
+            false => self.file.read_exact(&mut self.data),
+        };
+        let Layout { place, dtype, .. } = &self.layout;
         read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
-        let values = self.layout.values(&self.data)?;
+        let mut values = self.layout.values(&self.data)?;
+        if is_by_columns {
+            values.transpose(rows, 2);
+        }
         let shape = match self.columns {
             1 => vec![rows as u64],
             columns => vec![rows as u64, columns],
