@@ -343,7 +343,7 @@ fn a_first_row_of_0_and_1_is_data_where_other_scores_are_written_so() {
                     100 => "1".to_owned(),
                     score => format!("0{point}{score:02}"),
                 };
-                format!("{score}{separator}{}\n", u8::from(row == 0 || row % 3 == 0))
+                format!("{score}{separator}{}\n", u8::from(row == 0 || row.is_multiple_of(3)))
             };
             (0..rows).map(line).collect::<String>()
         };
