@@ -15,7 +15,7 @@ use crate::cli::options::parse_alpha;
 use crate::cli::out::{print_json, stdout, warn, write_output};
 use crate::cli::show::ShownFleet;
 
-/// Add up what the monitors of devices counted, and say what it speaks against.
+/// Add up what the monitors of many devices counted.
 ///
 /// All devices have the calibrator that is given, which was fitted with --monitor. Whether scores still come from where the
 /// calibration scores did, and whether outcomes are as frequent as promised, is told from all counters together, and for each device
