@@ -141,7 +141,7 @@ fn what_has_several_scores_or_weights() {
             "a calibrator of whole vectors has no bins of a score",
         ),
         (
-            "--scores weighted.csv --weight-column weight --method umd --bins 5 --monitor".into(),
+            "--scores weighted.csv --weight-column weight --method isotonic --monitor".into(),
             "weighted calibration scores are not equally likely",
         ),
     ] {
