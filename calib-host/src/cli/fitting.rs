@@ -34,14 +34,21 @@ impl Chosen {
     }
 }
 
-/// Refuses a table of 16-bit numbers for what has none.
-pub(crate) fn check_table(
+/// Refuses a table of 16-bit numbers for what has none, and bins that were chosen by labels for monitors.
+pub(crate) fn check_written(
     method: &MethodOptions,
     written: &WrittenOptions,
     codes: &CodeOptions,
 ) -> Result<(), Error> {
     if written.is_compact() && codes.direct_table {
         return Err(Error::Usage("--direct-table goes with --table f32: leave one of them out".into()));
+    }
+    if written.candidates > 1 && written.monitors.take_bins_of_tables() {
+        return Err(Error::Usage(
+            "--candidates says that bins were chosen by these labels, and monitors count in bins that were not: add --monitor-bins \
+             with a number that was set without a look at the labels"
+                .into(),
+        ));
     }
     // Over codes every function is one of steps.
     if written.is_compact() && codes.encoding()?.is_none() {

@@ -19,7 +19,7 @@ use clap::Parser;
 use sha2::{Digest, Sha256};
 
 use crate::cli::error::Error;
-use crate::cli::fitting::{Chosen, check_table, fit_sample, over_codes, warnings_of_sample};
+use crate::cli::fitting::{Chosen, check_written, fit_sample, over_codes, warnings_of_sample};
 use crate::cli::hints::hint;
 use crate::cli::options::{CodeOptions, MethodOptions, ReductionOption, WrittenOptions};
 use crate::cli::read::{Looks, doubt_of_margins, predictions, question_independence, question_predictions};
@@ -204,7 +204,7 @@ impl FitRequest {
 
     fn fitted(&self, scores: Scores, rows: Rows<'_>) -> Result<Fitted, Error> {
         let Asked { method, reduction, codes, written } = &self.0;
-        check_table(method, written, codes)?;
+        check_written(method, written, codes)?;
         let encoding = codes.encoding()?;
         let reduction_asked = reduction.get()?;
         rows.check(&scores)?;

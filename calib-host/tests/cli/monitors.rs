@@ -94,6 +94,7 @@ fn what_says_nothing_of_new_scores_is_refused() {
         ),
         ("data.csv --method umd --bins 5 --monitor --monitor-bins 1", 2, "1 is not in 2.."),
         ("data.csv --method umd --bins 5 --monitor --monitor-shift 1", 2, "1 is not in 2.."),
+        ("data.csv --method umd --bins 5 --monitor --candidates 3", 2, "chosen by these labels"),
         ("data.csv --method umd --bins 5 --monitor-shift 10", 2, "--monitor"),
         ("data.csv --method umd --bins 5 --monitor-bins 10", 2, "--monitor"),
         ("data.csv --method umd --bins 5 --monitor --monitor-bins 5000", 2, "5000 bins"),
@@ -148,6 +149,16 @@ fn what_has_several_scores_or_weights() {
         let run = place.run(&format!("calib fit {line} -o out.cal"));
         assert!(run.code == 2 && run.stderr.contains(words), "{line}: {run:?}");
     }
+}
+
+/// Bins of the monitors' own are chosen by nobody's labels.
+#[test]
+fn a_calibrator_that_labels_chose_is_monitored_in_other_bins() {
+    let place = place();
+    place.ok(
+        "calib fit data.csv --method umd --bins 5 --monitor --monitor-bins 8 --candidates 3 -o chosen.cal",
+    );
+    assert_eq!(gaps(&place.inspect("chosen.cal")["monitors"]["tables"][0]).len(), 8);
 }
 
 /// Scores of another prevalence are no draws from the calibration scores.

@@ -37,12 +37,31 @@ pub struct TableCounters {
 }
 
 impl DeviceCounters {
-    /// Checks the counters against the calibrator, whose monitors they are to be.
+    /// Makes the counters of a device that has counted nothing.
     ///
     /// # Errors
     ///
-    /// If they are of another one, or do not fit together.
-    pub fn check(&self, artifact: &Artifact<'_>) -> Result<(), FleetError> {
+    /// If the calibrator has no monitors.
+    pub fn new(artifact: &Artifact<'_>, device: &str) -> Result<Self, FleetError> {
+        let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
+        let table = |table: usize| {
+            let outcomes = vec![0; artifact.tables().get(table).map_or(0, |table| table.form.bins())];
+            monitors.reference(table).map(|reference| TableCounters {
+                predictions: vec![0; reference.bins()],
+                labelled: outcomes.clone(),
+                positives: outcomes,
+            })
+        };
+        Ok(Self {
+            calib_counters: COUNTERS_VERSION,
+            device: device.into(),
+            calibrator: artifact.identity().to_string(),
+            tables: (0..monitors.count()).map(table).collect(),
+        })
+    }
+
+    /// Checks the counters against the calibrator, whose monitors they are to be.
+    pub(super) fn check(&self, artifact: &Artifact<'_>) -> Result<(), FleetError> {
         let device = || self.device.clone();
         let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
         if self.calib_counters != COUNTERS_VERSION {

@@ -109,3 +109,22 @@ pub enum FleetError {
         table: usize,
     },
 }
+
+impl FleetError {
+    /// Returns the name of the device whose counters are at fault, if one's are.
+    pub fn device(&self) -> Option<&str> {
+        match self {
+            Self::NoMonitors | Self::Empty => None,
+            Self::Twice(device)
+            | Self::Version { device, .. }
+            | Self::Calibrator { device, .. }
+            | Self::Tables { device, .. }
+            | Self::NotMonitored { device, .. }
+            | Self::Bins { device, .. }
+            | Self::Unpaired { device, .. }
+            | Self::Positives { device, .. }
+            | Self::Labelled { device, .. }
+            | Self::TooMany { device, .. } => Some(device),
+        }
+    }
+}

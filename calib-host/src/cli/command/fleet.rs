@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::Artifact;
-use calib_host::StoredArtifact;
 use calib_host::files::{Place, read_artifact, write_file};
-use calib_host::fleet::{COUNTERS_VERSION, DeviceCounters, FleetError, FleetTable, TableCounters, survey};
+use calib_host::fleet::{DeviceCounters, FleetTable, survey};
 use calib_host::input::read_counters;
 use clap::Args;
 
@@ -64,13 +62,18 @@ impl FleetCommand {
         }
         let stored = read_artifact(&self.calibrator)?;
         if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
-            let counters = self.new_device(&stored.artifact(), device)?;
+            let counters = DeviceCounters::new(&stored.artifact(), device)
+                .map_err(|cause| Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause })?;
             let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
             text.push(b'\n');
             return write_output(output, self.force, &text);
         }
-        let devices = self.devices(&stored)?;
-        let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| self.error(cause))?;
+        let (devices, paths) = self.devices()?;
+        let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
+            // Of a device that is there twice, the file of the second.
+            let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
+            Error::Fleet { place: Box::new(Place::file(at.map_or(&self.calibrator, |at| paths[at]))), cause }
+        })?;
         let shown =
             ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
         let warnings = shown.warnings();
@@ -86,46 +89,15 @@ impl FleetCommand {
         Ok(shown.print(&mut stdout())?)
     }
 
-    /// The counters of all files, each checked against the calibrator.
-    fn devices(&self, stored: &StoredArtifact) -> Result<Vec<DeviceCounters>, Error> {
-        let mut devices: Vec<DeviceCounters> = Vec::new();
+    /// The counters of all files, each with its file.
+    fn devices(&self) -> Result<(Vec<DeviceCounters>, Vec<&PathBuf>), Error> {
+        let mut all = (Vec::new(), Vec::new());
         for path in &self.counters {
-            for device in read_counters(path)? {
-                let error = |cause| Error::Fleet { place: Box::new(Place::file(path)), cause };
-                device.check(&stored.artifact()).map_err(|cause| match cause {
-                    FleetError::NoMonitors => self.error(cause),
-                    cause => error(cause),
-                })?;
-                if devices.iter().any(|other| other.device == device.device) {
-                    return Err(error(FleetError::Twice(device.device)));
-                }
-                devices.push(device);
-            }
+            let devices = read_counters(path)?;
+            all.1.extend(devices.iter().map(|_| path));
+            all.0.extend(devices);
         }
-        Ok(devices)
-    }
-
-    fn new_device(&self, artifact: &Artifact<'_>, device: &str) -> Result<DeviceCounters, Error> {
-        let monitors = artifact.monitors().ok_or_else(|| self.error(FleetError::NoMonitors))?;
-        let table = |table: usize| {
-            let outcomes = vec![0; artifact.tables().get(table).map_or(0, |table| table.form.bins())];
-            monitors.reference(table).map(|reference| TableCounters {
-                predictions: vec![0; reference.bins()],
-                labelled: outcomes.clone(),
-                positives: outcomes,
-            })
-        };
-        Ok(DeviceCounters {
-            calib_counters: COUNTERS_VERSION,
-            device: device.into(),
-            calibrator: artifact.identity().to_string(),
-            tables: (0..monitors.count()).map(table).collect(),
-        })
-    }
-
-    /// What is wrong with the calibrator.
-    fn error(&self, cause: FleetError) -> Error {
-        Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause }
+        Ok(all)
     }
 }
 

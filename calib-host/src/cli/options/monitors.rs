@@ -41,6 +41,11 @@ impl MonitorOptions {
         self.monitor
     }
 
+    /// Whether the monitors count in the tables' bins.
+    pub(crate) fn take_bins_of_tables(&self) -> bool {
+        self.monitor && self.monitor_bins.is_none()
+    }
+
     /// The monitors of tables, whose bins they have.
     pub(crate) fn of_tables(&self) -> Result<Option<Monitoring>, Error> {
         match self.monitor_bins {

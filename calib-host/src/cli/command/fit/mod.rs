@@ -18,7 +18,7 @@ use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
 use clap::Args;
 
 use crate::cli::error::Error;
-use crate::cli::fitting::{Chosen, check_table};
+use crate::cli::fitting::{Chosen, check_written};
 use crate::cli::options::{
     ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
     ScoreSource, WrittenOptions, artifact_of,
@@ -112,7 +112,7 @@ impl FitCommand {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
-        check_table(&self.method, &self.written, &self.codes)?;
+        check_written(&self.method, &self.written, &self.codes)?;
         let compact = self.written.is_compact();
         let reduction = self.reduction.get()?;
         self.points.check()?;
