@@ -1,7 +1,8 @@
 """FriedmanDrift: probability integral transforms of a regressor before and after a drift, and what river's detectors make of them.
 
-Writes a file of doubles for every kind of drift, the calibration set first, then a row for every trial, and prints a line of JSON for
-every detector with the row of its first alarm in each trial.
+Writes a file of doubles for every kind of drift, for each trial its calibration set and then its stream, and prints a line of JSON for
+every detector with the row of its first alarm in each trial. The calibration sets are the trials' own: what is promised is over their
+draw, too.
 """
 
 import json
@@ -35,14 +36,14 @@ OF_NUMBERS = {"ADWIN": drift.ADWIN, "KSWIN": lambda: drift.KSWIN(seed=42), "Page
 OF_ERRORS = {
     "DDM": drift.binary.DDM,
     "EDDM": drift.binary.EDDM,
-    "HDDM_A": drift.binary.HDDM_A,
-    "HDDM_W": drift.binary.HDDM_W,
+    "HDDM_A": drift.binary.HDDMA,
+    "HDDM_W": drift.binary.HDDMW,
 }
 
 
 def rows(kind, n, seed, drifts):
     """Rows of a stream."""
-    position = POSITIONS[kind] if drifts else tuple(FAR + at for at in range(len(POSITIONS[kind])))
+    position = POSITIONS[kind] if drifts else tuple(FAR * (at + 1) for at in range(len(POSITIONS[kind])))
     stream = FriedmanDrift(drift_type=kind, position=position, transition_window=500, seed=seed).take(n)
     x, y = np.empty((n, 10)), np.empty(n)
     for row, (features, target) in enumerate(stream):
@@ -54,7 +55,7 @@ def fitted():
     """A regressor of the mean, and one of the residuals' logarithm, whose rows the other has not seen."""
     x, y = rows("gra", TRAINING, 42, False)
     half = TRAINING // 2
-    mlp = lambda: make_pipeline(StandardScaler(), MLPRegressor((64, 64), early_stopping=True, random_state=42))
+    mlp = lambda: make_pipeline(StandardScaler(), MLPRegressor(hidden_layer_sizes=(64, 64), early_stopping=True, random_state=42))
     mean = mlp().fit(x[:half], y[:half])
     log_size = mlp().fit(x[half:], np.log((y[half:] - mean.predict(x[half:])) ** 2 + 1e-6))
     # The mean of the logarithm of a squared standard normal number is -1.27.
@@ -62,9 +63,11 @@ def fitted():
 
 
 def trial(task):
-    """The residuals of a trial, and the rows of the detectors' first alarms."""
+    """The residuals of a trial's calibration set and stream, and the rows of the detectors' first alarms."""
     kind, number, residuals_of = task
-    residuals = residuals_of(*rows(kind, BEFORE + AFTER, 42 + 1000 * (number + 1), True))
+    seed = 42 + 1000 * (number + 1)
+    calibration = residuals_of(*rows(kind, CALIBRATION, seed + 1, False))
+    residuals = residuals_of(*rows(kind, BEFORE + AFTER, seed, True))
     alarms = {}
     for makers, watched in ((OF_NUMBERS, np.abs(residuals)), (OF_ERRORS, np.abs(residuals) > ERROR)):
         for name, make in makers.items():
@@ -74,7 +77,7 @@ def trial(task):
                 if detector.drift_detected:
                     alarms[name] = row
                     break
-    return residuals, alarms
+    return calibration, residuals, alarms
 
 
 RESIDUALS_OF = None
@@ -89,15 +92,14 @@ def main():
     warnings.simplefilter("ignore")
     folder, trials = Path(sys.argv[1]), int(sys.argv[2])
     RESIDUALS_OF = fitted()
-    calibration = RESIDUALS_OF(*rows("gra", CALIBRATION, 41, False))
     for kind in POSITIONS:
         # A process has the regressor from its parent.
         with ProcessPoolExecutor() as pool:
             found = list(pool.map(of_number, [(kind, number) for number in range(trials)], chunksize=8))
-        transforms = norm.cdf(np.concatenate([calibration, *(residuals for residuals, _ in found)]))
+        transforms = norm.cdf(np.concatenate([part for calibration, residuals, _ in found for part in (calibration, residuals)]))
         transforms.astype("<f8").tofile(folder / f"{kind}.f64")
         for name in (*OF_NUMBERS, *OF_ERRORS):
-            print(json.dumps({"kind": kind, "detector": name, "alarms": [alarms[name] for _, alarms in found]}), flush=True)
+            print(json.dumps({"kind": kind, "detector": name, "alarms": [alarms[name] for *_, alarms in found]}), flush=True)
 
 
 main()

@@ -1,7 +1,7 @@
 //! FriedmanDrift (Ikonomovska 2012), next to the detectors of the Python package river.
 //!
 //! The score is the probability integral transform of a regressor that was trained once, before the drift. Unlike the other detectors
-//! ours knows a calibration set: 5000 transforms from before the drift, of rows that nothing was trained on.
+//! ours knows a calibration set in every trial: 5000 transforms from before the drift, of rows that nothing was trained on.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,10 @@ const SHIFT: u32 = 20;
 /// The row of a first alarm in each trial.
 type Alarms = Vec<Option<u32>>;
 
-fn ours(calibrated: &Calibrated, transforms: &[f64]) -> [Option<u32>; 2] {
+/// When ours notice, in a trial of a calibration set and a stream.
+fn ours(trial: &[f64]) -> [Option<u32>; 2] {
+    let (calibration, transforms) = trial.split_at(CALIBRATION);
+    let calibrated = Calibrated::of(calibration.to_vec(), MOST);
     let reference = calibrated.reference();
     let (mut shift, mut change) = (ShiftMonitor::<MOST>::new(), ChangeMonitor::<MOST>::new());
     let (of_shift, of_change) = (LogEvidence::of_one_in(SHIFT), LogEvidence::of_one_in(CHANGE));
@@ -85,11 +88,9 @@ pub(crate) fn friedman(python: &Path, trials: u32) -> Result<bool> {
         let bytes = fs::read(folder.join(kind).with_extension("f64"))?;
         let (numbers, rest) = bytes.as_chunks::<8>();
         let numbers: Vec<f64> = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
-        let expected = CALIBRATION + trials as usize * ROWS;
+        let expected = trials as usize * (CALIBRATION + ROWS);
         ensure!(numbers.len() == expected && rest.is_empty(), "{} of {expected} numbers", numbers.len());
-        let (calibration, streams) = numbers.split_at(CALIBRATION);
-        let calibrated = Calibrated::of(calibration.to_vec(), MOST);
-        let found: Vec<_> = streams.par_chunks(ROWS).map(|stream| ours(&calibrated, stream)).collect();
+        let found: Vec<_> = numbers.par_chunks(CALIBRATION + ROWS).map(ours).collect();
         for (monitor, name) in ["change (ours)", "shift (ours)"].into_iter().enumerate() {
             let wrong = told(name, &found.iter().map(|found| found[monitor]).collect());
             // Six standard deviations more than the mean of a twentieth.
