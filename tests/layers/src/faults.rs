@@ -136,6 +136,31 @@ mod tests {
         wanted.iter().for_each(|fault| assert!(found.contains(&(*fault).to_owned()), "{fault}: {found:#?}"));
     }
 
+    /// `extern crate self as town`: the command spells paths as its library's users do.
+    #[test]
+    fn the_crates_own_name_hides_nothing() {
+        let files = [
+            (
+                "lib.rs",
+                "extern crate self as town; pub mod ground; pub mod house; pub mod roof; pub use roof::Roof; pub use far::Away;",
+            ),
+            (
+                "ground/mod.rs",
+                "use town::house;\nuse town::Roof;\nuse town::Away;\nfn f() { town::roof::g() }",
+            ),
+            ("house/mod.rs", "use town::ground::f;"),
+            ("roof.rs", "pub struct Roof; pub fn g() {}"),
+        ];
+        let wanted = [
+            "ground/mod.rs:1: `ground` must not import `house`, which is to its right",
+            "ground/mod.rs:2: `ground` must not import `roof`, which is to its right",
+            "ground/mod.rs:4: `ground` must not import `roof`, which is to its right",
+        ];
+        let found: Vec<String> =
+            faults(&files).into_iter().filter(|fault| !fault.contains("circle")).collect();
+        assert_eq!(found, wanted);
+    }
+
     #[test]
     fn a_circle_is_found_through_the_face_of_its_room() {
         let files = [

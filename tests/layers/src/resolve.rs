@@ -20,6 +20,7 @@ impl Sources {
                     rest = &rest[1..];
                 }
             }
+            first if self.root().own_name.as_deref() == Some(first) => return self.of_root(&rest[1..]),
             first => {
                 let own = [file, &path.segments[..1]].concat();
                 if !self.is_module(&own) {
@@ -33,6 +34,18 @@ impl Sources {
             }
         }
         Some([&module[..], rest].concat())
+    }
+
+    /// What a path names that others read from the crate's root, which passes on names of rooms and of other crates.
+    fn of_root(&self, path: &[String]) -> Option<Module> {
+        let name = path.first()?;
+        if self.is_module(&path[..1]) {
+            return Some(path.to_vec());
+        }
+        let root = self.root();
+        let known =
+            root.imports.iter().find(|import| import.name == *name && import.path.segments[0] != *name)?;
+        Some([&self.absolute(&Vec::new(), root, &known.path)?[..], &path[1..]].concat())
     }
 
     /// The file that defines what `path`, from the crate's root, names: `pub use` is seen through.

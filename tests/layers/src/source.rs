@@ -34,6 +34,8 @@ pub(crate) struct Source {
     pub(crate) defined: BTreeSet<String>,
     /// Modules in files of their own that are compiled for tests only.
     pub(crate) test_modules: BTreeSet<String>,
+    /// What the crate calls itself: `extern crate self as name`.
+    pub(crate) own_name: Option<String>,
 }
 
 /// Words before the name of what is defined.
@@ -109,6 +111,13 @@ impl Source {
             };
             self.imports(&tokens[at + 1..end], &[], inside, is_passed_on);
             return end + 1;
+        }
+        if word == "extern"
+            && let [crate_word, self_word, as_word, TokenTree::Ident(name), ..] = &tokens[at + 1..]
+            && [crate_word, self_word, as_word].map(ToString::to_string) == ["crate", "self", "as"]
+        {
+            self.own_name = Some(name.to_string());
+            return at + 5;
         }
         if word == "mod"
             && let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(body))) =

@@ -1,6 +1,6 @@
 //! The files of a crate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ pub(crate) type Module = Vec<String>;
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     pub(crate) files: BTreeMap<Module, (PathBuf, Source)>,
-    /// The modules of the root that are compiled for tests only.
-    root_test_modules: BTreeSet<String>,
+    /// What `lib.rs` and `main.rs` say.
+    root: Source,
 }
 
 impl Sources {
@@ -45,7 +45,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Adds a file, by its path below `src`. `lib.rs` and `main.rs`, which say what the crate consists of, are left out.
+    /// Adds a file, by its path below `src`. `lib.rs` and `main.rs`, which say what the crate consists of, are in no room.
     ///
     /// # Panics
     ///
@@ -59,7 +59,9 @@ impl Sources {
         }
         let source = Source::parse(text);
         if module == ["lib"] || module == ["main"] {
-            self.root_test_modules.extend(source.test_modules);
+            self.root.test_modules.extend(source.test_modules);
+            self.root.imports.extend(source.imports);
+            self.root.own_name = self.root.own_name.take().or(source.own_name);
         } else {
             self.files.insert(module, (path.to_path_buf(), source));
         }
@@ -69,8 +71,13 @@ impl Sources {
         self.files.contains_key(module)
     }
 
+    /// What the crate's root says.
+    pub(crate) fn root(&self) -> &Source {
+        &self.root
+    }
+
     pub(crate) fn is_for_tests(&self, module: &[String]) -> bool {
-        let of_root = module.first().is_some_and(|first| self.root_test_modules.contains(first));
+        let of_root = module.first().is_some_and(|first| self.root.test_modules.contains(first));
         of_root
             || (1..module.len()).any(|len| {
                 let parent = self.files.get(&module[..len]);
