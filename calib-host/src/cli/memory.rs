@@ -475,7 +475,7 @@ fn sample(
         }));
     }
     Ok(Sample::Points(match kind {
-        ScoreKind::Probability => BinaryData::from_device_scores(scores, labels)?,
+        ScoreKind::Probability => BinaryData::from_device_scores(scores, labels)?.sorted(),
         ScoreKind::Margin => {
             BinaryData::of_margins(scores.iter().copied().map(f64::from).collect(), labels.to_vec())?
         }

@@ -140,6 +140,16 @@ impl BinaryData {
         self
     }
 
+    /// The same data in ascending order of their scores, if they are packed and in memory: whoever asks several questions, such as a fit, how
+    /// often scores repeat, and where they lie, sorts once for all of them.
+    #[must_use]
+    pub fn sorted(self) -> Self {
+        match self.form {
+            Form::Packed(points) => Self { form: Form::Sorted(Sorted::new(points)), kind: self.kind },
+            Form::Sorted(_) | Form::Spilled(_) | Form::Rows(_) => self,
+        }
+    }
+
     /// The same data as a device with a table of 16-bit numbers sees it: every probability rounded to the nearest `k / 65535`, and
     /// every margin to the least with the same [upper half of its key](calib_core::Margin::rounded_key).
     ///
@@ -263,6 +273,22 @@ fn add_packed(sum: &mut RowsHash, points: &[Packed]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sorting changes no answer.
+    #[test]
+    fn sorted_data_answer_as_before() {
+        let scores: Vec<f32> = (0..5000u32).map(|i| ((i * 40_503) % 997) as f32 / 996.0).collect();
+        let labels: Vec<bool> = (0..5000u32).map(|i| i * 40_503 % 7 < 3).collect();
+        let data = BinaryData::from_device_scores(&scores, &labels).unwrap();
+        let sorted = data.clone().sorted();
+        assert!(matches!(sorted.form(), Form::Sorted(_)));
+        assert_eq!((sorted.len(), sorted.kind()), (data.len(), data.kind()));
+        assert_eq!((sorted.rows_hash(), sorted.spread()), (data.rows_hash(), data.spread()));
+        let method = crate::BinaryMethod::Isotonic(crate::Isotonic::default());
+        assert_eq!(crate::fit_binary(&sorted, &method, 0.1), crate::fit_binary(&data, &method, 0.1));
+        let counts = BinaryData::from_counts(vec![(0.5, 3, 1)]).unwrap();
+        assert_eq!(counts.clone().sorted(), counts);
+    }
 
     #[test]
     fn counts_are_checked_and_stand_for_rows() {
