@@ -97,6 +97,21 @@ fn the_picture_of_the_first_steps_is_that_of_the_commands() {
     is_current(&root().join("docs/src/first-steps/before-and-after.svg"), &picture);
 }
 
+/// Firmware of others is built with it, and one is run: `cargo xtask examples`.
+#[test]
+fn the_calibrator_of_the_examples_is_that_of_the_first_steps() {
+    let place = first_steps();
+    place.ok("calib fit cal.csv");
+    place.ok("calib export cal.cal -o cal.rs");
+    let folder = root().join("firmware/examples/calibrator");
+    let table = String::from_utf8(place.bytes("cal.rs")).unwrap();
+    is_current(&folder.join("cal.rs"), &table);
+    if is_update() {
+        fs::write(folder.join("cal.cal"), place.bytes("cal.cal")).unwrap();
+    }
+    assert!(fs::read(folder.join("cal.cal")).unwrap() == place.bytes("cal.cal"), "cal.cal is not current");
+}
+
 #[test]
 #[cfg(all(feature = "arrow", feature = "png", feature = "probe", feature = "serial"))]
 fn the_reference_is_the_help_of_the_commands() {

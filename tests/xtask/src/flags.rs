@@ -91,6 +91,10 @@ xflags::xflags! {
         ///
         /// In clean virtual environments, with the oldest and the newest NumPy and scikit-learn that it is for.
         cmd wheel {}
+        /// Build the examples of calib in firmware of others, and run one in the emulator.
+        ///
+        /// Embassy on three chips, esp-hal, and RTIC, which runs.
+        cmd examples {}
         /// Send all 2^32 floats through every kind of table, and compare with a linear scan.
         cmd exhaustive {}
         /// Run calib-core's tests under Miri, which takes a nightly toolchain.

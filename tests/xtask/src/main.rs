@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod devices;
+mod examples;
 mod exhaustive;
 mod faults;
 mod flags;
@@ -54,6 +55,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         },
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
         XtaskCmd::Wheel(_) => wheel::wheel(setup),
+        XtaskCmd::Examples(_) => examples::examples(setup),
         XtaskCmd::Exhaustive(_) => exhaustive::exhaustive(),
         XtaskCmd::Miri(_) => miri::miri(),
         XtaskCmd::Stack(_) => devices::stack(setup),
