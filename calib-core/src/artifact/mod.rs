@@ -70,6 +70,7 @@ mod monitors;
 mod parsed;
 mod pool;
 mod prefix;
+mod promised;
 mod section;
 mod signature;
 mod tables;

@@ -103,6 +103,11 @@ impl<'a> Monitors<'a> {
         Reference::new(self.parts(self.table(table)?)?.0).ok()
     }
 
+    /// Returns the same in no time, for whoever counts and seldom looks: see [`Reference::to_count`].
+    pub fn to_count(&self, table: usize) -> Option<Reference<'a>> {
+        Reference::to_count(self.parts(self.table(table)?)?.0).ok()
+    }
+
     /// Returns the bin of a score with this key in a monitor that has bins of its own; `None` if its bins are those of the
     /// calibrator's table, or the table is not monitored.
     pub fn own_bin(&self, table: usize, key: u32) -> Option<usize> {

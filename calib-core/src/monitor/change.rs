@@ -97,6 +97,19 @@ impl<const B: usize> ChangeMonitor<B> {
         LogEvidence::from_units(self.evidence as i64)
     }
 
+    /// Returns the counts, and all else in two words.
+    pub(super) const fn words(&self) -> (&[u32; B], [u32; 2]) {
+        let weights = (self.since_alarm as u32) << 16 | self.weight as u32;
+        (&self.recent, [self.evidence as u32, weights])
+    }
+
+    /// Makes the monitor of which [`ChangeMonitor::words`] told.
+    pub(super) fn resumed(recent: [u32; B], [evidence, weights]: [u32; 2]) -> Self {
+        // Counts weigh that much at least, and their sum is taken for the sum of weights.
+        let weight = (weights as u16).max(LEAST_WEIGHT);
+        Self { recent, evidence: evidence as i32, weight, since_alarm: (weights >> 16) as u16 }
+    }
+
     /// Returns how many predictions there were since the last alarm, at most 65 534; `None` if there was none.
     pub const fn since_alarm(&self) -> Option<u16> {
         self.since_alarm.checked_sub(1)

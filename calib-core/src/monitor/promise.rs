@@ -72,7 +72,7 @@ impl<const B: usize> PromiseMonitor<B> {
     }
 
     /// Returns the known outcomes of each bin, and how many of them were positive.
-    pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         self.labelled.iter().copied().zip(self.positives.iter().copied())
     }
 

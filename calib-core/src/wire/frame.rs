@@ -126,6 +126,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::artifact::Identity;
+    use crate::monitor::LogEvidence;
     use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval};
     use crate::score::{MAX_TOP_K, Score};
     use crate::wire::*;
@@ -136,7 +138,7 @@ mod tests {
     }
 
     /// The longest replies: every number takes as many bytes as any.
-    fn longest_replies() -> [Reply; 2] {
+    fn longest_replies() -> [Reply; 3] {
         let interval = ProbInterval { lo: 0.25, hi: 0.75 };
         let outcome = Outcome::Calibrated(Calibrated {
             prob: 0.5,
@@ -152,8 +154,28 @@ mod tests {
         [
             ReplyBody::Classes(ClassesPrediction { top, probs }),
             ReplyBody::TopK(TopKPrediction { ranked, alarm: true, word, action: Some(u8::MAX) }),
+            ReplyBody::Counters(longest_counters()),
         ]
         .map(|body| Reply { id: u32::MAX, body })
+    }
+
+    fn longest_counters() -> Counters {
+        let evidence = LogEvidence::from_units(i64::MIN);
+        let watched = Watched { evidence, alarm: evidence, raised: Some(Raised::By(u32::MAX)) };
+        let known = KnownOutcomes { labelled: u32::MAX, positives: u32::MAX };
+        Counters {
+            calibrator: Identity([0xFF; 8]),
+            table: u16::MAX,
+            tables: u16::MAX,
+            predictions: core::iter::repeat_n(u32::MAX, MAX_COUNTED_BINS).collect(),
+            outcomes: core::iter::repeat_n(known, MAX_COUNTED_BINS).collect(),
+            shift: watched,
+            change: watched,
+            promise: Some(watched),
+            is_full: true,
+            kept: Kept::But(u32::MAX),
+            takes_outcomes: true,
+        }
     }
 
     fn feed(reader: &mut FrameReader, bytes: &[u8]) -> Vec<Result<Request, FrameError>> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::counters::{Counters, CountersRefusal, PredictionOutcome};
 use super::prediction::{Answer, ClassesPrediction, Prediction, TopKPrediction};
 use super::question::{Keys, Question, Scores, ScoresRef, Values};
 use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
@@ -14,7 +15,7 @@ use crate::slot::{PassedOver, SlotFault};
 ///
 /// A version adds messages, behind those that there are, and changes none. A device answers a request that it does not know with
 /// [`Refusal::Unknown`].
-pub const PROTOCOL_VERSION: u16 = 4;
+pub const PROTOCOL_VERSION: u16 = 5;
 
 /// A short name.
 pub type Name = heapless::String<32>;
@@ -100,6 +101,18 @@ pub enum RequestBody {
     },
     /// Calibrate scores of any kind, for a group if need be, and say all that the calibrator says of them. Since version 4.
     Ask(Question),
+    /// State what the monitors of this table counted, and what they make of it. Since version 5.
+    Counters {
+        /// The table, as an index of the calibrator's.
+        table: u16,
+    },
+    /// Count the outcome of a prediction of before. Since version 5.
+    Outcome(PredictionOutcome),
+    /// Set the counters of all tables of this calibrator back to nothing, and their alarms with them. Since version 5.
+    ResetCounters {
+        /// The calibrator.
+        calibrator: Identity,
+    },
 }
 
 impl RequestBody {
@@ -128,7 +141,10 @@ impl RequestBody {
             | Self::Chunk { .. }
             | Self::Install
             | Self::Version
-            | Self::Standing => return None,
+            | Self::Standing
+            | Self::Counters { .. }
+            | Self::Outcome(_)
+            | Self::ResetCounters { .. } => return None,
         })
     }
 
@@ -169,8 +185,16 @@ impl RequestBody {
             | Self::Chunk { .. }
             | Self::Install
             | Self::Version
-            | Self::Standing => false,
+            | Self::Standing
+            | Self::Counters { .. }
+            | Self::Outcome(_)
+            | Self::ResetCounters { .. } => false,
         }
+    }
+
+    /// Tells whether the request brings outcomes or sets counters back. Whoever may do that can silence a monitor.
+    pub const fn changes_counters(&self) -> bool {
+        matches!(self, Self::Outcome(_) | Self::ResetCounters { .. })
     }
 }
 
@@ -212,6 +236,9 @@ pub enum ReplyBody {
     Standing(Standing),
     /// To [`RequestBody::Ask`].
     Answer(Answer),
+    /// To [`RequestBody::Counters`], [`RequestBody::Outcome`] and [`RequestBody::ResetCounters`]: of the table that was asked for, the
+    /// prediction's, or the first that is monitored.
+    Counters(Counters),
 }
 
 /// Which calibrator answers, and what is answered.
@@ -364,4 +391,6 @@ pub enum Refusal {
     /// The calibrator has prediction sets, for which it takes the codes of all classes; the classifier gives the predicted class's
     /// alone. Since version 4.
     AllClasses,
+    /// The monitors do not answer, for this reason. Since version 5.
+    Counters(CountersRefusal),
 }

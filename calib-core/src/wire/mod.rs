@@ -24,6 +24,7 @@
 //!
 //! This is the last room: its messages are about everything that a device has, and no other room imports them.
 
+mod counters;
 mod frame;
 mod message;
 mod prediction;
@@ -31,6 +32,9 @@ mod question;
 mod stuffing;
 mod update;
 
+pub use counters::{
+    Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome, Raised, Watched,
+};
 pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};
 pub use message::{
     CalibratorStatus, Held, Measurement, Missing, Name, PROTOCOL_VERSION, Questions, Refusal, Reply,

@@ -69,7 +69,7 @@ fn received<T: DeserializeOwned>(payload: &[u8]) -> Vec<Result<T, FrameError>> {
 fn what_a_later_version_says_is_unknown_and_not_damaged() {
     for payload in [
         // A kind of message that is not known, with and without fields.
-        &[0x85, 0x02, 18][..],
+        &[0x85, 0x02, 21][..],
         &[0x85, 0x02, 100, 1, 2, 3],
         // A known one with a field more, and with a field less.
         &[0x85, 0x02, 0, 9],
@@ -78,7 +78,7 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
         assert_eq!(received::<Request>(payload), [Err(FrameError::Unknown { id: 0x105 })], "{payload:?}");
     }
     // A reason that is not known, in a reply that is.
-    for payload in [&[7, 11][..], &[7, 3, 9, 15], &[7, 3, 15], &[7, 8, 2, 0]] {
+    for payload in [&[7, 12][..], &[7, 3, 9, 15], &[7, 3, 15, 9], &[7, 3, 16], &[7, 8, 2, 0]] {
         assert_eq!(received::<Reply>(payload), [Err(FrameError::Unknown { id: 7 })], "{payload:?}");
     }
     let status = Request { id: 0x105, body: RequestBody::Status };
@@ -88,7 +88,7 @@ fn what_a_later_version_says_is_unknown_and_not_damaged() {
         assert_eq!(received::<Request>(payload), [Err(FrameError::Damaged)], "{payload:?}");
     }
     // What is not intact is not unknown.
-    let mut frame = framed(&[7, 18]);
+    let mut frame = framed(&[7, 21]);
     frame[1] ^= 8;
     frame.pop();
     assert_eq!(decode::<Request>(&mut frame), Err(FrameError::Damaged));
@@ -183,6 +183,30 @@ fn what_version_4_says_is_unknown_to_version_3() {
         let mut payload = [0; 64];
         postcard::to_slice(&reply, &mut payload).unwrap();
         assert_eq!(payload[4], 10, "{index}");
+    }
+}
+
+/// Version 4 knows eighteen kinds of request and eleven of reply, and fifteen reasons to refuse.
+#[test]
+fn what_version_5_says_is_unknown_to_version_4() {
+    for (index, kind) in [(24, 18), (25, 19), (26, 19), (27, 20)] {
+        let mut frame = golden(&format!("request-{index}"));
+        let request: Request = decode(frame.split_last_mut().unwrap().1).unwrap();
+        let mut payload = [0; 64];
+        postcard::to_slice(&request, &mut payload).unwrap();
+        assert_eq!(payload[..2], [7, kind], "{index}");
+    }
+    for (name, kind) in [
+        ("counters-0", &[11][..]),
+        ("counters-1", &[11]),
+        ("refusal-42", &[3, 15, 0]),
+        ("refusal-50", &[3, 15, 8]),
+    ] {
+        let mut frame = golden(name);
+        let reply: Reply = decode(frame.split_last_mut().unwrap().1).unwrap();
+        let mut payload = [0; 128];
+        postcard::to_slice(&reply, &mut payload).unwrap();
+        assert!(payload[4..].starts_with(kind), "{name}");
     }
 }
 

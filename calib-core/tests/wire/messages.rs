@@ -4,13 +4,15 @@ use calib_core::artifact::{
     GroupsError, Guarantee, KeyId, Method, Reduction, SectionKind, TableFault, Theorem,
 };
 use calib_core::decision::{DecisionError, OperatingPointError, SetError, Verdict};
+use calib_core::monitor::LogEvidence;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
 use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    Answer, CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Held, Keys, Measurement, Missing,
-    Name, PROTOCOL_VERSION, Prediction, Question, Questions, Ranked, RankedList, RawScore, Refusal, Reply,
-    ReplyBody, Request, RequestBody, Scores, Slots, Standing, Status, TopKPrediction, UpdateRefusal,
-    UpdateStatus, Values,
+    Answer, CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Counters, CountersRefusal, Held, Kept,
+    Keys, KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION, Prediction, PredictionOutcome,
+    Question, Questions, Raised, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody, Request,
+    RequestBody, Scores, Slots, Standing, Status, TopKPrediction, UpdateRefusal, UpdateStatus, Values,
+    Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -50,7 +52,7 @@ pub(crate) fn requests() -> Vec<(String, Request)> {
         RequestBody::Margin(-2.5),
         RequestBody::MarginWithWord { margin: -2.5, word: 0xDEAD_BEEF },
     ];
-    let bodies = bodies.into_iter().chain(questions()).collect();
+    let bodies = bodies.into_iter().chain(questions()).chain(about_counters()).collect();
     numbered("request", bodies).map(|(name, body)| (name, Request { id: 7, body })).collect()
 }
 
@@ -75,6 +77,55 @@ fn questions() -> Vec<RequestBody> {
             RequestBody::Ask(Question { group, word, scores })
         })
         .collect()
+}
+
+/// What is asked of monitors.
+fn about_counters() -> [RequestBody; 4] {
+    let calibrator = Identity(*b"identity");
+    let (group, class, bin) = (None, 1, 3);
+    let told = PredictionOutcome { calibrator, group, class, bin, is_positive: true, known: 300 };
+    [
+        RequestBody::Counters { table: 2 },
+        RequestBody::Outcome(told),
+        RequestBody::Outcome(PredictionOutcome { group: Some(2), is_positive: false, ..told }),
+        RequestBody::ResetCounters { calibrator },
+    ]
+}
+
+fn counters() -> Vec<ReplyBody> {
+    let watched = |evidence, raised| Watched {
+        evidence: LogEvidence::from_units(evidence),
+        alarm: LogEvidence::from_units(50_260_000),
+        raised,
+    };
+    let known = |labelled, positives| KnownOutcomes { labelled, positives };
+    let quiet = Counters {
+        calibrator: Identity(*b"identity"),
+        table: 0,
+        tables: 1,
+        predictions: [0, 300].into_iter().collect(),
+        outcomes: [].into_iter().collect(),
+        shift: watched(-1, None),
+        change: watched(0, None),
+        promise: None,
+        is_full: false,
+        kept: Kept::No,
+        takes_outcomes: false,
+    };
+    let alarmed = Counters {
+        table: 2,
+        tables: 3,
+        outcomes: [known(300, 299), known(0, 0), known(1, 1)].into_iter().collect(),
+        shift: watched(50_260_000, Some(Raised::At(300))),
+        change: watched(7, Some(Raised::By(1))),
+        promise: Some(watched(-50_260_000, None)),
+        is_full: true,
+        kept: Kept::But(64),
+        takes_outcomes: true,
+        ..quiet.clone()
+    };
+    let failed = Counters { kept: Kept::Failed, ..quiet.clone() };
+    [quiet, alarmed, failed].map(ReplyBody::Counters).to_vec()
 }
 
 fn answers() -> Vec<ReplyBody> {
@@ -106,9 +157,10 @@ pub(crate) fn replies() -> Vec<(String, Reply)> {
         .chain(numbered("refusal", refusals().into_iter().map(ReplyBody::Refused).collect()))
         .chain(numbered("slots", slots()))
         .chain(numbered("update", updates()))
-        .chain(numbered("version", [2, 300, 3, PROTOCOL_VERSION].map(ReplyBody::Version).to_vec()))
+        .chain(numbered("version", [2, 300, 3, 4, PROTOCOL_VERSION].map(ReplyBody::Version).to_vec()))
         .chain(numbered("standing", standings()))
-        .chain(numbered("answer", answers()));
+        .chain(numbered("answer", answers()))
+        .chain(numbered("counters", counters()));
     kinds.map(|(name, body)| (name, Reply { id: 0x0102_0304, body })).collect()
 }
 
@@ -337,6 +389,15 @@ fn refusals() -> Vec<Refusal> {
         Refusal::Encoding(ScoreEncoding::Margin),
         Refusal::Group(3),
         Refusal::AllClasses,
+        Refusal::Counters(CountersRefusal::NotBuilt),
+        Refusal::Counters(CountersRefusal::NotMonitored),
+        Refusal::Counters(CountersRefusal::Table { tables: 3 }),
+        Refusal::Counters(CountersRefusal::Room { tables: 1, bins: 16 }),
+        Refusal::Counters(CountersRefusal::OtherCalibrator(Identity(*b"identity"))),
+        Refusal::Counters(CountersRefusal::Bin),
+        Refusal::Counters(CountersRefusal::NoPrediction),
+        Refusal::Counters(CountersRefusal::Known(300)),
+        Refusal::Counters(CountersRefusal::Full),
     ]
 }
 

@@ -1,0 +1,161 @@
+//! The part of the device protocol about what the monitors of the calibrator in force counted. Since version 5.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::Identity;
+use crate::monitor::LogEvidence;
+
+/// The largest number of bins whose counters a reply holds, and so of bins in which a device counts.
+pub const MAX_COUNTED_BINS: usize = 32;
+
+/// What a device says of the monitors of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Counters {
+    /// The identity of the calibrator whose predictions were counted.
+    pub calibrator: Identity,
+    /// The table.
+    pub table: u16,
+    /// How many tables the calibrator has.
+    pub tables: u16,
+    /// The predictions in each bin of the monitors, since the counters began.
+    pub predictions: heapless::Vec<u32, MAX_COUNTED_BINS>,
+    /// The outcomes in each bin of the table.
+    pub outcomes: heapless::Vec<KnownOutcomes, MAX_COUNTED_BINS>,
+    /// Whether scores come from another distribution.
+    pub shift: Watched,
+    /// Whether they do from some time on.
+    pub change: Watched,
+    /// Whether outcomes are as frequent as promised; `None` where nothing is promised that they could break.
+    pub promise: Option<Watched>,
+    /// Whether a counter has reached what it can hold. Nothing is counted from then on.
+    pub is_full: bool,
+    /// Whether the counters survive a restart.
+    pub kept: Kept,
+    /// Whether outcomes are taken and counters set back over this line.
+    pub takes_outcomes: bool,
+}
+
+/// The outcomes in a bin that the device was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct KnownOutcomes {
+    /// How many predictions have a known outcome.
+    pub labelled: u32,
+    /// How many of them were positive; for several classes, how many predictions were right.
+    pub positives: u32,
+}
+
+/// What a monitor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Watched {
+    /// The evidence against the calibrator.
+    pub evidence: LogEvidence,
+    /// How much an alarm takes.
+    pub alarm: LogEvidence,
+    /// When the alarm was raised; `None` if it was not. Of a change, the last alarm: its evidence then begins anew.
+    pub raised: Option<Raised>,
+}
+
+/// The number of the prediction that raised an alarm, or of the outcome, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Raised {
+    /// With this one, or since the device had looked last before it.
+    At(u32),
+    /// With this one or before.
+    By(u32),
+}
+
+/// Whether counters survive a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Kept {
+    /// They are in memory alone: the device began anew when it was switched on.
+    No,
+    /// So many predictions and outcomes of all tables have been counted since they were saved last.
+    But(u32),
+    /// The flash failed when they were to be saved.
+    Failed,
+}
+
+/// The outcome of a prediction, told when it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PredictionOutcome {
+    /// The identity of the calibrator that calibrated the prediction.
+    pub calibrator: Identity,
+    /// The group that the prediction was asked with.
+    pub group: Option<u8>,
+    /// The class that was predicted; 1 for a binary classifier.
+    pub class: u16,
+    /// The bin that was answered.
+    pub bin: u16,
+    /// Whether it was positive; for several classes, whether the prediction was right.
+    pub is_positive: bool,
+    /// How many outcomes of this bin the device was told before: if it knows of one more, this one was sent again, and is not counted
+    /// twice.
+    pub known: u32,
+}
+
+/// Why a device does not tell what its monitors counted, or does not count an outcome. Since version 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum CountersRefusal {
+    /// The device was built without monitors.
+    NotBuilt,
+    /// There is no calibrator, or it has nothing that monitors compare with, or several probabilities for a prediction.
+    NotMonitored,
+    /// The calibrator has no monitor for this table.
+    Table {
+        /// How many tables it has.
+        tables: u16,
+    },
+    /// The calibrator has more tables, or more bins in one, than the device has room for.
+    Room {
+        /// The tables that it has room for.
+        tables: u16,
+        /// The bins of each.
+        bins: u16,
+    },
+    /// Another calibrator is in force than the one that the request names.
+    OtherCalibrator(Identity),
+    /// The table has fewer bins.
+    Bin,
+    /// As many outcomes are known as predictions were counted.
+    NoPrediction,
+    /// The device was told another number of outcomes of this bin.
+    Known(u32),
+    /// A counter has reached what it can hold.
+    Full,
+}
+
+impl fmt::Display for CountersRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBuilt => f.write_str("its firmware was built without monitors"),
+            Self::NotMonitored => f.write_str("there is no calibrator with monitors in force"),
+            Self::Table { tables } => {
+                write!(f, "its calibrator has {tables} tables, and this one is not monitored")
+            }
+            Self::Room { tables, bins } => {
+                write!(
+                    f,
+                    "its monitors have room for {tables} tables of {bins} bins, and the calibrator has more"
+                )
+            }
+            Self::OtherCalibrator(identity) => write!(f, "the calibrator {identity} is in force there"),
+            Self::Bin => f.write_str("its calibrator has no such bin"),
+            Self::NoPrediction => f.write_str("it knows as many outcomes as it counted predictions"),
+            Self::Known(known) => write!(f, "it knows {known} outcomes of this bin"),
+            Self::Full => f.write_str("a counter has reached what it can hold"),
+        }
+    }
+}
+
+impl core::error::Error for CountersRefusal {}
