@@ -95,6 +95,9 @@ fn source(model: &LinearModel) -> String {
         "/// The classifier.\n\
          pub(crate) static CLASSIFIER: LinearClassifier<{features}, {outputs}> = LinearClassifier::new(\n\
          {name:?}, ClassifierId({id:?}), {mean}, {inv_scale}, [{weights}], {bias});\n\
+         /// How many numbers it gives, and how many tables a calibrator of it has at most.\n\
+         #[cfg(feature = \"monitors\")]\n\
+         pub(crate) const OUTPUTS: usize = {outputs};\n\
          /// When the alarm is raised.\n\
          pub(crate) const ALARM_RULE: AlarmRule = AlarmRule::{alarm};\n",
         features = mean.len(),

@@ -6,6 +6,7 @@
 #![no_main]
 
 mod classifier;
+mod monitors;
 #[cfg(feature = "nrf")]
 mod nrf;
 mod panic;
@@ -52,12 +53,14 @@ fn main() -> ! {
 /// not compile with this.
 #[cfg(not(feature = "slots"))]
 fn run(board: Board) -> ! {
-    use calib_firmware::{Alarm, Device, serve};
+    use calib_firmware::{Alarm, Classifier, Device, Slot, serve};
     use classifier::{ALARM_RULE, CLASSIFIER};
 
     let Board { mut frames, alarm, meter, entropy } = board;
     let Ok(alarm) = Alarm::new(alarm, ALARM_RULE);
-    let mut device = Device::new(&CLASSIFIER, slot::bytes(), trust::trust(), alarm, meter, entropy);
+    let slot = Slot::read(slot::bytes(), trust::trust(), CLASSIFIER.id(), CLASSIFIER.kind());
+    let mut monitors = monitors::take();
+    let mut device = Device::with_parts((&CLASSIFIER, alarm, meter, entropy, &mut monitors), slot);
     // A line without errors never ends.
     match serve(&mut frames, &mut device) {
         Ok(()) => panic!("the line ended"),

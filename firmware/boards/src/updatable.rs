@@ -5,7 +5,7 @@ use calib_firmware::{Alarm, Classifier, Report, Updater, serve_updatable};
 
 use crate::board::{self, Board};
 use crate::classifier::{ALARM_RULE, CLASSIFIER};
-use crate::trust;
+use crate::{monitors, trust};
 
 /// Answers the host for good.
 pub(crate) fn run(board: Board) -> ! {
@@ -19,7 +19,8 @@ pub(crate) fn run(board: Board) -> ! {
     else {
         panic!("the slots do not fit the flash");
     };
-    let parts = (&CLASSIFIER, alarm, meter, entropy);
+    let mut monitors = monitors::take();
+    let parts = (&CLASSIFIER, alarm, meter, entropy, &mut monitors);
     match serve_updatable(&mut frames, parts, &mut updater, &mut buffer, leave) {
         Ok(()) => panic!("the line ended"),
         Err(_) => panic!("the line or the pin failed"),

@@ -3,7 +3,8 @@
 //! A board brings a serial port, a pin, a timer, a source of random words and the bytes of its calibrator slot; a
 //! user brings a [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
 //! A board with flash of its own has two slots instead: an [`Updater`] replaces the calibrator over the line, while
-//! [`serve_updatable`] answers from the one in force.
+//! [`serve_updatable`] answers from the one in force. [`Monitors`] count what is predicted, and notice that it is no longer like the
+//! calibration.
 //!
 //! ```
 //! use calib_core::{ClassifierId, Score, wire::Refusal};
@@ -58,12 +59,14 @@ mod features;
 mod linear;
 mod log;
 mod meter;
+mod monitors;
 mod report;
 mod serve;
 mod slot;
 #[cfg(test)]
 mod testing;
 mod update;
+mod watch;
 
 pub use alarm::Alarm;
 pub use calib_core::AlarmRule;
@@ -73,7 +76,9 @@ pub use entropy::{Entropy, NoEntropy};
 pub use features::Features;
 pub use linear::{LinearClassifier, LinearLayer};
 pub use meter::Meter;
+pub use monitors::{LOOK_EVERY, Monitors};
 pub use report::Report;
 pub use serve::{ServeError, serve, serve_updatable};
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};
+pub use watch::{NoMonitors, Watch};

@@ -63,3 +63,8 @@ pub(crate) fn refused(refusal: Refusal) {
 pub(crate) fn dropped(error: FrameError) {
     log!(warn, "frame dropped: {}", error);
 }
+
+/// A monitor of a table raises its alarm, with this prediction or outcome.
+pub(crate) fn alarm(monitor: &str, table: usize, at: u32) {
+    log!(warn, "monitor of {=str}: alarm of table {} at {}", monitor, table, at);
+}

@@ -3,7 +3,7 @@
 use calib_core::wire::{self, REPORT_LEN, Reply, Request, RequestBody};
 use embedded_hal::digital::OutputPin;
 
-use crate::{Classifier, Device, Entropy, Meter, Update};
+use crate::{Classifier, Device, Entropy, Meter, Update, Watch};
 
 /// What a device makes of its slots: its replies to [`RequestBody::Slots`] and [`RequestBody::Status`], one after the
 /// other, as frames with their checksums.
@@ -15,12 +15,16 @@ pub type Report = [u8; REPORT_LEN];
 /// The report of a device; zeros, which are none, if there are no slots.
 // What it needs of the stack is given back before anything is served.
 #[inline(never)]
-pub(crate) fn report<C, P, M, E>(device: &mut Device<'_, C, P, M, E>, update: &mut impl Update) -> Report
+pub(crate) fn report<C, P, M, E, W>(
+    device: &mut Device<'_, C, P, M, E, W>,
+    update: &mut impl Update,
+) -> Report
 where
     C: Classifier,
     P: OutputPin,
     M: Meter,
     E: Entropy,
+    W: Watch,
 {
     let mut report = [0; REPORT_LEN];
     let filled = update.answer(&RequestBody::Slots).and_then(|body| {
@@ -41,7 +45,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{BINARY, ID, Line, StopWatch, TestFlash, binary_artifact};
-    use crate::{Alarm, AlarmRule, Kind, NoEntropy, NoUpdate, Updater, serve_updatable};
+    use crate::{Alarm, AlarmRule, Kind, NoEntropy, NoMonitors, NoUpdate, Updater, serve_updatable};
 
     const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 1024], len_bytes: 1024, erased: Erased::Ones };
 
@@ -80,7 +84,7 @@ mod tests {
             .collect();
         let mut pin = Mock::new(&[Transaction::set(State::High)]);
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
-        let parts = (&BINARY, alarm, StopWatch { ticks: None }, NoEntropy);
+        let parts = (&BINARY, alarm, StopWatch { ticks: None }, NoEntropy, NoMonitors);
         let mut reports = std::vec::Vec::new();
         let mut line = Line::new(&input);
         serve_updatable(&mut line, parts, &mut updater, &mut calib_core::ArtifactBuffer::new(), |report| {

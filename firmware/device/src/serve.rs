@@ -10,7 +10,7 @@ use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
 
 use crate::report::report;
-use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Report, Update, Updater, log};
+use crate::{Alarm, Classifier, Device, Entropy, Meter, NoUpdate, Report, Update, Updater, Watch, log};
 
 /// Why a device stopped serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +53,9 @@ pub enum ServeError<S, P> {
 ///     serve(&mut uart, &mut device)
 /// }
 /// ```
-pub fn serve<S, C, P, M, E>(
+pub fn serve<S, C, P, M, E, W>(
     serial: &mut S,
-    device: &mut Device<'_, C, P, M, E>,
+    device: &mut Device<'_, C, P, M, E, W>,
 ) -> Result<(), ServeError<S::Error, P::Error>>
 where
     S: Read + Write,
@@ -63,12 +63,16 @@ where
     P: OutputPin,
     M: Meter,
     E: Entropy,
+    W: Watch,
 {
     Session::new().serve(serial, device, &mut NoUpdate).map(|_| ())
 }
 
 /// As [`serve`], for a device whose calibrator is replaced over the line: from the reply on that says so, requests are
 /// answered from the new one.
+///
+/// `parts` are the classifier, the alarm, the meter, the source of random words, and what counts predictions:
+/// [`Monitors`](crate::Monitors) go on while the calibrator stays the same, and begin anew with another.
 ///
 /// `buffer` holds the calibrator in force. `leave` is given a report at the start, and whenever another calibrator is in
 /// force; a board that no debug probe reads has no use for it.
@@ -83,7 +87,7 @@ where
 ///
 /// ```
 /// use calib_core::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout};
-/// use calib_firmware::{Alarm, Classifier, Meter, NoEntropy, ServeError, Updater, serve_updatable};
+/// use calib_firmware::{Alarm, Classifier, Meter, NoEntropy, NoMonitors, ServeError, Updater, serve_updatable};
 /// use embedded_hal::digital::OutputPin;
 /// use embedded_io::{Read, Write};
 /// use embedded_storage::nor_flash::NorFlash;
@@ -101,13 +105,13 @@ where
 ///     let admission = Admission::new(Anybody, classifier.id());
 ///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.kind(), &mut staged)
 ///         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
-///     let parts = (classifier, alarm, timer, NoEntropy);
+///     let parts = (classifier, alarm, timer, NoEntropy, NoMonitors);
 ///     serve_updatable(&mut uart, parts, &mut updater, &mut buffer, |_| {})
 /// }
 /// ```
-pub fn serve_updatable<S, C, P, M, E, F, T, const WORDS: usize>(
+pub fn serve_updatable<S, C, P, M, E, W, F, T, const WORDS: usize>(
     serial: &mut S,
-    parts: (C, Alarm<P>, M, E),
+    mut parts: (C, Alarm<P>, M, E, W),
     updater: &mut Updater<'_, F, T, WORDS>,
     buffer: &mut ArtifactBuffer<WORDS>,
     mut leave: impl FnMut(&Report),
@@ -118,20 +122,20 @@ where
     P: OutputPin,
     M: Meter,
     E: Entropy,
+    W: Watch,
     F: NorFlash,
     T: Trust,
 {
     let mut session = Session::new();
-    let (mut classifier, mut alarm, mut meter, mut entropy) = parts;
     loop {
         let slot = updater.load(buffer);
-        let device = Device::with_slot(classifier, slot, alarm, meter, entropy);
+        let device = Device::with_parts(parts, slot).taking_outcomes(updater.takes_outcomes());
         let mut device = device.answering(updater.questions());
         leave(&report(&mut device, updater));
         if session.serve(serial, &mut device, updater)? == End::Line {
             return Ok(());
         }
-        (classifier, alarm, meter, entropy) = device.free();
+        parts = device.free();
     }
 }
 
@@ -165,10 +169,10 @@ impl Session {
         byte
     }
 
-    fn serve<S, C, P, M, E>(
+    fn serve<S, C, P, M, E, W>(
         &mut self,
         serial: &mut S,
-        device: &mut Device<'_, C, P, M, E>,
+        device: &mut Device<'_, C, P, M, E, W>,
         update: &mut impl Update,
     ) -> Result<End, ServeError<S::Error, P::Error>>
     where
@@ -177,6 +181,7 @@ impl Session {
         P: OutputPin,
         M: Meter,
         E: Entropy,
+        W: Watch,
     {
         let mut frame = [0; MAX_FRAME];
         loop {
@@ -227,8 +232,8 @@ fn push(reader: &mut FrameReader, byte: u8) -> Option<Result<Request, FrameError
 /// Answers a request; returns the reply as a frame.
 // What it needs of the stack is given back before the reply is written.
 #[inline(never)]
-fn respond<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
-    device: &mut Device<'_, C, P, M, E>,
+fn respond<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
+    device: &mut Device<'_, C, P, M, E, W>,
     update: &mut impl Update,
     request: &Request,
     frame: &'f mut [u8; MAX_FRAME],

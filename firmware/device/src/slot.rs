@@ -134,6 +134,11 @@ impl<'a> Slot<'a> {
         })
     }
 
+    /// The artefact of the calibrator, if there is one.
+    pub fn artifact(&self) -> Option<&Artifact<'a>> {
+        self.content.as_ref().ok().map(|content| &content.artifact)
+    }
+
     /// Which calibrator answers, on a device that answers these questions.
     pub fn standing(&self, questions: Questions) -> Standing {
         let held = |Content { artifact, .. }: &Content<'_>| Held {

@@ -33,6 +33,7 @@ pub struct Updater<'b, F, T, const WORDS: usize> {
     state: State,
     replaced: bool,
     questions: Questions,
+    takes_outcomes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +86,8 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
     /// Takes the flash with the slots, for a classifier of this kind, and a buffer to receive artefacts in, whatever it
     /// holds.
     ///
-    /// If `admission` demands signatures, the device answers no [trials](RequestBody::is_trial), otherwise all questions:
-    /// see [`Updater::answering`].
+    /// If `admission` demands signatures, the device answers no [trials](RequestBody::is_trial) and takes no outcomes, otherwise all:
+    /// see [`Updater::answering`] and [`Updater::taking_outcomes`].
     ///
     /// # Errors
     ///
@@ -101,17 +102,27 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         // What is loaded here is looked at again by `load`; the store knows its slot from now on.
         let (store, _) = SlotStore::open(flash, layout, admission, staged)?;
         staged.clear();
-        let questions = match store.admission().trusted_key() {
-            Some(_) => Questions::NoTrials,
-            None => Questions::All,
-        };
-        Ok(Self { store, kind, staged, state: State::Idle, replaced: false, questions })
+        let is_keyed = store.admission().trusted_key().is_some();
+        let questions = if is_keyed { Questions::NoTrials } else { Questions::All };
+        let (state, replaced, takes_outcomes) = (State::Idle, false, !is_keyed);
+        Ok(Self { store, kind, staged, state, replaced, questions, takes_outcomes })
     }
 
     /// The same, for a device that answers these questions.
     #[must_use]
     pub fn answering(self, questions: Questions) -> Self {
         Self { questions, ..self }
+    }
+
+    /// The same, for a device that takes outcomes and sets counters back, or refuses: whoever forges outcomes can silence a monitor.
+    #[must_use]
+    pub fn taking_outcomes(self, takes_outcomes: bool) -> Self {
+        Self { takes_outcomes, ..self }
+    }
+
+    /// Whether the device takes outcomes and sets counters back.
+    pub const fn takes_outcomes(&self) -> bool {
+        self.takes_outcomes
     }
 
     /// What the device answers.

@@ -5,11 +5,12 @@ use core::convert::Infallible;
 use calib_core::wire::{Questions, Refusal, Request, RequestBody};
 use calib_core::{AlarmRule, Anybody, ClassifierId, Outcome, Uncalibrated};
 use calib_firmware::{
-    Alarm, Classifier, Device, Entropy, Features, Gives, Kind, LinearClassifier, Meter, Output, Slot,
+    Alarm, Classifier, Device, Entropy, Features, Gives, Kind, LinearClassifier, Meter, Monitors, Output,
+    Slot,
 };
 use embedded_hal::digital::{ErrorType, OutputPin};
 
-use crate::any::{any, bytes, floats, from, keep};
+use crate::any::{any, bytes, floats, from, keep, words};
 
 /// A pin that is written and never read.
 pub(crate) struct Pin(bool);
@@ -61,11 +62,15 @@ pub(crate) fn alarm() -> Alarm<Pin> {
 }
 
 fn answer<C: Classifier>(classifier: C) {
-    let device = Device::new(classifier, bytes(), Anybody, alarm(), Board, Board);
-    let mut device = device.answering(from(Questions::All));
+    let slot = Slot::read(bytes(), Anybody, classifier.id(), classifier.kind());
+    let mut monitors = from(Monitors::<15, 10>::new());
+    let device = Device::with_parts((classifier, alarm(), Board, Board, &mut monitors), slot);
+    let mut device = device.answering(from(Questions::All)).taking_outcomes(any());
     let request = from(Request { id: 0, body: RequestBody::Status });
     keep(device.answer(&request));
     keep(device.free().0.name().len());
+    monitors.words().for_each(keep);
+    keep((monitors.total(), monitors.of(), monitors.restore(&mut words().iter().copied())));
 }
 
 /// The steps by themselves, for whoever writes a loop of their own.

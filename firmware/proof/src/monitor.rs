@@ -1,7 +1,9 @@
 //! Monitors, whatever they have counted.
 
 use calib_core::ProbInterval;
-use calib_core::monitor::{ChangeMonitor, LogEvidence, PromiseMonitor, Reference, ShiftMonitor};
+use calib_core::monitor::{
+    ChangeMonitor, LogEvidence, PromiseMonitor, Reference, ShiftMonitor, TableMonitors,
+};
 
 use crate::any::{any, floats, from, keep, words};
 
@@ -22,6 +24,17 @@ pub(crate) fn prove() {
     let mut change = from(ChangeMonitor::<BINS>::new());
     keep(change.count(any(), &shift, &reference, alarm));
     keep((change.evidence(), change.since_alarm()));
+    together(&reference, alarm);
+}
+
+/// All of a table, from whatever was saved.
+fn together(reference: &Reference<'_>, alarm: LogEvidence) {
+    let Some(mut monitors) = TableMonitors::<BINS>::restored(&mut words().iter().copied()) else { return };
+    keep((monitors.count(any(), reference, alarm), monitors.tell(any(), any())));
+    keep(monitors.look_for_shift(reference, alarm));
+    let promised = floats().iter().map(|&end| ProbInterval::new(end, any()));
+    keep(monitors.look_at_promise(promised, alarm));
+    monitors.words().for_each(keep);
 }
 
 fn promise(alarm: LogEvidence) {

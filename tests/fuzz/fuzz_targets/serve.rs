@@ -13,7 +13,7 @@ use calib_core::{
 };
 use calib_drivers::RamFlash;
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, NoEntropy, Updater, serve_updatable,
+    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, Monitors, NoEntropy, Updater, serve_updatable,
 };
 use embedded_hal::digital::{ErrorType as PinError, OutputPin};
 use embedded_io::{ErrorType, Read, Write};
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     let mut memory = [0; 1024];
     let mut line = Line { input: &input, output: Vec::new() };
     let Ok(alarm) = Alarm::new(Pin, AlarmRule::AtLeast(0.5));
-    let parts = (&CLASSIFIER, alarm, Clock, NoEntropy);
+    let parts = (&CLASSIFIER, alarm, Clock, NoEntropy, Monitors::<4, 1>::new());
     let (mut staged, mut buffer) = (ArtifactBuffer::new(), ArtifactBuffer::new());
     let served =
         serve_updatable(&mut line, parts, &mut updater(&mut memory, &mut staged), &mut buffer, |_| ());

@@ -8,7 +8,7 @@ use embedded_hal::digital::OutputPin;
 use super::Device;
 use crate::{Classifier, Entropy, Features, Gives, Meter};
 
-impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
+impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W> Device<'_, C, P, M, E, W> {
     pub(super) fn measure(&mut self, features: &[f32], repeat: u16) -> Result<Measurement, Refusal> {
         let Self { classifier, slot, meter, entropy, scratch, space, .. } = self;
         let features = Features::new(features, classifier.feature_count())?;

@@ -1,5 +1,7 @@
 //! The device: what it is asked, and what it answers.
 
+#[cfg(test)]
+mod counting;
 mod measure;
 mod predict;
 mod rest;
@@ -13,17 +15,19 @@ use calib_core::wire::{
 };
 use embedded_hal::digital::OutputPin;
 
-use crate::{Alarm, Classifier, Entropy, Meter, Scratch, Slot, log};
+use crate::{Alarm, Classifier, Entropy, Meter, NoMonitors, Scratch, Slot, Watch, log};
 
-/// A classifier, the calibrator in its slot, an alarm, a meter and a source of random words.
+/// A classifier, the calibrator in its slot, an alarm, a meter, a source of random words, and what counts predictions.
 #[derive(Debug)]
-pub struct Device<'a, C, P, M, E> {
+pub struct Device<'a, C, P, M, E, W = NoMonitors> {
     classifier: C,
     slot: Slot<'a>,
     alarm: Alarm<P>,
     meter: M,
     entropy: E,
+    watch: W,
     questions: Questions,
+    takes_outcomes: bool,
     /// For the classifier's output.
     scratch: Scratch,
     /// For calibrated probabilities, and as many numbers on the way to them.
@@ -40,11 +44,31 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         Self::with_slot(classifier, slot, alarm, meter, entropy)
     }
 
-    /// Joins the parts with a slot that was read already, and logs what it holds. The device answers all questions.
+    /// Joins the parts with a slot that was read already, as [`Device::with_parts`] does, and counts no predictions.
     pub fn with_slot(classifier: C, slot: Slot<'a>, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
+        Self::with_parts((classifier, alarm, meter, entropy, NoMonitors), slot)
+    }
+}
+
+impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a, C, P, M, E, W> {
+    /// Joins the parts with a slot that was read already, and logs what it holds. The device answers all questions and takes outcomes;
+    /// predictions are counted by what is last in `parts`, such as [`Monitors`](crate::Monitors).
+    pub fn with_parts(parts: (C, Alarm<P>, M, E, W), slot: Slot<'a>) -> Self {
+        let (classifier, alarm, meter, entropy, mut watch) = parts;
         log::start(classifier.name(), slot.status());
-        let (questions, scratch, space) = (Questions::All, [0.0; MAX_VALUES], [0.0; 2 * MAX_VALUES]);
-        Self { classifier, slot, alarm, meter, entropy, questions, scratch, space }
+        watch.begin(slot.artifact());
+        Self {
+            classifier,
+            slot,
+            alarm,
+            meter,
+            entropy,
+            watch,
+            questions: Questions::All,
+            takes_outcomes: true,
+            scratch: [0.0; MAX_VALUES],
+            space: [0.0; 2 * MAX_VALUES],
+        }
     }
 
     /// The same device, which answers these questions alone.
@@ -53,13 +77,19 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
         Self { questions, ..self }
     }
 
+    /// The same device, which takes outcomes and sets counters back when it is asked to, or refuses.
+    #[must_use]
+    pub fn taking_outcomes(self, takes_outcomes: bool) -> Self {
+        Self { takes_outcomes, ..self }
+    }
+
     /// Gives the parts back but for the slot. The alarm stays as it is.
-    pub fn free(self) -> (C, Alarm<P>, M, E) {
-        (self.classifier, self.alarm, self.meter, self.entropy)
+    pub fn free(self) -> (C, Alarm<P>, M, E, W) {
+        (self.classifier, self.alarm, self.meter, self.entropy, self.watch)
     }
 
     /// Answers a request. A request for a prediction sets the alarm; the others leave it alone, and so does one that is
-    /// [switched off](Device::answering).
+    /// [switched off](Device::answering), or about counters.
     ///
     /// # Errors
     ///
@@ -67,6 +97,9 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
     pub fn answer(&mut self, request: &Request) -> Result<Reply, P::Error> {
         let body = match &request.body {
             trial if self.questions == Questions::NoTrials && trial.is_trial() => {
+                ReplyBody::Refused(Refusal::SwitchedOff)
+            }
+            change if !self.takes_outcomes && change.changes_counters() => {
                 ReplyBody::Refused(Refusal::SwitchedOff)
             }
             RequestBody::Status => ReplyBody::Status(self.status()),
@@ -81,6 +114,9 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
             | RequestBody::Announce { .. }
             | RequestBody::Chunk { .. }
             | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
+            RequestBody::Counters { .. } | RequestBody::Outcome(_) | RequestBody::ResetCounters { .. } => {
+                self.watch.answer(self.slot.artifact(), &request.body, self.takes_outcomes)
+            }
             scores => return self.predict(request.id, scores),
         };
         Ok(Reply { id: request.id, body })

@@ -9,7 +9,7 @@ use embedded_hal::digital::OutputPin;
 use super::Device;
 use super::rest::Rest;
 use crate::{
-    Alarm, Calibration, Classifier, Entropy, Features, Gives, Kind, Meter, Output, Scratch, Slot, log,
+    Alarm, Calibration, Classifier, Entropy, Features, Gives, Kind, Meter, Output, Scratch, Slot, Watch, log,
 };
 
 /// What there is to say of a request's scores.
@@ -21,7 +21,7 @@ struct Found<'p> {
     set: Option<ClassSet>,
 }
 
-impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
+impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, P, M, E, W> {
     /// The reply to a request for a prediction; sets the alarm.
     pub(super) fn predict(&mut self, id: u32, request: &RequestBody) -> Result<Reply, P::Error> {
         let word = match request.word() {
@@ -31,14 +31,18 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'_, C, P, M, E> {
             None if self.slot.is_randomized() => self.entropy.word(),
             None => None,
         };
-        let Self { classifier, slot, alarm, scratch, space, .. } = self;
+        let Self { classifier, slot, alarm, watch, scratch, space, .. } = self;
         let found = slot.select(request.group()).and_then(|group| {
             let found = find(classifier, slot, request, word, group, (scratch, space))?;
             Ok((found, group))
         });
         match found {
-            Ok((Found { first: Calibration { class, score, outcome }, rest, verdict, set }, group)) => {
+            Ok((Found { first, rest, verdict, set }, group)) => {
+                let Calibration { class, score, outcome } = first;
                 let (alarm, action) = decide(slot, alarm, &outcome, verdict, set)?;
+                if let Some(artifact) = slot.artifact().filter(|_| !request.is_trial()) {
+                    watch.count(artifact, group, &first);
+                }
                 let top = Prediction { class, score, outcome, alarm, word, action };
                 log::prediction(&top);
                 let body = match request {

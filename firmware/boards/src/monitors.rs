@@ -1,0 +1,20 @@
+//! What counts predictions: monitors for every table that a calibrator of the classifier may have, or none in a build without
+//! them.
+
+use calib_firmware::Watch;
+
+/// The most bins of a table in which predictions are counted.
+#[cfg(feature = "monitors")]
+const BINS: usize = 15;
+
+/// The monitors, in memory that is theirs: 256 bytes for each output of the classifier, and 32 more.
+#[cfg(feature = "monitors")]
+pub(crate) fn take() -> impl Watch {
+    calib_firmware::Monitors::<BINS, { crate::classifier::OUTPUTS }>::new()
+}
+
+/// None.
+#[cfg(not(feature = "monitors"))]
+pub(crate) fn take() -> impl Watch {
+    calib_firmware::NoMonitors
+}

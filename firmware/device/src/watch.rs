@@ -1,0 +1,58 @@
+//! Whether a device counts what it predicts.
+
+use calib_core::Artifact;
+use calib_core::wire::{CountersRefusal, Refusal, ReplyBody, RequestBody};
+
+use crate::Calibration;
+
+/// Counts predictions and their outcomes, or does not: [`Monitors`](crate::Monitors), or [`NoMonitors`] where every byte of memory
+/// counts.
+pub trait Watch {
+    /// Goes on for this calibrator, or begins anew if it is another one than before; `None` if there is none.
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>);
+
+    /// Counts a prediction by the calibrator that was begun with. `group` is the one whose tables were used.
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration);
+
+    /// Answers a request about counters, given the calibrator that was begun with. A device that takes no outcomes does not come here
+    /// with a request that [changes](RequestBody::changes_counters) some.
+    fn answer(
+        &mut self,
+        artifact: Option<&Artifact<'_>>,
+        request: &RequestBody,
+        takes_outcomes: bool,
+    ) -> ReplyBody;
+}
+
+impl<W: Watch> Watch for &mut W {
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
+        (**self).begin(artifact);
+    }
+
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+        (**self).count(artifact, group, prediction);
+    }
+
+    fn answer(
+        &mut self,
+        artifact: Option<&Artifact<'_>>,
+        request: &RequestBody,
+        takes_outcomes: bool,
+    ) -> ReplyBody {
+        (**self).answer(artifact, request, takes_outcomes)
+    }
+}
+
+/// For devices that count nothing: what is asked of counters they refuse.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoMonitors;
+
+impl Watch for NoMonitors {
+    fn begin(&mut self, _: Option<&Artifact<'_>>) {}
+
+    fn count(&mut self, _: &Artifact<'_>, _: Option<u8>, _: &Calibration) {}
+
+    fn answer(&mut self, _: Option<&Artifact<'_>>, _: &RequestBody, _: bool) -> ReplyBody {
+        ReplyBody::Refused(Refusal::Counters(CountersRefusal::NotBuilt))
+    }
+}
