@@ -90,6 +90,17 @@ pub(crate) enum Error {
     /// A device did not do as it was asked.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A device was not told an outcome, nor what stands behind it.
+    #[cfg(feature = "serial")]
+    #[error("{at}: {cause}; the {before} outcomes before this one are told")]
+    Outcome {
+        /// Where it stands.
+        at: Box<Place>,
+        /// How many were told before it.
+        before: usize,
+        /// Why not.
+        cause: DeviceError,
+    },
     /// A chip's flash was not read or written.
     #[error(transparent)]
     Flash(#[from] FlashError),
@@ -176,6 +187,8 @@ impl Error {
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
             Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,
+            #[cfg(feature = "serial")]
+            Self::Outcome { .. } => 5,
         }
     }
 }

@@ -4,6 +4,7 @@ mod boards;
 mod cases;
 mod class_codes;
 mod codes;
+mod counting;
 mod decisions;
 mod device;
 mod device_cost;

@@ -15,6 +15,8 @@ mod fleet;
 mod inspect;
 mod keys;
 #[cfg(feature = "serial")]
+mod label;
+#[cfg(feature = "serial")]
 mod monitor;
 mod plan;
 mod plot;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Flash(flash::Flash),
     #[cfg(feature = "serial")]
     Monitor(monitor::Monitor),
+    #[cfg(feature = "serial")]
+    Label(label::Label),
     Fleet(fleet::FleetCommand),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
@@ -96,6 +100,8 @@ impl Command {
             Self::Flash(flash) => flash.run(quiet),
             #[cfg(feature = "serial")]
             Self::Monitor(monitor) => monitor.run(quiet),
+            #[cfg(feature = "serial")]
+            Self::Label(label) => label.run(quiet),
             Self::Fleet(fleet) => fleet.run(),
             Self::Keygen(keygen) => keygen.run(quiet),
             Self::Sign(sign) => sign.run(quiet),

@@ -4,20 +4,20 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use calib_core::wire::{Prediction, RawScore, Reply, ReplyBody};
+use calib_core::wire::{CountersRefusal, Prediction, RawScore, Refusal, Reply, ReplyBody, RequestBody};
 use calib_core::{BinFlags, Outcome, Uncalibrated};
 #[cfg(feature = "probe")]
 use calib_host::device::probe::{Chip, log_addr};
-use calib_host::device::serial::{DeviceError, LogLine, LogTable, open_port};
+use calib_host::device::serial::{DeviceError, Link, LogLine, LogTable, Patience, open_port};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::cli::options::SerialLine;
+use crate::cli::options::{SerialLine, parse_seconds};
 use crate::cli::out::{escaped, stderr, stdout};
-use crate::cli::show::{device_json, slots_json};
+use crate::cli::show::{counter_words, counters_json, device_json, slots_json};
 
 /// How long a look at the log waits for bytes.
 const LOG_PAUSE: Duration = Duration::from_millis(50);
@@ -25,6 +25,8 @@ const LOG_PAUSE: Duration = Duration::from_millis(50);
 /// Show what a device sends and logs, a line each.
 ///
 /// Until it is interrupted.
+///
+/// With --watch the device is also asked what its monitors say: whether predictions and outcomes are still like the calibration.
 ///
 /// Results go to standard output. With --elf the device's log is decoded and shown, too: in JSON lines on standard output,
 /// beside CSV on standard error.
@@ -38,6 +40,9 @@ pub(crate) struct Monitor {
     /// End after so many lines on standard output.
     #[arg(long, value_name = "N")]
     lines: Option<u64>,
+    /// Ask so often, in seconds, what the device's monitors say: of each table in turn, on standard error beside CSV.
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    watch: Option<f64>,
     /// The device's program, an ELF file, to decode its log with.
     #[arg(long, value_name = "ELF")]
     elf: Option<PathBuf>,
@@ -109,7 +114,12 @@ impl Monitor {
                     say(&format!("{count} damaged lines of the log so far"));
                     continue;
                 }
-                (Event::Reply(reply), LineForm::Csv) => csv_lines(&reply),
+                (Event::Reply(reply), LineForm::Csv) => {
+                    if self.watch.is_some() {
+                        words_of_monitors(&reply.body).iter().for_each(|line| say(line));
+                    }
+                    csv_lines(&reply)
+                }
                 (Event::Reply(reply), LineForm::Json) => vec![json_line(&reply).to_string()],
                 (Event::Log(line), LineForm::Csv) => {
                     say(&log_text(&line));
@@ -133,11 +143,29 @@ impl Monitor {
     /// Watches the line for replies.
     fn watch_line(&self, events: Sender<Event>) -> Result<(), Error> {
         let mut link = self.line.link()?;
+        let mut questions = None;
+        if let Some(seconds) = self.watch {
+            let pause = Duration::from_secs_f64(seconds);
+            // A wait is over when the next question is due.
+            link = Link::new(link.into_line(), Patience { reply: pause, tries: 1 });
+            questions = Some(Questions::every(pause));
+        }
         thread::spawn(move || {
             let mut damaged = 0;
             loop {
+                if let Some(question) = questions.as_mut().and_then(Questions::next)
+                    && let Err(error) = link.send(&question)
+                {
+                    let _ = events.send(Event::Failed(error.into()));
+                    return;
+                }
                 let sent = match link.receive(None) {
-                    Ok(Some(reply)) => events.send(Event::Reply(Box::new(reply))),
+                    Ok(Some(reply)) => {
+                        if let Some(questions) = &mut questions {
+                            questions.hear(&reply.body);
+                        }
+                        events.send(Event::Reply(Box::new(reply)))
+                    }
                     Ok(None) => Ok(()),
                     Err(error) => {
                         let _ = events.send(Event::Failed(error.into()));
@@ -189,6 +217,44 @@ impl Monitor {
     }
 }
 
+/// What is asked of a device's monitors: the counters of its tables, one after the other.
+struct Questions {
+    pause: Duration,
+    due: Instant,
+    table: u16,
+}
+
+impl Questions {
+    fn every(pause: Duration) -> Self {
+        Self { pause, due: Instant::now(), table: 0 }
+    }
+
+    /// The next question, if it is time for one.
+    fn next(&mut self) -> Option<RequestBody> {
+        let now = Instant::now();
+        if now < self.due {
+            return None;
+        }
+        self.due = now + self.pause;
+        Some(RequestBody::Counters { table: self.table })
+    }
+
+    /// Goes on with the next table, as soon as one is answered; after the last, the first is next when it is time.
+    fn hear(&mut self, answer: &ReplyBody) {
+        let (table, tables) = match answer {
+            ReplyBody::Counters(counters) => (counters.table, counters.tables),
+            ReplyBody::Refused(Refusal::Counters(CountersRefusal::Table { tables })) => (self.table, *tables),
+            _ => return,
+        };
+        self.table = table.saturating_add(1);
+        if self.table < tables {
+            self.due = Instant::now();
+        } else {
+            self.table = 0;
+        }
+    }
+}
+
 /// Decodes a log as it is read, until that fails or nobody listens any more.
 fn watch(
     table: LogTable,
@@ -222,6 +288,20 @@ fn watch(
 
 fn now_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// What a device's monitors say, or why they do not; nothing of other replies.
+fn words_of_monitors(reply: &ReplyBody) -> Vec<String> {
+    match reply {
+        ReplyBody::Counters(counters) => counter_words(counters),
+        // The next table is asked for instead.
+        ReplyBody::Refused(Refusal::Counters(CountersRefusal::Table { .. })) => Vec::new(),
+        ReplyBody::Refused(Refusal::Counters(refusal)) => vec![format!("monitors    none: {refusal}")],
+        ReplyBody::Refused(Refusal::Unknown) => {
+            vec![format!("monitors    none: {}", DeviceError::UnknownRequest)]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// A line for each class of a prediction; none for what is no prediction.
@@ -271,6 +351,7 @@ fn json_line(reply: &Reply) -> Value {
         ReplyBody::TopK(ranked) => json!({"top_k": ranked}),
         ReplyBody::Status(status) => json!({"status": device_json(status)}),
         ReplyBody::Slots(slots) => json!({"slots": slots_json(slots)}),
+        ReplyBody::Counters(counters) => json!({"monitors": counters_json(counters)}),
         other => json!({"other": format!("{other:?}")}),
     };
     json!({"time_s": now_s(), "request": reply.id, "reply": body})

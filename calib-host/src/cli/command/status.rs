@@ -1,18 +1,21 @@
 //! `calib status`
 
-#[cfg(feature = "probe")]
+#[cfg(feature = "serial")]
+use std::io;
 use std::io::Write;
+#[cfg(feature = "serial")]
+use std::path::PathBuf;
 
 #[cfg(feature = "probe")]
 use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
 use calib_core::slot::{PassedOver, SlotFault};
 #[cfg(feature = "serial")]
-use calib_core::wire::{ReplyBody, RequestBody, Slots, Standing};
+use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody, Slots, Standing};
 #[cfg(feature = "probe")]
 use calib_host::device::probe::{FlashError, read_slots};
 #[cfg(feature = "serial")]
-use calib_host::device::serial::DeviceError;
+use calib_host::device::serial::{DeviceError, stored_counters};
 use clap::Args;
 #[cfg(feature = "probe")]
 use serde_json::Value;
@@ -23,17 +26,24 @@ use crate::cli::error::Error;
 use crate::cli::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::cli::options::ProbeOptions;
-#[cfg(feature = "probe")]
-use crate::cli::out::stdout;
-use crate::cli::out::{print_json, warn};
+#[cfg(feature = "serial")]
+use crate::cli::out::write_output;
+use crate::cli::out::{print_json, stdout, warn};
 #[cfg(feature = "probe")]
 use crate::cli::show::slot_json;
 #[cfg(feature = "serial")]
-use crate::cli::show::{device_json, print_device, print_protocol, slots_json, standing_json};
+use crate::cli::show::{
+    counter_warnings, counters_json, device_json, print_counters, print_device, print_protocol, slots_json,
+    standing_json,
+};
 
 /// Show what a device is and what its slots hold.
 ///
 /// Over its serial port, or through a debug probe.
+///
+/// Over the line it also tells what the device's monitors say, if its calibrator was fitted with --monitor: whether scores still come
+/// from where the calibration scores did, whether they have changed, and whether outcomes are as frequent as promised. An alarm is a
+/// warning.
 ///
 /// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
 /// use. Firmware of protocol version 1 does not say so: then a damaged slot is a warning on standard error.
@@ -46,6 +56,18 @@ pub(crate) struct Status {
     #[cfg(feature = "serial")]
     #[command(flatten)]
     line: LineOptions,
+    /// Write what the device counted to this file, for `calib fleet`: JSON.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "FILE", requires = "port")]
+    counters: Option<PathBuf>,
+    /// The name of the device in that file; that of the file if it is not given.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "NAME", requires = "counters")]
+    name: Option<String>,
+    /// Replace an existing output.
+    #[cfg(feature = "serial")]
+    #[arg(long, requires = "counters")]
+    force: bool,
     /// The chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
     #[cfg(feature = "probe")]
     #[arg(long, value_name = "NAME")]
@@ -66,7 +88,7 @@ impl Status {
             if self.chip.is_some() {
                 return Err(Error::Usage("give either --port or --chip".into()));
             }
-            return of_port(port, &self.line, self.json);
+            return self.of_port(port);
         }
         #[cfg(feature = "probe")]
         if let Some(chip) = &self.chip {
@@ -81,40 +103,77 @@ impl Status {
     }
 }
 
-/// Shows what a device is and what its slots hold.
 #[cfg(feature = "serial")]
-fn of_port(port: &str, options: &LineOptions, as_json: bool) -> Result<(), Error> {
-    let mut link = options.link(port)?;
-    let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
-        return Err(DeviceError::Protocol.into());
-    };
-    let slots = match link.ask(&RequestBody::Slots) {
-        Ok(ReplyBody::Slots(slots)) => Some(slots),
-        // Firmware with one slot refuses, which is no failure.
-        Err(DeviceError::Refused(_)) => None,
-        Ok(_) => return Err(DeviceError::Protocol.into()),
-        Err(error) => return Err(error.into()),
-    };
-    let version = link.protocol_version()?;
-    let standing = link.standing(version)?;
-    if as_json {
-        print_json(&json!({
-            "port": port,
-            "protocol": version,
-            "device": device_json(&status),
-            "slots": slots.as_ref().map(slots_json),
-            "standing": standing.as_ref().map(standing_json),
-        }))?;
-    } else {
-        print_device(port, &status, slots.as_ref())?;
-        print_protocol(version, standing.as_ref())?;
-    }
-    match (standing, slots) {
-        (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
-            Err(DeviceError::FellBack { slot, fault }.into())
+impl Status {
+    /// Shows what a device is, what its slots hold and what its monitors say.
+    fn of_port(&self, port: &str) -> Result<(), Error> {
+        let mut link = self.line.link(port)?;
+        let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
+            return Err(DeviceError::Protocol.into());
+        };
+        let slots = match link.ask(&RequestBody::Slots) {
+            Ok(ReplyBody::Slots(slots)) => Some(slots),
+            // Firmware with one slot refuses, which is no failure.
+            Err(DeviceError::Refused(_)) => None,
+            Ok(_) => return Err(DeviceError::Protocol.into()),
+            Err(error) => return Err(error.into()),
+        };
+        let version = link.protocol_version()?;
+        let standing = link.standing(version)?;
+        let counters = match link.counters(version) {
+            // A device that counts nothing is no failure, unless it is asked for what it counted.
+            Err(error @ (DeviceError::UnknownRequest | DeviceError::Counters(_)))
+                if self.counters.is_none() =>
+            {
+                Err(error.to_string())
+            }
+            counters => Ok(counters?),
+        };
+        if self.json {
+            let shown = |tables: &Vec<Option<Counters>>| {
+                tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>()
+            };
+            print_json(&json!({
+                "port": port,
+                "protocol": version,
+                "device": device_json(&status),
+                "slots": slots.as_ref().map(slots_json),
+                "standing": standing.as_ref().map(standing_json),
+                "monitors": counters.as_ref().ok().map(shown),
+                "not_monitored": counters.as_ref().err(),
+            }))?;
+        } else {
+            print_device(port, &status, slots.as_ref())?;
+            print_protocol(version, standing.as_ref())?;
+            match &counters {
+                Ok(tables) => print_counters(tables)?,
+                Err(why) => writeln!(stdout(), "monitors    none: {why}")?,
+            }
         }
-        (None, Some(slots)) => warn_of_damage(&slots),
-        _ => Ok(()),
+        if let Ok(tables) = &counters {
+            self.write_counters(tables)?;
+            warn(&counter_warnings(tables))?;
+        }
+        match (standing, slots) {
+            (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
+                Err(DeviceError::FellBack { slot, fault }.into())
+            }
+            (None, Some(slots)) => warn_of_damage(&slots),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what the device counted, if it is asked for.
+    fn write_counters(&self, tables: &[Option<Counters>]) -> Result<(), Error> {
+        let Some(path) = &self.counters else { return Ok(()) };
+        let of_file =
+            || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name = self.name.clone().unwrap_or_else(of_file);
+        let stored = stored_counters(&name, tables);
+        let stored = stored.ok_or(DeviceError::Counters(CountersRefusal::NotMonitored))?;
+        let mut text = serde_json::to_vec_pretty(&stored).map_err(io::Error::from)?;
+        text.push(b'\n');
+        write_output(path, self.force, &text)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 type Example = (&'static str, &'static str);
 
 /// The examples of every command, those that make files before those that take them. The first is the one that `-h` shows.
-const EXAMPLES: [(&str, &[Example]); 25] = [
+const EXAMPLES: [(&str, &[Example]); 26] = [
     (
         "fit",
         &[
@@ -201,16 +201,25 @@ const EXAMPLES: [(&str, &[Example]); 25] = [
         &[
             ("over the serial line", "calib status --port /dev/ttyACM0"),
             ("through a debug probe", "calib status --chip nRF52840_xxAA"),
+            ("what it counted, to a file", "calib status --port /dev/ttyACM0 --counters ward-3.json"),
         ],
     ),
     (
         "monitor",
         &[
             ("every reply as a line of JSON", "calib monitor --port /dev/ttyACM0 --format json"),
+            ("every minute what its monitors say", "calib monitor --port /dev/ttyACM0 --watch 60"),
             (
                 "ten lines, with the device's log",
                 "calib monitor --port /dev/ttyACM0 --lines 10 --elf app.elf",
             ),
+        ],
+    ),
+    (
+        "label",
+        &[
+            ("outcomes of predictions", "calib label outcomes.csv --port /dev/ttyACM0"),
+            ("let it count anew", "calib label --reset --port /dev/ttyACM0"),
         ],
     ),
     ("doctor", &[("what is missing on this computer", "calib doctor")]),

@@ -40,6 +40,7 @@ const GROUPS: [Group; 9] = [
             "label_column",
             "decide.actions",
             "counters",
+            "outcomes",
             "starter",
             "calibrator",
             "estimate_from",
@@ -188,11 +189,25 @@ const GROUPS: [Group; 9] = [
             "timeout",
             "tries",
             "no_verdict",
+            "made_by",
         ],
     },
     Group {
         heading: "Output",
-        usual: &["new", "output", "format", "svg", "csv", "lines", "force", "json", "help"],
+        usual: &[
+            "new",
+            "output",
+            "status.counters",
+            "reset",
+            "format",
+            "svg",
+            "csv",
+            "lines",
+            "watch",
+            "force",
+            "json",
+            "help",
+        ],
         more: &[
             "fit.force",
             "fit.json",
@@ -232,7 +247,10 @@ pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
     ("Judge", &["assess", "report", "plot"]),
     ("Choose", &["compare", "bins", "plan"]),
     ("Decide", &["threshold", "sets", "decide", "adjust"]),
-    ("Deploy", &["export", "flash", "push", "status", "monitor", "fleet", "keygen", "sign", "verify"]),
+    (
+        "Deploy",
+        &["export", "flash", "push", "status", "monitor", "label", "fleet", "keygen", "sign", "verify"],
+    ),
     ("Find out", &["help", "methods", "doctor", "completions", "man"]),
 ];
 

@@ -47,7 +47,7 @@ impl LineOptions {
     }
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.01..=3600.0).contains(&seconds) => Ok(seconds),
         _ => Err("give seconds between 0.01 and 3600".into()),

@@ -34,7 +34,7 @@ pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::{CodeOptions, EncodingOptions};
 pub(crate) use contenders::{Contenders, MethodChoice};
 #[cfg(feature = "serial")]
-pub(crate) use line::{LineOptions, SerialLine};
+pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
 pub(crate) use method::MethodOptions;
 pub(crate) use parse::{count, parse_alpha, parse_classifier, parse_number, parse_share};
 pub(crate) use planned_thresholds::PlannedThresholds;

@@ -5,6 +5,8 @@ mod artifact;
 mod assessment;
 mod clinical;
 mod comparison;
+#[cfg(feature = "serial")]
+mod counters;
 mod decided;
 #[cfg(feature = "serial")]
 mod device;
@@ -29,6 +31,8 @@ pub(crate) use assessment::{
 };
 pub(crate) use clinical::clinical;
 pub(crate) use comparison::comparison;
+#[cfg(feature = "serial")]
+pub(crate) use counters::{counter_warnings, counter_words, counters_json, print_counters};
 pub(crate) use decided::{Decided, print};
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use calib_core::Identity;
 use calib_core::artifact::KeyId;
 use calib_core::slot::SlotFault;
-use calib_core::wire::{Refusal, UpdateRefusal};
+use calib_core::wire::{CountersRefusal, Refusal, UpdateRefusal};
 
 /// Why a device did not do as it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +92,9 @@ pub enum DeviceError {
     /// It cannot do what it was asked, for a reason that has nothing to do with updates.
     #[error("the device refuses: {0:?}")]
     RefusedOtherwise(Refusal),
+    /// Its monitors do not answer, or do not count what they were told.
+    #[error("the device refuses: {0}")]
+    Counters(CountersRefusal),
     /// It takes only artefacts that are signed, and this one is not, or with another key.
     #[error("the device takes only calibrators signed with key {device}, this one is {}", signed_with(*artifact))]
     Key {

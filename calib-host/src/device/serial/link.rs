@@ -104,22 +104,15 @@ impl<T: Transport> Link<T> {
 
     /// Asks, again if there is no reply in time, and returns the reply.
     ///
-    /// A request that changes something changes nothing more when it is asked again.
+    /// A request that changes something changes nothing more when it is asked again, but for one: a prediction that a device counts is
+    /// one more each time.
     ///
     /// # Errors
     ///
     /// If the line fails, the device stays silent, or it refuses.
     pub fn ask(&mut self, body: &RequestBody) -> Result<ReplyBody, DeviceError> {
-        let mut buf = [0; MAX_FRAME];
         for _ in 0..self.patience.tries {
-            let id = self.next_id;
-            self.next_id = id.wrapping_add(1);
-            // A zero first ends whatever half a frame the device has.
-            self.line.write_all(&[0])?;
-            let request = Request { id, body: body.clone() };
-            let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
-            self.line.write_all(frame)?;
-            self.line.flush()?;
+            let id = self.send(body)?;
             match self.receive(Some(id))?.map(|reply| reply.body) {
                 Some(ReplyBody::Refused(refusal)) => return Err(refused(refusal)),
                 Some(body) => return Ok(body),
@@ -128,6 +121,24 @@ impl<T: Transport> Link<T> {
         }
         let Patience { reply: patience, tries } = self.patience;
         Err(DeviceError::Silent { patience, tries, damaged: self.damaged })
+    }
+
+    /// Asks, and returns the number of the request without waiting for the reply.
+    ///
+    /// # Errors
+    ///
+    /// If the line fails.
+    pub fn send(&mut self, body: &RequestBody) -> Result<u32, DeviceError> {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        // A zero first ends whatever half a frame the device has.
+        self.line.write_all(&[0])?;
+        let request = Request { id, body: body.clone() };
+        let mut buf = [0; MAX_FRAME];
+        let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
+        self.line.write_all(frame)?;
+        self.line.flush()?;
+        Ok(id)
     }
 
     /// Asks a device, which answered something before, for the version of the protocol; `None` if it does not say: then it is
@@ -211,6 +222,7 @@ fn refused(refusal: Refusal) -> DeviceError {
         Refusal::Update(refusal) => DeviceError::Refused(refusal),
         Refusal::Unknown => DeviceError::UnknownRequest,
         Refusal::SwitchedOff => DeviceError::SwitchedOff,
+        Refusal::Counters(refusal) => DeviceError::Counters(refusal),
         refusal => DeviceError::RefusedOtherwise(refusal),
     }
 }

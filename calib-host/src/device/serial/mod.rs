@@ -2,6 +2,7 @@
 //!
 //! What is asked and answered works over any [`Transport`]; ports and logs come with the feature `serial`.
 
+mod counters;
 mod error;
 #[cfg(test)]
 mod fake;
@@ -10,6 +11,7 @@ mod link;
 mod log;
 mod push;
 
+pub use counters::stored_counters;
 pub use error::DeviceError;
 #[cfg(feature = "serial")]
 pub use link::open_port;

@@ -1,0 +1,191 @@
+//! What a device's monitors say.
+
+use std::io::{self, Write};
+
+use calib_core::monitor::LogEvidence;
+use calib_core::wire::{Counters, Kept, Raised, Watched};
+use serde_json::{Value, json};
+
+use crate::cli::out::stdout;
+
+/// The alarms of all tables.
+pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for counters in tables.iter().flatten() {
+        let of = of_table(counters);
+        let mut warn = |watched: Option<Watched>, what: &str, unit: &str| {
+            if let Some(raised) = watched.and_then(|watched| watched.raised) {
+                warnings.push(format!("{of}{what}: alarm {}", since(raised, unit)));
+            }
+        };
+        warn(
+            Some(counters.shift),
+            "the scores do not come from where the calibration scores did",
+            "prediction",
+        );
+        warn(Some(counters.change), "the scores have changed", "prediction");
+        warn(counters.promise, "outcomes are not as frequent as was promised", "outcome");
+    }
+    warnings
+}
+
+/// Returns what the monitors of a table say, a line each.
+pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
+    let predictions: u64 = counters.predictions.iter().map(|&count| u64::from(count)).sum();
+    let labelled: u64 = counters.outcomes.iter().map(|known| u64::from(known.labelled)).sum();
+    let full = if counters.is_full { "; a counter is full, and nothing is counted any more" } else { "" };
+    let promise = match counters.promise {
+        Some(promise) => said(promise, "outcome"),
+        None => "not watched: nothing is promised that they could break".into(),
+    };
+    vec![
+        format!(
+            "monitors    {}{predictions} predictions, {labelled} with a known outcome{full}",
+            of_table(counters)
+        ),
+        format!("  scores    {}", said(counters.shift, "prediction")),
+        format!("  changes   {}", said(counters.change, "prediction")),
+        format!("  outcomes  {promise}"),
+    ]
+}
+
+/// Prints what the monitors of every table say.
+pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
+    let mut out = stdout();
+    for line in tables.iter().flatten().flat_map(counter_words) {
+        writeln!(out, "{line}")?;
+    }
+    // It is the same of all.
+    let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
+    let kept = match counters.kept {
+        Kept::No => "in memory alone: counting begins anew when the device is switched on".into(),
+        Kept::But(0) => "all in flash".into(),
+        Kept::But(lost) => format!("in flash but for the last {lost} predictions and outcomes"),
+        Kept::Failed => "in memory alone: the flash failed when they were to be saved".into(),
+        _ => "as a later version of calib knows".into(),
+    };
+    writeln!(out, "counters    {kept}")?;
+    if !counters.takes_outcomes {
+        writeln!(out, "counters    are neither told outcomes nor set back over this line")?;
+    }
+    Ok(())
+}
+
+/// What the monitors of a table say, as JSON.
+pub(crate) fn counters_json(counters: &Counters) -> Value {
+    json!({
+        "calibrator": counters.calibrator.to_string(),
+        "table": counters.table,
+        "predictions": counters.predictions.as_slice(),
+        "labelled": counters.outcomes.iter().map(|known| known.labelled).collect::<Vec<_>>(),
+        "positives": counters.outcomes.iter().map(|known| known.positives).collect::<Vec<_>>(),
+        "shift": watched_json(counters.shift),
+        "change": watched_json(counters.change),
+        "promise": counters.promise.map(watched_json),
+        "full": counters.is_full,
+        "survive_restart": matches!(counters.kept, Kept::But(_)),
+        "not_yet_saved": match counters.kept {
+            Kept::But(lost) => Some(lost),
+            _ => None,
+        },
+        "takes_outcomes": counters.takes_outcomes,
+    })
+}
+
+fn watched_json(watched: Watched) -> Value {
+    let (at, is_exact) = match watched.raised {
+        Some(Raised::At(at)) => (Some(at), true),
+        Some(Raised::By(at)) => (Some(at), false),
+        None => (None, true),
+    };
+    json!({
+        "standing": standing(watched),
+        "log_evidence": log(watched.evidence),
+        "alarm_at_odds": watched.alarm.odds(),
+        "raised_at": at,
+        "raised_at_is_exact": is_exact,
+    })
+}
+
+/// Which table it is, if there are several.
+fn of_table(counters: &Counters) -> String {
+    match counters.tables {
+        1 => String::new(),
+        _ => format!("table {}: ", counters.table),
+    }
+}
+
+/// An alarm stays one when the evidence falls again.
+fn standing(watched: Watched) -> &'static str {
+    match watched.raised {
+        Some(_) => "alarm",
+        None if watched.evidence > LogEvidence::NONE => "evidence",
+        None => "quiet",
+    }
+}
+
+fn said(watched: Watched, unit: &str) -> String {
+    let evidence = odds(watched.evidence);
+    let of = match (watched.raised, standing(watched)) {
+        (Some(raised), _) => format!("alarm {}, evidence {evidence}", since(raised, unit)),
+        (None, "evidence") => format!("evidence {evidence}"),
+        (None, standing) => standing.into(),
+    };
+    format!("{of} (an alarm takes 1 : {})", watched.alarm.odds())
+}
+
+fn since(raised: Raised, unit: &str) -> String {
+    match raised {
+        Raised::At(at) => format!("since {unit} {at}"),
+        Raised::By(at) => format!("since {unit} {at} or before"),
+    }
+}
+
+fn log(evidence: LogEvidence) -> f64 {
+    evidence.units() as f64 / LogEvidence::UNITS as f64
+}
+
+/// Evidence as odds for the calibrator.
+fn odds(evidence: LogEvidence) -> String {
+    match log(evidence).exp() {
+        odds if odds < 1e6 => format!("1 : {odds:.1}"),
+        // The logarithm is finite where its exponential is not.
+        _ => format!("1 : 10^{:.1}", log(evidence) / std::f64::consts::LN_10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_is_told_as_what_it_amounts_to() {
+        let watched = |log: f64, raised| Watched {
+            evidence: LogEvidence::from_units((log * LogEvidence::UNITS as f64) as i64),
+            alarm: LogEvidence::of_one_in(20),
+            raised,
+        };
+        for (log, raised, expected) in [
+            (-3.0, None, "quiet (an alarm takes 1 : 20)"),
+            (0.0, None, "quiet (an alarm takes 1 : 20)"),
+            (2.0, None, "evidence 1 : 7.4 (an alarm takes 1 : 20)"),
+            (
+                5.0,
+                Some(Raised::At(192)),
+                "alarm since prediction 192, evidence 1 : 148.4 (an alarm takes 1 : 20)",
+            ),
+            (
+                -1.0,
+                Some(Raised::By(7)),
+                "alarm since prediction 7 or before, evidence 1 : 0.4 (an alarm takes 1 : 20)",
+            ),
+            (
+                1000.0,
+                Some(Raised::At(9)),
+                "alarm since prediction 9, evidence 1 : 10^434.3 (an alarm takes 1 : 20)",
+            ),
+        ] {
+            assert_eq!(said(watched(log, raised), "prediction"), expected);
+        }
+    }
+}

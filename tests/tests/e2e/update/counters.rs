@@ -1,0 +1,215 @@
+//! The command and what a device counts: asked, stored, told outcomes, and set back.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use calib_core::wire::{ReplyBody, RequestBody, Values};
+use calib_host::artifact::Monitoring;
+use calib_host::{
+    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
+};
+use calib_tests::{Board, TtyDevice, calib};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::setting::{ID, owner, patience, signed, virt};
+
+/// A calibrator of four bins with monitors.
+fn monitored() -> StoredArtifact {
+    let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
+    let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
+    let data = BinaryData::new(scores, labels).unwrap().on_device();
+    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+    let monitors = Some(Monitoring::default());
+    let options =
+        ArtifactOptions { classifier: Some(ID), counter: 4, monitors, ..ArtifactOptions::default() };
+    StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
+}
+
+/// A folder with `cal.bin`, and a device that is on.
+fn setting(elf: &Path, artifact: &StoredArtifact) -> (TempDir, TtyDevice) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cal.bin"), artifact.as_bytes()).unwrap();
+    let mut device = TtyDevice::new(Board::Virt, elf).unwrap();
+    device.switch_on().unwrap();
+    device.slots().unwrap();
+    (folder, device)
+}
+
+/// Runs `calib` on a device.
+fn run(folder: &Path, args: &[&str], device: &TtyDevice) -> Output {
+    let line = ["--port", device.port().unwrap(), "--timeout", "2", "--tries", "15"];
+    Command::new(calib()).current_dir(folder).args(args).args(line).output().unwrap()
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", words(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Lets the device predict: its classifier gives the sigmoid of what is sent.
+fn predict(device: &TtyDevice, logits: &[f32]) {
+    let mut link = device.link(patience()).unwrap();
+    for &logit in logits {
+        let features: Values = [logit, 0.0].into_iter().collect();
+        let reply = link.ask(&RequestBody::Classify(features)).unwrap();
+        assert!(matches!(reply, ReplyBody::Prediction(_)), "{reply:?}");
+    }
+}
+
+#[test]
+fn counters_are_shown_stored_and_told_outcomes() {
+    let artifact = monitored();
+    let (folder, device) = setting(virt(), &artifact);
+    let run = |args: &[&str]| run(folder.path(), args, &device);
+    let none = json(&run(&["status", "--json"]));
+    assert_eq!(none["monitors"], Value::Null);
+    assert!(none["not_monitored"].as_str().unwrap().contains("no calibrator with monitors"), "{none}");
+    let refused = run(&["status", "--counters", "ward-3.json"]);
+    assert_eq!(refused.status.code(), Some(5));
+    assert!(words(&refused).contains("--monitor"), "{}", words(&refused));
+
+    json(&run(&["push", "cal.bin", "--json"]));
+    let quiet = String::from_utf8(run(&["status"]).stdout).unwrap();
+    assert!(quiet.contains("monitors    0 predictions, 0 with a known outcome"), "{quiet}");
+    assert!(quiet.contains("  scores    quiet (an alarm takes 1 : 20)"), "{quiet}");
+    assert!(quiet.contains("counters    in memory alone"), "{quiet}");
+
+    // All in the highest bin.
+    predict(&device, &[2.0; 20]);
+    let status = run(&["status", "--json", "--counters", "ward-3.json"]);
+    assert!(
+        words(&status)
+            .contains("do not come from where the calibration scores did: alarm since prediction 16")
+    );
+    let table = json(&status)["monitors"][0].clone();
+    assert_eq!(table["predictions"], serde_json::json!([0, 0, 0, 20]));
+    assert_eq!(
+        (table["shift"]["standing"].as_str(), table["shift"]["raised_at"].as_u64()),
+        (Some("alarm"), Some(16))
+    );
+    assert_eq!(
+        (table["promise"]["standing"].as_str(), table["takes_outcomes"].as_bool()),
+        (Some("quiet"), Some(true))
+    );
+    let shown = String::from_utf8(run(&["status"]).stdout).unwrap();
+    assert!(shown.contains("  scores    alarm since prediction 16, evidence 1 : "), "{shown}");
+    let again = run(&["status", "--counters", "ward-3.json"]);
+    assert_eq!(again.status.code(), Some(4), "it is there already: {}", words(&again));
+
+    outcomes(folder.path(), &run);
+    fleet_agrees(folder.path(), &run);
+}
+
+/// Tells outcomes, of which more happen than predictions allow.
+fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
+    let table = |rows: usize, label: u8| {
+        let rows: String = (0..rows).map(|_| format!("1,3,{label}\n")).collect();
+        fs::write(folder.join("outcomes.csv"), format!("class,bin,label\n{rows}")).unwrap();
+    };
+    table(9, 0);
+    let told = json(&run(&["label", "outcomes.csv", "--json"]));
+    assert_eq!((told["told"].as_u64(), &told["monitors"][0]["labelled"][3]), (Some(9), &9.into()));
+    assert_eq!(told["monitors"][0]["promise"]["standing"], "alarm");
+    table(12, 1);
+    let refused = run(&["label", "outcomes.csv"]);
+    let said = words(&refused);
+    assert_eq!(refused.status.code(), Some(5), "{said}");
+    assert!(
+        said.contains("outcomes.csv, line 13") && said.contains("the 11 outcomes before this one are told"),
+        "{said}"
+    );
+    assert!(said.contains("as many outcomes as it counted predictions"), "{said}");
+    let of_another = run(&["label", "outcomes.csv", "--made-by", "00112233445566ff"]);
+    assert!(words(&of_another).contains("is in force there"), "{}", words(&of_another));
+    fs::write(folder.join("outcomes.csv"), "class,bin,label\n1,9,0\n").unwrap();
+    assert!(words(&run(&["label", "outcomes.csv"])).contains("no such bin"));
+    fs::write(folder.join("outcomes.csv"), "class,bin,label\n1,-2,0\n").unwrap();
+    let wrong = run(&["label", "outcomes.csv"]);
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(
+        words(&wrong).contains("line 2, column bin") && words(&wrong).contains("-2"),
+        "{}",
+        words(&wrong)
+    );
+}
+
+/// What a fleet of this one device says is what the device says.
+fn fleet_agrees(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
+    let status =
+        json(&run(&["status", "--json", "--counters", "ward-3.json", "--force", "--name", "ward 3"]));
+    let fleet = ["fleet", "cal.bin", "ward-3.json", "--json"];
+    let fleet = json(&Command::new(calib()).current_dir(folder).args(fleet).output().unwrap());
+    assert_eq!(fleet["tables"][0]["devices"][0]["device"], "ward 3");
+    for monitor in ["shift", "promise"] {
+        let [device, exact] = [&status["monitors"], &fleet["tables"]]
+            .map(|tables| tables[0][monitor]["log_evidence"].as_f64().unwrap());
+        assert!(device <= exact && exact - device < 1e-3, "{monitor}: {device} {exact}");
+    }
+    let reset = json(&run(&["label", "--reset", "--json"]));
+    assert_eq!(reset["monitors"][0]["predictions"], serde_json::json!([0, 0, 0, 0]));
+    assert_eq!(reset["monitors"][0]["shift"]["standing"], "quiet");
+}
+
+#[test]
+fn counters_begin_anew_with_another_calibrator_and_after_a_restart() {
+    let artifact = monitored();
+    let (folder, mut device) = setting(virt(), &artifact);
+    let total = |device: &TtyDevice| {
+        let status = json(&run(folder.path(), &["status", "--json"], device));
+        let counts = status["monitors"][0]["predictions"].as_array().unwrap().clone();
+        counts.iter().map(|count| count.as_u64().unwrap()).sum::<u64>()
+    };
+    json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
+    predict(&device, &[0.0, 1.0, -1.0]);
+    assert_eq!(total(&device), 3);
+    // The same calibrator once more is no other.
+    json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
+    assert_eq!(total(&device), 3);
+    device.switch_off();
+    device.switch_on().unwrap();
+    device.slots().unwrap();
+    assert_eq!(total(&device), 0);
+}
+
+#[test]
+fn monitor_asks_for_the_counters() {
+    let artifact = monitored();
+    let (folder, device) = setting(virt(), &artifact);
+    json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
+    predict(&device, &[0.0; 5]);
+    let watched =
+        run(folder.path(), &["monitor", "--watch", "0.2", "--format", "json", "--lines", "2"], &device);
+    let lines = String::from_utf8(watched.stdout).unwrap();
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["reply"]["monitors"]["predictions"], serde_json::json!([0, 0, 5, 0]), "{line}");
+    }
+    assert_eq!(lines.lines().count(), 2);
+}
+
+#[test]
+fn a_device_with_a_key_counts_and_takes_no_outcomes() {
+    let artifact = monitored();
+    let (folder, device) = setting(&signed(Board::Virt), &artifact);
+    let signed = owner().sign(&artifact).unwrap();
+    fs::write(folder.path().join("cal.bin"), signed).unwrap();
+    json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
+    predict(&device, &[2.0; 3]);
+    fs::write(folder.path().join("outcomes.csv"), "class,bin,label\n1,3,0\n").unwrap();
+    for args in [&["label", "outcomes.csv"][..], &["label", "--reset"]] {
+        let refused = run(folder.path(), args, &device);
+        assert_eq!(refused.status.code(), Some(5));
+        assert!(words(&refused).contains("switched off"), "{}", words(&refused));
+    }
+    let status = json(&run(folder.path(), &["status", "--json"], &device));
+    assert_eq!(status["monitors"][0]["predictions"], serde_json::json!([0, 0, 0, 3]));
+    assert_eq!(status["monitors"][0]["takes_outcomes"], false);
+    let shown = String::from_utf8(run(folder.path(), &["status"], &device).stdout).unwrap();
+    assert!(shown.contains("are neither told outcomes nor set back over this line"), "{shown}");
+}
