@@ -31,6 +31,7 @@
 //! | [`artifact`] | what the host writes and the device reads |
 //! | [`calibrator`] | calibrators, ready for use |
 //! | [`slot`] | two slots in flash, replaced without a gap |
+//! | [`journal`] | counters that survive a restart |
 //! | [`wire`] | the device protocol |
 //!
 //! # What this crate does not do
@@ -57,6 +58,7 @@ compile_error!(
 pub mod artifact;
 pub mod calibrator;
 pub mod decision;
+pub mod journal;
 pub mod monitor;
 pub mod outcome;
 pub mod score;

@@ -6,8 +6,19 @@
 use calib_layers::Sources;
 
 /// A room may import those to its left only.
-const ROOMS: [&str; 10] =
-    ["score", "outcome", "table", "vector", "decision", "monitor", "artifact", "calibrator", "slot", "wire"];
+const ROOMS: [&str; 11] = [
+    "score",
+    "outcome",
+    "table",
+    "vector",
+    "decision",
+    "monitor",
+    "artifact",
+    "calibrator",
+    "slot",
+    "journal",
+    "wire",
+];
 
 #[test]
 fn rooms_import_to_the_left_and_files_not_in_circles() {

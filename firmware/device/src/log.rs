@@ -68,3 +68,8 @@ pub(crate) fn dropped(error: FrameError) {
 pub(crate) fn alarm(monitor: &str, table: usize, at: u32) {
     log!(warn, "monitor of {=str}: alarm of table {} at {}", monitor, table, at);
 }
+
+/// Counters are in memory alone.
+pub(crate) fn not_saved() {
+    log!(warn, "counters were not saved: the flash failed");
+}

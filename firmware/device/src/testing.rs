@@ -313,11 +313,20 @@ fn write_with(
 
 /// An artefact of this header and what `fill` writes behind it.
 pub(crate) fn write_by(header: &Header<'_>, fill: impl FnOnce(&mut ArtifactWriter<'_>)) -> Aligned {
+    write_named(header, Identity([1; 8]), fill)
+}
+
+/// The same with this identity.
+pub(crate) fn write_named(
+    header: &Header<'_>,
+    identity: Identity,
+    fill: impl FnOnce(&mut ArtifactWriter<'_>),
+) -> Aligned {
     let mut words = std::vec![0; 256];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
     writer.header(header).unwrap();
     fill(&mut writer);
-    let len_bytes = writer.finish(|_| Identity([1; 8])).unwrap().len();
+    let len_bytes = writer.finish(|_| identity).unwrap().len();
     words.truncate(len_bytes / 4);
     Aligned(words)
 }

@@ -1,6 +1,8 @@
 //! Power cuts, half-erased flash and forgeries against calib-core's slot store.
 
 mod artifacts;
+mod chip;
+mod counters;
 mod cuts;
 mod flash;
 mod forgeries;
@@ -14,6 +16,7 @@ mod scale;
 mod sequences;
 mod worn;
 
+pub use counters::{CounterReport, counters};
 pub use cuts::{CutReport, cuts};
 pub use flash::{Cut, Flash, FlashFault};
 pub use forgeries::{ForgeryReport, forgeries};

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use calib_faults::{Scale, cuts, forgeries, half_erased, pairs, sequences, worn};
+use calib_faults::{Scale, counters, cuts, forgeries, half_erased, pairs, sequences, worn};
 
 fn main() -> ExitCode {
     let scale = match std::env::args().nth(1).as_deref() {
@@ -22,9 +22,16 @@ fn main() -> ExitCode {
     println!("power cuts in all: {}", cuts.total() + 2 * pairs.pairs + sequences.cuts);
     let half_erased = part(|| half_erased(scale), |report| &report.violations);
     let worn = part(|| worn(scale), |report| &report.violations);
+    let counters = part(|| counters(scale), |report| &report.violations);
     let forgeries = part(|| forgeries(scale), |report| &report.accepted);
-    let violations =
-        [cuts.violations, pairs.violations, sequences.violations, half_erased.violations, worn.violations];
+    let violations = [
+        cuts.violations,
+        pairs.violations,
+        sequences.violations,
+        half_erased.violations,
+        worn.violations,
+        counters.violations,
+    ];
     if violations.concat().is_empty() && forgeries.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -4,6 +4,7 @@ use calib_core::slot::{InstallError, Receipt};
 use calib_core::{Anybody, ArtifactBuffer, Identity, SlotLayout, SlotStore};
 
 use crate::artifacts::{Aligned, admission};
+use crate::chip::{OnChip, on_chip};
 use crate::flash::{Chip, Flash, FlashFault};
 use crate::geometry::Geometry;
 
@@ -154,44 +155,20 @@ pub(crate) fn which((bytes, identity): &Loaded, known: &[&Aligned]) -> Result<us
 
 /// A store over the chip that the flash's geometry asks for, and what is in force.
 fn open(flash: Flash, layout: SlotLayout) -> (Box<dyn Store>, Option<Loaded>) {
-    let Geometry { write, sector, .. } = flash.geometry();
-    macro_rules! of_unit {
-        ($write:literal) => {
-            match sector {
-                512 => opened::<$write, 512>(flash, layout),
-                4096 => opened::<$write, 4096>(flash, layout),
-                #[cfg(feature = "every-geometry")]
-                1024 => opened::<$write, 1024>(flash, layout),
-                #[cfg(feature = "every-geometry")]
-                16_384 => opened::<$write, 16_384>(flash, layout),
-                #[cfg(feature = "every-geometry")]
-                131_072 => opened::<$write, 131_072>(flash, layout),
-                _ => panic!("no device here has sectors of {sector} bytes"),
-            }
-        };
-    }
-    match write {
-        1 => of_unit!(1),
-        32 => of_unit!(32),
-        #[cfg(feature = "every-geometry")]
-        2 => of_unit!(2),
-        #[cfg(feature = "every-geometry")]
-        4 => of_unit!(4),
-        #[cfg(feature = "every-geometry")]
-        8 => of_unit!(8),
-        #[cfg(feature = "every-geometry")]
-        16 => of_unit!(16),
-        _ => panic!("no device here has write units of {write} bytes"),
-    }
+    on_chip(flash, Open(layout))
 }
 
-fn opened<const WRITE: usize, const SECTOR: usize>(
-    flash: Flash,
-    layout: SlotLayout,
-) -> (Box<dyn Store>, Option<Loaded>) {
-    let mut buffer = ArtifactBuffer::<WORDS>::new();
-    let chip = Chip::<WRITE, SECTOR>(flash);
-    let (store, loaded) = SlotStore::open(chip, layout, admission(), &mut buffer).expect("the layout fits");
-    let loaded = loaded.ok().map(|admitted| (admitted.bytes().to_vec(), admitted.artifact().identity()));
-    (Box::new(store), loaded)
+/// Opens a store.
+struct Open(SlotLayout);
+
+impl OnChip for Open {
+    type Result = (Box<dyn Store>, Option<Loaded>);
+
+    fn on<const WRITE: usize, const SECTOR: usize>(self, chip: Chip<WRITE, SECTOR>) -> Self::Result {
+        let mut buffer = ArtifactBuffer::<WORDS>::new();
+        let (store, loaded) =
+            SlotStore::open(chip, self.0, admission(), &mut buffer).expect("the layout fits");
+        let loaded = loaded.ok().map(|admitted| (admitted.bytes().to_vec(), admitted.artifact().identity()));
+        (Box::new(store), loaded)
+    }
 }

@@ -1,6 +1,6 @@
 //! A sample of what `cargo xtask faults` runs.
 
-use calib_faults::{Geometry, Scale, cuts, forgeries, half_erased, pairs, sequences, worn};
+use calib_faults::{Geometry, Scale, counters, cuts, forgeries, half_erased, pairs, sequences, worn};
 
 #[test]
 fn a_power_cut_leaves_the_old_calibrator_or_the_new_one() {
@@ -47,4 +47,12 @@ fn whatever_is_pushed_and_cut_what_was_acknowledged_stays() {
     assert_eq!(report.violations, [""; 0]);
     assert!(report.cuts > 3000 && report.acknowledged > 2000 && report.again > 500, "{report}");
     assert!(report.blind > 500 && report.reloads > 20, "{report}");
+}
+
+#[test]
+fn a_device_never_goes_on_with_more_than_it_counted_nor_with_what_another_calibrator_did() {
+    let report = counters(Scale::Sample);
+    assert_eq!(report.violations, [""; 0]);
+    assert!(report.cuts.iter().all(|&cuts| cuts > 1000) && report.in_sequences > 1000, "{report}");
+    assert!(report.newest > 1000 && report.earlier > 1000 && report.anew > 100, "{report}");
 }

@@ -21,7 +21,7 @@ use crate::harness::{ID, Image};
 const BINS: usize = 12;
 /// Predictions like those of the calibration, and then of another population.
 const STREAM: [(usize, f32); 2] = [(400, 0.0), (200, 1.5)];
-const OUTCOMES: usize = 150;
+const OUTCOMES: usize = 350;
 
 /// A feature of a population.
 fn feature(random: &mut Xoshiro256PlusPlus, shift: f32) -> f32 {
@@ -129,7 +129,7 @@ fn counts_agree(board: Board) {
     let mut known = [0; BINS];
     for &x in stream.iter().take(OUTCOMES) {
         let bin = host.bin(image.model.score(&[x]).unwrap());
-        let is_positive = random.random::<f32>() < 0.2 + x / 15.0;
+        let is_positive = random.random::<f32>() < 0.05;
         let told = PredictionOutcome {
             calibrator: artifact.identity(),
             group: None,
@@ -168,8 +168,11 @@ fn surveyed(artifact: &Artifact<'_>, counters: &Counters) -> FleetTable {
 }
 
 #[test]
-fn every_core_counts_as_the_host_does() {
-    for board in Board::ALL {
-        counts_agree(board);
-    }
+fn a_core_with_a_floating_point_unit_counts_as_the_host_does() {
+    counts_agree(Board::Mps2An386);
+}
+
+#[test]
+fn every_other_core_does_so() {
+    Board::ALL.into_iter().filter(|&board| board != Board::Mps2An386).for_each(counts_agree);
 }

@@ -1,0 +1,242 @@
+//! Monitors whose counters survive a restart.
+
+use calib_core::Artifact;
+use calib_core::Identity;
+use calib_core::journal::{Journal, JournalLayout, JournalLayoutError};
+use calib_core::wire::{Kept, ReplyBody, RequestBody};
+use embedded_storage::nor_flash::NorFlash;
+
+use crate::{Calibration, Monitors, Watch, log};
+
+/// [`Monitors`] that save their counters in flash, in sectors of their own: whenever so many predictions and outcomes were counted, and
+/// whenever an alarm is raised. What was counted since is lost with the power, which delays an alarm and raises none.
+///
+/// A save writes all counters, 16 bytes a bin and 16 more for each table, and 28 more. With two sectors of 4 KiB, 15 bins of one table, a
+/// save every 64 predictions and 1000 predictions a day there are 16 saves a day, and each sector is erased once in 28 saves, or in two
+/// starts: of flash that is erased 10 000 times that is worn out after 48 years, or, with ten starts a day, after five.
+///
+/// Another calibrator begins anew, and erases what was counted before: 2 erases of each sector at most.
+#[derive(Debug)]
+pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
+    monitors: Monitors<BINS, TABLES>,
+    journal: Journal<F>,
+    every: u32,
+    has_failed: bool,
+}
+
+impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, TABLES> {
+    /// What tells apart counters of other numbers of bins and tables.
+    const SHAPE: u32 = (BINS as u32) << 16 | TABLES as u32;
+
+    /// Takes the flash, and saves in it after so many predictions and outcomes, at least 1.
+    ///
+    /// # Errors
+    ///
+    /// If the journal does not fit the flash, or all counters a sector.
+    pub fn open(flash: F, layout: JournalLayout, every: u32) -> Result<Self, JournalLayoutError> {
+        let journal = Journal::open(flash, layout, Monitors::<BINS, TABLES>::WORDS)?;
+        Ok(Self { monitors: Monitors::new(), journal, every: every.max(1), has_failed: false })
+    }
+
+    /// Gives the flash back.
+    pub fn free(self) -> F {
+        self.journal.free()
+    }
+
+    /// Saves if it is time.
+    fn save_if_due(&mut self) {
+        if let Some(calibrator) = self.monitors.of().filter(|_| self.monitors.is_due(self.every)) {
+            let saved = self.journal.save(calibrator, Self::SHAPE, self.monitors.words());
+            self.saved(saved.is_ok());
+        }
+    }
+
+    /// Lets nothing be left of what was counted before.
+    fn begin_anew(&mut self, calibrator: Identity) {
+        let saved = self.journal.begin_anew(calibrator, Self::SHAPE, self.monitors.words());
+        self.saved(saved.is_ok());
+    }
+
+    fn saved(&mut self, is_saved: bool) {
+        self.has_failed = !is_saved;
+        if is_saved {
+            self.monitors.set_saved();
+        } else {
+            log::not_saved();
+        }
+    }
+}
+
+impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors<F, BINS, TABLES> {
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
+        let before = self.monitors.of();
+        self.monitors.begin(artifact);
+        let Some(calibrator) = self.monitors.of().filter(|&now| before != Some(now)) else { return };
+        let monitors = &mut self.monitors;
+        let resumed = self.journal.load(calibrator, Self::SHAPE, |words| monitors.restore(words));
+        if resumed != Some(true) {
+            // What was read of a record that is not whole counts no more than another calibrator's.
+            self.monitors.clear();
+            self.begin_anew(calibrator);
+        }
+    }
+
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+        self.monitors.count(artifact, group, prediction);
+        self.save_if_due();
+    }
+
+    fn answer(
+        &mut self,
+        artifact: Option<&Artifact<'_>>,
+        request: &RequestBody,
+        takes_outcomes: bool,
+    ) -> ReplyBody {
+        let mut reply = self.monitors.answer(artifact, request, takes_outcomes);
+        if let ReplyBody::Counters(counters) = &mut reply {
+            match request {
+                RequestBody::ResetCounters { calibrator } => self.begin_anew(*calibrator),
+                _ => self.save_if_due(),
+            }
+            counters.kept = if self.has_failed { Kept::Failed } else { Kept::But(self.monitors.unsaved()) };
+        }
+        reply
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use calib_core::artifact::{MonitorParts, Reduction, Table, TableForm};
+    use calib_core::wire::{Counters, RawScore};
+    use calib_core::{BinFlags, Calibrated, Erased, Outcome, Score, StepTable};
+
+    use super::*;
+    use crate::testing::{Aligned, TestFlash, header, write_named};
+
+    const LAYOUT: JournalLayout = JournalLayout { offset: 512, len_bytes: 1024, erased: Erased::Ones };
+
+    type Small = KeptMonitors<TestFlash, 2, 1>;
+
+    /// Two bins, split at a half.
+    fn artifact(name: u8) -> Aligned {
+        let steps = StepTable::new(&[0.5], &[0.25, 0.75]).unwrap();
+        let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];
+        write_named(&header(Reduction::Binary, 2, &tables, None), Identity([name; 8]), |writer| {
+            writer.tables(&tables).unwrap();
+            let gaps = &[&[50, 51][..]];
+            writer
+                .monitors(&MonitorParts { shift: 20, change: 1000, promise: 100, gaps, edges: None })
+                .unwrap();
+        })
+    }
+
+    fn predict(monitors: &mut Small, artifact: &Artifact<'_>, bins: &[u16]) {
+        for &bin in bins {
+            let calibrated =
+                Calibrated { prob: 0.5, bin, epsilon: None, flags: BinFlags::NONE, interval: None };
+            let score = RawScore::F32(Score::ONE);
+            monitors.count(
+                artifact,
+                None,
+                &Calibration { class: 1, score, outcome: Outcome::Calibrated(calibrated) },
+            );
+        }
+    }
+
+    fn counters(monitors: &mut Small, artifact: &Artifact<'_>, request: RequestBody) -> Counters {
+        match monitors.answer(Some(artifact), &request, true) {
+            ReplyBody::Counters(counters) => counters,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const FIRST: RequestBody = RequestBody::Counters { table: 0 };
+
+    fn opened(flash: TestFlash, artifact: &Artifact<'_>) -> Small {
+        let mut monitors = Small::open(flash, LAYOUT, 4).unwrap();
+        monitors.begin(Some(artifact));
+        monitors
+    }
+
+    #[test]
+    fn what_was_saved_is_there_after_a_restart() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut flash = TestFlash::new(2048);
+        let mut total = 0;
+        for _ in 0..30 {
+            let mut monitors = opened(flash, &artifact);
+            assert_eq!(counters(&mut monitors, &artifact, FIRST).predictions, [total; 2]);
+            predict(&mut monitors, &artifact, &[0, 1, 0, 1, 0, 1]);
+            let found = counters(&mut monitors, &artifact, FIRST);
+            assert_eq!((&found.predictions[..], found.kept), (&[total + 3; 2][..], Kept::But(2)));
+            // The last two are lost.
+            total += 2;
+            flash = monitors.free();
+        }
+    }
+
+    #[test]
+    fn an_alarm_is_saved_at_once() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = Small::open(TestFlash::new(2048), LAYOUT, 1000).unwrap();
+        monitors.begin(Some(&artifact));
+        predict(&mut monitors, &artifact, &[1; 33]);
+        let raised = counters(&mut monitors, &artifact, FIRST).shift.raised;
+        assert!(raised.is_some());
+        let mut again = opened(monitors.free(), &artifact);
+        assert_eq!(counters(&mut again, &artifact, FIRST).shift.raised, raised);
+    }
+
+    #[test]
+    fn another_calibrator_begins_anew_and_so_does_the_first_when_it_is_back() {
+        let (one, two) = (artifact(1), artifact(2));
+        let [first, second] = [&one, &two].map(|bytes| Artifact::parse(bytes.as_bytes()).unwrap());
+        let mut monitors = opened(TestFlash::new(2048), &first);
+        predict(&mut monitors, &first, &[0; 8]);
+        // Without a restart, and with one.
+        monitors.begin(Some(&second));
+        assert_eq!(counters(&mut monitors, &second, FIRST).predictions, [0, 0]);
+        let mut monitors = opened(monitors.free(), &second);
+        assert_eq!(counters(&mut monitors, &second, FIRST).predictions, [0, 0]);
+        predict(&mut monitors, &second, &[1; 4]);
+        let mut monitors = opened(monitors.free(), &first);
+        assert_eq!(counters(&mut monitors, &first, FIRST).predictions, [0, 0]);
+        // For a while there is none: then it is the same.
+        predict(&mut monitors, &first, &[0; 4]);
+        monitors.begin(None);
+        monitors.begin(Some(&first));
+        assert_eq!(counters(&mut monitors, &first, FIRST).predictions, [4, 0]);
+    }
+
+    #[test]
+    fn counting_anew_outlives_a_restart() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = opened(TestFlash::new(2048), &artifact);
+        predict(&mut monitors, &artifact, &[0; 8]);
+        let reset = RequestBody::ResetCounters { calibrator: artifact.identity() };
+        assert_eq!(counters(&mut monitors, &artifact, reset).kept, Kept::But(0));
+        let mut monitors = opened(monitors.free(), &artifact);
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).predictions, [0, 0]);
+    }
+
+    #[test]
+    fn flash_that_fails_is_said_and_counting_goes_on() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = opened(TestFlash::new(2048), &artifact);
+        monitors.journal.flash_mut().fails = true;
+        // More than a sector holds.
+        let bins: Vec<u16> = (0..60).map(|at| at % 2).collect();
+        predict(&mut monitors, &artifact, &bins);
+        let found = counters(&mut monitors, &artifact, FIRST);
+        assert_eq!((&found.predictions[..], found.kept), (&[30, 30][..], Kept::Failed));
+        monitors.journal.flash_mut().fails = false;
+        predict(&mut monitors, &artifact, &bins);
+        assert!(matches!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(_)));
+    }
+}
