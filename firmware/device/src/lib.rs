@@ -80,7 +80,7 @@ pub use linear::{LinearClassifier, LinearLayer};
 pub use meter::Meter;
 pub use monitors::{LOOK_EVERY, Monitors};
 pub use report::Report;
-pub use serve::{ServeError, serve, serve_updatable};
+pub use serve::{ServeError, serve, serve_updatable, take_byte};
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};
 pub use watch::{NoMonitors, Watch};

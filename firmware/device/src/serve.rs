@@ -186,24 +186,8 @@ impl Session {
         let mut frame = [0; MAX_FRAME];
         loop {
             while let Some(byte) = self.take() {
-                // Looked at where it is: a request is of half a kilobyte.
-                let received = push(&mut self.reader, byte);
-                let (id, reply) = match &received {
-                    None => continue,
-                    Some(Ok(request)) => {
-                        let reply = respond(device, update, request, &mut frame);
-                        (request.id, reply.map_err(ServeError::Alarm)?)
-                    }
-                    Some(Err(FrameError::Unknown { id })) => {
-                        let body = ReplyBody::Refused(Refusal::Unknown);
-                        log::refused(Refusal::Unknown);
-                        (*id, encoded(&Reply { id: *id, body }, &mut frame))
-                    }
-                    Some(Err(error)) => {
-                        log::dropped(*error);
-                        continue;
-                    }
-                };
+                let reply = take_byte(&mut self.reader, byte, device, update, &mut frame);
+                let Some((id, reply)) = reply.map_err(ServeError::Alarm)? else { continue };
                 if !write_all(serial, reply).map_err(ServeError::Serial)? {
                     return Ok(End::Line);
                 }
@@ -220,6 +204,39 @@ impl Session {
             }
         }
     }
+}
+
+/// Takes a byte of the line; at the end of a request returns its number and the reply, a frame at the start of `frame`.
+///
+/// [`serve`] and [`serve_updatable`] are loops around it, and so is any other that moves bytes by itself. After a reply the
+/// calibrator in force may [have to be loaded](Update::is_replaced). Damaged frames are logged and dropped.
+///
+/// # Errors
+///
+/// The alarm pin's.
+#[inline]
+pub fn take_byte<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
+    reader: &mut FrameReader,
+    byte: u8,
+    device: &mut Device<'_, C, P, M, E>,
+    update: &mut impl Update,
+    frame: &'f mut [u8; MAX_FRAME],
+) -> Result<Option<(u32, &'f [u8])>, P::Error> {
+    // Looked at where it is: a request is of half a kilobyte.
+    let received = push(reader, byte);
+    Ok(match &received {
+        None => None,
+        Some(Ok(request)) => Some((request.id, respond(device, update, request, frame)?)),
+        Some(Err(FrameError::Unknown { id })) => {
+            let body = ReplyBody::Refused(Refusal::Unknown);
+            log::refused(Refusal::Unknown);
+            Some((*id, encoded(&Reply { id: *id, body }, frame)))
+        }
+        Some(Err(error)) => {
+            log::dropped(*error);
+            None
+        }
+    })
 }
 
 /// Takes a byte of a frame.
