@@ -1,4 +1,4 @@
-//! Links only if no path to a panic is left in the functions of calib-core and of the firmware's library.
+//! Links only if no path to a panic is left in the functions of calib-core, of the firmware's library and of the library for C.
 //!
 //! The panic handler calls a function that does not exist. `prove` calls the public functions with inputs of which the
 //! compiler knows nothing; whatever of them may panic keeps the handler, and the linker says so.
@@ -9,6 +9,8 @@
 #![no_main]
 
 mod any;
+#[cfg(feature = "c")]
+mod c;
 mod device;
 mod entries;
 mod functions;
@@ -40,6 +42,8 @@ extern "C" fn prove() {
     monitor::prove();
     rules::prove();
     slots::prove();
+    #[cfg(feature = "c")]
+    c::prove();
     #[cfg(feature = "control")]
     control();
 }

@@ -29,7 +29,11 @@ pub(crate) fn prove() -> Result<()> {
         ensure!(text.contains("#![forbid(unsafe_code)]"), "{crate_root} does not forbid unsafe code");
     }
     BOARDS.into_iter().try_for_each(|board| image(board.target()).map(drop))?;
-    let (said, linked) = link(Board::Microbit.target(), true)?;
+    for board in BOARDS {
+        let (said, linked) = link(board.target(), Some("c"))?;
+        ensure!(linked.is_some(), "a function of the library for C may panic on {}:\n{said}", board.target());
+    }
+    let (said, linked) = link(Board::Microbit.target(), Some("control"))?;
     ensure!(
         linked.is_none() && said.contains(MISSING),
         "the proof does not see a function that panics:\n{said}"
@@ -40,14 +44,14 @@ pub(crate) fn prove() -> Result<()> {
 /// Builds the program, which proves it, with the sizes of its functions' stack frames. It is optimised as the firmware is:
 /// for size, the compiler leaves checks in place that cannot fail.
 pub(crate) fn image(target: &str) -> Result<PathBuf> {
-    let (said, linked) = link(target, false)?;
+    let (said, linked) = link(target, None)?;
     linked.with_context(|| {
         format!("a function may panic on {target}, or `firmware/proof` does not build:\n{said}")
     })
 }
 
-/// What cargo said, and the program if it was linked.
-fn link(target: &str, control: bool) -> Result<(String, Option<PathBuf>)> {
+/// What cargo said, and the program, with another feature, if it was linked.
+fn link(target: &str, feature: Option<&str>) -> Result<(String, Option<PathBuf>)> {
     let firmware = root().join("firmware");
     let target_dir = OptLevel::Speed.target_dir();
     let mut build = cargo(&firmware);
@@ -57,8 +61,8 @@ fn link(target: &str, control: bool) -> Result<(String, Option<PathBuf>)> {
         .arg(&target_dir)
         .envs(STACK_SIZES)
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
-    if control {
-        build.args(["--features", "control"]);
+    if let Some(feature) = feature {
+        build.args(["--features", feature]);
     }
     let output = build.output().context("cargo was not found")?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

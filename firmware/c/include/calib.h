@@ -1,0 +1,1236 @@
+/*
+ * calib for C firmware: calibrated probabilities from artefacts, C99 and C++.
+ *
+ * cbindgen makes this file of `firmware/c/src`: change that.
+ *
+ * Threads and interrupts: nothing here is global. A calibrator that is open may be applied by several threads at once, and by
+ * interrupts; everything that takes a store or a device without `const` is for one at a time, callbacks included. A callback that
+ * calls with the state that called it gets CALIB_ERROR_BUSY. No function allocates, blocks, or jumps out of a callback.
+ *
+ * States are the caller's memory. They may be static, and may be moved by nobody once they are open. Opening one again is allowed, and
+ * nothing needs to be closed.
+ */
+
+#ifndef CALIB_H
+#define CALIB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if UINTPTR_MAX > 0xFFFFFFFFu
+#define CALIB_64_BITS
+#else
+#define CALIB_NOT_64_BITS
+#endif
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_calibrator_t`.
+ */
+#define CALIB_CALIBRATOR_WORDS 72
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_calibrator_t`.
+ */
+#define CALIB_CALIBRATOR_WORDS 112
+#endif
+
+/**
+ * In `calib_info_t.encoding`: scores are floats from 0 to 1.
+ */
+#define CALIB_ENCODING_F32 0
+
+/**
+ * In `calib_info_t.encoding`: scores are codes from 0 to 255.
+ */
+#define CALIB_ENCODING_U8 1
+
+/**
+ * In `calib_info_t.encoding`: scores are codes from -128 to 127.
+ */
+#define CALIB_ENCODING_I8 2
+
+/**
+ * In `calib_info_t.encoding`: scores are codes from 0 to 65535.
+ */
+#define CALIB_ENCODING_U16 3
+
+/**
+ * In `calib_info_t.encoding`: scores are floats from 0 to 1, which are rounded to 16 bits.
+ */
+#define CALIB_ENCODING_ROUNDED_F32 4
+
+/**
+ * In `calib_info_t.encoding`: scores are codes from -32768 to 32767.
+ */
+#define CALIB_ENCODING_I16 5
+
+/**
+ * In `calib_info_t.encoding`: scores are any finite floats.
+ */
+#define CALIB_ENCODING_MARGIN 6
+
+/**
+ * In `calib_info_t.encoding`: scores are any finite floats, which are rounded to 16 bits.
+ */
+#define CALIB_ENCODING_ROUNDED_MARGIN 7
+
+/**
+ * In `calib_info_t.reduction`: class 1 of two.
+ */
+#define CALIB_REDUCTION_BINARY 0
+
+/**
+ * In `calib_info_t.reduction`: the predicted class, a table for each.
+ */
+#define CALIB_REDUCTION_TOP_LABEL 1
+
+/**
+ * In `calib_info_t.reduction`: the predicted class, one table.
+ */
+#define CALIB_REDUCTION_CONFIDENCE 2
+
+/**
+ * In `calib_info_t.reduction`: every class by itself.
+ */
+#define CALIB_REDUCTION_CLASS_WISE 3
+
+/**
+ * In `calib_info_t.reduction`: every class, divided by the sum.
+ */
+#define CALIB_REDUCTION_NORMALIZED 4
+
+/**
+ * In `calib_info_t.reduction`: the first few classes, a table for each rank and class.
+ */
+#define CALIB_REDUCTION_TOP_K_LABEL 5
+
+/**
+ * In `calib_info_t.reduction`: the first few classes, a table for each rank.
+ */
+#define CALIB_REDUCTION_TOP_K_CONFIDENCE 6
+
+/**
+ * In `calib_info_t.reduction`: whole vectors.
+ */
+#define CALIB_REDUCTION_JOINT 7
+
+/**
+ * In `calib_info_t.method`, `.reduction`, `.encoding` and `.theorem`: one that this header does not know, or none.
+ */
+#define CALIB_UNKNOWN 255
+
+/**
+ * In `calib_classifier_t.output`: one float from 0 to 1, the score of class 1 of two.
+ */
+#define CALIB_OUTPUT_SCORE 0
+
+/**
+ * In `calib_classifier_t.output`: one finite float, the margin of class 1 of two.
+ */
+#define CALIB_OUTPUT_MARGIN 1
+
+/**
+ * In `calib_classifier_t.output`: a logit for each class.
+ */
+#define CALIB_OUTPUT_LOGITS 2
+
+/**
+ * In `calib_classifier_t.output`: a probability for each class.
+ */
+#define CALIB_OUTPUT_PROBS 3
+
+/**
+ * Bytes of the longest name of a classifier, without the zero that ends it.
+ */
+#define CALIB_NAME_BYTES 32
+
+/**
+ * The most features, and the most classes, of a classifier behind a serial line.
+ */
+#define CALIB_MAX_VALUES 128
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_device_t`.
+ */
+#define CALIB_DEVICE_WORDS 432
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_device_t`.
+ */
+#define CALIB_DEVICE_WORDS 496
+#endif
+
+/**
+ * Bytes of the longest reply.
+ */
+#define CALIB_REPLY_BYTES 704
+
+/**
+ * It worked.
+ */
+#define CALIB_OK 0
+
+/**
+ * A pointer is null.
+ */
+#define CALIB_ERROR_NULL -1
+
+/**
+ * A pointer is not aligned for what it points to; an artefact starts at a multiple of 4.
+ */
+#define CALIB_ERROR_ALIGNMENT -2
+
+/**
+ * A length is too small, or impossible.
+ */
+#define CALIB_ERROR_LENGTH -3
+
+/**
+ * Memory that is written overlaps memory that is read.
+ */
+#define CALIB_ERROR_OVERLAP -4
+
+/**
+ * The state was never opened, or its opening failed.
+ */
+#define CALIB_ERROR_STATE -5
+
+/**
+ * A callback called a function with the state that called the callback.
+ */
+#define CALIB_ERROR_BUSY -6
+
+/**
+ * A number that is no named constant, or a required callback that is missing.
+ */
+#define CALIB_ERROR_ARGUMENT -7
+
+/**
+ * The library was built without the feature that this needs.
+ */
+#define CALIB_ERROR_UNSUPPORTED -8
+
+/**
+ * There is no artefact: the memory is blank.
+ */
+#define CALIB_ERROR_BLANK -20
+
+/**
+ * The bytes are no artefact that this version reads, or they are damaged.
+ */
+#define CALIB_ERROR_ARTIFACT -21
+
+/**
+ * The artefact is for another classifier.
+ */
+#define CALIB_ERROR_CLASSIFIER -22
+
+/**
+ * The artefact is not signed with the trusted key.
+ */
+#define CALIB_ERROR_SIGNATURE -23
+
+/**
+ * The 32 bytes are no public key.
+ */
+#define CALIB_ERROR_KEY -24
+
+/**
+ * The calibrator is not of this kind of scores or number of classes, or gives more than one probability.
+ */
+#define CALIB_ERROR_KIND -30
+
+/**
+ * The calibrator takes scores in another encoding.
+ */
+#define CALIB_ERROR_ENCODING -31
+
+/**
+ * A score is not a number, infinite, or out of its range; or probabilities do not add up to 1.
+ */
+#define CALIB_ERROR_SCORE -32
+
+/**
+ * The calibrator has groups, and the options name none of them.
+ */
+#define CALIB_ERROR_GROUP -33
+
+/**
+ * The slots do not fit the flash, its sectors or each other.
+ */
+#define CALIB_ERROR_LAYOUT -40
+
+/**
+ * A callback for the flash failed.
+ */
+#define CALIB_ERROR_FLASH -41
+
+/**
+ * The flash does not hold what was written.
+ */
+#define CALIB_ERROR_READ_BACK -42
+
+/**
+ * The artefact is longer than a slot, or than the buffer.
+ */
+#define CALIB_ERROR_TOO_LARGE -43
+
+/**
+ * No installation into the slot was completed.
+ */
+#define CALIB_ERROR_UNCOMMITTED -44
+
+/**
+ * The artefact's counter is below that of the calibrator in force.
+ */
+#define CALIB_ERROR_DOWNGRADE -45
+
+/**
+ * The artefact has no counter, which a device with a trusted key demands.
+ */
+#define CALIB_ERROR_NO_COUNTER -46
+
+/**
+ * The artefact's counter is that of another one in the slots.
+ */
+#define CALIB_ERROR_SAME_COUNTER -47
+
+/**
+ * The slots are not what they were when the calibrator was loaded: load it again.
+ */
+#define CALIB_ERROR_RELOAD -48
+
+/**
+ * The calibrator in force cannot be made sure of, or the device's installations are used up.
+ */
+#define CALIB_ERROR_WORN -49
+
+/**
+ * The artefact changed while it was installed.
+ */
+#define CALIB_ERROR_CHANGED -50
+
+/**
+ * The callback for the alarm failed.
+ */
+#define CALIB_ERROR_ALARM -60
+
+/**
+ * The classifier failed, or its features are not as many finite numbers as it takes.
+ */
+#define CALIB_ERROR_CLASSIFY -61
+
+/**
+ * In `calib_layout_t.erased`: erased bytes are 0xFF, as in nearly all flash.
+ */
+#define CALIB_ERASED_ONES 0
+
+/**
+ * In `calib_layout_t.erased`: erased bytes are 0x00.
+ */
+#define CALIB_ERASED_ZEROS 1
+
+/**
+ * In `calib_result_t.reason`: there is a calibrated probability.
+ */
+#define CALIB_CALIBRATED 0
+
+/**
+ * In `calib_result_t.reason`: no table could be fitted for the class.
+ */
+#define CALIB_NO_CLASS 1
+
+/**
+ * In `calib_result_t.reason`: there is no calibrator.
+ */
+#define CALIB_NO_ARTIFACT 2
+
+/**
+ * In `calib_result_t.reason`: the calibrator is damaged.
+ */
+#define CALIB_BAD_ARTIFACT 3
+
+/**
+ * In `calib_result_t.reason`: the calibrator is for another classifier.
+ */
+#define CALIB_OTHER_CLASSIFIER 4
+
+/**
+ * In `calib_result_t.reason`: no calibration point is in the score's bin.
+ */
+#define CALIB_EMPTY_BIN 5
+
+/**
+ * In `calib_result_t.reason`: every class has the probability 0.
+ */
+#define CALIB_ZERO_SUM 6
+
+/**
+ * In `calib_result_t.reason`: there are thresholds or prediction sets alone, and no probability.
+ */
+#define CALIB_NO_TABLE 7
+
+/**
+ * In `calib_result_t.reason`: a reason that this header does not know.
+ */
+#define CALIB_OTHER_REASON 255
+
+/**
+ * A bit of `calib_result_t.flags`: the bin holds no calibration point.
+ */
+#define CALIB_FLAG_EMPTY 1
+
+/**
+ * A bit of `calib_result_t.flags`: the probability was divided by the sum over all classes.
+ */
+#define CALIB_FLAG_SHARED_OUT 2
+
+/**
+ * A bit of `calib_result_t.flags`: the score is outside the range of the calibration rows.
+ */
+#define CALIB_FLAG_OUT_OF_RANGE 4
+
+/**
+ * In `calib_result_t.alarm`: the rule lets it pass.
+ */
+#define CALIB_ALARM_CLEAR 0
+
+/**
+ * In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by.
+ */
+#define CALIB_ALARM_RAISED 1
+
+/**
+ * In `calib_result_t.alarm`: the artefact has no rule; the caller decides by the probability.
+ */
+#define CALIB_ALARM_NO_RULE 2
+
+/**
+ * In `calib_result_t.verdict`: the artefact has no thresholds.
+ */
+#define CALIB_VERDICT_NONE 0
+
+/**
+ * In `calib_result_t.verdict`: below the lower threshold.
+ */
+#define CALIB_VERDICT_NEGATIVE 1
+
+/**
+ * In `calib_result_t.verdict`: between the thresholds.
+ */
+#define CALIB_VERDICT_REFER 2
+
+/**
+ * In `calib_result_t.verdict`: from the upper threshold up.
+ */
+#define CALIB_VERDICT_POSITIVE 3
+
+/**
+ * In `calib_result_t.action`: the artefact has no decision rule.
+ */
+#define CALIB_NO_ACTION 255
+
+/**
+ * Words of a set of classes.
+ */
+#define CALIB_SET_WORDS 4
+
+/**
+ * Bytes of the longest artefact that is loaded into a buffer.
+ */
+#define CALIB_BUFFER_BYTES 4096
+
+/**
+ * Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
+ */
+#define CALIB_BUFFER_WORDS 514
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_store_t`.
+ */
+#define CALIB_STORE_WORDS 48
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_store_t`.
+ */
+#define CALIB_STORE_WORDS 56
+#endif
+
+/**
+ * In `calib_slots_t.in_force`: neither slot holds a calibrator that is accepted.
+ */
+#define CALIB_NO_SLOT 255
+
+/**
+ * Bytes of a public key.
+ */
+#define CALIB_KEY_BYTES 32
+
+/**
+ * An artefact that was checked, and the calibrator in it. It points to the artefact's bytes, which stay where they are and do not
+ * change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close.
+ */
+typedef struct {
+    /**
+     * The library's own.
+     */
+    uint64_t opaque[CALIB_CALIBRATOR_WORDS];
+} calib_calibrator_t;
+
+/**
+ * What a calibrator may be told besides scores. A null pointer stands for all zeros.
+ */
+typedef struct {
+    /**
+     * A random word, uniform and independent of the scores, for a randomised calibrator.
+     */
+    uint32_t word;
+    /**
+     * Whether there is a random word: 0 or 1.
+     */
+    uint8_t has_word;
+    /**
+     * The code of the patient's group, for an artefact with groups.
+     */
+    uint8_t group;
+    /**
+     * Whether there is a group: 0 or 1.
+     */
+    uint8_t has_group;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved;
+} calib_options_t;
+
+/**
+ * What is said of one output of the classifier. Copy it, keep it: it points nowhere.
+ */
+typedef struct {
+    /**
+     * The calibrated probability of class 1 of two, otherwise that the predicted class is right. Not a number unless `reason` is
+     * `CALIB_CALIBRATED`, so that a comparison with it is false.
+     */
+    float prob;
+    /**
+     * How far the true probability is from `prob` at most, as the artefact's guarantee says; 0 if nothing is promised.
+     */
+    float epsilon;
+    /**
+     * The lower end of the probability's interval; meaningful if `has_interval` is 1.
+     */
+    float interval_low;
+    /**
+     * The upper end of the probability's interval.
+     */
+    float interval_high;
+    /**
+     * The prediction set, if `has_set` is 1: class `c` is bit `c % 32` of word `c / 32`.
+     */
+    uint32_t set[CALIB_SET_WORDS];
+    /**
+     * The predicted class; 1 of a binary calibrator.
+     */
+    uint16_t class_index;
+    /**
+     * The bin of the score.
+     */
+    uint16_t bin;
+    /**
+     * `CALIB_CALIBRATED`, or why there is no probability.
+     */
+    uint8_t reason;
+    /**
+     * Bits `CALIB_FLAG_...`.
+     */
+    uint8_t flags;
+    /**
+     * Whether there is an interval: 0 or 1.
+     */
+    uint8_t has_interval;
+    /**
+     * Whether there is a prediction set: 0 or 1.
+     */
+    uint8_t has_set;
+    /**
+     * The number of the decision rule's action, or `CALIB_NO_ACTION`.
+     */
+    uint8_t action;
+    /**
+     * `CALIB_VERDICT_...`: what the thresholds say.
+     */
+    uint8_t verdict;
+    /**
+     * `CALIB_ALARM_...`.
+     */
+    uint8_t alarm;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved;
+} calib_result_t;
+
+/**
+ * What an artefact says of its calibrator.
+ */
+typedef struct {
+    /**
+     * The number of calibration rows.
+     */
+    uint64_t n;
+    /**
+     * The artefact's name, a hash of its content.
+     */
+    uint8_t identity[8];
+    /**
+     * The artefact's length in bytes.
+     */
+    uint32_t len_bytes;
+    /**
+     * The artefact's counter; 0 if it has none.
+     */
+    uint32_t counter;
+    /**
+     * The number of bins.
+     */
+    uint32_t bins;
+    /**
+     * The probability that the guarantee does not hold; 0 without a guarantee.
+     */
+    float alpha;
+    /**
+     * How far probabilities are off at most, of all bins; 0 without a guarantee.
+     */
+    float epsilon;
+    /**
+     * The difference between neighbouring codes' scores; 0 of floats.
+     */
+    float scale;
+    /**
+     * The code of the score 0; 0 of floats.
+     */
+    int32_t zero_point;
+    /**
+     * The number of classes.
+     */
+    uint16_t classes;
+    /**
+     * How many results `calib_apply_top_k_...` gives; 0 of other calibrators.
+     */
+    uint16_t top_k;
+    /**
+     * How many floats `calib_apply_all_...` needs; 0 of other calibrators.
+     */
+    uint16_t all_floats;
+    /**
+     * `CALIB_ENCODING_...`.
+     */
+    uint8_t encoding;
+    /**
+     * `CALIB_REDUCTION_...`.
+     */
+    uint8_t reduction;
+    /**
+     * The method's number in the artefact format, or `CALIB_UNKNOWN`.
+     */
+    uint8_t method;
+    /**
+     * The number of the guarantee's theorem in the artefact format, or `CALIB_UNKNOWN` without a guarantee.
+     */
+    uint8_t theorem;
+    /**
+     * Whether the calibrator takes a random word with every score: 0 or 1.
+     */
+    uint8_t is_randomized;
+    /**
+     * The number of groups; 0 if there are none.
+     */
+    uint8_t groups;
+    /**
+     * The number of the decision rule's actions; 0 if there is no rule.
+     */
+    uint8_t actions;
+    /**
+     * Whether there are thresholds: 0 or 1.
+     */
+    uint8_t has_thresholds;
+    /**
+     * Whether there are prediction sets: 0 or 1.
+     */
+    uint8_t has_sets;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved;
+} calib_info_t;
+
+/**
+ * A device. Opened by `calib_device_open`; there is nothing to close.
+ */
+typedef struct {
+    /**
+     * The library's own.
+     */
+    uint64_t opaque[CALIB_DEVICE_WORDS];
+} calib_device_t;
+
+/**
+ * The caller's classifier.
+ */
+typedef struct {
+    /**
+     * Handed to the callback as it is; may be null.
+     */
+    void *context;
+    /**
+     * Classifies `count` finite features: writes one number, or one for each class, to `output`. A classifier that cannot returns
+     * anything but 0; the alarm is then raised, and the host is told that the output was not a number.
+     */
+    int32_t (*classify)(void *context, const float *features, size_t count, float *output, size_t output_len);
+    /**
+     * A name for people: UTF-8, ended by a zero, constant.
+     */
+    const char *name;
+    /**
+     * The identity that a calibrator names: other weights, another identity.
+     */
+    uint8_t id[8];
+    /**
+     * The number of features, at most `CALIB_MAX_VALUES`.
+     */
+    uint16_t features;
+    /**
+     * The number of classes, at most `CALIB_MAX_VALUES`; 2 of a score or a margin.
+     */
+    uint16_t classes;
+    /**
+     * `CALIB_OUTPUT_...`.
+     */
+    uint8_t output;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[3];
+} calib_classifier_t;
+
+/**
+ * The caller's board.
+ */
+typedef struct {
+    /**
+     * Handed to every callback as it is; may be null.
+     */
+    void *context;
+    /**
+     * Raises the alarm with 1, clears it with 0. Returns 0 if it succeeded: a device whose alarm fails does not answer.
+     */
+    int32_t (*set_alarm)(void *context, uint8_t raised);
+    /**
+     * A timer that counts up through all of its 32 bits; null if nothing is measured.
+     */
+    uint32_t (*ticks)(void *context);
+    /**
+     * The most stack used so far, in bytes; null if nobody knows.
+     */
+    uint32_t (*stack_bytes)(void *context);
+    /**
+     * Writes a random word, uniform and independent of everything, and returns 0; null if there is no source of them.
+     */
+    int32_t (*random)(void *context, uint32_t *word);
+} calib_board_t;
+
+/**
+ * The caller's flash. A callback returns 0 if it succeeded, and any other number if not. No callback may call a function with the
+ * state that it serves.
+ *
+ * What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
+ * written, divide 32. Nothing is ever written twice without being erased.
+ */
+typedef struct {
+    /**
+     * Handed to every callback as it is; may be null.
+     */
+    void *context;
+    /**
+     * Reads `len` bytes at `offset`.
+     */
+    int32_t (*read)(void *context, uint32_t offset, uint8_t *bytes, uint32_t len);
+    /**
+     * Writes `len` bytes, which are erased, at `offset`.
+     */
+    int32_t (*write)(void *context, uint32_t offset, const uint8_t *bytes, uint32_t len);
+    /**
+     * Erases the sector at `offset`, of `len` bytes.
+     */
+    int32_t (*erase)(void *context, uint32_t offset, uint32_t len);
+    /**
+     * The length of the flash in bytes.
+     */
+    uint32_t len_bytes;
+    /**
+     * The length of a sector in bytes, all of which is erased at once: a part of 1024 or a multiple of it.
+     */
+    uint32_t sector_bytes;
+} calib_flash_t;
+
+/**
+ * The place of two slots in the flash: of whole sectors, of whole units of 1024 bytes, with nothing else in them.
+ */
+typedef struct {
+    /**
+     * The offsets of the slots in the flash, in bytes.
+     */
+    uint32_t offsets[2];
+    /**
+     * The length of either slot in bytes. An artefact may be 288 bytes shorter.
+     */
+    uint32_t slot_bytes;
+    /**
+     * `CALIB_ERASED_ONES` or `CALIB_ERASED_ZEROS`.
+     */
+    uint8_t erased;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[3];
+} calib_layout_t;
+
+/**
+ * What a device is made of. It is copied; what its pointers point to is not.
+ */
+typedef struct {
+    /**
+     * The classifier.
+     */
+    calib_classifier_t classifier;
+    /**
+     * The alarm, and what else the board has.
+     */
+    calib_board_t board;
+    /**
+     * The flash with the slots.
+     */
+    calib_flash_t flash;
+    /**
+     * The slots.
+     */
+    calib_layout_t layout;
+    /**
+     * The 32 bytes of the public key with which calibrators must be signed; null accepts every calibrator, and answers questions
+     * about scores from the line.
+     */
+    const uint8_t *key;
+    /**
+     * Where a calibrator has no rule of its own: a probability at or above this threshold raises the alarm.
+     */
+    float alarm_threshold;
+    /**
+     * Whether a probability below the threshold raises it instead: 0 or 1.
+     */
+    uint8_t alarm_below;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[3];
+} calib_device_config_t;
+
+/**
+ * Two slots in flash, of which one always holds a calibrator once one was installed. Opened by `calib_store_open`; there is nothing to
+ * close.
+ */
+typedef struct {
+    /**
+     * The library's own.
+     */
+    uint64_t opaque[CALIB_STORE_WORDS];
+} calib_store_t;
+
+/**
+ * An acknowledged installation.
+ */
+typedef struct {
+    /**
+     * The artefact's name.
+     */
+    uint8_t identity[8];
+    /**
+     * The number of the installation on this device, from 1 on.
+     */
+    uint32_t sequence;
+    /**
+     * The slot that holds it, 0 or 1.
+     */
+    uint8_t slot;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[3];
+} calib_receipt_t;
+
+/**
+ * What a slot holds.
+ */
+typedef struct {
+    /**
+     * `CALIB_OK` if an installation is complete in it; otherwise why not, and the rest is 0.
+     */
+    int32_t status;
+    /**
+     * The artefact's length in bytes.
+     */
+    uint32_t len_bytes;
+    /**
+     * The artefact's counter.
+     */
+    uint32_t counter;
+    /**
+     * The number of the installation.
+     */
+    uint32_t sequence;
+    /**
+     * The artefact's name.
+     */
+    uint8_t identity[8];
+} calib_slot_t;
+
+/**
+ * What both slots hold.
+ */
+typedef struct {
+    /**
+     * Each slot.
+     */
+    calib_slot_t slots[2];
+    /**
+     * The slot whose calibrator was loaded last, or `CALIB_NO_SLOT`.
+     */
+    uint8_t in_force;
+    /**
+     * The slot that may hold a newer calibrator than the one in force and is of no use, or `CALIB_NO_SLOT`.
+     */
+    uint8_t passed_over;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[2];
+} calib_slots_t;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Calibrates a binary score, a float from 0 to 1. `options` may be null.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_score(const calib_calibrator_t *calibrator,
+                          float score,
+                          const calib_options_t *options,
+                          calib_result_t *result);
+
+/**
+ * Calibrates a binary margin, any finite float.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_margin(const calib_calibrator_t *calibrator,
+                           float margin,
+                           const calib_options_t *options,
+                           calib_result_t *result);
+
+/**
+ * Calibrates a binary score's integer code, in the encoding that `calib_info` tells.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_code(const calib_calibrator_t *calibrator,
+                         int32_t integer_code,
+                         const calib_options_t *options,
+                         calib_result_t *result);
+
+/**
+ * Calibrates the predicted class of a vector of logits, one for each class.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_logits(const calib_calibrator_t *calibrator,
+                           const float *logits,
+                           size_t count,
+                           const calib_options_t *options,
+                           calib_result_t *result);
+
+/**
+ * Calibrates the predicted class of a vector of probabilities, which add up to 1.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_probs(const calib_calibrator_t *calibrator,
+                          const float *probs,
+                          size_t count,
+                          const calib_options_t *options,
+                          calib_result_t *result);
+
+/**
+ * Calibrates the predicted class of a vector of keys: each class's integer code less the lowest code of the encoding.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_keys(const calib_calibrator_t *calibrator,
+                         const uint16_t *keys,
+                         size_t count,
+                         const calib_options_t *options,
+                         calib_result_t *result);
+
+/**
+ * Calibrates the predicted class of a vector of codes from -128 to 127. `space` has room for as many keys.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_i8(const calib_calibrator_t *calibrator,
+                       const int8_t *codes,
+                       size_t count,
+                       uint16_t *space,
+                       const calib_options_t *options,
+                       calib_result_t *result);
+
+/**
+ * Calibrates the predicted class of a vector of codes from 0 to 255. `space` has room for as many keys.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_u8(const calib_calibrator_t *calibrator,
+                       const uint8_t *codes,
+                       size_t count,
+                       uint16_t *space,
+                       const calib_options_t *options,
+                       calib_result_t *result);
+
+/**
+ * Calibrates every class of a vector of logits: the front of `probs` then holds a probability for each class, not a number where
+ * there is none. `probs` has room for `calib_info_t.all_floats` floats. The result is of the predicted class.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_all_logits(const calib_calibrator_t *calibrator,
+                               const float *logits,
+                               size_t count,
+                               const calib_options_t *options,
+                               float *probs,
+                               size_t probs_len,
+                               calib_result_t *result);
+
+/**
+ * Calibrates every class of a vector of probabilities, as `calib_apply_all_logits`.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_all_probs(const calib_calibrator_t *calibrator,
+                              const float *vector,
+                              size_t count,
+                              const calib_options_t *options,
+                              float *probs,
+                              size_t probs_len,
+                              calib_result_t *result);
+
+/**
+ * Calibrates the first few classes of a vector of logits, in descending order: `results` has room for `results_len` of them, and
+ * `calib_info_t.top_k` are written. Action, verdict, set and alarm stand in the first.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_top_k_logits(const calib_calibrator_t *calibrator,
+                                 const float *logits,
+                                 size_t count,
+                                 const calib_options_t *options,
+                                 calib_result_t *results,
+                                 size_t results_len);
+
+/**
+ * Calibrates the first few classes of a vector of probabilities, as `calib_apply_top_k_logits`.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
+                                const float *probs,
+                                size_t count,
+                                const calib_options_t *options,
+                                calib_result_t *results,
+                                size_t results_len);
+
+/**
+ * Opens an artefact at the start of `bytes`, whose rest is erased: checks it completely, once.
+ *
+ * `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
+ * 8 bytes of the classifier's identity, which the artefact must name if it names one; null accepts every artefact.
+ * No signature is looked at: whoever writes this memory could write another program, too. `calib_store_load` looks at them.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_open(calib_calibrator_t *calibrator,
+                   const uint8_t *bytes,
+                   size_t len,
+                   const uint8_t *classifier);
+
+/**
+ * Says what an open calibrator is.
+ *
+ * # Safety
+ *
+ * As [`calib_open`].
+ */
+int32_t calib_info(const calib_calibrator_t *calibrator, calib_info_t *info);
+
+/**
+ * Joins the parts of a device, raises the alarm, and loads the calibrator in force.
+ *
+ * `staged` and `loaded` have room for `buffer_words` words each, at least `CALIB_BUFFER_WORDS`: one receives a new calibrator while the
+ * one in the other is used. It is no error if there is no calibrator: the device answers "uncalibrated", and its alarm stays raised.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_device_open(calib_device_t *device,
+                          const calib_device_config_t *config,
+                          uint64_t *staged,
+                          uint64_t *loaded,
+                          size_t buffer_words);
+
+/**
+ * Takes bytes from the serial line until a request is complete, and answers it.
+ *
+ * `taken` is set to how many of the `len` bytes were looked at, `reply_len` to the length of the reply that is to be sent, 0 if no
+ * request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. What is not a
+ * frame is passed over. Installing a calibrator writes flash within this call.
+ *
+ * If it returns anything but `CALIB_OK`, nothing is to be sent; after `CALIB_ERROR_ALARM` the device must not go on as if its alarm
+ * were in order.
+ *
+ * # Safety
+ *
+ * As [`calib_device_open`].
+ */
+int32_t calib_device_take(calib_device_t *device,
+                          const uint8_t *bytes,
+                          size_t len,
+                          size_t *taken,
+                          uint8_t *reply,
+                          size_t reply_capacity,
+                          size_t *reply_len);
+
+/**
+ * Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
+ *
+ * Of the options only the group is looked at. The result's `alarm` says what the alarm was set to.
+ *
+ * # Safety
+ *
+ * As [`calib_device_open`].
+ */
+int32_t calib_device_classify(calib_device_t *device,
+                              const float *features,
+                              size_t count,
+                              const calib_options_t *told,
+                              calib_result_t *result);
+
+/**
+ * Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.
+ */
+const char *calib_error_text(int32_t error);
+
+/**
+ * Takes the flash with two slots, for the classifier of this identity.
+ *
+ * `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artefacts must be signed; null
+ * accepts every artefact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artefacts are loaded into it, so calibrators point
+ * to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_store_open(calib_store_t *store,
+                         const calib_flash_t *flash,
+                         const calib_layout_t *layout,
+                         const uint8_t *classifier,
+                         const uint8_t *key,
+                         uint64_t *buffer,
+                         size_t buffer_words);
+
+/**
+ * Loads the calibrator in force into the store's buffer, checks it there, and opens it.
+ *
+ * Calibrators that were loaded before are no longer used then: they point to the same buffer.
+ *
+ * # Safety
+ *
+ * As [`calib_store_open`].
+ */
+int32_t calib_store_load(calib_store_t *store, calib_calibrator_t *calibrator);
+
+/**
+ * Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
+ *
+ * The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
+ * the new one. `bytes` starts at a multiple of 4. The calibrator that was loaded stays usable; `calib_store_load` loads the new
+ * one.
+ *
+ * # Safety
+ *
+ * As [`calib_store_open`].
+ */
+int32_t calib_store_install(calib_store_t *store,
+                            const uint8_t *bytes,
+                            size_t len,
+                            calib_receipt_t *receipt);
+
+/**
+ * Reads both slots completely, and says what they hold.
+ *
+ * # Safety
+ *
+ * As [`calib_store_open`].
+ */
+int32_t calib_store_survey(calib_store_t *store, calib_slots_t *slots);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* CALIB_H */

@@ -1,0 +1,374 @@
+//! Applying an open calibrator.
+
+use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_firmware::{Calibration, Output, Slot};
+
+use crate::calibrator::{Opened, calib_calibrator_t};
+use crate::error::{
+    CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_SCORE, Result, code, of_refusal,
+};
+use crate::memory;
+use crate::result::{Rules, calib_options_t, calib_result_t, options};
+use crate::vectors::{Vector, encoding_of_codes, keys, of_keys, of_logits, of_probs};
+
+/// The action, the verdict and the set of an output, and whether the alarm is raised.
+fn rules(slot: &Slot<'_>, output: &Output<'_>, first: &Calibration, group: Option<u8>) -> Result<Rules> {
+    let verdict = slot.verdict(&first.score, group).map_err(of_refusal)?;
+    let set = slot.prediction_set(output).map_err(of_refusal)?;
+    let action = slot.decision().map(|rule| rule.decide(&first.outcome));
+    let alarm = match (slot.decision(), verdict, set) {
+        (Some(rule), ..) => Some(rule.is_raised_by(&first.outcome)),
+        (None, Some((_, raised)), _) => Some(raised),
+        (None, None, Some(set)) => Some(set.alone().is_none()),
+        (None, None, None) => None,
+    };
+    Ok(Rules { action, verdict: verdict.map(|(verdict, _)| verdict), set, alarm })
+}
+
+fn result(
+    slot: &Slot<'_>,
+    output: &Output<'_>,
+    first: &Calibration,
+    group: Option<u8>,
+) -> Result<calib_result_t> {
+    Ok(calib_result_t::new(first.class, &first.outcome, rules(slot, output, first, group)?))
+}
+
+/// Applies an open calibrator to one output.
+///
+/// # Safety
+///
+/// As [`calib_apply_score`].
+unsafe fn apply<'o>(
+    calibrator: *const calib_calibrator_t,
+    told: *const calib_options_t,
+    place: *mut calib_result_t,
+    output: impl FnOnce(&Slot<'static>) -> Result<Output<'o>>,
+) -> i32 {
+    // SAFETY: the caller's.
+    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    // SAFETY: the caller's.
+    let options = unsafe { options(told) };
+    let found = opened.and_then(|opened| {
+        opened.in_group(options?, |slot, word, group| {
+            let output = output(slot)?;
+            let first = slot.calibrate(output, word).map_err(of_refusal)?;
+            result(slot, &output, &first, group)
+        })
+    });
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(place, found) })
+}
+
+/// Applies an open calibrator to every class of a vector.
+///
+/// # Safety
+///
+/// As [`calib_apply_score`].
+unsafe fn apply_all(
+    calibrator: *const calib_calibrator_t,
+    (vector, count, of): Vector<'_>,
+    told: *const calib_options_t,
+    (probs, probs_len): (*mut f32, usize),
+    place: *mut calib_result_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    // SAFETY: the caller's.
+    let options = unsafe { options(told) };
+    let found = opened.and_then(|opened| {
+        let needed = opened.all_floats();
+        if needed == 0 {
+            return Err(CALIB_ERROR_KIND);
+        }
+        // SAFETY: the caller's.
+        let (output, read) = unsafe { (of(vector, count)?, memory::slice(vector, count)?) };
+        // SAFETY: the caller's; it does not overlap with the vector.
+        let probs = unsafe { memory::slice_mut(probs, probs_len, read) }?;
+        let probs = probs.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;
+        memory::disjoint(calibrator, probs)?;
+        opened.in_group(options?, |slot, word, group| {
+            let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
+            let (first, _) = slot.calibrate_classes(vector, word, probs).map_err(of_refusal)?;
+            result(slot, &output, &first, group)
+        })
+    });
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(place, found) })
+}
+
+/// Applies an open calibrator to the first few classes of a vector.
+///
+/// # Safety
+///
+/// As [`calib_apply_score`].
+unsafe fn apply_top_k(
+    calibrator: *const calib_calibrator_t,
+    (vector, count, of): Vector<'_>,
+    told: *const calib_options_t,
+    (results, results_len): (*mut calib_result_t, usize),
+) -> i32 {
+    // SAFETY: the caller's.
+    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    // SAFETY: the caller's.
+    let options = unsafe { options(told) };
+    let done = opened.and_then(|opened| {
+        if opened.top_k() == 0 {
+            return Err(CALIB_ERROR_KIND);
+        }
+        // SAFETY: the caller's.
+        let (output, read) = unsafe { (of(vector, count)?, memory::slice(vector, count)?) };
+        // SAFETY: the caller's; it does not overlap with the vector.
+        let results = unsafe { memory::slice_mut(results, results_len, read) }?;
+        let results = results.get_mut(..opened.top_k()).ok_or(CALIB_ERROR_LENGTH)?;
+        memory::disjoint(calibrator, results)?;
+        opened.in_group(options?, |slot, word, group| {
+            let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
+            let ranked = slot.calibrate_top_k(vector, word).map_err(of_refusal)?;
+            for (place, calibration) in results.iter_mut().zip(&ranked) {
+                *place = calib_result_t::of(calibration);
+            }
+            if let (Some(place), Some(first)) = (results.first_mut(), ranked.first()) {
+                *place = result(slot, &output, first, group)?;
+            }
+            Ok(())
+        })
+    });
+    code(done)
+}
+
+/// Calibrates a binary score, a float from 0 to 1. `options` may be null.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_score(
+    calibrator: *const calib_calibrator_t,
+    score: f32,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let output = |_: &Slot<'_>| Score::new(score).map(Output::Binary).map_err(|_| CALIB_ERROR_SCORE);
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, output) }
+}
+
+/// Calibrates a binary margin, any finite float.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_margin(
+    calibrator: *const calib_calibrator_t,
+    margin: f32,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let output = |_: &Slot<'_>| Margin::new(margin).map(Output::Margin).map_err(|_| CALIB_ERROR_SCORE);
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, output) }
+}
+
+/// Calibrates a binary score's integer code, in the encoding that `calib_info` tells.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_code(
+    calibrator: *const calib_calibrator_t,
+    integer_code: i32,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let output = |slot: &Slot<'_>| {
+        let score = QuantizedScore::new(encoding_of_codes(slot)?, integer_code);
+        score.map(Output::Code).map_err(|_| CALIB_ERROR_SCORE)
+    };
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, output) }
+}
+
+/// Calibrates the predicted class of a vector of logits, one for each class.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_logits(
+    calibrator: *const calib_calibrator_t,
+    logits: *const f32,
+    count: usize,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, |_| of_logits(logits, count)) }
+}
+
+/// Calibrates the predicted class of a vector of probabilities, which add up to 1.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_probs(
+    calibrator: *const calib_calibrator_t,
+    probs: *const f32,
+    count: usize,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, |_| of_probs(probs, count)) }
+}
+
+/// Calibrates the predicted class of a vector of keys: each class's integer code less the lowest code of the encoding.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_keys(
+    calibrator: *const calib_calibrator_t,
+    keys: *const u16,
+    count: usize,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let output = |slot: &Slot<'_>| {
+        // SAFETY: the caller's.
+        of_keys(slot, unsafe { memory::slice(keys, count) }?)
+    };
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, output) }
+}
+
+/// Calibrates the predicted class of a vector of codes from -128 to 127. `space` has room for as many keys.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_i8(
+    calibrator: *const calib_calibrator_t,
+    codes: *const i8,
+    count: usize,
+    space: *mut u16,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let output = |slot: &Slot<'_>| {
+        if !matches!(slot.encoding(), Ok(ScoreEncoding::I8 { .. })) {
+            return Err(CALIB_ERROR_ENCODING);
+        }
+        let key = |code: i8| (i16::from(code) + 128) as u16;
+        // SAFETY: the caller's.
+        of_keys(slot, unsafe { keys(calibrator, codes, space, count, key) }?)
+    };
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, output) }
+}
+
+/// Calibrates the predicted class of a vector of codes from 0 to 255. `space` has room for as many keys.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_u8(
+    calibrator: *const calib_calibrator_t,
+    codes: *const u8,
+    count: usize,
+    space: *mut u16,
+    options: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let output = |slot: &Slot<'_>| {
+        if !matches!(slot.encoding(), Ok(ScoreEncoding::U8 { .. })) {
+            return Err(CALIB_ERROR_ENCODING);
+        }
+        // SAFETY: the caller's.
+        of_keys(slot, unsafe { keys(calibrator, codes, space, count, u16::from) }?)
+    };
+    // SAFETY: the caller's.
+    unsafe { apply(calibrator, options, result, output) }
+}
+
+/// Calibrates every class of a vector of logits: the front of `probs` then holds a probability for each class, not a number where
+/// there is none. `probs` has room for `calib_info_t.all_floats` floats. The result is of the predicted class.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_all_logits(
+    calibrator: *const calib_calibrator_t,
+    logits: *const f32,
+    count: usize,
+    options: *const calib_options_t,
+    probs: *mut f32,
+    probs_len: usize,
+    result: *mut calib_result_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { apply_all(calibrator, (logits, count, of_logits), options, (probs, probs_len), result) }
+}
+
+/// Calibrates every class of a vector of probabilities, as `calib_apply_all_logits`.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_all_probs(
+    calibrator: *const calib_calibrator_t,
+    vector: *const f32,
+    count: usize,
+    options: *const calib_options_t,
+    probs: *mut f32,
+    probs_len: usize,
+    result: *mut calib_result_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { apply_all(calibrator, (vector, count, of_probs), options, (probs, probs_len), result) }
+}
+
+/// Calibrates the first few classes of a vector of logits, in descending order: `results` has room for `results_len` of them, and
+/// `calib_info_t.top_k` are written. Action, verdict, set and alarm stand in the first.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_top_k_logits(
+    calibrator: *const calib_calibrator_t,
+    logits: *const f32,
+    count: usize,
+    options: *const calib_options_t,
+    results: *mut calib_result_t,
+    results_len: usize,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { apply_top_k(calibrator, (logits, count, of_logits), options, (results, results_len)) }
+}
+
+/// Calibrates the first few classes of a vector of probabilities, as `calib_apply_top_k_logits`.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_apply_top_k_probs(
+    calibrator: *const calib_calibrator_t,
+    probs: *const f32,
+    count: usize,
+    options: *const calib_options_t,
+    results: *mut calib_result_t,
+    results_len: usize,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { apply_top_k(calibrator, (probs, count, of_probs), options, (results, results_len)) }
+}

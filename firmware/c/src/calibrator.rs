@@ -1,0 +1,255 @@
+//! An artefact where it lies: opening, describing, applying.
+
+use calib_core::artifact::Reduction;
+use calib_core::wire::Questions;
+use calib_core::{Anybody, Artifact, Calibrator, ClassifierId};
+use calib_firmware::{Kind, Slot};
+
+use crate::described::{encoding, method, reduction, theorem};
+use crate::error::{Result, code, of_missing, of_parsing, of_refusal};
+use crate::memory::{self, State};
+use crate::result::Options;
+
+/// Words, of 8 bytes, of a `calib_calibrator_t`.
+#[cfg(target_pointer_width = "32")]
+pub const CALIB_CALIBRATOR_WORDS: usize = 72;
+/// Words, of 8 bytes, of a `calib_calibrator_t`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_CALIBRATOR_WORDS: usize = 112;
+
+/// An artefact that was checked, and the calibrator in it. It points to the artefact's bytes, which stay where they are and do not
+/// change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct calib_calibrator_t {
+    /// The library's own.
+    pub opaque: [u64; CALIB_CALIBRATOR_WORDS],
+}
+
+/// In `calib_info_t.encoding`: scores are floats from 0 to 1.
+pub const CALIB_ENCODING_F32: u8 = 0;
+/// In `calib_info_t.encoding`: scores are codes from 0 to 255.
+pub const CALIB_ENCODING_U8: u8 = 1;
+/// In `calib_info_t.encoding`: scores are codes from -128 to 127.
+pub const CALIB_ENCODING_I8: u8 = 2;
+/// In `calib_info_t.encoding`: scores are codes from 0 to 65535.
+pub const CALIB_ENCODING_U16: u8 = 3;
+/// In `calib_info_t.encoding`: scores are floats from 0 to 1, which are rounded to 16 bits.
+pub const CALIB_ENCODING_ROUNDED_F32: u8 = 4;
+/// In `calib_info_t.encoding`: scores are codes from -32768 to 32767.
+pub const CALIB_ENCODING_I16: u8 = 5;
+/// In `calib_info_t.encoding`: scores are any finite floats.
+pub const CALIB_ENCODING_MARGIN: u8 = 6;
+/// In `calib_info_t.encoding`: scores are any finite floats, which are rounded to 16 bits.
+pub const CALIB_ENCODING_ROUNDED_MARGIN: u8 = 7;
+
+/// In `calib_info_t.reduction`: class 1 of two.
+pub const CALIB_REDUCTION_BINARY: u8 = 0;
+/// In `calib_info_t.reduction`: the predicted class, a table for each.
+pub const CALIB_REDUCTION_TOP_LABEL: u8 = 1;
+/// In `calib_info_t.reduction`: the predicted class, one table.
+pub const CALIB_REDUCTION_CONFIDENCE: u8 = 2;
+/// In `calib_info_t.reduction`: every class by itself.
+pub const CALIB_REDUCTION_CLASS_WISE: u8 = 3;
+/// In `calib_info_t.reduction`: every class, divided by the sum.
+pub const CALIB_REDUCTION_NORMALIZED: u8 = 4;
+/// In `calib_info_t.reduction`: the first few classes, a table for each rank and class.
+pub const CALIB_REDUCTION_TOP_K_LABEL: u8 = 5;
+/// In `calib_info_t.reduction`: the first few classes, a table for each rank.
+pub const CALIB_REDUCTION_TOP_K_CONFIDENCE: u8 = 6;
+/// In `calib_info_t.reduction`: whole vectors.
+pub const CALIB_REDUCTION_JOINT: u8 = 7;
+
+/// In `calib_info_t.method`, `.reduction`, `.encoding` and `.theorem`: one that this header does not know, or none.
+pub const CALIB_UNKNOWN: u8 = 255;
+
+/// What an artefact says of its calibrator.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct calib_info_t {
+    /// The number of calibration rows.
+    pub n: u64,
+    /// The artefact's name, a hash of its content.
+    pub identity: [u8; 8],
+    /// The artefact's length in bytes.
+    pub len_bytes: u32,
+    /// The artefact's counter; 0 if it has none.
+    pub counter: u32,
+    /// The number of bins.
+    pub bins: u32,
+    /// The probability that the guarantee does not hold; 0 without a guarantee.
+    pub alpha: f32,
+    /// How far probabilities are off at most, of all bins; 0 without a guarantee.
+    pub epsilon: f32,
+    /// The difference between neighbouring codes' scores; 0 of floats.
+    pub scale: f32,
+    /// The code of the score 0; 0 of floats.
+    pub zero_point: i32,
+    /// The number of classes.
+    pub classes: u16,
+    /// How many results `calib_apply_top_k_...` gives; 0 of other calibrators.
+    pub top_k: u16,
+    /// How many floats `calib_apply_all_...` needs; 0 of other calibrators.
+    pub all_floats: u16,
+    /// `CALIB_ENCODING_...`.
+    pub encoding: u8,
+    /// `CALIB_REDUCTION_...`.
+    pub reduction: u8,
+    /// The method's number in the artefact format, or `CALIB_UNKNOWN`.
+    pub method: u8,
+    /// The number of the guarantee's theorem in the artefact format, or `CALIB_UNKNOWN` without a guarantee.
+    pub theorem: u8,
+    /// Whether the calibrator takes a random word with every score: 0 or 1.
+    pub is_randomized: u8,
+    /// The number of groups; 0 if there are none.
+    pub groups: u8,
+    /// The number of the decision rule's actions; 0 if there is no rule.
+    pub actions: u8,
+    /// Whether there are thresholds: 0 or 1.
+    pub has_thresholds: u8,
+    /// Whether there are prediction sets: 0 or 1.
+    pub has_sets: u8,
+    /// Always 0.
+    pub reserved: u8,
+}
+
+/// An open calibrator.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    slot: Slot<'static>,
+    groups: u8,
+    has_thresholds: bool,
+    top_k: u16,
+    all_floats: u16,
+    classes: u16,
+}
+
+const _: () =
+    assert!(State::<Opened>::fits(size_of::<calib_calibrator_t>(), align_of::<calib_calibrator_t>()));
+
+/// The kind of classifier that an artefact is for.
+pub(crate) fn kind(artifact: &Artifact<'_>) -> Kind {
+    match artifact.header().reduction {
+        Reduction::Binary => Kind::Binary,
+        _ => Kind::TopLabel { classes: artifact.header().classes },
+    }
+}
+
+impl Opened {
+    /// What a slot holds, if there is a calibrator in it.
+    pub(crate) fn new(slot: Slot<'static>, artifact: &Artifact<'_>) -> Result<Self> {
+        slot.status().map_err(of_missing)?;
+        // Their lengths fit: there are at most 65535 classes, and a scaling of whole vectors has at most 128.
+        let (top_k, all_floats) = match artifact.calibrator() {
+            Calibrator::TopK(top) => (top.k() as u16, 0),
+            Calibrator::Vector(vector) => (0, vector.space() as u16),
+            _ => (0, 0),
+        };
+        let groups = artifact.groups().map_or(0, |groups| groups.count() as u8);
+        let has_thresholds = artifact.operating_points().is_some();
+        Ok(Self { slot, groups, has_thresholds, top_k, all_floats, classes: artifact.header().classes })
+    }
+
+    pub(crate) fn info(&self) -> Result<calib_info_t> {
+        let status = self.slot.status().map_err(of_missing)?;
+        let counter = self.slot.standing(Questions::All).held.map_or(0, |held| held.counter);
+        let guarantee = status.guarantee;
+        let (encoding, scale, zero_point) = encoding(status.encoding);
+        Ok(calib_info_t {
+            n: status.n,
+            identity: status.identity.0,
+            len_bytes: status.len_bytes,
+            counter,
+            bins: status.bins,
+            alpha: guarantee.map_or(0.0, |guarantee| guarantee.alpha),
+            epsilon: guarantee.map_or(0.0, |guarantee| guarantee.epsilon),
+            scale,
+            zero_point,
+            classes: self.classes,
+            top_k: self.top_k,
+            all_floats: self.all_floats,
+            encoding,
+            reduction: reduction(status.reduction),
+            method: method(status.method),
+            theorem: guarantee.map_or(CALIB_UNKNOWN, |guarantee| theorem(guarantee.theorem)),
+            is_randomized: self.slot.is_randomized().into(),
+            groups: self.groups,
+            actions: status.actions,
+            has_thresholds: self.has_thresholds.into(),
+            has_sets: self.slot.prediction_sets().is_some().into(),
+            reserved: 0,
+        })
+    }
+
+    /// How many floats the probabilities of all classes need; 0 if the calibrator gives others.
+    pub(crate) fn all_floats(&self) -> usize {
+        self.all_floats.into()
+    }
+
+    /// How many classes the calibrator gives; 0 if it gives one or all.
+    pub(crate) fn top_k(&self) -> usize {
+        self.top_k.into()
+    }
+
+    /// Does something with the tables of the group that the options name.
+    pub(crate) fn in_group<R>(
+        &self,
+        (word, group): Options,
+        work: impl FnOnce(&Slot<'static>, Option<u32>, Option<u8>) -> Result<R>,
+    ) -> Result<R> {
+        if self.groups == 0 {
+            return work(&self.slot, word, None);
+        }
+        // The calibrator that others may be looking at stays as it is.
+        let mut slot = self.slot.clone();
+        let group = slot.select(group).map_err(of_refusal)?;
+        work(&slot, word, group)
+    }
+}
+
+/// Opens an artefact at the start of `bytes`, whose rest is erased: checks it completely, once.
+///
+/// `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
+/// 8 bytes of the classifier's identity, which the artefact must name if it names one; null accepts every artefact.
+/// No signature is looked at: whoever writes this memory could write another program, too. `calib_store_load` looks at them.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_open(
+    calibrator: *mut calib_calibrator_t,
+    bytes: *const u8,
+    len: usize,
+    classifier: *const u8,
+) -> i32 {
+    let place = calibrator.cast::<State<Opened>>();
+    let make = || {
+        // SAFETY: the caller's.
+        let bytes: &'static [u8] = unsafe { memory::slice(bytes, len) }?;
+        memory::disjoint(calibrator, bytes)?;
+        let artifact = Artifact::parse_slot(bytes).map_err(of_parsing)?;
+        let id = if classifier.is_null() {
+            artifact.header().provenance.classifier.unwrap_or(ClassifierId([0; 8]))
+        } else {
+            // SAFETY: the caller's.
+            ClassifierId(unsafe { memory::copied(classifier.cast()) }?)
+        };
+        Opened::new(Slot::read(bytes, Anybody, id, kind(&artifact)), &artifact)
+    };
+    // SAFETY: the caller's.
+    code(unsafe { memory::open(place, make) })
+}
+
+/// Says what an open calibrator is.
+///
+/// # Safety
+///
+/// As [`calib_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_info(calibrator: *const calib_calibrator_t, info: *mut calib_info_t) -> i32 {
+    // SAFETY: the caller's.
+    let found = unsafe { memory::look::<Opened>(calibrator.cast()) }.and_then(Opened::info);
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(info, found) })
+}

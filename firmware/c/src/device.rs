@@ -1,0 +1,256 @@
+//! Classifier, calibrator, slots and alarm behind a serial line: bytes in, bytes out.
+
+use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
+use calib_firmware::{Alarm, Classifier, Device, Update, Updater, take_byte};
+
+use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t};
+use crate::error::{
+    CALIB_ERROR_ALARM, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_STATE, Result, code, of_layout,
+    of_refusal,
+};
+use crate::flash::{Flash, calib_flash_t, calib_layout_t};
+use crate::memory::{self, State};
+use crate::result::{Rules, calib_options_t, calib_result_t, options};
+use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, CALIB_BUFFER_WORDS};
+use crate::trust::Trusted;
+
+/// Words, of 8 bytes, of a `calib_device_t`.
+#[cfg(target_pointer_width = "32")]
+pub const CALIB_DEVICE_WORDS: usize = 432;
+/// Words, of 8 bytes, of a `calib_device_t`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_DEVICE_WORDS: usize = 496;
+/// Bytes of the longest reply.
+pub const CALIB_REPLY_BYTES: usize = 704;
+
+const _: () = assert!(CALIB_REPLY_BYTES == MAX_FRAME);
+
+/// A device. Opened by `calib_device_open`; there is nothing to close.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct calib_device_t {
+    /// The library's own.
+    pub opaque: [u64; CALIB_DEVICE_WORDS],
+}
+
+/// What a device is made of. It is copied; what its pointers point to is not.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct calib_device_config_t {
+    /// The classifier.
+    pub classifier: calib_classifier_t,
+    /// The alarm, and what else the board has.
+    pub board: calib_board_t,
+    /// The flash with the slots.
+    pub flash: calib_flash_t,
+    /// The slots.
+    pub layout: calib_layout_t,
+    /// The 32 bytes of the public key with which calibrators must be signed; null accepts every calibrator, and answers questions
+    /// about scores from the line.
+    pub key: *const u8,
+    /// Where a calibrator has no rule of its own: a probability at or above this threshold raises the alarm.
+    pub alarm_threshold: f32,
+    /// Whether a probability below the threshold raises it instead: 0 or 1.
+    pub alarm_below: u8,
+    /// Always 0.
+    pub reserved: [u8; 3],
+}
+
+/// An open device.
+struct OpenDevice {
+    /// Not there only while it is made anew around another calibrator.
+    device: Option<Joined>,
+    updater: Slots,
+    loaded: *mut Buffer,
+    reader: FrameReader,
+}
+
+const _: () = assert!(State::<OpenDevice>::fits(size_of::<calib_device_t>(), align_of::<calib_device_t>()));
+
+type Joined = Device<'static, Own, Board, Board, Board>;
+type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
+
+/// Joins the parts around the calibrator in force, which is loaded first.
+///
+/// # Safety
+///
+/// `loaded` points to a buffer, and nothing else uses it while the device does.
+#[inline(never)]
+unsafe fn joined(
+    updater: &mut Slots,
+    loaded: *mut Buffer,
+    (classifier, alarm, meter, entropy): (Own, Alarm<Board>, Board, Board),
+) -> Joined {
+    // SAFETY: the caller's.
+    let slot = updater.load(unsafe { &mut *loaded });
+    Device::with_slot(classifier, slot, alarm, meter, entropy).answering(updater.questions())
+}
+
+impl OpenDevice {
+    /// Checks the parts, raises the alarm, and loads the calibrator in force.
+    ///
+    /// # Safety
+    ///
+    /// As [`calib_device_open`].
+    unsafe fn new(
+        config: &calib_device_config_t,
+        staged: *mut u64,
+        loaded: *mut u64,
+        buffer_words: usize,
+    ) -> Result<Self> {
+        // SAFETY: the caller's.
+        let (classifier, board) = unsafe { (Own::new(config.classifier)?, Board::new(config.board)?) };
+        let rule = alarm_rule(config.alarm_threshold, config.alarm_below)?;
+        // SAFETY: the caller's.
+        let (flash, layout, admission) =
+            unsafe { store::parts(&config.flash, &config.layout, classifier.id(), config.key) }?;
+        // SAFETY: the caller's.
+        let (staged, loaded) = unsafe {
+            let words: &[u64] = memory::slice(staged, CALIB_BUFFER_WORDS)?;
+            memory::disjoint(loaded.cast::<Buffer>(), words)?;
+            (store::buffer(staged, buffer_words)?, store::buffer(loaded, buffer_words)?)
+        };
+        let alarm = Alarm::new(board, rule).map_err(|_| CALIB_ERROR_ALARM)?;
+        // SAFETY: the caller's.
+        let staged: &'static mut Buffer = unsafe { &mut *staged };
+        let mut updater =
+            Updater::open(flash, layout, admission, classifier.kind(), staged).map_err(of_layout)?;
+        // SAFETY: the caller's.
+        let device = Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board)) });
+        Ok(Self { device, updater, loaded, reader: FrameReader::new() })
+    }
+
+    /// Loads the calibrator in force.
+    // What it needs of the stack is not there while requests are answered.
+    #[inline(never)]
+    fn reload(&mut self) -> Result<()> {
+        let parts = self.device.take().ok_or(CALIB_ERROR_STATE)?.free();
+        // SAFETY: by the contract of `OpenDevice::new`, and the device that looked at it is gone.
+        self.device = Some(unsafe { joined(&mut self.updater, self.loaded, parts) });
+        Ok(())
+    }
+
+    /// Takes bytes until a request is answered; returns how many, and the length of the reply.
+    fn take(&mut self, bytes: &[u8], reply: &mut [u8]) -> Result<(usize, usize)> {
+        let frame = reply.first_chunk_mut::<MAX_FRAME>().ok_or(CALIB_ERROR_LENGTH)?;
+        for (taken, &byte) in (1..).zip(bytes) {
+            let device = self.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
+            let answered = take_byte(&mut self.reader, byte, device, &mut self.updater, frame);
+            if let Some((_, reply)) = answered.map_err(|_| CALIB_ERROR_ALARM)? {
+                let len = reply.len();
+                if self.updater.is_replaced() {
+                    self.reload()?;
+                }
+                return Ok((taken, len));
+            }
+        }
+        Ok((bytes.len(), 0))
+    }
+}
+
+/// Joins the parts of a device, raises the alarm, and loads the calibrator in force.
+///
+/// `staged` and `loaded` have room for `buffer_words` words each, at least `CALIB_BUFFER_WORDS`: one receives a new calibrator while the
+/// one in the other is used. It is no error if there is no calibrator: the device answers "uncalibrated", and its alarm stays raised.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_device_open(
+    device: *mut calib_device_t,
+    config: *const calib_device_config_t,
+    staged: *mut u64,
+    loaded: *mut u64,
+    buffer_words: usize,
+) -> i32 {
+    let make = || {
+        // SAFETY: the caller's.
+        unsafe { OpenDevice::new(&memory::copied(config)?, staged, loaded, buffer_words) }
+    };
+    // SAFETY: the caller's.
+    code(unsafe { memory::open(device.cast::<State<OpenDevice>>(), make) })
+}
+
+/// Takes bytes from the serial line until a request is complete, and answers it.
+///
+/// `taken` is set to how many of the `len` bytes were looked at, `reply_len` to the length of the reply that is to be sent, 0 if no
+/// request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. What is not a
+/// frame is passed over. Installing a calibrator writes flash within this call.
+///
+/// If it returns anything but `CALIB_OK`, nothing is to be sent; after `CALIB_ERROR_ALARM` the device must not go on as if its alarm
+/// were in order.
+///
+/// # Safety
+///
+/// As [`calib_device_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_device_take(
+    device: *mut calib_device_t,
+    bytes: *const u8,
+    len: usize,
+    taken: *mut usize,
+    reply: *mut u8,
+    reply_capacity: usize,
+    reply_len: *mut usize,
+) -> i32 {
+    let places = memory::checked_mut(taken).and_then(|_| memory::checked_mut(reply_len));
+    let take = |opened: &mut OpenDevice| {
+        places?;
+        // SAFETY: the caller's.
+        let (bytes, reply) = unsafe {
+            let bytes = memory::slice(bytes, len)?;
+            (bytes, memory::slice_mut(reply, reply_capacity, bytes)?)
+        };
+        memory::disjoint(device, reply)?;
+        opened.take(bytes, reply)
+    };
+    // SAFETY: the caller's.
+    let done = unsafe { memory::work(device.cast::<State<OpenDevice>>(), take) };
+    let (bytes, reply) = match done {
+        Ok((bytes, reply)) => (Ok(bytes), Ok(reply)),
+        Err(error) => (Err(error), Err(error)),
+    };
+    // SAFETY: the caller's.
+    let handed =
+        unsafe { memory::hand_over(taken, bytes).and_then(|()| memory::hand_over(reply_len, reply)) };
+    code(handed)
+}
+
+/// Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
+///
+/// Of the options only the group is looked at. The result's `alarm` says what the alarm was set to.
+///
+/// # Safety
+///
+/// As [`calib_device_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_device_classify(
+    device: *mut calib_device_t,
+    features: *const f32,
+    count: usize,
+    told: *const calib_options_t,
+    result: *mut calib_result_t,
+) -> i32 {
+    let classify = |opened: &mut OpenDevice| {
+        // SAFETY: the caller's.
+        let ((_, group), features) = unsafe { (options(told)?, memory::slice(features, count)?) };
+        let features = Values::from_slice(features).map_err(|_| CALIB_ERROR_LENGTH)?;
+        let question = Question { group, word: None, scores: Scores::Features(features) };
+        let device = opened.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
+        let reply = device.answer(&Request { id: 0, body: RequestBody::Ask(question) });
+        match reply.map_err(|_| CALIB_ERROR_ALARM)?.body {
+            ReplyBody::Answer(answer) => {
+                let calib_core::wire::Prediction { class, outcome, alarm, action, .. } = answer.prediction;
+                let rules = Rules { action, verdict: answer.verdict, set: answer.set, alarm: Some(alarm) };
+                Ok(calib_result_t::new(class, &outcome, rules))
+            }
+            ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),
+            _ => Err(CALIB_ERROR_KIND),
+        }
+    };
+    // SAFETY: the caller's.
+    let found = unsafe { memory::work(device.cast::<State<OpenDevice>>(), classify) };
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(result, found) })
+}

@@ -1,0 +1,196 @@
+//! What functions return.
+
+use core::ffi::{CStr, c_char};
+
+use calib_core::ParseError;
+use calib_core::slot::{InstallError, LayoutError, Refused, SlotFault};
+use calib_core::wire::{Missing, Refusal};
+
+use crate::flash::FlashError;
+
+/// It worked.
+pub const CALIB_OK: i32 = 0;
+/// A pointer is null.
+pub const CALIB_ERROR_NULL: i32 = -1;
+/// A pointer is not aligned for what it points to; an artefact starts at a multiple of 4.
+pub const CALIB_ERROR_ALIGNMENT: i32 = -2;
+/// A length is too small, or impossible.
+pub const CALIB_ERROR_LENGTH: i32 = -3;
+/// Memory that is written overlaps memory that is read.
+pub const CALIB_ERROR_OVERLAP: i32 = -4;
+/// The state was never opened, or its opening failed.
+pub const CALIB_ERROR_STATE: i32 = -5;
+/// A callback called a function with the state that called the callback.
+pub const CALIB_ERROR_BUSY: i32 = -6;
+/// A number that is no named constant, or a required callback that is missing.
+pub const CALIB_ERROR_ARGUMENT: i32 = -7;
+/// The library was built without the feature that this needs.
+pub const CALIB_ERROR_UNSUPPORTED: i32 = -8;
+/// There is no artefact: the memory is blank.
+pub const CALIB_ERROR_BLANK: i32 = -20;
+/// The bytes are no artefact that this version reads, or they are damaged.
+pub const CALIB_ERROR_ARTIFACT: i32 = -21;
+/// The artefact is for another classifier.
+pub const CALIB_ERROR_CLASSIFIER: i32 = -22;
+/// The artefact is not signed with the trusted key.
+pub const CALIB_ERROR_SIGNATURE: i32 = -23;
+/// The 32 bytes are no public key.
+pub const CALIB_ERROR_KEY: i32 = -24;
+/// The calibrator is not of this kind of scores or number of classes, or gives more than one probability.
+pub const CALIB_ERROR_KIND: i32 = -30;
+/// The calibrator takes scores in another encoding.
+pub const CALIB_ERROR_ENCODING: i32 = -31;
+/// A score is not a number, infinite, or out of its range; or probabilities do not add up to 1.
+pub const CALIB_ERROR_SCORE: i32 = -32;
+/// The calibrator has groups, and the options name none of them.
+pub const CALIB_ERROR_GROUP: i32 = -33;
+/// The slots do not fit the flash, its sectors or each other.
+pub const CALIB_ERROR_LAYOUT: i32 = -40;
+/// A callback for the flash failed.
+pub const CALIB_ERROR_FLASH: i32 = -41;
+/// The flash does not hold what was written.
+pub const CALIB_ERROR_READ_BACK: i32 = -42;
+/// The artefact is longer than a slot, or than the buffer.
+pub const CALIB_ERROR_TOO_LARGE: i32 = -43;
+/// No installation into the slot was completed.
+pub const CALIB_ERROR_UNCOMMITTED: i32 = -44;
+/// The artefact's counter is below that of the calibrator in force.
+pub const CALIB_ERROR_DOWNGRADE: i32 = -45;
+/// The artefact has no counter, which a device with a trusted key demands.
+pub const CALIB_ERROR_NO_COUNTER: i32 = -46;
+/// The artefact's counter is that of another one in the slots.
+pub const CALIB_ERROR_SAME_COUNTER: i32 = -47;
+/// The slots are not what they were when the calibrator was loaded: load it again.
+pub const CALIB_ERROR_RELOAD: i32 = -48;
+/// The calibrator in force cannot be made sure of, or the device's installations are used up.
+pub const CALIB_ERROR_WORN: i32 = -49;
+/// The artefact changed while it was installed.
+pub const CALIB_ERROR_CHANGED: i32 = -50;
+/// The callback for the alarm failed.
+pub const CALIB_ERROR_ALARM: i32 = -60;
+/// The classifier failed, or its features are not as many finite numbers as it takes.
+pub const CALIB_ERROR_CLASSIFY: i32 = -61;
+/// Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.
+#[unsafe(no_mangle)]
+pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
+    let text: &CStr = match error {
+        CALIB_OK => c"no error",
+        CALIB_ERROR_NULL => c"a pointer is null",
+        CALIB_ERROR_ALIGNMENT => c"a pointer is not aligned",
+        CALIB_ERROR_LENGTH => c"a length is too small or impossible",
+        CALIB_ERROR_OVERLAP => c"memory that is written overlaps memory that is read",
+        CALIB_ERROR_STATE => c"the state is not open",
+        CALIB_ERROR_BUSY => c"the state is in use",
+        CALIB_ERROR_ARGUMENT => c"an argument is out of range",
+        CALIB_ERROR_UNSUPPORTED => c"the library was built without it",
+        CALIB_ERROR_BLANK => c"there is no calibrator",
+        CALIB_ERROR_ARTIFACT => c"the bytes are no artefact, or damaged",
+        CALIB_ERROR_CLASSIFIER => c"the artefact is for another classifier",
+        CALIB_ERROR_SIGNATURE => c"the artefact is not signed with the trusted key",
+        CALIB_ERROR_KEY => c"the bytes are no public key",
+        CALIB_ERROR_KIND => c"the calibrator does not take such scores",
+        CALIB_ERROR_ENCODING => c"the calibrator takes scores in another encoding",
+        CALIB_ERROR_SCORE => c"a score is not finite or out of range",
+        CALIB_ERROR_GROUP => c"the options name no group of the calibrator",
+        CALIB_ERROR_LAYOUT => c"the slots do not fit the flash",
+        CALIB_ERROR_FLASH => c"the flash failed",
+        CALIB_ERROR_READ_BACK => c"the flash does not hold what was written",
+        CALIB_ERROR_TOO_LARGE => c"the artefact is too long",
+        CALIB_ERROR_UNCOMMITTED => c"no installation into the slot was completed",
+        CALIB_ERROR_DOWNGRADE => c"the artefact is older than the calibrator in force",
+        CALIB_ERROR_NO_COUNTER => c"the artefact has no counter",
+        CALIB_ERROR_SAME_COUNTER => c"the artefact's counter was used before",
+        CALIB_ERROR_RELOAD => c"the slots have changed: load again",
+        CALIB_ERROR_WORN => c"the slots take no more installations",
+        CALIB_ERROR_CHANGED => c"the artefact changed while it was installed",
+        CALIB_ERROR_ALARM => c"the alarm failed",
+        CALIB_ERROR_CLASSIFY => c"the classifier failed, or does not take the features",
+        _ => c"unknown error",
+    };
+    text.as_ptr()
+}
+
+/// Why something failed, as a number of the header.
+pub(crate) type Result<T> = core::result::Result<T, i32>;
+
+/// What a function returns.
+pub(crate) fn code(result: Result<()>) -> i32 {
+    match result {
+        Ok(()) => CALIB_OK,
+        Err(error) => error,
+    }
+}
+
+pub(crate) const fn of_parsing(error: ParseError) -> i32 {
+    match error {
+        ParseError::Blank => CALIB_ERROR_BLANK,
+        ParseError::Misaligned => CALIB_ERROR_ALIGNMENT,
+        _ => CALIB_ERROR_ARTIFACT,
+    }
+}
+
+pub(crate) const fn of_missing(missing: Missing) -> i32 {
+    match missing {
+        Missing::Artifact(error) => of_parsing(error),
+        Missing::OtherClassifier(_) => CALIB_ERROR_CLASSIFIER,
+        Missing::Slots(faults) => of_faults(faults),
+    }
+}
+
+const fn of_refused(refused: Refused) -> i32 {
+    match refused {
+        Refused::Artifact(error) => of_parsing(error),
+        Refused::Signature(_) => CALIB_ERROR_SIGNATURE,
+        Refused::OtherClassifier(_) => CALIB_ERROR_CLASSIFIER,
+        _ => CALIB_ERROR_ARTIFACT,
+    }
+}
+
+pub(crate) const fn of_fault(fault: SlotFault) -> i32 {
+    match fault {
+        SlotFault::Blank => CALIB_ERROR_BLANK,
+        SlotFault::Uncommitted => CALIB_ERROR_UNCOMMITTED,
+        SlotFault::TooLarge { .. } => CALIB_ERROR_TOO_LARGE,
+        SlotFault::Refused(refused) => of_refused(refused),
+        SlotFault::Flash => CALIB_ERROR_FLASH,
+        _ => CALIB_ERROR_ARTIFACT,
+    }
+}
+
+/// Of two slots without a calibrator, the fault that says more: a blank slot says least.
+pub(crate) const fn of_faults([first, second]: [SlotFault; 2]) -> i32 {
+    match first {
+        SlotFault::Blank => of_fault(second),
+        SlotFault::Uncommitted if !matches!(second, SlotFault::Blank) => of_fault(second),
+        _ => of_fault(first),
+    }
+}
+
+pub(crate) const fn of_layout(_: LayoutError) -> i32 {
+    CALIB_ERROR_LAYOUT
+}
+
+pub(crate) const fn of_install(error: InstallError<FlashError>) -> i32 {
+    match error {
+        InstallError::Refused(refused) => of_refused(refused),
+        InstallError::Downgrade { .. } => CALIB_ERROR_DOWNGRADE,
+        InstallError::TooLarge { .. } => CALIB_ERROR_TOO_LARGE,
+        InstallError::OtherArtifact => CALIB_ERROR_CHANGED,
+        InstallError::ReadBack { .. } => CALIB_ERROR_READ_BACK,
+        InstallError::SequenceExhausted | InstallError::NoMark => CALIB_ERROR_WORN,
+        InstallError::NoCounter => CALIB_ERROR_NO_COUNTER,
+        InstallError::SameCounter { .. } => CALIB_ERROR_SAME_COUNTER,
+        InstallError::Reload => CALIB_ERROR_RELOAD,
+        _ => CALIB_ERROR_FLASH,
+    }
+}
+
+pub(crate) const fn of_refusal(refusal: Refusal) -> i32 {
+    match refusal {
+        Refusal::FeatureCount { .. } | Refusal::Feature(_) => CALIB_ERROR_CLASSIFY,
+        Refusal::Score(_) | Refusal::Logits(_) | Refusal::Probs(_) | Refusal::Code(_) => CALIB_ERROR_SCORE,
+        Refusal::Encoding(_) => CALIB_ERROR_ENCODING,
+        Refusal::Group(_) => CALIB_ERROR_GROUP,
+        _ => CALIB_ERROR_KIND,
+    }
+}

@@ -1,0 +1,50 @@
+//! calib for C firmware: a static library and the header `include/calib.h`, which cbindgen makes of this crate.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `error` | what functions return, and a text for it |
+//! | `memory` | what is checked of every pointer, and states in the caller's memory |
+//! | `result` | what is said of one output of the classifier |
+//! | `calibrator`, `described` | an artefact where it lies |
+//! | `apply`, `vectors` | applying it to scores, codes and vectors |
+//! | `flash` | the caller's three functions as flash |
+//! | `trust` | whose artefacts are accepted |
+//! | `store` | two slots: loading and installing |
+//! | `classifier` | the caller's functions as classifier, alarm, timer and source of random words |
+//! | `device` | all of them behind a serial line: bytes in, bytes out |
+//!
+//! # What this crate does not do
+//!
+//! It never allocates, has no global state, and calibrates nothing by itself: calib-core and calib-firmware do. All unsafe code
+//! of calib is here, at the wall to C.
+#![no_std]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+// A static library for the host takes its panic handler from it.
+#[cfg(not(target_os = "none"))]
+extern crate std;
+
+mod apply;
+mod calibrator;
+mod classifier;
+mod described;
+mod device;
+mod error;
+mod flash;
+mod memory;
+#[cfg(all(target_os = "none", feature = "panic-handler"))]
+mod panic;
+mod result;
+mod store;
+mod trust;
+mod vectors;
+
+pub use apply::*;
+pub use calibrator::*;
+pub use classifier::*;
+pub use device::*;
+pub use error::*;
+pub use flash::*;
+pub use result::*;
+pub use store::*;
+pub use trust::CALIB_KEY_BYTES;

@@ -1,0 +1,224 @@
+//! What is said of one output of the classifier.
+
+use calib_core::decision::{ClassSet, Verdict};
+use calib_core::{Outcome, Uncalibrated};
+use calib_firmware::Calibration;
+
+use crate::error::{CALIB_ERROR_ARGUMENT, Result};
+use crate::memory;
+
+/// In `calib_result_t.reason`: there is a calibrated probability.
+pub const CALIB_CALIBRATED: u8 = 0;
+/// In `calib_result_t.reason`: no table could be fitted for the class.
+pub const CALIB_NO_CLASS: u8 = 1;
+/// In `calib_result_t.reason`: there is no calibrator.
+pub const CALIB_NO_ARTIFACT: u8 = 2;
+/// In `calib_result_t.reason`: the calibrator is damaged.
+pub const CALIB_BAD_ARTIFACT: u8 = 3;
+/// In `calib_result_t.reason`: the calibrator is for another classifier.
+pub const CALIB_OTHER_CLASSIFIER: u8 = 4;
+/// In `calib_result_t.reason`: no calibration point is in the score's bin.
+pub const CALIB_EMPTY_BIN: u8 = 5;
+/// In `calib_result_t.reason`: every class has the probability 0.
+pub const CALIB_ZERO_SUM: u8 = 6;
+/// In `calib_result_t.reason`: there are thresholds or prediction sets alone, and no probability.
+pub const CALIB_NO_TABLE: u8 = 7;
+/// In `calib_result_t.reason`: a reason that this header does not know.
+pub const CALIB_OTHER_REASON: u8 = 255;
+
+/// A bit of `calib_result_t.flags`: the bin holds no calibration point.
+pub const CALIB_FLAG_EMPTY: u8 = 1;
+/// A bit of `calib_result_t.flags`: the probability was divided by the sum over all classes.
+pub const CALIB_FLAG_SHARED_OUT: u8 = 2;
+/// A bit of `calib_result_t.flags`: the score is outside the range of the calibration rows.
+pub const CALIB_FLAG_OUT_OF_RANGE: u8 = 4;
+
+/// In `calib_result_t.alarm`: the rule lets it pass.
+pub const CALIB_ALARM_CLEAR: u8 = 0;
+/// In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by.
+pub const CALIB_ALARM_RAISED: u8 = 1;
+/// In `calib_result_t.alarm`: the artefact has no rule; the caller decides by the probability.
+pub const CALIB_ALARM_NO_RULE: u8 = 2;
+
+/// In `calib_result_t.verdict`: the artefact has no thresholds.
+pub const CALIB_VERDICT_NONE: u8 = 0;
+/// In `calib_result_t.verdict`: below the lower threshold.
+pub const CALIB_VERDICT_NEGATIVE: u8 = 1;
+/// In `calib_result_t.verdict`: between the thresholds.
+pub const CALIB_VERDICT_REFER: u8 = 2;
+/// In `calib_result_t.verdict`: from the upper threshold up.
+pub const CALIB_VERDICT_POSITIVE: u8 = 3;
+
+/// In `calib_result_t.action`: the artefact has no decision rule.
+pub const CALIB_NO_ACTION: u8 = 255;
+
+/// Words of a set of classes.
+pub const CALIB_SET_WORDS: usize = 4;
+
+/// What is said of one output of the classifier. Copy it, keep it: it points nowhere.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct calib_result_t {
+    /// The calibrated probability of class 1 of two, otherwise that the predicted class is right. Not a number unless `reason` is
+    /// `CALIB_CALIBRATED`, so that a comparison with it is false.
+    pub prob: f32,
+    /// How far the true probability is from `prob` at most, as the artefact's guarantee says; 0 if nothing is promised.
+    pub epsilon: f32,
+    /// The lower end of the probability's interval; meaningful if `has_interval` is 1.
+    pub interval_low: f32,
+    /// The upper end of the probability's interval.
+    pub interval_high: f32,
+    /// The prediction set, if `has_set` is 1: class `c` is bit `c % 32` of word `c / 32`.
+    pub set: [u32; CALIB_SET_WORDS],
+    /// The predicted class; 1 of a binary calibrator.
+    pub class_index: u16,
+    /// The bin of the score.
+    pub bin: u16,
+    /// `CALIB_CALIBRATED`, or why there is no probability.
+    pub reason: u8,
+    /// Bits `CALIB_FLAG_...`.
+    pub flags: u8,
+    /// Whether there is an interval: 0 or 1.
+    pub has_interval: u8,
+    /// Whether there is a prediction set: 0 or 1.
+    pub has_set: u8,
+    /// The number of the decision rule's action, or `CALIB_NO_ACTION`.
+    pub action: u8,
+    /// `CALIB_VERDICT_...`: what the thresholds say.
+    pub verdict: u8,
+    /// `CALIB_ALARM_...`.
+    pub alarm: u8,
+    /// Always 0.
+    pub reserved: u8,
+}
+
+/// What a calibrator may be told besides scores. A null pointer stands for all zeros.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct calib_options_t {
+    /// A random word, uniform and independent of the scores, for a randomised calibrator.
+    pub word: u32,
+    /// Whether there is a random word: 0 or 1.
+    pub has_word: u8,
+    /// The code of the patient's group, for an artefact with groups.
+    pub group: u8,
+    /// Whether there is a group: 0 or 1.
+    pub has_group: u8,
+    /// Always 0.
+    pub reserved: u8,
+}
+
+/// The options, checked: a random word and a group.
+pub(crate) type Options = (Option<u32>, Option<u8>);
+
+/// What the caller's options say.
+///
+/// # Safety
+///
+/// A pointer that is neither null nor misaligned points to options.
+pub(crate) unsafe fn options(options: *const calib_options_t) -> Result<Options> {
+    if options.is_null() {
+        return Ok((None, None));
+    }
+    // SAFETY: the caller's.
+    let options = unsafe { memory::copied(options) }?;
+    match options {
+        calib_options_t { has_word: 0 | 1, has_group: 0 | 1, reserved: 0, .. } => {
+            let word = (options.has_word == 1).then_some(options.word);
+            Ok((word, (options.has_group == 1).then_some(options.group)))
+        }
+        _ => Err(CALIB_ERROR_ARGUMENT),
+    }
+}
+
+/// What there is to say besides the outcome.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) action: Option<u8>,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) set: Option<ClassSet>,
+    /// Whether the alarm is raised; `None` if nothing says so.
+    pub(crate) alarm: Option<bool>,
+}
+
+impl calib_result_t {
+    pub(crate) fn new(class_index: u16, outcome: &Outcome, rules: Rules) -> Self {
+        let mut result = Self {
+            prob: f32::NAN,
+            epsilon: 0.0,
+            interval_low: 0.0,
+            interval_high: 1.0,
+            set: words(rules.set.unwrap_or_default()),
+            class_index,
+            bin: 0,
+            reason: CALIB_CALIBRATED,
+            flags: 0,
+            has_interval: 0,
+            has_set: rules.set.is_some().into(),
+            action: rules.action.unwrap_or(CALIB_NO_ACTION),
+            verdict: verdict(rules.verdict),
+            alarm: match rules.alarm {
+                Some(raised) => raised.into(),
+                None if outcome.calibrated().is_none() => CALIB_ALARM_RAISED,
+                None => CALIB_ALARM_NO_RULE,
+            },
+            reserved: 0,
+        };
+        match outcome {
+            Outcome::Uncalibrated(why) => result.reason = reason(*why),
+            Outcome::Calibrated(calibrated) => {
+                (result.bin, result.flags) = (calibrated.bin, calibrated.flags.bits());
+                match outcome.calibrated() {
+                    // What an artefact holds for an empty bin is no probability.
+                    None => result.reason = CALIB_EMPTY_BIN,
+                    Some(calibrated) => {
+                        result.prob = calibrated.prob;
+                        result.epsilon = calibrated.epsilon.unwrap_or(0.0);
+                        if let Some(interval) = calibrated.interval {
+                            (result.interval_low, result.interval_high) = (interval.lo, interval.hi);
+                            result.has_interval = 1;
+                        }
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    /// Of one calibrated output, without rules.
+    pub(crate) fn of(calibration: &Calibration) -> Self {
+        Self::new(calibration.class, &calibration.outcome, Rules::default())
+    }
+}
+
+const fn reason(why: Uncalibrated) -> u8 {
+    match why {
+        Uncalibrated::Class => CALIB_NO_CLASS,
+        Uncalibrated::NoArtifact => CALIB_NO_ARTIFACT,
+        Uncalibrated::BadArtifact => CALIB_BAD_ARTIFACT,
+        Uncalibrated::OtherClassifier => CALIB_OTHER_CLASSIFIER,
+        Uncalibrated::EmptyBin => CALIB_EMPTY_BIN,
+        Uncalibrated::ZeroSum => CALIB_ZERO_SUM,
+        Uncalibrated::NoTable => CALIB_NO_TABLE,
+        _ => CALIB_OTHER_REASON,
+    }
+}
+
+const fn verdict(verdict: Option<Verdict>) -> u8 {
+    match verdict {
+        None => CALIB_VERDICT_NONE,
+        Some(Verdict::Negative) => CALIB_VERDICT_NEGATIVE,
+        Some(Verdict::Refer) => CALIB_VERDICT_REFER,
+        Some(Verdict::Positive) => CALIB_VERDICT_POSITIVE,
+    }
+}
+
+fn words(set: ClassSet) -> [u32; CALIB_SET_WORDS] {
+    let mut words = [0; CALIB_SET_WORDS];
+    for class in set.classes() {
+        if let Some(word) = words.get_mut(usize::from(class / 32)) {
+            *word |= 1 << (class % 32);
+        }
+    }
+    words
+}

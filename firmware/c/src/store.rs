@@ -1,0 +1,253 @@
+//! Two slots: loading and installing.
+
+use calib_core::slot::Admitted;
+use calib_core::{Admission, ArtifactBuffer, ClassifierId, SlotStore};
+use calib_firmware::Slot;
+
+use crate::calibrator::{Opened, calib_calibrator_t, kind};
+use crate::error::{CALIB_ERROR_LENGTH, CALIB_OK, Result, code, of_fault, of_faults, of_install, of_layout};
+use crate::flash::{Flash, calib_flash_t, calib_layout_t};
+use crate::memory::{self, State};
+use crate::trust::Trusted;
+
+/// Bytes of the longest artefact that is loaded into a buffer.
+pub const CALIB_BUFFER_BYTES: usize = 4096;
+/// Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
+pub const CALIB_BUFFER_WORDS: usize = 514;
+/// Words, of 8 bytes, of a `calib_store_t`.
+#[cfg(target_pointer_width = "32")]
+pub const CALIB_STORE_WORDS: usize = 48;
+/// Words, of 8 bytes, of a `calib_store_t`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_STORE_WORDS: usize = 56;
+/// In `calib_slots_t.in_force`: neither slot holds a calibrator that is accepted.
+pub const CALIB_NO_SLOT: u8 = 255;
+
+/// Two slots in flash, of which one always holds a calibrator once one was installed. Opened by `calib_store_open`; there is nothing to
+/// close.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct calib_store_t {
+    /// The library's own.
+    pub opaque: [u64; CALIB_STORE_WORDS],
+}
+
+/// An acknowledged installation.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct calib_receipt_t {
+    /// The artefact's name.
+    pub identity: [u8; 8],
+    /// The number of the installation on this device, from 1 on.
+    pub sequence: u32,
+    /// The slot that holds it, 0 or 1.
+    pub slot: u8,
+    /// Always 0.
+    pub reserved: [u8; 3],
+}
+
+/// What a slot holds.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct calib_slot_t {
+    /// `CALIB_OK` if an installation is complete in it; otherwise why not, and the rest is 0.
+    pub status: i32,
+    /// The artefact's length in bytes.
+    pub len_bytes: u32,
+    /// The artefact's counter.
+    pub counter: u32,
+    /// The number of the installation.
+    pub sequence: u32,
+    /// The artefact's name.
+    pub identity: [u8; 8],
+}
+
+/// What both slots hold.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct calib_slots_t {
+    /// Each slot.
+    pub slots: [calib_slot_t; 2],
+    /// The slot whose calibrator was loaded last, or `CALIB_NO_SLOT`.
+    pub in_force: u8,
+    /// The slot that may hold a newer calibrator than the one in force and is of no use, or `CALIB_NO_SLOT`.
+    pub passed_over: u8,
+    /// Always 0.
+    pub reserved: [u8; 2],
+}
+
+/// The buffer in the caller's memory.
+pub(crate) type Buffer = ArtifactBuffer<{ CALIB_BUFFER_BYTES / 4 }>;
+
+const _: () = assert!(size_of::<Buffer>() <= 8 * CALIB_BUFFER_WORDS);
+
+/// An open store.
+#[derive(Debug)]
+struct OpenStore {
+    store: SlotStore<Flash, Trusted>,
+    buffer: *mut Buffer,
+}
+
+const _: () = assert!(State::<OpenStore>::fits(size_of::<calib_store_t>(), align_of::<calib_store_t>()));
+
+/// Makes an empty buffer of the caller's words.
+///
+/// # Safety
+///
+/// A pointer that is neither null nor misaligned points to so many words, which may be written, and which nothing else uses while
+/// the buffer is used.
+pub(crate) unsafe fn buffer(words: *mut u64, len: usize) -> Result<*mut Buffer> {
+    let buffer = memory::checked_mut(words.cast::<Buffer>())?;
+    if len < CALIB_BUFFER_WORDS {
+        return Err(CALIB_ERROR_LENGTH);
+    }
+    // SAFETY: checked, and the caller's; an empty buffer's words are not initialised.
+    unsafe { buffer.write(Buffer::new()) };
+    Ok(buffer)
+}
+
+/// What a store is made of.
+///
+/// # Safety
+///
+/// As [`calib_store_open`].
+pub(crate) unsafe fn parts(
+    flash: *const calib_flash_t,
+    layout: *const calib_layout_t,
+    classifier: ClassifierId,
+    key: *const u8,
+) -> Result<(Flash, calib_core::SlotLayout, Admission<Trusted>)> {
+    // SAFETY: the caller's.
+    let (flash, layout) = unsafe { Flash::new(memory::copied(flash)?, memory::copied(layout)?) }?;
+    // SAFETY: the caller's.
+    let trusted = unsafe { Trusted::new(key) }?;
+    Ok((flash, layout, Admission::new(trusted, classifier)))
+}
+
+/// Takes the flash with two slots, for the classifier of this identity.
+///
+/// `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artefacts must be signed; null
+/// accepts every artefact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artefacts are loaded into it, so calibrators point
+/// to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_store_open(
+    store: *mut calib_store_t,
+    flash: *const calib_flash_t,
+    layout: *const calib_layout_t,
+    classifier: *const u8,
+    key: *const u8,
+    buffer: *mut u64,
+    buffer_words: usize,
+) -> i32 {
+    let make = || {
+        // SAFETY: the caller's.
+        let id = ClassifierId(unsafe { memory::copied(classifier.cast()) }?);
+        // SAFETY: the caller's.
+        let (flash, layout, admission) = unsafe { parts(flash, layout, id, key) }?;
+        // SAFETY: the caller's.
+        let buffer = unsafe { self::buffer(buffer, buffer_words) }?;
+        // SAFETY: as above; the borrow ends here.
+        let (store, _) =
+            SlotStore::open(flash, layout, admission, unsafe { &mut *buffer }).map_err(of_layout)?;
+        Ok(OpenStore { store, buffer })
+    };
+    // SAFETY: the caller's.
+    code(unsafe { memory::open(store.cast::<State<OpenStore>>(), make) })
+}
+
+/// Loads the calibrator in force into the store's buffer, checks it there, and opens it.
+///
+/// Calibrators that were loaded before are no longer used then: they point to the same buffer.
+///
+/// # Safety
+///
+/// As [`calib_store_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_store_load(
+    store: *mut calib_store_t,
+    calibrator: *mut calib_calibrator_t,
+) -> i32 {
+    let load = |opened: &mut OpenStore| {
+        // SAFETY: the caller's word that no calibrator from before is used.
+        let buffer: &'static mut Buffer = unsafe { &mut *opened.buffer };
+        let loaded = opened.store.load(buffer);
+        let make = || {
+            let admitted: Admitted<'static> = loaded.map_err(of_faults)?;
+            let artifact = *admitted.artifact();
+            Opened::new(Slot::admitted(Ok(admitted), kind(&artifact)), &artifact)
+        };
+        // SAFETY: the caller's.
+        unsafe { memory::open(calibrator.cast::<State<Opened>>(), make) }
+    };
+    // SAFETY: the caller's.
+    code(unsafe { memory::work(store.cast::<State<OpenStore>>(), load) })
+}
+
+/// Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
+///
+/// The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
+/// the new one. `bytes` starts at a multiple of 4. The calibrator that was loaded stays usable; `calib_store_load` loads the new
+/// one.
+///
+/// # Safety
+///
+/// As [`calib_store_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_store_install(
+    store: *mut calib_store_t,
+    bytes: *const u8,
+    len: usize,
+    receipt: *mut calib_receipt_t,
+) -> i32 {
+    if !receipt.is_null()
+        && let Err(error) = memory::checked(receipt)
+    {
+        return error;
+    }
+    let install = |opened: &mut OpenStore| {
+        // SAFETY: the caller's.
+        let bytes = unsafe { memory::slice(bytes, len) }?;
+        let done = opened.store.install(bytes).map_err(of_install)?;
+        let identity = done.identity.0;
+        Ok(calib_receipt_t { identity, sequence: done.sequence, slot: done.slot, reserved: [0; 3] })
+    };
+    // SAFETY: the caller's.
+    let done = unsafe { memory::work(store.cast::<State<OpenStore>>(), install) };
+    if receipt.is_null() {
+        return code(done.map(|_| ()));
+    }
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(receipt, done) })
+}
+
+/// Reads both slots completely, and says what they hold.
+///
+/// # Safety
+///
+/// As [`calib_store_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_store_survey(store: *mut calib_store_t, slots: *mut calib_slots_t) -> i32 {
+    let survey = |opened: &mut OpenStore| {
+        let slots = opened.store.survey().map(|slot| match slot {
+            Ok(content) => calib_slot_t {
+                status: CALIB_OK,
+                len_bytes: content.len_bytes,
+                counter: content.counter,
+                sequence: content.sequence,
+                identity: content.identity.0,
+            },
+            Err(fault) => calib_slot_t { status: of_fault(fault), ..calib_slot_t::default() },
+        });
+        let in_force = opened.store.current_slot().map_or(CALIB_NO_SLOT, |slot| slot as u8);
+        let passed_over = opened.store.passed_over().map_or(CALIB_NO_SLOT, |slot| slot.slot);
+        Ok(calib_slots_t { slots, in_force, passed_over, reserved: [0; 2] })
+    };
+    // SAFETY: the caller's.
+    let found = unsafe { memory::work(store.cast::<State<OpenStore>>(), survey) };
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(slots, found) })
+}

@@ -1,0 +1,75 @@
+//! The library for C, with pointers of which nothing is known.
+
+use core::ptr::{null, null_mut};
+
+use calib_c::{
+    calib_apply_all_logits, calib_apply_all_probs, calib_apply_code, calib_apply_i8, calib_apply_keys,
+    calib_apply_logits, calib_apply_margin, calib_apply_probs, calib_apply_score, calib_apply_top_k_logits,
+    calib_apply_top_k_probs, calib_apply_u8, calib_calibrator_t, calib_device_classify,
+    calib_device_config_t, calib_device_open, calib_device_t, calib_device_take, calib_error_text,
+    calib_flash_t, calib_info, calib_layout_t, calib_open, calib_options_t, calib_result_t,
+    calib_store_install, calib_store_load, calib_store_open, calib_store_survey, calib_store_t,
+};
+
+use crate::any::{any, from, keep};
+
+/// A pointer of which the compiler knows nothing.
+fn pointer<T>() -> *const T {
+    from(null())
+}
+
+fn place<T>() -> *mut T {
+    from(null_mut())
+}
+
+fn apply() {
+    let (calibrator, options) = (pointer::<calib_calibrator_t>(), pointer::<calib_options_t>());
+    let result = place::<calib_result_t>();
+    // SAFETY: this is linked, and never runs; what the functions demand is not theirs to prove.
+    unsafe {
+        keep(calib_open(place(), pointer(), any(), pointer()));
+        keep(calib_info(calibrator, place()));
+        keep(calib_apply_score(calibrator, any(), options, result));
+        keep(calib_apply_margin(calibrator, any(), options, result));
+        keep(calib_apply_code(calibrator, any(), options, result));
+        keep(calib_apply_logits(calibrator, pointer(), any(), options, result));
+        keep(calib_apply_probs(calibrator, pointer(), any(), options, result));
+        keep(calib_apply_keys(calibrator, pointer(), any(), options, result));
+        keep(calib_apply_i8(calibrator, pointer(), any(), place(), options, result));
+        keep(calib_apply_u8(calibrator, pointer(), any(), place(), options, result));
+        keep(calib_apply_all_logits(calibrator, pointer(), any(), options, place(), any(), result));
+        keep(calib_apply_all_probs(calibrator, pointer(), any(), options, place(), any(), result));
+        keep(calib_apply_top_k_logits(calibrator, pointer(), any(), options, result, any()));
+        keep(calib_apply_top_k_probs(calibrator, pointer(), any(), options, result, any()));
+    }
+}
+
+fn slots() {
+    let store = place::<calib_store_t>();
+    let (flash, layout) = (pointer::<calib_flash_t>(), pointer::<calib_layout_t>());
+    // SAFETY: as above.
+    unsafe {
+        keep(calib_store_open(store, flash, layout, pointer(), pointer(), place(), any()));
+        keep(calib_store_load(store, place()));
+        keep(calib_store_install(store, pointer(), any(), place()));
+        keep(calib_store_survey(store, place()));
+    }
+}
+
+fn device() {
+    let device = place::<calib_device_t>();
+    // SAFETY: as above.
+    unsafe {
+        keep(calib_device_open(device, pointer::<calib_device_config_t>(), place(), place(), any()));
+        keep(calib_device_take(device, pointer(), any(), place(), place(), any(), place()));
+        keep(calib_device_classify(device, pointer(), any(), pointer(), place()));
+    }
+}
+
+/// Calls every function.
+pub(crate) fn prove() {
+    keep(calib_error_text(any()));
+    apply();
+    slots();
+    device();
+}
