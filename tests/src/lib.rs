@@ -2,6 +2,7 @@
 
 mod board;
 mod brittle;
+mod c_library;
 mod command;
 mod emulator;
 mod fingerprint;
@@ -20,6 +21,7 @@ mod watchdog;
 
 pub use board::Board;
 pub use brittle::{Break, BrittleLine, terminals};
+pub use c_library::{build_c_firmware, build_c_library};
 pub use command::calib;
 pub use emulator::Emulator;
 pub use firmware::{
@@ -31,6 +33,8 @@ pub use image::{ImageSize, flashed_bytes, function_assembly, image_size, symbol_
 pub use kills::{Kills, kills};
 pub use load::{Answers, LoadReport, load};
 pub use margins::{leads, margins};
-pub use parity::{Parity, asked, bare_scores, classified_rows, code_vectors, quantized_softmax, vectors};
+pub use parity::{
+    Parity, asked, bare_scores, classified_rows, code_vectors, expected, quantized_softmax, vectors,
+};
 pub use stand_in::{overconfident_logits, stand_in};
 pub use tty::TtyDevice;

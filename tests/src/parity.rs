@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
-    ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, TopKPrediction, Values,
+    ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, Scores, TopKPrediction, Values,
 };
 use calib_core::{
     Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
@@ -51,7 +51,21 @@ impl Input {
             RequestBody::Probs(row) => Self::Probs(row.to_vec()),
             RequestBody::Code(key) => Self::Key(*key),
             RequestBody::Codes(keys) => Self::Keys(keys.to_vec()),
+            RequestBody::Ask(question) => return Self::of_scores(&question.scores),
             other => bail!("{other:?} holds no score"),
+        })
+    }
+
+    /// What a question gives to the calibrator.
+    fn of_scores(scores: &Scores) -> Result<Self> {
+        Self::of(&match scores {
+            Scores::Score(score) => RequestBody::Score(*score),
+            Scores::Margin(margin) => RequestBody::Margin(*margin),
+            Scores::Logits(row) => RequestBody::Logits(row.clone()),
+            Scores::Probs(row) => RequestBody::Probs(row.clone()),
+            Scores::Code(key) => RequestBody::Code(*key),
+            Scores::Codes(keys) => RequestBody::Codes(keys.clone()),
+            other => bail!("{other:?} hold no score"),
         })
     }
 
@@ -72,6 +86,15 @@ impl Input {
             Self::Probs(row) => Some(Probs::new(row)?.into()),
         })
     }
+}
+
+/// What the host says to a request for a prediction.
+///
+/// # Errors
+///
+/// If the request holds no score, code or vector, or none that the artefact takes.
+pub fn expected(rule: AlarmRule, artifact: &Artifact<'_>, request: &RequestBody) -> Result<ReplyBody> {
+    reply(rule, artifact, &Input::of(request)?, request.word())
 }
 
 /// Sends requests for predictions to the device, and compares the answers with the host's, bit for bit.

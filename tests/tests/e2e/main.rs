@@ -1,6 +1,7 @@
 //! Host, artefact, emulated device, host: one program, so that all is linked once and images are shared.
 
 mod boards;
+mod c_runtime;
 mod cases;
 mod class_codes;
 mod codes;

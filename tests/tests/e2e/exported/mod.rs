@@ -1,11 +1,11 @@
 //! Artefacts as source code: compiled for the host and for the cores, run, and compared with calib-core bit for bit.
 
-mod artifacts;
+pub(crate) mod artifacts;
 mod asked;
 mod in_c;
 mod in_rust;
-mod margins;
-mod rules;
+pub(crate) mod margins;
+pub(crate) mod rules;
 
 use calib_host::export::{ExportError, export_c, export_rust};
 use calib_tests::Board;

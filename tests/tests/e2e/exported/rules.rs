@@ -19,13 +19,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{BOARDS, compare, in_c};
 
-const CLASSES: u16 = 40;
-const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
+pub(crate) const CLASSES: u16 = 40;
+pub(crate) const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 0.25, zero_point: 0 };
 const BAD_SCORE: u32 = 1;
 const BAD_GROUP: u32 = 3;
 
-fn artifact(
+pub(crate) fn artifact(
     (method, reduction, classes): (Method, Reduction, u16),
     encoding: ScoreEncoding,
     (bins, flags): (u32, HeaderFlags),
@@ -42,7 +42,7 @@ fn artifact(
     StoredArtifact::from_bytes(writer.finish(|_| Identity(*b"identity")).unwrap()).unwrap()
 }
 
-fn points(writer: &mut ArtifactWriter<'_>, keys: &[[u32; 2]]) {
+pub(crate) fn points(writer: &mut ArtifactWriter<'_>, keys: &[[u32; 2]]) {
     let at = |key, above| Threshold {
         key,
         positives: 60,

@@ -50,7 +50,7 @@ fn send(link: &mut Link<TTYPort>, offset: usize, part: &[u8]) {
 }
 
 /// Pushes two calibrators, asks for predictions in the middle of the second push, and refuses what is to be refused.
-fn updates(board: Board, elf: &Path) {
+pub(crate) fn updates(board: Board, elf: &Path) {
     let mut device = TtyDevice::new(board, elf).unwrap();
     device.switch_on().unwrap();
     // The emulated nRF51's flash is zeros at first, as no chip's is.

@@ -2,8 +2,8 @@
 
 mod commands;
 mod counters;
-mod device;
+pub(crate) mod device;
 mod hardware;
 mod monitor;
 mod probe;
-mod setting;
+pub(crate) mod setting;

@@ -1,0 +1,499 @@
+/* Calls the library as it must not be called: every call ends with an error code, and the process lives.
+ *
+ * usage: hostile ARTEFACT OTHER, two binary artefacts over probabilities for the classifier "updates!", the second with the
+ * greater counter. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib.h"
+
+enum { SLOT = 8192, SECTOR = 4096, FLASH = 4 * SECTOR };
+
+static unsigned checks;
+
+static void expect_at(int32_t got, int32_t expected, const char *call, int line)
+{
+    checks++;
+    if (got != expected) {
+        fprintf(stderr, "line %d: %s\n  gives %ld (%s)\n  not   %ld (%s)\n", line, call, (long)got, calib_error_text(got),
+                (long)expected, calib_error_text(expected));
+        exit(1);
+    }
+}
+
+#define EXPECT(call, expected) expect_at((call), (expected), #call, __LINE__)
+#define TRUE(condition) expect_at((condition) ? 1 : 0, 1, #condition, __LINE__)
+
+/* Flash in memory, and how many more calls of a callback succeed; every one after that fails. */
+struct chip {
+    uint8_t bytes[FLASH];
+    unsigned reads, writes, erases;
+    void *state;
+    int32_t refused;
+};
+
+static int32_t chip_read(void *context, uint32_t offset, uint8_t *bytes, uint32_t len)
+{
+    struct chip *chip = context;
+
+    if (chip->reads == 0)
+        return -1;
+    chip->reads--;
+    TRUE(offset + len <= FLASH);
+    memcpy(bytes, chip->bytes + offset, len);
+    return 0;
+}
+
+static int32_t chip_write(void *context, uint32_t offset, const uint8_t *bytes, uint32_t len)
+{
+    struct chip *chip = context;
+    uint32_t i;
+
+    if (chip->writes == 0)
+        return 7;
+    chip->writes--;
+    TRUE(offset % 32 == 0 && len % 32 == 0 && offset + len <= FLASH);
+    for (i = 0; i < len; i++) {
+        TRUE(chip->bytes[offset + i] == 0xFF);
+        chip->bytes[offset + i] = bytes[i];
+    }
+    return 0;
+}
+
+static int32_t chip_erase(void *context, uint32_t offset, uint32_t len)
+{
+    struct chip *chip = context;
+
+    if (chip->erases == 0)
+        return 1;
+    chip->erases--;
+    TRUE(offset % SECTOR == 0 && len == SECTOR && offset + len <= FLASH);
+    memset(chip->bytes + offset, 0xFF, len);
+    return 0;
+}
+
+/* A callback that calls back. */
+static int32_t chip_reenter(void *context, uint32_t offset, uint8_t *bytes, uint32_t len)
+{
+    struct chip *chip = context;
+
+    if (chip->state != NULL)
+        chip->refused = calib_store_install(chip->state, chip->bytes, 32, NULL);
+    return chip_read(context, offset, bytes, len);
+}
+
+static const uint8_t classifier[8] = {'u', 'p', 'd', 'a', 't', 'e', 's', '!'};
+static const uint8_t stranger[8] = {'s', 't', 'r', 'a', 'n', 'g', 'e', 'r'};
+
+struct file {
+    uint32_t *words;
+    const uint8_t *bytes;
+    size_t len;
+};
+
+static struct file load(const char *path)
+{
+    FILE *stream = fopen(path, "rb");
+    struct file file;
+    long end;
+
+    TRUE(stream != NULL);
+    TRUE(fseek(stream, 0, SEEK_END) == 0);
+    end = ftell(stream);
+    TRUE(end > 0 && fseek(stream, 0, SEEK_SET) == 0);
+    file.len = (size_t)end;
+    file.words = malloc(file.len);
+    TRUE(file.words != NULL && fread(file.words, 1, file.len, stream) == file.len);
+    file.bytes = (const uint8_t *)file.words;
+    TRUE(fclose(stream) == 0);
+    return file;
+}
+
+static void texts(void)
+{
+    int32_t error;
+    unsigned known = 0;
+
+    for (error = -100; error <= 100; error++) {
+        TRUE(calib_error_text(error) != NULL && strlen(calib_error_text(error)) > 5);
+        known += strcmp(calib_error_text(error), "unknown error") != 0 ? 1U : 0U;
+    }
+    TRUE(known == 31);
+    TRUE(strcmp(calib_error_text(INT32_MIN), "unknown error") == 0);
+    TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
+}
+
+static void opening(struct file file)
+{
+    calib_calibrator_t calibrator, *misaligned = (calib_calibrator_t *)((uintptr_t)&calibrator + 1);
+    const float not_a_number = strtof("nan", NULL);
+    calib_result_t result, *no_result = (calib_result_t *)((uintptr_t)&result + 2);
+    calib_options_t options = {0, 0, 0, 0, 0};
+    calib_info_t info;
+    uint16_t space[4] = {0, 0, 0, 0};
+    float vector[4] = {0.25F, 0.25F, 0.25F, 0.25F};
+    int8_t codes[4] = {1, 2, 3, 4};
+    uint8_t *copy;
+    size_t len, at;
+    unsigned bit, refused = 0;
+
+    memset(&calibrator, 0, sizeof calibrator);
+    EXPECT(calib_info(&calibrator, &info), CALIB_ERROR_STATE);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    memset(&calibrator, 0xA5, sizeof calibrator);
+    EXPECT(calib_info(&calibrator, &info), CALIB_ERROR_STATE);
+
+    EXPECT(calib_open(NULL, file.bytes, file.len, classifier), CALIB_ERROR_NULL);
+    EXPECT(calib_open(misaligned, file.bytes, file.len, classifier), CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_open(&calibrator, NULL, file.len, classifier), CALIB_ERROR_NULL);
+    EXPECT(calib_open(&calibrator, file.bytes, 0, classifier), CALIB_ERROR_BLANK);
+    EXPECT(calib_open(&calibrator, file.bytes, SIZE_MAX, classifier), CALIB_ERROR_LENGTH);
+    EXPECT(calib_open(&calibrator, file.bytes, SIZE_MAX / 2 + 1, classifier), CALIB_ERROR_LENGTH);
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, stranger), CALIB_ERROR_CLASSIFIER);
+    EXPECT(calib_open(&calibrator, (const uint8_t *)&calibrator, 64, classifier), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_info(&calibrator, &info), CALIB_ERROR_STATE);
+    /* Of every length, in memory of exactly that length; and of every bit wrong. */
+    for (len = 0; len < file.len; len++) {
+        copy = malloc(len == 0 ? 1 : len);
+        TRUE(copy != NULL);
+        memcpy(copy, file.bytes, len);
+        TRUE(calib_open(&calibrator, copy, len, classifier) < 0);
+        free(copy);
+    }
+    copy = malloc(file.len + 1);
+    TRUE(copy != NULL);
+    memcpy(copy + 1, file.bytes, file.len);
+    EXPECT(calib_open(&calibrator, copy + 1, file.len, classifier), CALIB_ERROR_ALIGNMENT);
+    memcpy(copy, file.bytes, file.len);
+    for (at = 0; at < file.len; at++)
+        for (bit = 0; bit < 8; bit++) {
+            copy[at] ^= (uint8_t)(1U << bit);
+            refused += calib_open(&calibrator, copy, file.len, classifier) < 0 ? 1U : 0U;
+            copy[at] ^= (uint8_t)(1U << bit);
+        }
+    TRUE(refused == 8 * file.len);
+    memset(copy, 0xFF, file.len);
+    EXPECT(calib_open(&calibrator, copy, file.len, classifier), CALIB_ERROR_BLANK);
+    memset(copy, 0, file.len);
+    EXPECT(calib_open(&calibrator, copy, file.len, NULL), CALIB_ERROR_BLANK);
+    memcpy(copy, file.bytes, file.len);
+
+    EXPECT(calib_open(&calibrator, copy, file.len, classifier), CALIB_OK);
+    EXPECT(calib_info(&calibrator, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_info(NULL, &info), CALIB_ERROR_NULL);
+    EXPECT(calib_info(&calibrator, &info), CALIB_OK);
+    TRUE(info.classes == 2 && info.encoding == CALIB_ENCODING_F32 && info.len_bytes == file.len);
+
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, no_result), CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_apply_score(&calibrator, not_a_number, NULL, &result), CALIB_ERROR_SCORE);
+    EXPECT(calib_apply_score(&calibrator, -0.1F, NULL, &result), CALIB_ERROR_SCORE);
+    EXPECT(calib_apply_score(&calibrator, 1.1F, NULL, &result), CALIB_ERROR_SCORE);
+    options.has_word = 2;
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_ERROR_ARGUMENT);
+    options.has_word = 0;
+    options.reserved = 1;
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_ERROR_ARGUMENT);
+    options.reserved = 0;
+    EXPECT(calib_apply_score(&calibrator, 0.5F, (calib_options_t *)((uintptr_t)&options + 1), &result),
+           CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_apply_margin(&calibrator, 0.5F, NULL, &result), CALIB_ERROR_ENCODING);
+    EXPECT(calib_apply_code(&calibrator, 5, NULL, &result), CALIB_ERROR_ENCODING);
+    EXPECT(calib_apply_probs(&calibrator, vector, 4, NULL, &result), CALIB_ERROR_KIND);
+    EXPECT(calib_apply_probs(&calibrator, NULL, 4, NULL, &result), CALIB_ERROR_NULL);
+    EXPECT(calib_apply_probs(&calibrator, vector, 0, NULL, &result), CALIB_ERROR_SCORE);
+    EXPECT(calib_apply_probs(&calibrator, vector, SIZE_MAX / 4, NULL, &result), CALIB_ERROR_LENGTH);
+    EXPECT(calib_apply_logits(&calibrator, (float *)((uintptr_t)vector + 1), 3, NULL, &result),
+           CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_apply_i8(&calibrator, codes, 4, space, NULL, &result), CALIB_ERROR_ENCODING);
+    EXPECT(calib_apply_keys(&calibrator, NULL, 4, NULL, &result), CALIB_ERROR_NULL);
+    EXPECT(calib_apply_all_probs(&calibrator, vector, 4, NULL, vector, 4, &result), CALIB_ERROR_KIND);
+    EXPECT(calib_apply_top_k_probs(&calibrator, vector, 4, NULL, &result, 1), CALIB_ERROR_KIND);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
+    TRUE(result.reason == CALIB_CALIBRATED && result.prob >= 0.0F && result.prob <= 1.0F);
+    TRUE(result.alarm == CALIB_ALARM_NO_RULE && result.action == CALIB_NO_ACTION);
+    free(copy);
+}
+
+static calib_flash_t flash_of(struct chip *chip)
+{
+    calib_flash_t flash = {NULL, chip_read, chip_write, chip_erase, FLASH, SECTOR};
+
+    flash.context = chip;
+    return flash;
+}
+
+static void new_chip(struct chip *chip)
+{
+    memset(chip, 0, sizeof *chip);
+    memset(chip->bytes, 0xFF, sizeof chip->bytes);
+    chip->reads = chip->writes = chip->erases = 1000000;
+}
+
+static void layouts(struct chip *chip, uint64_t *buffer)
+{
+    static const calib_layout_t bad[] = {
+        {{0, 0}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, SECTOR}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, 2 * SLOT}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, SLOT + 32}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, SLOT}, 0, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, UINT32_MAX - SECTOR + 1}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+    };
+    static const uint32_t sectors[] = {0, 3, 1536, 100000};
+    const calib_layout_t good = {{0, SLOT}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}};
+    calib_layout_t layout = good;
+    calib_flash_t flash = flash_of(chip);
+    calib_store_t store;
+    size_t i;
+
+    memset(&store, 0, sizeof store);
+    for (i = 0; i < sizeof bad / sizeof *bad; i++)
+        EXPECT(calib_store_open(&store, &flash, &bad[i], classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_LAYOUT);
+    for (i = 0; i < sizeof sectors / sizeof *sectors; i++) {
+        flash.sector_bytes = sectors[i];
+        EXPECT(calib_store_open(&store, &flash, &good, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_LAYOUT);
+    }
+    flash.sector_bytes = SECTOR;
+    layout.erased = 2;
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_ARGUMENT);
+    flash.erase = NULL;
+    EXPECT(calib_store_open(&store, &flash, &good, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_ARGUMENT);
+    EXPECT(calib_store_load(&store, NULL), CALIB_ERROR_STATE);
+}
+
+static void slots(struct file first, struct file second)
+{
+    static struct chip chip;
+    static uint64_t buffer[CALIB_BUFFER_WORDS], small[4];
+    const calib_layout_t layout = {{0, SLOT}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}};
+    static const uint8_t key[CALIB_KEY_BYTES];
+    calib_flash_t flash = flash_of(&chip);
+    calib_calibrator_t calibrator;
+    calib_receipt_t receipt;
+    calib_slots_t found;
+    calib_result_t result;
+    calib_store_t store;
+    unsigned calls, failed = 0, in_a_row = 0;
+    int32_t error;
+
+    new_chip(&chip);
+    layouts(&chip, buffer);
+    EXPECT(calib_store_open(NULL, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
+    EXPECT(calib_store_open(&store, NULL, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
+    EXPECT(calib_store_open(&store, &flash, NULL, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
+    EXPECT(calib_store_open(&store, &flash, &layout, NULL, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, NULL, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, small, 4), CALIB_ERROR_LENGTH);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, key, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_KEY);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_store_load(&store, &calibrator), CALIB_ERROR_BLANK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    EXPECT(calib_store_survey(&store, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_store_survey(&store, &found), CALIB_OK);
+    TRUE(found.in_force == CALIB_NO_SLOT && found.slots[0].status == CALIB_ERROR_BLANK);
+
+    EXPECT(calib_store_install(&store, NULL, 8, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_store_install(&store, first.bytes, 7, &receipt), CALIB_ERROR_ARTIFACT);
+    EXPECT(calib_store_install(&store, first.bytes, first.len - 1, &receipt), CALIB_ERROR_ARTIFACT);
+    EXPECT(calib_store_install(&store, first.bytes + 1, first.len - 1, &receipt), CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_store_install(&store, first.bytes, first.len, (calib_receipt_t *)((uintptr_t)&receipt + 1)),
+           CALIB_ERROR_ALIGNMENT);
+    /* Whichever call of a callback is the first to fail, the slots keep what was acknowledged. */
+    for (calls = 0;; calls++) {
+        new_chip(&chip);
+        EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+        EXPECT(calib_store_install(&store, first.bytes, first.len, &receipt), CALIB_OK);
+        if (calls % 3 == 0)
+            chip.reads = calls / 3;
+        else if (calls % 3 == 1)
+            chip.writes = calls / 3;
+        else
+            chip.erases = calls / 3;
+        error = calib_store_install(&store, second.bytes, second.len, &receipt);
+        chip.reads = 1000000;
+        EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+        EXPECT(calib_store_load(&store, &calibrator), CALIB_OK);
+        TRUE(error == CALIB_OK || error == CALIB_ERROR_FLASH || error == CALIB_ERROR_RELOAD || error == CALIB_ERROR_WORN);
+        failed += error == CALIB_OK ? 0U : 1U;
+        EXPECT(calib_store_survey(&store, &found), CALIB_OK);
+        if (error == CALIB_OK)
+            TRUE(memcmp(found.slots[found.in_force].identity, receipt.identity, 8) == 0);
+        in_a_row = error == CALIB_OK ? in_a_row + 1 : 0;
+        if (in_a_row == 3)
+            break;
+    }
+    TRUE(failed > 50);
+    chip.writes = chip.erases = 1000000;
+
+    EXPECT(calib_store_install(&store, second.bytes, second.len, &receipt), CALIB_OK);
+    EXPECT(calib_store_install(&store, first.bytes, first.len, &receipt), CALIB_ERROR_DOWNGRADE);
+    /* A callback that calls back is refused, and the installation goes on. */
+    new_chip(&chip);
+    flash.read = chip_reenter;
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    chip.state = &store;
+    EXPECT(calib_store_install(&store, first.bytes, first.len, &receipt), CALIB_OK);
+    TRUE(chip.refused == CALIB_ERROR_BUSY);
+    chip.state = NULL;
+    EXPECT(calib_store_load(&store, &calibrator), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
+}
+
+static int alarms, alarm_fails, classify_fails;
+
+static int32_t set_alarm(void *context, uint8_t raised)
+{
+    (void)context;
+    alarms = raised;
+    return alarm_fails;
+}
+
+static int32_t classify(void *context, const float *features, size_t count, float *output, size_t output_len)
+{
+    (void)context;
+    TRUE(count == 2 && output_len == 1);
+    output[0] = features[0] / 10.0F;
+    return classify_fails;
+}
+
+static calib_device_config_t config_of(struct chip *chip)
+{
+    calib_device_config_t config;
+
+    memset(&config, 0, sizeof config);
+    config.classifier.classify = classify;
+    config.classifier.name = "hostile";
+    memcpy(config.classifier.id, classifier, sizeof classifier);
+    config.classifier.features = 2;
+    config.classifier.classes = 2;
+    config.classifier.output = CALIB_OUTPUT_SCORE;
+    config.board.set_alarm = set_alarm;
+    config.flash = flash_of(chip);
+    config.layout.offsets[1] = SLOT;
+    config.layout.slot_bytes = SLOT;
+    config.alarm_threshold = 0.5F;
+    return config;
+}
+
+static void configs(struct chip *chip, calib_device_t *device, uint64_t *staged, uint64_t *loaded)
+{
+    const size_t words = CALIB_BUFFER_WORDS;
+    calib_device_config_t config = config_of(chip);
+
+    config.classifier.classify = NULL;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.classifier.name = NULL;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_NULL);
+    config.classifier.name = "a name that is longer than the thirty-two bytes";
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config.classifier.name = "\xFF";
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.classifier.classes = 3;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.classifier.features = 129;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.classifier.output = 9;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.board.set_alarm = NULL;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.alarm_threshold = strtof("nan", NULL);
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.alarm_below = 2;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    EXPECT(calib_device_open(device, NULL, staged, loaded, words), CALIB_ERROR_NULL);
+    EXPECT(calib_device_open(NULL, &config, staged, loaded, words), CALIB_ERROR_NULL);
+    EXPECT(calib_device_open(device, &config, NULL, loaded, words), CALIB_ERROR_NULL);
+    EXPECT(calib_device_open(device, &config, staged, staged, words), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_device_open(device, &config, staged, loaded, 100), CALIB_ERROR_LENGTH);
+    alarm_fails = 1;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ALARM);
+    alarm_fails = 0;
+}
+
+static void device(struct file first)
+{
+    static struct chip chip;
+    static calib_device_t device;
+    static uint64_t staged[CALIB_BUFFER_WORDS], loaded[CALIB_BUFFER_WORDS];
+    static uint8_t reply[CALIB_REPLY_BYTES], noise[5000];
+    const float features[2] = {9.0F, 0.0F}, bad[2] = {strtof("inf", NULL), 0.0F};
+    float many[200] = {0.0F};
+    calib_device_config_t config;
+    calib_result_t result;
+    calib_store_t store;
+    size_t taken, reply_len, at;
+    uint32_t random = 1;
+
+    new_chip(&chip);
+    EXPECT(calib_device_take(&device, noise, 1, &taken, reply, sizeof reply, &reply_len), CALIB_ERROR_STATE);
+    configs(&chip, &device, staged, loaded);
+    config = config_of(&chip);
+    EXPECT(calib_device_open(&device, &config, staged, loaded, CALIB_BUFFER_WORDS), CALIB_OK);
+    TRUE(alarms == 1);
+    EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_OK);
+    TRUE(result.reason == CALIB_NO_ARTIFACT && !(result.prob >= 0.0F) && result.alarm == CALIB_ALARM_RAISED && alarms == 1);
+    EXPECT(calib_device_classify(&device, features, 3, NULL, &result), CALIB_ERROR_CLASSIFY);
+    EXPECT(calib_device_classify(&device, many, 200, NULL, &result), CALIB_ERROR_LENGTH);
+    EXPECT(calib_device_classify(&device, bad, 2, NULL, &result), CALIB_ERROR_CLASSIFY);
+    EXPECT(calib_device_classify(&device, NULL, 2, NULL, &result), CALIB_ERROR_NULL);
+    EXPECT(calib_device_classify(&device, features, 2, NULL, NULL), CALIB_ERROR_NULL);
+    classify_fails = 1;
+    EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_ERROR_SCORE);
+    classify_fails = 0;
+
+    EXPECT(calib_device_take(NULL, noise, 1, &taken, reply, sizeof reply, &reply_len), CALIB_ERROR_NULL);
+    EXPECT(calib_device_take(&device, NULL, 1, &taken, reply, sizeof reply, &reply_len), CALIB_ERROR_NULL);
+    EXPECT(calib_device_take(&device, noise, 1, NULL, reply, sizeof reply, &reply_len), CALIB_ERROR_NULL);
+    EXPECT(calib_device_take(&device, noise, 1, &taken, reply, sizeof reply, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_device_take(&device, noise, 1, &taken, reply, sizeof reply - 1, &reply_len), CALIB_ERROR_LENGTH);
+    EXPECT(calib_device_take(&device, noise, 1, &taken, noise, sizeof noise, &reply_len), CALIB_ERROR_OVERLAP);
+    /* Noise is passed over, whatever it is. */
+    for (at = 0; at < sizeof noise; at++) {
+        random = random * 1664525U + 1013904223U;
+        noise[at] = (uint8_t)(random >> 24);
+    }
+    for (at = 0; at < sizeof noise; at += taken) {
+        EXPECT(calib_device_take(&device, noise + at, sizeof noise - at, &taken, reply, sizeof reply, &reply_len), CALIB_OK);
+        TRUE(taken > 0 && taken <= sizeof noise - at && reply_len <= sizeof reply);
+    }
+
+    /* Slots that hold a calibrator, and an alarm that fails. */
+    EXPECT(calib_store_open(&store, &config.flash, &config.layout, classifier, NULL, staged, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_store_install(&store, first.bytes, first.len, NULL), CALIB_OK);
+    EXPECT(calib_device_open(&device, &config, staged, loaded, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_OK);
+    TRUE(result.reason == CALIB_CALIBRATED && result.prob >= 0.0F);
+    TRUE(result.alarm == (result.prob >= 0.5F ? CALIB_ALARM_RAISED : CALIB_ALARM_CLEAR) && alarms == result.alarm);
+    alarm_fails = 1;
+    EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_ERROR_ALARM);
+    alarm_fails = 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct file first, second;
+
+    if (argc != 3)
+        return 2;
+    texts();
+    first = load(argv[1]);
+    second = load(argv[2]);
+    opening(first);
+    slots(first, second);
+    device(first);
+    free(first.words);
+    free(second.words);
+    printf("%u checks\n", checks);
+    return 0;
+}

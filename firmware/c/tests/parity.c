@@ -1,0 +1,196 @@
+/* Asks the library what a file of words says, and writes the answers as words: what a Rust test compares with calib-core.
+ *
+ * usage: parity ASKED ANSWERED
+ * ASKED: the artefact's length in bytes, its bytes up to a whole word, the number of questions; of each question its kind,
+ * whether it has a word, the word, whether it has a group, the group, the number of values, the values. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib.h"
+
+enum kind {
+    SCORE, MARGIN, CODE, LOGITS, PROBS, KEYS, I8, U8, ALL_LOGITS, ALL_PROBS, TOP_K_LOGITS, TOP_K_PROBS
+};
+
+enum { MAX_VALUES = 128, MAX_RESULTS = 16 };
+
+static FILE *answered;
+
+static void put(uint32_t word)
+{
+    if (fwrite(&word, sizeof word, 1, answered) != 1)
+        exit(3);
+}
+
+static void put_float(float number)
+{
+    uint32_t word;
+
+    memcpy(&word, &number, sizeof word);
+    put(word);
+}
+
+static void put_result(const calib_result_t *result)
+{
+    size_t i;
+
+    put_float(result->prob);
+    put_float(result->epsilon);
+    put_float(result->interval_low);
+    put_float(result->interval_high);
+    for (i = 0; i < CALIB_SET_WORDS; i++)
+        put(result->set[i]);
+    put(result->class_index);
+    put(result->bin);
+    put(result->reason);
+    put(result->flags);
+    put(result->has_interval);
+    put(result->has_set);
+    put(result->action);
+    put(result->verdict);
+    put(result->alarm);
+}
+
+static void put_info(const calib_calibrator_t *calibrator, calib_info_t *info)
+{
+    size_t i;
+
+    if (calib_info(calibrator, info) != CALIB_OK)
+        exit(4);
+    put((uint32_t)info->n);
+    for (i = 0; i < sizeof info->identity; i++)
+        put(info->identity[i]);
+    put(info->len_bytes);
+    put(info->counter);
+    put(info->bins);
+    put_float(info->alpha);
+    put_float(info->epsilon);
+    put(info->classes);
+    put(info->top_k);
+    put(info->all_floats);
+    put(info->groups);
+    put(info->actions);
+    put(info->is_randomized);
+    put(info->has_thresholds);
+    put(info->has_sets);
+}
+
+/* Answers one question; returns how many words it has. */
+static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *info, const uint32_t *words)
+{
+    const uint32_t *values = words + 6;
+    const size_t count = words[5];
+    calib_options_t options = {0, 0, 0, 0, 0};
+    calib_result_t results[MAX_RESULTS];
+    float floats[MAX_VALUES], probs[2 * MAX_VALUES];
+    uint16_t keys[MAX_VALUES], space[MAX_VALUES];
+    int8_t i8[MAX_VALUES];
+    uint8_t u8[MAX_VALUES];
+    size_t i, found = 1, floats_found = 0;
+    int32_t error;
+
+    if (count == 0 || count > MAX_VALUES)
+        exit(5);
+    memset(results, 0, sizeof results);
+    options.has_word = (uint8_t)words[1];
+    options.word = words[2];
+    options.has_group = (uint8_t)words[3];
+    options.group = (uint8_t)words[4];
+    for (i = 0; i < count; i++) {
+        memcpy(&floats[i], &values[i], sizeof floats[i]);
+        keys[i] = (uint16_t)values[i];
+        i8[i] = (int8_t)(int32_t)values[i];
+        u8[i] = (uint8_t)values[i];
+    }
+    switch ((enum kind)words[0]) {
+    case SCORE:
+        error = calib_apply_score(calibrator, floats[0], &options, results);
+        break;
+    case MARGIN:
+        error = calib_apply_margin(calibrator, floats[0], &options, results);
+        break;
+    case CODE:
+        error = calib_apply_code(calibrator, (int32_t)values[0], &options, results);
+        break;
+    case LOGITS:
+        error = calib_apply_logits(calibrator, floats, count, &options, results);
+        break;
+    case PROBS:
+        error = calib_apply_probs(calibrator, floats, count, &options, results);
+        break;
+    case KEYS:
+        error = calib_apply_keys(calibrator, keys, count, &options, results);
+        break;
+    case I8:
+        error = calib_apply_i8(calibrator, i8, count, space, &options, results);
+        break;
+    case U8:
+        error = calib_apply_u8(calibrator, u8, count, space, &options, results);
+        break;
+    case ALL_LOGITS:
+        floats_found = info->classes;
+        error = calib_apply_all_logits(calibrator, floats, count, &options, probs, info->all_floats, results);
+        break;
+    case ALL_PROBS:
+        floats_found = info->classes;
+        error = calib_apply_all_probs(calibrator, floats, count, &options, probs, info->all_floats, results);
+        break;
+    case TOP_K_LOGITS:
+        found = info->top_k;
+        error = calib_apply_top_k_logits(calibrator, floats, count, &options, results, MAX_RESULTS);
+        break;
+    case TOP_K_PROBS:
+        found = info->top_k;
+        error = calib_apply_top_k_probs(calibrator, floats, count, &options, results, MAX_RESULTS);
+        break;
+    default:
+        exit(6);
+    }
+    put((uint32_t)error);
+    if (error == CALIB_OK) {
+        for (i = 0; i < found; i++)
+            put_result(&results[i]);
+        for (i = 0; i < floats_found; i++)
+            put_float(probs[i]);
+    }
+    return 6 + count;
+}
+
+int main(int argc, char **argv)
+{
+    calib_calibrator_t calibrator;
+    calib_info_t info;
+    uint32_t *words;
+    size_t len, at, left;
+    FILE *asked;
+    long end;
+    int32_t error;
+
+    if (argc != 3)
+        return 2;
+    asked = fopen(argv[1], "rb");
+    answered = fopen(argv[2], "wb");
+    if (asked == NULL || answered == NULL || fseek(asked, 0, SEEK_END) != 0)
+        return 2;
+    end = ftell(asked);
+    if (end <= 0 || fseek(asked, 0, SEEK_SET) != 0)
+        return 2;
+    len = (size_t)end;
+    words = malloc(len);
+    if (words == NULL || fread(words, 1, len, asked) != len)
+        return 2;
+    error = calib_open(&calibrator, (const uint8_t *)(words + 1), words[0], NULL);
+    if (error != CALIB_OK) {
+        fprintf(stderr, "%s\n", calib_error_text(error));
+        return 1;
+    }
+    put_info(&calibrator, &info);
+    at = 1 + (words[0] + 3) / 4;
+    for (left = words[at++]; left > 0; left--)
+        at += answer(&calibrator, &info, words + at);
+    free(words);
+    fclose(asked);
+    return fclose(answered) == 0 ? 0 : 3;
+}
