@@ -304,7 +304,12 @@ impl Flash {
         }
     }
 
-    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), FlashFault> {
+    /// Reads bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or a unit cannot be read.
+    pub fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), FlashFault> {
         if self.dead {
             return Err(FlashFault::PowerCut);
         }
@@ -327,7 +332,12 @@ impl Flash {
         Ok(())
     }
 
-    fn erase(&mut self, from: u32, to: u32) -> Result<(), FlashFault> {
+    /// Erases whole sectors.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or fails meanwhile.
+    pub fn erase(&mut self, from: u32, to: u32) -> Result<(), FlashFault> {
         if self.dead {
             return Err(FlashFault::PowerCut);
         }
@@ -357,7 +367,12 @@ impl Flash {
         Ok(())
     }
 
-    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), FlashFault> {
+    /// Writes whole write units.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or fails meanwhile, or a unit is not written twice.
+    pub fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), FlashFault> {
         if self.dead {
             return Err(FlashFault::PowerCut);
         }

@@ -24,6 +24,7 @@ pub use geometry::Geometry;
 pub use half_erased::{HalfErasedReport, half_erased};
 pub use nature::Nature;
 pub use pairs::{PairReport, pairs};
+pub use rig::{Failure, Loaded, Start, Store, use_device};
 pub use scale::Scale;
 pub use sequences::{SequenceReport, sequences};
 pub use worn::{WornReport, worn};

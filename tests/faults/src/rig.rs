@@ -1,5 +1,7 @@
 //! A device with its flash, whose power can be cut.
 
+use std::sync::OnceLock;
+
 use calib_core::slot::{InstallError, Receipt};
 use calib_core::{Anybody, ArtifactBuffer, Identity, SlotLayout, SlotStore};
 
@@ -12,15 +14,19 @@ use crate::geometry::Geometry;
 const WORDS: usize = 256;
 
 /// Why an installation of a device here fails.
-pub(crate) type Failure = InstallError<FlashFault>;
+pub type Failure = InstallError<FlashFault>;
 
 /// A calibrator that is in force: its bytes and its identity.
-pub(crate) type Loaded = (Vec<u8>, Identity);
+pub type Loaded = (Vec<u8>, Identity);
 
-/// A slot store over flash of any geometry.
-pub(crate) trait Store {
-    /// Installs an artefact.
-    fn install(&mut self, artifact: &Aligned) -> Result<Receipt, Failure>;
+/// A device's slot store over flash of any geometry.
+pub trait Store {
+    /// Installs an artefact, whose bytes start at a multiple of 4.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not installed.
+    fn install(&mut self, artifact: &[u8]) -> Result<Receipt, Failure>;
 
     /// Loads what is in force.
     fn load(&mut self) -> Option<Loaded>;
@@ -36,8 +42,8 @@ pub(crate) trait Store {
 }
 
 impl<const WRITE: usize, const SECTOR: usize> Store for SlotStore<Chip<WRITE, SECTOR>, Anybody> {
-    fn install(&mut self, artifact: &Aligned) -> Result<Receipt, Failure> {
-        self.install(artifact.bytes())
+    fn install(&mut self, artifact: &[u8]) -> Result<Receipt, Failure> {
+        self.install(artifact)
     }
 
     fn load(&mut self) -> Option<Loaded> {
@@ -59,6 +65,17 @@ impl<const WRITE: usize, const SECTOR: usize> Store for SlotStore<Chip<WRITE, SE
     }
 }
 
+/// Starts a device with its flash: its store, and what is in force.
+pub type Start = fn(Flash, SlotLayout) -> (Box<dyn Store>, Option<Loaded>);
+
+/// The device that everything here is done to, if it is not calib-core's own store.
+static DEVICE: OnceLock<Start> = OnceLock::new();
+
+/// Lets everything in this process be done to another device than calib-core's own store. The first call counts.
+pub fn use_device(start: Start) {
+    DEVICE.get_or_init(|| start);
+}
+
 /// A device with its flash, while its power is on or off.
 #[derive(Clone, Debug)]
 pub(crate) struct Rig {
@@ -71,12 +88,12 @@ impl Rig {
     pub(crate) fn new(geometry: Geometry, seed: u64) -> Self {
         let per_slot = if geometry.sector <= 1024 { 2 } else { 1 };
         let sector = geometry.sector as u32;
-        let layout = SlotLayout {
-            offsets: [sector, sector * (2 + per_slot)],
-            len_bytes: sector * per_slot,
-            erased: geometry.erased,
-        };
-        Self { flash: Flash::new(geometry, 3 + 2 * per_slot as usize, seed), layout }
+        // Short sectors, too, begin where every device can have a slot.
+        let (gap, len_bytes) = (sector.max(1024), sector * per_slot);
+        let offsets = [gap, 2 * gap + len_bytes];
+        let layout = SlotLayout { offsets, len_bytes, erased: geometry.erased };
+        let sectors = (3 * gap + 2 * len_bytes) / sector;
+        Self { flash: Flash::new(geometry, sectors as usize, seed), layout }
     }
 
     /// Where a slot is.
@@ -95,7 +112,8 @@ impl Rig {
     pub(crate) fn run<R>(&mut self, work: impl FnOnce(&mut dyn Store, Option<Loaded>) -> R) -> R {
         let empty = Flash::new(self.flash.geometry(), 0, 0);
         let flash = std::mem::replace(&mut self.flash, empty);
-        let (mut store, loaded) = open(flash, self.layout);
+        let start = DEVICE.get().copied().unwrap_or(open);
+        let (mut store, loaded) = start(flash, self.layout);
         let result = work(&mut *store, loaded);
         self.flash = store.free();
         result
@@ -103,7 +121,7 @@ impl Rig {
 
     /// Starts the device and installs an artefact.
     pub(crate) fn try_install(&mut self, artifact: &Aligned) -> Result<Receipt, Failure> {
-        self.run(|store, _| store.install(artifact))
+        self.run(|store, _| store.install(artifact.bytes()))
     }
 
     /// Installs an artefact with the power on. If the device looks at its slots again first, that is what starts are for.

@@ -131,7 +131,7 @@ impl Sequence<'_> {
                 let step = place_of_cut(flash.geometry().sector, slot_len, flash.random());
                 flash.cut_at(step, cut);
             }
-            Ok((pushed, store.install(&artifacts[pushed]), found))
+            Ok((pushed, store.install(artifacts[pushed].bytes()), found))
         })?;
         report.cuts += u64::from(self.rig.flash.is_dead());
         if !is_blind {
