@@ -22,6 +22,8 @@ const PARTS: [&str; 2] = ["calib-core", "tests/faults"];
 pub(crate) enum Part {
     /// Power cuts, worn and half-erased flash, forgeries: all on a model of flash.
     Flash,
+    /// Power cuts and half-erased flash, through the callbacks of the library for C.
+    C,
     /// The emulator, killed during updates over a terminal.
     Kills,
     /// A serial line full of malformed frames.
@@ -36,10 +38,11 @@ impl FromStr for Part {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match name {
             "flash" => Ok(Self::Flash),
+            "c" => Ok(Self::C),
             "kills" => Ok(Self::Kills),
             "load" => Ok(Self::Load),
             "planted" => Ok(Self::Planted),
-            _ => Err("there are flash, kills, load and planted"),
+            _ => Err("there are flash, c, kills, load and planted"),
         }
     }
 }
@@ -57,10 +60,12 @@ pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::F
         let (targets, programs) = (&["thumbv7em-none-eabihf"], &[&QEMU_ARM]);
         setup.provide(&Needs { targets, programs, ..Needs::default() })?;
     }
-    if wanted(Part::Flash) {
-        let scale: &[&str] = if long { &["--", "--long"] } else { &[] };
-        let run_suite = ["run", "--quiet", "--locked", "--release", "--package", "calib-faults"];
-        run(cargo(&root()).args(run_suite).args(scale))?;
+    for (part, package) in [(Part::Flash, "calib-faults"), (Part::C, "calib-c-faults")] {
+        if wanted(part) {
+            let scale: &[&str] = if long { &["--", "--long"] } else { &[] };
+            let run_suite = ["run", "--quiet", "--locked", "--release", "--package", package];
+            run(cargo(&root()).args(run_suite).args(scale))?;
+        }
     }
     if wanted(Part::Kills) {
         measure(["kills", if long { "1000" } else { "350" }])?;

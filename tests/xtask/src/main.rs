@@ -1,6 +1,7 @@
 //! The project's driver: `cargo xtask <command>`.
 
 mod bench;
+mod c_firmware;
 mod demo;
 mod devices;
 mod examples;
@@ -47,6 +48,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::Verify(verify) => verify::verify(setup, verify.only),
         XtaskCmd::Papers(papers) => papers::papers(&papers),
         XtaskCmd::Faults(faults) => faults::faults(setup, &faults),
+        XtaskCmd::CFirmware(options) => c_firmware::c_firmware(setup, &options),
         XtaskCmd::Bench(bench) => match bench.subcommand {
             BenchCmd::Host(host) => bench::host(setup, &host),
             BenchCmd::Monitor(monitor) => bench::monitor(setup, &monitor),

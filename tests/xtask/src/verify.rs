@@ -10,7 +10,7 @@ use calib_run::{beside, built, cargo, root, run};
 
 use crate::devices::{Measure, TARGETS};
 use crate::fuzz;
-use crate::setup::{ARM_GCC, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
+use crate::setup::{ARM_GCC, ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 use crate::wheel;
 
@@ -103,9 +103,10 @@ fn set_up(setup: Setup) -> Result<()> {
     setup.provide(&Needs {
         targets: &[&TARGETS[..], narrow].concat(),
         components: true,
-        programs: &[&OPENSSL, &CPP, &ARM_GCC, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
+        programs: &[&OPENSSL, &CPP, &ARM_GCC, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
         cargo: &[("deny", "cargo-deny")],
         mdbook: true,
+        cbindgen: true,
     })
 }
 
@@ -117,6 +118,7 @@ fn host(steps: &mut Steps, setup: Setup) -> Result<()> {
     steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
     steps.step("fuzz targets on their seeds", fuzz::replay)?;
     steps.step("the Python package", || wheel::verify(setup))?;
+    steps.step("the header of the library for C", || header(&root))?;
     // That its links lead somewhere and its commands print what it says, tests of the command see.
     steps.step("the book", || run(Command::new("mdbook").arg("build").arg(root.join("docs"))))?;
     steps.step("documentation", || {
@@ -149,9 +151,10 @@ fn devices(steps: &mut Steps) -> Result<()> {
         Ok(())
     })?;
     let measure = |arguments: &[&str]| measure.as_ref().map_or(Ok(()), |measure| measure.run(arguments));
-    steps.step("proof at link time that calib-core and the firmware's library do not panic", || {
-        measure(&["prove"])
-    })?;
+    steps.step(
+        "proof at link time that calib-core, the firmware's library and the one for C do not panic",
+        || measure(&["prove"]),
+    )?;
     steps.step("static bounds of the stack", || measure(&["stack", "--check"]))?;
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
     steps.step("the same answers on every board, and for all inputs", || {
@@ -199,6 +202,12 @@ fn clippy(root: &Path) -> Result<()> {
                 .args(["--features", features, "--target", target]),
         )
     })
+}
+
+/// The header of the library for C is what cbindgen makes of the sources.
+fn header(root: &Path) -> Result<()> {
+    let c = ["--quiet", "--verify", "--config", "cbindgen.toml", "--output", "include/calib.h"];
+    run(Command::new("cbindgen").args(c).current_dir(root.join("firmware/c")))
 }
 
 /// `deny.toml`, in every workspace.

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use calib_run::{cargo, output, root, run};
 
 pub(crate) use program::{
-    ARM_GCC, ARM_LIBC, CHROMIUM, CPP, OPENSSL, Program, QEMU_ARM, QEMU_RISCV, RISCV_GCC, chromium,
+    ARM_GCC, ARM_LIBC, CHROMIUM, CMAKE, CPP, OPENSSL, Program, QEMU_ARM, QEMU_RISCV, RISCV_GCC, chromium,
 };
 
 /// What a command uses besides cargo.
@@ -27,6 +27,8 @@ pub(crate) struct Needs<'a> {
     pub(crate) cargo: &'a [(&'a str, &'a str)],
     /// Whether mdBook is used, which `cargo install` builds, too.
     pub(crate) mdbook: bool,
+    /// Whether cbindgen is used, which `cargo install` builds, too.
+    pub(crate) cbindgen: bool,
 }
 
 /// Installs what is missing, or only says what is missing.
@@ -62,11 +64,19 @@ impl Setup {
                 steps.push(Step { shown, work: Box::new(move || run(&mut install)) });
             }
         }
-        if needs.mdbook && output("mdbook", &["--version"]).is_none() {
-            // Pages alone: no server, and no search.
-            const INSTALL: [&str; 5] = ["install", "--locked", "--debug", "--no-default-features", "mdbook"];
-            let shown = format!("cargo {}", INSTALL.join(" "));
-            steps.push(Step { shown, work: Box::new(|| run(cargo(&root()).args(INSTALL))) });
+        // Of mdBook pages alone: no server, and no search.
+        let programs: [(bool, &str, &[&str]); 2] = [
+            (needs.mdbook, "mdbook", &["--no-default-features", "mdbook"]),
+            (needs.cbindgen, "cbindgen", &["cbindgen"]),
+        ];
+        for (is_needed, program, arguments) in programs {
+            if is_needed && output(program, &["--version"]).is_none() {
+                let arguments = [&["install", "--locked", "--debug"], arguments].concat();
+                let shown = format!("cargo {}", arguments.join(" "));
+                let mut install = cargo(&root());
+                install.args(&arguments);
+                steps.push(Step { shown, work: Box::new(move || run(&mut install)) });
+            }
         }
         if steps.is_empty() && missing.is_empty() {
             return Ok(());

@@ -59,6 +59,14 @@ pub(crate) const ARM_LIBC: Program = Program {
     brew: &["gcc-arm-embedded"],
     movable: false,
 };
+/// What builds the firmware in C.
+pub(crate) const CMAKE: Program = Program {
+    name: "cmake and make",
+    check: cmake,
+    apt: &["cmake", "make"],
+    brew: &["cmake"],
+    movable: false,
+};
 /// What exported headers are compiled with for RISC-V.
 pub(crate) const RISCV_GCC: Program = Program {
     name: "riscv64-unknown-elf-gcc",
@@ -131,6 +139,12 @@ fn arm_gcc() -> Result<(), String> {
 fn arm_libc() -> Result<(), String> {
     let arguments = [&M4[..], &["-r", "-x", "c", "-", "-lm", "-lc", "-lgcc"]].concat();
     tried("arm-none-eabi-gcc", &arguments, "#include <math.h>\nfloat e(float x) { return expf(x); }\n")
+}
+
+fn cmake() -> Result<(), String> {
+    ["cmake", "make"]
+        .into_iter()
+        .try_for_each(|name| output(name, &["--version"]).map(drop).ok_or_else(|| name.to_owned()))
 }
 
 fn riscv_gcc() -> Result<(), String> {
