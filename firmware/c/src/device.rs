@@ -1,7 +1,7 @@
 //! Classifier, calibrator, slots and alarm behind a serial line: bytes in, bytes out.
 
 use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
-use calib_firmware::{Alarm, Classifier, Device, Update, Updater, take_byte};
+use calib_firmware::{Alarm, Classifier, Device, NoMonitors, Update, Updater, take_byte};
 
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t};
 use crate::error::{
@@ -67,7 +67,7 @@ struct OpenDevice {
 
 const _: () = assert!(State::<OpenDevice>::fits(size_of::<calib_device_t>(), align_of::<calib_device_t>()));
 
-type Joined = Device<'static, Own, Board, Board, Board>;
+type Joined = Device<'static, Own, Board, Board, Board, NoMonitors>;
 type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
 
 /// Joins the parts around the calibrator in force, which is loaded first.
@@ -79,11 +79,11 @@ type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
 unsafe fn joined(
     updater: &mut Slots,
     loaded: *mut Buffer,
-    (classifier, alarm, meter, entropy): (Own, Alarm<Board>, Board, Board),
+    parts: (Own, Alarm<Board>, Board, Board, NoMonitors),
 ) -> Joined {
     // SAFETY: the caller's.
     let slot = updater.load(unsafe { &mut *loaded });
-    Device::with_slot(classifier, slot, alarm, meter, entropy).answering(updater.questions())
+    Device::with_parts(parts, slot).answering(updater.questions())
 }
 
 impl OpenDevice {
@@ -116,7 +116,8 @@ impl OpenDevice {
         let mut updater =
             Updater::open(flash, layout, admission, classifier.kind(), staged).map_err(of_layout)?;
         // SAFETY: the caller's.
-        let device = Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board)) });
+        let device =
+            Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, NoMonitors)) });
         Ok(Self { device, updater, loaded, reader: FrameReader::new() })
     }
 

@@ -215,10 +215,10 @@ impl Session {
 ///
 /// The alarm pin's.
 #[inline]
-pub fn take_byte<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy>(
+pub fn take_byte<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
     reader: &mut FrameReader,
     byte: u8,
-    device: &mut Device<'_, C, P, M, E>,
+    device: &mut Device<'_, C, P, M, E, W>,
     update: &mut impl Update,
     frame: &'f mut [u8; MAX_FRAME],
 ) -> Result<Option<(u32, &'f [u8])>, P::Error> {
