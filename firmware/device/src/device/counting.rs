@@ -154,7 +154,7 @@ fn evidence_and_alarms_are_those_of_the_monitors() {
     for _ in 0..60 {
         ask(&mut device, in_bin(2));
         shift.count(2);
-        if shift.total() % LOOK_EVERY == 0 {
+        if shift.total().is_multiple_of(LOOK_EVERY) {
             shift.look(&reference, level);
         }
     }
