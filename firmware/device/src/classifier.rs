@@ -67,6 +67,14 @@ pub enum Output<'a> {
     TopLabelCodeMargin(TopLabelCodeMargin),
     /// The codes of several classes. The calibrator takes the highest one, or its lead; prediction sets take all.
     Codes(CodeVector<'a>),
+    /// The codes of the logits of several classes, and the logits that they stand for: a calibrator of codes takes the former,
+    /// any other the latter.
+    QuantizedLogits {
+        /// The codes.
+        codes: CodeVector<'a>,
+        /// What they stand for, as many.
+        logits: Logits<'a>,
+    },
 }
 
 impl Kind {
@@ -85,10 +93,10 @@ impl Kind {
 }
 
 impl<'a> Output<'a> {
-    /// The floats of a classifier with several classes; `None` of a binary one, and of codes.
+    /// The floats of a classifier with several classes; `None` of a binary one, and of codes alone.
     pub const fn vector(self) -> Option<ScoreVector<'a>> {
         match self {
-            Self::Logits(logits) => Some(ScoreVector::Logits(logits)),
+            Self::Logits(logits) | Self::QuantizedLogits { logits, .. } => Some(ScoreVector::Logits(logits)),
             Self::Probs(probs) => Some(ScoreVector::Probs(probs)),
             Self::Binary(_)
             | Self::Margin(_)
@@ -107,7 +115,7 @@ impl<'a> Output<'a> {
             Self::Probs(probs) => probs.classes(),
             Self::TopLabelCode(top) => top.classes(),
             Self::TopLabelCodeMargin(top) => top.classes(),
-            Self::Codes(codes) => codes.classes(),
+            Self::Codes(codes) | Self::QuantizedLogits { codes, .. } => codes.classes(),
         };
         kind.has_classes(got)
     }

@@ -3,6 +3,7 @@
 use calib_core::artifact::Reduction;
 use calib_core::calibrator::GroupedCalibrator;
 use calib_core::decision::{ClassSet, Verdict};
+use calib_core::score::CodeVector;
 use calib_core::slot::{Admitted, PassedOver, Refused, SlotFault};
 use calib_core::wire::{CalibratorStatus, Held, Missing, Questions, RankedList, RawScore, Refusal, Standing};
 use calib_core::{
@@ -203,11 +204,8 @@ impl<'a> Slot<'a> {
             Output::Code(score) => self.code(1, score),
             Output::TopLabelCode(top) => self.code(top.class(), top.score()),
             Output::TopLabelCodeMargin(top) => self.lead(top),
-            Output::Codes(codes) if self.takes_lead() => self.lead(codes.top_label_margin()),
-            Output::Codes(codes) => {
-                let top = codes.top_label();
-                self.code(top.class(), top.score())
-            }
+            Output::QuantizedLogits { logits, .. } if self.takes_floats() => self.logits(logits, word),
+            Output::Codes(codes) | Output::QuantizedLogits { codes, .. } => self.codes(codes),
         }
     }
 
@@ -275,11 +273,28 @@ impl<'a> Slot<'a> {
             Output::Code(score) => sets.of_code(score),
             Output::Logits(logits) => sets.of_logits(logits),
             Output::Probs(probs) => sets.of_probs(probs),
-            Output::Codes(codes) if codes.encoding() == sets.encoding() => sets.of_keys(codes.keys()).ok(),
-            Output::Codes(_) => None,
+            Output::QuantizedLogits { logits, .. } if !sets.encoding().is_quantized() => {
+                sets.of_logits(logits)
+            }
+            Output::Codes(codes) | Output::QuantizedLogits { codes, .. }
+                if codes.encoding() == sets.encoding() =>
+            {
+                sets.of_keys(codes.keys()).ok()
+            }
+            Output::Codes(_) | Output::QuantizedLogits { .. } => None,
             Output::TopLabelCode(_) | Output::TopLabelCodeMargin(_) => return Err(Refusal::AllClasses),
         };
         set.map(Some).ok_or(Refusal::Encoding(sets.encoding()))
+    }
+
+    /// Calibrates codes by what the calibrator takes: the highest one, or its lead.
+    #[inline]
+    fn codes(&self, codes: CodeVector<'_>) -> Result<Calibration, Refusal> {
+        if self.takes_lead() {
+            return self.lead(codes.top_label_margin());
+        }
+        let top = codes.top_label();
+        self.code(top.class(), top.score())
     }
 
     /// Calibrates logits by what the calibrator takes: only one that does not take their lead needs exponentials.
@@ -353,6 +368,11 @@ impl<'a> Slot<'a> {
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
         Ok(Calibration { class: top.class(), score: RawScore::Lead(top.lead()), outcome })
+    }
+
+    /// Whether there is a calibrator, and it takes floats.
+    fn takes_floats(&self) -> bool {
+        self.encoding().is_ok_and(|encoding| !encoding.is_quantized())
     }
 
     /// Whether the calibrator takes the lead of the predicted class's code, and not the code.
@@ -461,10 +481,13 @@ const fn reason(missing: Missing) -> Uncalibrated {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::{Probs, Score};
+    use calib_core::{Margin, Probs, Score};
 
     use super::*;
-    use crate::testing::{ID, OTHER_ID, binary_artifact, top_label_artifact};
+    use crate::testing::{
+        ID, LOGITS, OTHER_ID, SOFTMAX, binary_artifact, top_label_artifact, top_label_code_artifact,
+        top_label_code_margin_artifact, top_label_margin_artifact,
+    };
 
     const HALF: Output<'_> = match Score::new(0.5) {
         Ok(score) => Output::Binary(score),
@@ -518,6 +541,36 @@ mod tests {
             assert_eq!(slot.status(), Err(Missing::Artifact(ParseError::Blank)));
             assert_eq!(outcome(&slot, HALF), Outcome::Uncalibrated(Uncalibrated::NoArtifact));
         }
+    }
+
+    /// One output for calibrators of codes and of floats.
+    #[test]
+    fn quantised_logits_are_taken_as_what_the_calibrator_was_fitted_to() {
+        // 9 codes apart, a quarter each.
+        let keys = [159, 150, 100];
+        let codes = CodeVector::new(LOGITS, &keys).unwrap();
+        let floats = keys.map(|key| QuantizedScore::from_key(LOGITS, key).unwrap().dequantized());
+        let logits = Logits::new(&floats).unwrap();
+        let (output, kind) = (Output::QuantizedLogits { codes, logits }, Kind::TopLabel { classes: 3 });
+        let (lead, margin) = (RawScore::Lead(9), RawScore::Margin(Margin::new(2.25).unwrap()));
+        let softmax = RawScore::F32(logits.top_label().score);
+        for (artifact, score, prob) in [
+            (top_label_code_margin_artifact(), lead, 0.75),
+            (top_label_margin_artifact(), margin, 0.75),
+            (top_label_artifact(Some(ID)), softmax, 0.3),
+        ] {
+            let slot = Slot::read(artifact.as_bytes(), Anybody, ID, kind);
+            let Calibration { class, score: got, outcome } = slot.calibrate(output, None).unwrap();
+            assert_eq!((class, got, outcome.calibrated().unwrap().prob), (0, score, prob));
+        }
+        // Codes of other steps than the calibrator's are refused as ever, and without a calibrator codes are told.
+        let other = top_label_code_artifact();
+        let other = Slot::read(other.as_bytes(), Anybody, ID, kind);
+        assert_eq!(other.calibrate(output, None), Err(Refusal::Encoding(SOFTMAX)));
+        let none = Slot::read(&[], Anybody, ID, kind).calibrate(output, None).unwrap();
+        assert_eq!((none.class, none.score), (0, RawScore::Code(159)));
+        let binary = Slot::read(&[], Anybody, ID, Kind::Binary);
+        assert_eq!(binary.calibrate(output, None), Err(Refusal::Kind { classes: 2 }));
     }
 
     #[test]

@@ -9,13 +9,16 @@ use calib_core::decision::{
 };
 use calib_core::score::CodeVector;
 use calib_core::wire::{Answer, Prediction, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
-use calib_core::{ClassifierId, Margin, Outcome, ScoreEncoding, StepTable, Uncalibrated};
+use calib_core::{
+    Anybody, ClassifierId, Logits, Margin, Outcome, QuantizedScore, ScoreEncoding, StepTable, Uncalibrated,
+};
 use embedded_hal_mock::eh1::digital::State;
 
 use crate::testing::{
-    Aligned, BINARY, ID, Quantized, SOFTMAX, TERNARY, ask, calibrated, device, header, values, write_by,
+    Aligned, BINARY, ID, LOGITS, Quantized, SOFTMAX, TERNARY, ask, calibrated, device, header, values,
+    write_by,
 };
-use crate::{Classifier, Features, Kind, Output, Scratch};
+use crate::{Classifier, Features, Kind, Output, Scratch, Slot};
 
 const NO_CLASS: [u16; 0] = [];
 
@@ -227,4 +230,21 @@ fn sets_of_codes_take_the_codes_of_all_classes() {
     let features = Scores::Features(values(&[1.0, 2.0, 3.0]));
     assert_eq!(ask(&mut one, asked(None, features)), ReplyBody::Refused(Refusal::AllClasses));
     one.alarm.free().done();
+}
+
+#[test]
+fn sets_of_quantised_logits_are_of_codes_or_of_what_they_stand_for() {
+    let keys = [10, 200, 190];
+    let floats = keys.map(|key| QuantizedScore::from_key(LOGITS, key).unwrap().dequantized());
+    let codes = CodeVector::new(LOGITS, &keys).unwrap();
+    let output = Output::QuantizedLogits { codes, logits: Logits::new(&floats).unwrap() };
+    let of_floats = sets_alone(ScoreEncoding::F32, Conformity::Margin, Margin::new(0.5).unwrap().key());
+    let of_codes = |encoding| sets_alone(encoding, Conformity::Margin, Conformity::code_key(-10));
+    let set = |artifact: &Aligned| {
+        let slot = Slot::read(artifact.as_bytes(), Anybody, ID, Kind::TopLabel { classes: 3 });
+        slot.prediction_set(&output).map(|set| set.unwrap().classes().collect::<Vec<_>>())
+    };
+    assert_eq!(set(&of_floats), Ok(std::vec![1]));
+    assert_eq!(set(&of_codes(LOGITS)), Ok(std::vec![1, 2]));
+    assert_eq!(set(&of_codes(SOFTMAX)), Err(Refusal::Encoding(SOFTMAX)));
 }
