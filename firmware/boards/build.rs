@@ -1,14 +1,22 @@
 //! Puts the memory map where the linker finds it, and the classifier into the program.
 
+#[cfg(not(feature = "network"))]
+#[path = "build/linear.rs"]
+mod classifier;
+#[cfg(feature = "network")]
+#[path = "build/network.rs"]
+mod classifier;
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use calib_linear::{AlarmRule, LinearModel, LinearParameters};
+use calib_linear::AlarmRule;
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::DecodePublicKey;
 
 const CLASSIFIER: &str = "CALIB_CLASSIFIER";
+const MODEL: &str = "CALIB_MODEL";
 const PUBLIC_KEY: &str = "CALIB_PUBLIC_KEY";
 
 fn main() {
@@ -20,6 +28,7 @@ fn main() {
 fn run() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
     let map = memory_map()?;
     println!("cargo::rerun-if-changed={map}");
     println!("cargo::rustc-link-search={}", out.display());
@@ -36,13 +45,10 @@ fn run() -> Result<(), Box<dyn Error>> {
         fs::write(out.join("public_key.rs"), public_key()?)?;
     }
 
-    println!("cargo::rerun-if-env-changed={CLASSIFIER}");
-    let Some(path) = env::var_os(CLASSIFIER) else {
-        return Err(format!("{CLASSIFIER} names no classifier file: run `cargo xtask demo`").into());
-    };
-    let path = fs::canonicalize(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    println!("cargo::rerun-if-changed={}", path.display());
-    fs::write(out.join("classifier.rs"), source(&LinearModel::load(&path)?))?;
+    for variable in [CLASSIFIER, MODEL] {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
+    fs::write(out.join("classifier.rs"), classifier::classifier()?)?;
     Ok(())
 }
 
@@ -83,39 +89,28 @@ fn has_feature(name: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
-/// The classifier as Rust.
-fn source(model: &LinearModel) -> String {
-    let LinearParameters { name, id, mean, weights, bias, alarm, .. } = model.parameters();
-    let rows: Vec<String> = weights.iter().map(|row| floats(row)).collect();
-    let alarm = match alarm {
+/// When the alarm is raised, as Rust.
+fn alarm_rule(rule: AlarmRule) -> String {
+    let rule = match rule {
         AlarmRule::AtLeast(threshold) => format!("AtLeast({})", float(threshold)),
         AlarmRule::Below(threshold) => format!("Below({})", float(threshold)),
     };
     format!(
-        "/// The classifier.\n\
-         pub(crate) static CLASSIFIER: LinearClassifier<{features}, {outputs}> = LinearClassifier::new(\n\
-         {name:?}, ClassifierId({id:?}), {mean}, {inv_scale}, [{weights}], {bias});\n\
-         /// How many numbers it gives, and how many tables a calibrator of it has at most.\n\
-         #[cfg(feature = \"monitors\")]\n\
-         pub(crate) const OUTPUTS: usize = {outputs};\n\
-         /// When the alarm is raised.\n\
-         pub(crate) const ALARM_RULE: AlarmRule = AlarmRule::{alarm};\n",
-        features = mean.len(),
-        outputs = bias.len(),
-        id = id.0,
-        mean = floats(mean),
-        inv_scale = floats(model.inv_scale()),
-        weights = rows.join(", "),
-        bias = floats(bias),
+        "\n/// When the alarm is raised.\n\
+         pub(crate) const ALARM_RULE: AlarmRule = AlarmRule::{rule};\n"
     )
 }
 
-fn floats(values: &[f32]) -> String {
-    let values: Vec<String> = values.iter().map(float).collect();
-    format!("[{}]", values.join(", "))
+/// How many numbers the classifier gives, as Rust.
+fn outputs(count: usize) -> String {
+    format!(
+        "\n/// How many numbers it gives, and how many tables a calibrator of it has at most.\n\
+         #[cfg(feature = \"monitors\")]\n\
+         pub(crate) const OUTPUTS: usize = {count};\n"
+    )
 }
 
 /// By bits: nothing is rounded on the way.
-fn float(value: &f32) -> String {
+fn float(value: f32) -> String {
     format!("f32::from_bits({:#010x})", value.to_bits())
 }

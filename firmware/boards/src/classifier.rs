@@ -1,6 +1,10 @@
 //! The classifier that the firmware was built with; the build script writes it.
 
 use calib_core::ClassifierId;
-use calib_firmware::{AlarmRule, LinearClassifier};
+use calib_firmware::AlarmRule;
+#[cfg(not(feature = "network"))]
+use calib_firmware::LinearClassifier;
+#[cfg(feature = "network")]
+use calib_network::{Codes, Gives, Network};
 
 include!(concat!(env!("OUT_DIR"), "/classifier.rs"));
