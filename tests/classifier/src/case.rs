@@ -115,6 +115,6 @@ impl Problem {
     }
 }
 
-fn rows<T>(dataset: &Dataset<f32, T>) -> Vec<Vec<f32>> {
+pub(crate) fn rows<T>(dataset: &Dataset<f32, T>) -> Vec<Vec<f32>> {
     dataset.data.chunks_exact(dataset.num_features).map(<[f32]>::to_vec).collect()
 }
