@@ -90,6 +90,74 @@ pub fn kills(elf: &Path, artifacts: [&StoredArtifact; 2], count: usize) -> Resul
     Ok(kills)
 }
 
+/// A program with its classifier, and two calibrators for it.
+pub(crate) type Image<'a> = (&'a Path, [&'a StoredArtifact; 2]);
+
+/// How often a program was replaced by the other one, and what each found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The updates that were cut off, each followed by a start of either program.
+    pub kills: usize,
+    /// How often a program found a calibrator of its own.
+    pub calibrated: usize,
+    /// How often it found none.
+    pub uncalibrated: usize,
+}
+
+/// Changes the program of QEMU's RISC-V machine as a bootloader does, pushes that program's calibrators in turn, and kills the
+/// emulator at a random moment of each push. Whichever program starts then, its own calibrator is in force, or none; in the end
+/// each has its own.
+///
+/// # Errors
+///
+/// If that does not hold, or the emulator fails.
+pub fn changes(images: [Image<'_>; 2], count: usize) -> Result<Changes> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let mut device = TtyDevice::new(Board::Virt, images[0].0)?;
+    device.switch_on()?;
+    let start = Instant::now();
+    push(&mut device.link(patience())?, images[0].1[0], |_| ())?;
+    let length = start.elapsed();
+    let mut changes = Changes::default();
+    for index in 0..count {
+        let (elf, artifacts) = images[index % 2];
+        let artifact = artifacts[index / 2 % 2];
+        device.replace_program(elf)?;
+        device.switch_on()?;
+        let (_, acknowledged) =
+            killed_push(&mut device, artifact, length.mul_f64(random.random_range(0.0..1.1)))?;
+        changes.kills += 1;
+        for (at, (elf, own)) in images.into_iter().enumerate() {
+            device.replace_program(elf)?;
+            device.switch_on()?;
+            let found = found(&device)?;
+            let is_own = own.iter().any(|own| found == Some(own.artifact().identity()));
+            ensure!(
+                is_own || found.is_none(),
+                "after kill {index} {found:?} is in force, which is another program's"
+            );
+            let is_lost = acknowledged && at == index % 2 && found != Some(artifact.artifact().identity());
+            ensure!(!is_lost, "after kill {index} {found:?} is in force, and another one was acknowledged");
+            changes.calibrated += usize::from(is_own);
+            changes.uncalibrated += usize::from(found.is_none());
+        }
+    }
+    for (elf, own) in images {
+        device.replace_program(elf)?;
+        device.switch_on()?;
+        push(&mut device.link(patience())?, own[1], |_| ())?;
+    }
+    for (elf, own) in images {
+        device.replace_program(elf)?;
+        device.switch_on()?;
+        ensure!(
+            found(&device)? == Some(own[1].artifact().identity()),
+            "one program's calibrator displaced the other's"
+        );
+    }
+    Ok(changes)
+}
+
 /// Pushes, kills the emulator at a moment, and returns how far it was and whether it had acknowledged.
 fn killed_push(
     device: &mut TtyDevice,

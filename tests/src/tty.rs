@@ -67,6 +67,17 @@ impl TtyDevice {
         Ok(Self { board, elf: fs::canonicalize(elf)?, folder, on: None })
     }
 
+    /// Switches the power off, and puts another program into the device, as a bootloader does: the slots stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file.
+    pub fn replace_program(&mut self, elf: &Path) -> Result<()> {
+        self.switch_off();
+        self.elf = fs::canonicalize(elf)?;
+        Ok(())
+    }
+
     /// Switches the power on.
     ///
     /// # Errors

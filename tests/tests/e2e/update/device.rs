@@ -8,10 +8,10 @@ use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::device::serial::{DeviceError, Link, Stage, push};
 use calib_host::files::PrivateKey;
-use calib_tests::{Board, TtyDevice, kills};
+use calib_tests::{Board, TtyDevice, changes, kills};
 use serialport::TTYPort;
 
-use super::setting::{self, ID, calibrator, firmware, owner, patience, signed, virt};
+use super::setting::{self, ID, NEXT_ID, calibrator, firmware, next_firmware, owner, patience, signed, virt};
 
 /// What the device is asked for a probability of.
 const SCORE: RequestBody = RequestBody::Score(0.7);
@@ -151,6 +151,43 @@ fn a_killed_update_leaves_the_old_calibrator_or_the_new_one() {
     let artifacts = [calibrator(30, 0, Some(ID)), calibrator(50, 0, Some(ID))];
     let report = kills(virt(), [&artifacts[0], &artifacts[1]], 6).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!((report.kills, report.old + report.new), (6, 6), "{report}");
+}
+
+/// A bootloader brings another program, with another classifier, over the same slots, and takes it back.
+#[test]
+fn a_changed_program_is_calibrated_by_its_own_or_says_that_it_is_not() {
+    let (old, new) = (virt(), next_firmware(Board::Virt));
+    let calibrators = |id: ClassifierId| [calibrator(20, 0, Some(id)), calibrator(35, 0, Some(id))];
+    let [first, second] = [ID, NEXT_ID].map(calibrators);
+    let mut device = TtyDevice::new(Board::Virt, old).unwrap();
+    device.switch_on().unwrap();
+    push(&mut device.link(patience()).unwrap(), &first[0], |_| ()).unwrap();
+
+    // The new program with the old calibrator.
+    device.replace_program(&new).unwrap();
+    device.switch_on().unwrap();
+    let mut link = device.link(patience()).unwrap();
+    let ReplyBody::Prediction(bare) = link.ask(&SCORE).unwrap() else { panic!("refused") };
+    assert_eq!(bare.outcome, Outcome::Uncalibrated(Uncalibrated::OtherClassifier));
+    assert!(bare.alarm);
+    let refused = push(&mut link, &first[0], |_| ());
+    let other = UpdateRefusal::Refused(Refused::OtherClassifier(Some(ID)));
+    assert!(matches!(&refused, Err(DeviceError::Refused(found)) if *found == other), "{refused:?}");
+    push(&mut link, &second[0], |_| ()).unwrap();
+    assert_eq!(prob(link.ask(&SCORE).unwrap()), Ok(expected(&second[0])));
+    drop(link);
+
+    // The old program again: its calibrator is where it was.
+    device.replace_program(old).unwrap();
+    device.switch_on().unwrap();
+    let mut link = device.link(patience()).unwrap();
+    assert_eq!(prob(link.ask(&SCORE).unwrap()), Ok(expected(&first[0])));
+    drop((link, device));
+
+    let images = [(old, [&first[0], &first[1]]), (new.as_path(), [&second[0], &second[1]])];
+    let report = changes(images, 4).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!((report.kills, report.calibrated + report.uncalibrated), (4, 8), "{report:?}");
+    assert!(report.calibrated > 3, "{report:?}");
 }
 
 #[test]

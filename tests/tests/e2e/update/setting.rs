@@ -14,6 +14,8 @@ use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_tests::{Board, build_nrf52840_dk, build_updatable_firmware};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"updates!");
+/// The classifier of the program that a bootloader puts in place of the other.
+pub(crate) const NEXT_ID: ClassifierId = ClassifierId(*b"updates2");
 
 pub(crate) fn patience() -> Patience {
     Patience { reply: Duration::from_secs(2), tries: 15 }
@@ -21,25 +23,32 @@ pub(crate) fn patience() -> Patience {
 
 /// The firmware of a board that takes calibrators from anybody.
 pub(crate) fn firmware(board: Board) -> PathBuf {
-    with_classifier(|json| build_updatable_firmware(board, json, None))
+    with_classifier(ID, |json| build_updatable_firmware(board, json, None))
+}
+
+/// The same with the next classifier.
+pub(crate) fn next_firmware(board: Board) -> PathBuf {
+    with_classifier(NEXT_ID, |json| build_updatable_firmware(board, json, None))
 }
 
 /// The firmware of a board that takes only calibrators that its [`owner`] signed.
 pub(crate) fn signed(board: Board) -> PathBuf {
     // Its files are there then.
     owner();
-    with_classifier(|json| build_updatable_firmware(board, json, Some(&owner_path().with_extension("pub"))))
+    with_classifier(ID, |json| {
+        build_updatable_firmware(board, json, Some(&owner_path().with_extension("pub")))
+    })
 }
 
 /// The firmware of the board that no emulator runs.
 pub(crate) fn nrf52840_dk() -> PathBuf {
-    with_classifier(build_nrf52840_dk)
+    with_classifier(ID, build_nrf52840_dk)
 }
 
-fn with_classifier(build: impl FnOnce(&Path) -> anyhow::Result<PathBuf>) -> PathBuf {
+fn with_classifier(id: ClassifierId, build: impl FnOnce(&Path) -> anyhow::Result<PathBuf>) -> PathBuf {
     let model = LinearModel::new(LinearParameters {
         name: "updates".into(),
-        id: ID,
+        id,
         mean: vec![0.0; 2],
         scale: vec![1.0; 2],
         weights: vec![vec![1.0, 1.0]],
