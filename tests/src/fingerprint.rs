@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 /// The sources of a board's firmware, from the folder of its workspace. The crates of others are as `Cargo.lock` has them.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 14] = [
     "../Cargo.toml",
     "../calib-core/Cargo.toml",
     "../calib-core/src",
@@ -22,7 +22,10 @@ const SOURCES: [&str; 11] = [
     "device",
     "drivers",
     "linear",
+    "network",
     "rustc-anywhere.sh",
+    "tflite",
+    "twin",
 ];
 /// The names of the variables by which cargo and rustc are told what to build begin with these.
 const VARIABLES: [&str; 5] = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "DEFMT_", "RUSTC"];

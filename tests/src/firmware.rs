@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use calib_firmware::Classifier;
-use calib_linear::LinearModel;
+use calib_linear::{AlarmRule, LinearModel};
 
 use crate::Board;
 use crate::fingerprint::Fingerprint;
@@ -34,7 +34,7 @@ pub fn build_firmware(classifier_json: &Path) -> Result<PathBuf> {
 ///
 /// If the file holds no classifier, or with cargo's own words.
 pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBuf> {
-    Firmware::of(board).build(&LinearModel::load(classifier_json)?)
+    Firmware::of(board).with_linear(&LinearModel::load(classifier_json)?)
 }
 
 /// As [`build_firmware_for`], of a classifier that is in no file yet.
@@ -43,7 +43,16 @@ pub fn build_firmware_for(board: Board, classifier_json: &Path) -> Result<PathBu
 ///
 /// As [`build_firmware_for`].
 pub fn build_firmware_of(board: Board, model: &LinearModel) -> Result<PathBuf> {
-    Firmware::of(board).build(model)
+    Firmware::of(board).with_linear(model)
+}
+
+/// As [`build_firmware_for`], of a network in a TFLite file, beside which stands what TensorFlow Lite makes of some rows.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`], and if the network gives other codes than TensorFlow Lite.
+pub fn build_network_firmware(board: Board, network: &Path, alarm: AlarmRule) -> Result<PathBuf> {
+    Firmware::of(board).with_network(network, alarm)
 }
 
 /// As [`build_firmware_for`], of the nRF52840-DK, which no emulator runs.
@@ -53,7 +62,7 @@ pub fn build_firmware_of(board: Board, model: &LinearModel) -> Result<PathBuf> {
 /// As [`build_firmware_for`].
 pub fn build_nrf52840_dk(classifier_json: &Path) -> Result<PathBuf> {
     let firmware = Firmware { board: "nrf52840-dk", ..Firmware::of(Board::Mps2An386) };
-    firmware.build(&LinearModel::load(classifier_json)?)
+    firmware.with_linear(&LinearModel::load(classifier_json)?)
 }
 
 /// As [`build_updatable_firmware`], and the log says when the last byte of each frame was taken from the line, and when each
@@ -64,7 +73,7 @@ pub fn build_nrf52840_dk(classifier_json: &Path) -> Result<PathBuf> {
 /// As [`build_firmware_for`].
 pub fn build_traced_firmware(classifier_json: &Path) -> Result<PathBuf> {
     let firmware = Firmware { feature: "slots", trace: true, ..Firmware::of(Board::Mps2An386) };
-    firmware.build(&LinearModel::load(classifier_json)?)
+    firmware.with_linear(&LinearModel::load(classifier_json)?)
 }
 
 /// As [`build_firmware_for`], with two slots, whose calibrator is replaced over the serial line: by any other, or, with
@@ -80,7 +89,7 @@ pub fn build_updatable_firmware(
 ) -> Result<PathBuf> {
     let feature = if public_key.is_some() { "signed" } else { "slots" };
     let firmware = Firmware { feature, public_key, ..Firmware::of(board) };
-    firmware.build(&LinearModel::load(classifier_json)?)
+    firmware.with_linear(&LinearModel::load(classifier_json)?)
 }
 
 /// What an image is built of, besides its classifier.
@@ -96,35 +105,75 @@ struct Firmware<'a> {
     trace: bool,
 }
 
+/// What an image classifies with.
+struct Classifies {
+    /// What it is made of: another content, another image.
+    content: Vec<u8>,
+    /// What the build script is told.
+    variables: Vec<(&'static str, OsString)>,
+    /// The feature that it takes, or nothing.
+    feature: &'static str,
+}
+
 impl Firmware<'_> {
     /// A board's firmware with one slot.
     const fn of(board: Board) -> Self {
         Self { board: board.name(), target: board.target(), feature: "", public_key: None, trace: false }
     }
 
-    fn build(self, model: &LinearModel) -> Result<PathBuf> {
+    fn with_linear(self, model: &LinearModel) -> Result<PathBuf> {
+        self.build(&format!("{}-{}", file_name(model.name()), model.id()), |stem| {
+            let json = stem.with_extension("json");
+            model.save(&json)?;
+            Ok(Classifies {
+                content: fs::read(&json)?,
+                variables: vec![("CALIB_CLASSIFIER", json.into())],
+                feature: "",
+            })
+        })
+    }
+
+    fn with_network(self, network: &Path, alarm: AlarmRule) -> Result<PathBuf> {
+        let alarm = match alarm {
+            AlarmRule::AtLeast(threshold) => format!("at-least {threshold}"),
+            AlarmRule::Below(threshold) => format!("below {threshold}"),
+        };
+        let mut content = alarm.clone().into_bytes();
+        for extension in ["tflite", "features.npy", "codes.npy"] {
+            let path = network.with_extension(extension);
+            content.extend(fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
+        }
+        let name = network.file_stem().unwrap_or_default().to_string_lossy();
+        self.build(&format!("network-{}", file_name(&name)), |_| {
+            let network = fs::canonicalize(network)?;
+            let variables = vec![("CALIB_MODEL", network.into()), ("CALIB_ALARM", alarm.into())];
+            Ok(Classifies { content, variables, feature: "network" })
+        })
+    }
+
+    /// Builds the image with a classifier, whose files may be put beside the image.
+    fn build(self, classifier: &str, put: impl FnOnce(&Path) -> Result<Classifies>) -> Result<PathBuf> {
         let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
         let target_dir = workspace.join(if self.trace { "target/trace" } else { "target" });
         let images = target_dir.join("images");
         fs::create_dir_all(&images).with_context(|| format!("cannot create {}", images.display()))?;
         let kind = if self.feature.is_empty() { String::new() } else { format!("-{}", self.feature) };
-        let stem = format!("{}{kind}-{}-{}", self.board, file_name(model.name()), model.id());
+        let stem = format!("{}{kind}-{classifier}", self.board);
         let image = images.join(format!("{stem}.elf"));
 
         // One build for a target at a time: the next one of another classifier overwrites what cargo leaves.
         let lock = File::create(images.join(format!(".{}.lock", self.target)))?;
         lock.lock()?;
-        let classifier_json = images.join(format!("{stem}.json"));
-        model.save(&classifier_json)?;
+        let classifies = put(&images.join(&stem))?;
         let fingerprint = Fingerprint::of(&workspace)?
             .with(format!("{} {} {} {}", self.board, self.target, self.feature, self.trace))
-            .with(fs::read(&classifier_json)?)
+            .with(&classifies.content)
             .with(self.public_key.map(fs::read).transpose()?.unwrap_or_default());
         let built_of = images.join(format!("{stem}.fingerprint"));
         if image.exists() && fs::read_to_string(&built_of).is_ok_and(|text| text == fingerprint.to_string()) {
             return Ok(image);
         }
-        self.compile(&workspace, &target_dir, &classifier_json)?;
+        self.compile(&workspace, &target_dir, classifies)?;
         let built = target_dir.join(self.target).join("release").join(PACKAGE);
         // An image that is copied only in part has no fingerprint.
         fs::remove_file(&built_of).or_else(|error| if built_of.exists() { Err(error) } else { Ok(()) })?;
@@ -133,14 +182,17 @@ impl Firmware<'_> {
         Ok(image)
     }
 
-    fn compile(self, workspace: &Path, target_dir: &Path, classifier_json: &Path) -> Result<()> {
+    fn compile(self, workspace: &Path, target_dir: &Path, classifies: Classifies) -> Result<()> {
         let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE])
-            .args(["--features", &format!("{},{}", self.board, self.feature), "--target", self.target])
+            .args(["--features", &[self.board, self.feature, classifies.feature].join(",")])
+            .args(["--target", self.target])
             .arg("--target-dir")
             .arg(target_dir)
             .current_dir(workspace)
-            .env("CALIB_CLASSIFIER", classifier_json)
+            .env_remove("CALIB_CLASSIFIER")
+            .env_remove("CALIB_MODEL")
+            .envs(classifies.variables)
             // Without it, what is in `.cargo/config.toml`.
             .envs(self.trace.then_some(("DEFMT_LOG", "trace")))
             .envs(self.public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))

@@ -1,6 +1,7 @@
 //! The device against the host, bit for bit.
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_classifier::CodedRows;
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
     ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, Scores, TopKPrediction, Values,
@@ -127,6 +128,27 @@ pub fn classified_rows(
     let question = |row: &Vec<f32>| Ok((Input::of_features(model, row)?, RequestBody::Classify(values(row))));
     let questions = features.iter().map(question).collect::<Result<_>>()?;
     compare(emulator, model.parameters().alarm, artifact, questions)
+}
+
+/// As [`classified_rows`], of a network: the host computes from its codes of the same rows, or from the logits that they stand for
+/// if the artefact takes floats.
+///
+/// # Errors
+///
+/// If the device does not answer.
+pub fn coded_rows(
+    emulator: &mut Emulator,
+    rule: AlarmRule,
+    artifact: &Artifact<'_>,
+    rows: &CodedRows,
+) -> Result<Parity> {
+    let takes_codes = artifact.header().encoding.is_quantized();
+    let inputs = rows.keys().zip(rows.floats());
+    let questions = inputs.zip(&rows.rows.features).map(|((keys, floats), features)| {
+        let input = if takes_codes { Input::Keys(keys) } else { Input::Logits(floats) };
+        (input, RequestBody::Classify(values(features)))
+    });
+    compare(emulator, rule, artifact, questions.collect())
 }
 
 /// Sends `count` bare scores, among them 0, 1, every edge of every table and its neighbours one ulp away, and compares

@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: the main job on real data: train, calibrate, deploy to an emulated device, compare, assess.
 
+mod network;
 mod operating;
 mod screening;
 mod sets;
@@ -10,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use calib_classifier::{Case, Rows, SEED};
 use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
 use calib_core::{Artifact, Outcome};
@@ -22,12 +23,9 @@ use calib_host::assess::{
 use calib_host::files::read_artifact;
 use calib_host::guarantee::gr21_theorem3_smallest_n;
 use calib_host::stats::Interval;
-use calib_linear::LinearModel;
 use calib_run::{built, root, run};
 use calib_tests::{Board, Emulator, ImageSize, bare_scores, build_firmware, classified_rows, image_size};
 use npyz::WriterBuilder;
-
-use crate::side_by_side::Column;
 
 /// The number of bare scores that are compared besides the rows of the data.
 const BARE_SCORES: usize = 10_000;
@@ -39,49 +37,17 @@ const BOOTSTRAP: Bootstrap =
 /// The epsilon that the sentence on a small calibration set aims at.
 const USEFUL_EPSILON: f64 = 0.1;
 
-/// What `calib fit` is told besides where the data are.
-struct Plan {
-    options: &'static [&'static str],
-    top_label: bool,
-    /// Further calibrators of the same classifier, to be shown beside the first.
-    beside: &'static [(&'static str, &'static [&'static str])],
-}
-
 /// Trains, calibrates, deploys and judges all cases.
 fn main() -> Result<()> {
     let start = Instant::now();
-    const CANCER: Plan = Plan { options: &["--method", "umd", "--bins", "5"], top_label: false, beside: &[] };
-    show(&Case::breast_cancer()?, &CANCER)?;
-    const DIGITS: Plan = Plan {
-        options: &["--method", "umd", "--reduction", "top-label", "--points-per-bin", "40"],
-        top_label: true,
-        beside: &[
-            (
-                "top-label by margin",
-                &[
-                    "--method",
-                    "umd",
-                    "--reduction",
-                    "top-label",
-                    "--class-score",
-                    "margin",
-                    "--points-per-bin",
-                    "40",
-                ],
-            ),
-            ("class-wise", &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"]),
-            ("dirichlet", &["--method", "dirichlet"]),
-        ],
-    };
-    show(&Case::digits()?, &DIGITS)?;
-    const SCREENING: Plan =
-        Plan { options: &["--method", "umd", "--bins", "10", "--intervals"], top_label: false, beside: &[] };
-    screening::show(&SCREENING)?;
+    show(&Case::breast_cancer()?, &["--method", "umd", "--bins", "5"])?;
+    network::show()?;
+    screening::show(&["--method", "umd", "--bins", "10", "--intervals"])?;
     eprintln!("all three cases took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn show(case: &Case, plan: &Plan) -> Result<()> {
+fn show(case: &Case, options: &[&str]) -> Result<()> {
     let folder = folder_of(case)?;
     let Case { name, model, training_rows, calibration, test } = case;
     println!("\n{name}");
@@ -93,8 +59,8 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
 
     let json = folder.join("classifier.json");
     model.save(&json)?;
-    let data = write_data(case, plan, &folder)?;
-    let slot = fit(case, plan.options, &data, &folder.join("cal.bin"))?;
+    let data = write_data(case, &folder)?;
+    let slot = fit(case, options, &data, &folder.join("cal.bin"))?;
     let stored = read_artifact(&slot)?;
     let artifact = stored.artifact();
     let elf = build_firmware(&json)?;
@@ -103,7 +69,7 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
     let mut device = Emulator::start_fast(BOARD, &elf, Some(&slot))?;
     let rows = classified_rows(&mut device, model, &artifact, &test.features)?;
     let bare = bare_scores(&mut device, model.parameters().alarm, &artifact, BARE_SCORES, SEED)?;
-    let measurement = measure(&elf, &slot, model, test)?;
+    let measurement = measure(&elf, &slot, test, REPEAT)?;
     let status = status(&mut device)?;
 
     print_agreement("test rows", &rows.differences, rows.predictions.len())?;
@@ -112,24 +78,10 @@ fn show(case: &Case, plan: &Plan) -> Result<()> {
         &bare.differences,
         bare.predictions.len(),
     )?;
-    print_assessment(plan, &rows.predictions, test);
+    print_assessment(false, &rows.predictions, test);
     print_guarantee(&artifact);
     print_cost(&artifact, size, measurement, &status);
-    if !plan.top_label {
-        return operating::show(case, &data[0].1, &elf, ["cancers", "healthy ones"], usize::MAX);
-    }
-    sets::show(case, &data, &elf)?;
-    let mut columns = vec![Column { name: "top-label", stored: stored.clone(), rows, measurement }];
-    for (name, options) in plan.beside {
-        let slot = fit(case, options, &data, &folder.join(format!("{}.bin", name.replace(' ', "-"))))?;
-        let stored = read_artifact(&slot)?;
-        let mut device = Emulator::start_fast(BOARD, &elf, Some(&slot))?;
-        let rows = classified_rows(&mut device, model, &stored.artifact(), &test.features)?;
-        print_agreement(&format!("test rows ({name})"), &rows.differences, rows.predictions.len())?;
-        let measurement = measure(&elf, &slot, model, test)?;
-        columns.push(Column { name, stored, rows, measurement });
-    }
-    side_by_side::print(case, &columns)
+    operating::show(case, &data, &elf, ["cancers", "healthy ones"], usize::MAX)
 }
 
 /// Where the files of a case go.
@@ -140,13 +92,18 @@ fn folder_of(case: &Case) -> Result<PathBuf> {
 }
 
 /// Runs `calib fit` on the calibration data.
-fn fit(case: &Case, options: &[&str], data: &[(&str, PathBuf)], slot: &Path) -> Result<PathBuf> {
+fn fit(case: &Case, options: &[&str], data: &Path, slot: &Path) -> Result<PathBuf> {
     let mut arguments: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
-    for (option, path) in data {
-        arguments.extend([(*option).to_owned(), relative(path)]);
-    }
     let id = case.model.id().to_string();
-    arguments.extend(["--classifier-id".into(), id, "--force".into(), "-o".into(), relative(slot)]);
+    arguments.extend([
+        "--scores".into(),
+        relative(data),
+        "--classifier-id".into(),
+        id,
+        "--force".into(),
+        "-o".into(),
+        relative(slot),
+    ]);
     calib("fit", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
     Ok(slot.to_owned())
 }
@@ -162,17 +119,9 @@ fn calib(command: &str, arguments: &[&str]) -> Result<()> {
 }
 
 /// The scores are those that the device computes: the host runs the same code, and the parity below proves it.
-fn write_data(case: &Case, plan: &Plan, folder: &Path) -> Result<Vec<(&'static str, PathBuf)>> {
+fn write_data(case: &Case, folder: &Path) -> Result<PathBuf> {
     let Rows { features, labels } = &case.calibration;
     let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
-    if plan.top_label {
-        let (logits_path, labels_path) = (folder.join("logits.npy"), folder.join("labels.npy"));
-        let logits: Vec<Vec<f32>> =
-            features.iter().map(|row| case.model.logits(row).map_err(refused)).collect::<Result<_>>()?;
-        write_npy(&logits_path, &[logits.len() as u64, logits[0].len() as u64], logits.concat())?;
-        write_npy(&labels_path, &[labels.len() as u64], labels.iter().copied())?;
-        return Ok(vec![("--logits", logits_path), ("--labels", labels_path)]);
-    }
     let path = folder.join("calibration.csv");
     let mut writer = csv::Writer::from_path(&path)?;
     writer.write_record(["score", "label"])?;
@@ -181,7 +130,7 @@ fn write_data(case: &Case, plan: &Plan, folder: &Path) -> Result<Vec<(&'static s
         writer.write_record([score.to_string(), label.to_string()])?;
     }
     writer.flush()?;
-    Ok(vec![("--scores", path)])
+    Ok(path)
 }
 
 fn write_npy<T: npyz::AutoSerialize>(
@@ -201,12 +150,10 @@ fn relative(path: &Path) -> String {
 }
 
 /// Counts instructions, on a device of its own: one that counts answers many requests slowly.
-fn measure(elf: &Path, slot: &Path, model: &LinearModel, test: &Rows) -> Result<Measurement> {
+fn measure(elf: &Path, slot: &Path, test: &Rows, mut repeat: u16) -> Result<Measurement> {
     let mut device = Emulator::start_on(BOARD, elf, Some(slot))?;
-    ensure!(usize::from(model.feature_count()) == test.features[0].len());
     let features = test.features[0].iter().copied().collect();
     // The timer has 24 bits: a long classification is repeated less often.
-    let mut repeat = REPEAT;
     loop {
         match device.request(RequestBody::Measure { features: Clone::clone(&features), repeat })? {
             ReplyBody::Measurement(measurement) => return Ok(measurement),
@@ -234,7 +181,7 @@ fn print_agreement(what: &str, differences: &[String], count: usize) -> Result<(
     Ok(())
 }
 
-fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], test: &Rows) {
+fn print_assessment(top_label: bool, predictions: &[calib_core::wire::Prediction], test: &Rows) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for (prediction, &label) in predictions.iter().zip(&test.labels) {
         // Before and after are compared on the same rows.
@@ -253,7 +200,7 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
         let left_out = predictions.len() - before.len();
         println!("  uncalibrated {left_out} test rows: their class has no table");
     }
-    let kind = if plan.top_label { PredictionKind::TopLabel } else { PredictionKind::Binary };
+    let kind = if top_label { PredictionKind::TopLabel } else { PredictionKind::Binary };
     let options = AssessOptions { bootstrap: Some(BOOTSTRAP), ..AssessOptions::default() };
     let BeforeAfter { before: score, after: prob, change } =
         assess_before_after(&before, &after, kind, &options, &options);
@@ -265,7 +212,7 @@ fn print_assessment(plan: &Plan, predictions: &[calib_core::wire::Prediction], t
         ("log-loss", |a| a.log_loss),
         ("ECE, 15 bins", |a| a.conf_ece.plugin()),
     ];
-    if plan.top_label {
+    if top_label {
         metrics.push(("top-label ECE", |a| a.tl_ece.expect("assessed as top-label").plugin()));
     }
     for (name, metric) in metrics {

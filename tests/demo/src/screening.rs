@@ -1,16 +1,12 @@
 //! A screening with enough data: every promise against the truth, which is known because the people are simulated.
 
-use std::path::Path;
-
 use anyhow::{Result, ensure};
 use calib_classifier::{SEED, Screening};
 use calib_core::{Artifact, Calibrated, Calibrator, Score};
 use calib_host::files::read_artifact;
 use calib_tests::{Emulator, bare_scores, build_firmware, classified_rows};
 
-use crate::{
-    BARE_SCORES, BOARD, Plan, fit, folder_of, operating, print_agreement, print_guarantee, write_data,
-};
+use crate::{BARE_SCORES, BOARD, fit, folder_of, operating, print_agreement, print_guarantee, write_data};
 
 /// What it costs to miss an ill person, and to refer a healthy one.
 const MISSED: f64 = 50.0;
@@ -20,7 +16,7 @@ const ON_DEVICE: usize = 2000;
 /// What a bin's mean true probability may be off because it is taken over the people of the test, in standard errors.
 const STANDARD_ERRORS: f64 = 4.0;
 
-pub(crate) fn show(plan: &Plan) -> Result<()> {
+pub(crate) fn show(options: &[&str]) -> Result<()> {
     let Screening { case, truth } = Screening::simulate()?;
     let folder = folder_of(&case)?;
     let ill = case.test.labels.iter().filter(|&&label| label == 1).count();
@@ -33,8 +29,8 @@ pub(crate) fn show(plan: &Plan) -> Result<()> {
     );
     let json = folder.join("classifier.json");
     case.model.save(&json)?;
-    let data = write_data(&case, plan, &folder)?;
-    let slot = fit(&case, plan.options, &data, &folder.join("cal.bin"))?;
+    let data = write_data(&case, &folder)?;
+    let slot = fit(&case, options, &data, &folder.join("cal.bin"))?;
     let stored = read_artifact(&slot)?;
     let artifact = stored.artifact();
     let elf = build_firmware(&json)?;
@@ -53,7 +49,7 @@ pub(crate) fn show(plan: &Plan) -> Result<()> {
     let calibrated = calibrate(&artifact, &scores)?;
     print_bins(&calibrated, &truth);
     print_costs(&scores, &calibrated, &truth);
-    operating::show(&case, Path::new(&data[0].1), &elf, ["ill people", "healthy ones"], ON_DEVICE)
+    operating::show(&case, &data, &elf, ["ill people", "healthy ones"], ON_DEVICE)
 }
 
 fn calibrate(artifact: &Artifact<'_>, scores: &[Score]) -> Result<Vec<Calibrated>> {

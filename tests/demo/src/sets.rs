@@ -1,10 +1,9 @@
 //! Prediction sets of a classifier of several classes: what they promise, and what they hold on the test rows.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
-use calib_classifier::{Case, Rows};
-use calib_firmware::Classifier;
+use anyhow::{Result, bail};
+use calib_classifier::{CodedRows, NetworkCase};
 use calib_host::artifact::rule_sentences;
 use calib_host::files::read_artifact;
 use calib_host::sets::{Conformities, ConformityScore, PredictionSets};
@@ -18,33 +17,31 @@ use crate::{BOARD, calib, print_agreement, relative};
 /// Finds sets that miss the true class with a probability of 5 %, deploys them alone, and judges them on the test rows.
 ///
 /// The class's logit less the largest other one is compared, so the device needs no exponential.
-pub(crate) fn show(case: &Case, data: &[(&str, PathBuf)], elf: &Path) -> Result<()> {
-    let output = data[0].1.with_file_name("sets.bin");
-    let id = case.model.id().to_string();
-    let files: Vec<String> =
-        data.iter().flat_map(|(option, path)| [(*option).to_owned(), relative(path)]).collect();
+pub(crate) fn show(case: &NetworkCase, data: &[String], output: &Path, elf: &Path) -> Result<()> {
+    let id = case.network.id.to_string();
     let options = ["--class-score", "margin", "--alpha", "0.05", "--classifier-id", &id, "--force", "-o"];
-    let output_name = relative(&output);
+    let output_name = relative(output);
     let arguments: Vec<&str> =
-        files.iter().map(String::as_str).chain(options).chain([output_name.as_str()]).collect();
+        data.iter().map(String::as_str).chain(options).chain([output_name.as_str()]).collect();
     calib("sets", &arguments)?;
-    let stored = read_artifact(&output)?;
+    let stored = read_artifact(output)?;
     let artifact = stored.artifact();
     for (at, sentence) in rule_sentences(&artifact).iter().enumerate() {
         println!("  {:<12} {sentence}", if at == 0 { "sets" } else { "" });
     }
     let Some(sets) = artifact.prediction_sets() else { bail!("the artefact has no sets") };
     let sets = PredictionSets::stored(sets);
-    judge(case, &sets, &mut Emulator::start_fast(BOARD, elf, Some(&output))?)
+    judge(&case.test, &sets, &mut Emulator::start_fast(BOARD, elf, Some(output))?)
 }
 
-fn judge(case: &Case, sets: &PredictionSets, device: &mut Emulator) -> Result<()> {
-    let Rows { features, labels } = &case.test;
-    let answers = answers(device, features)?;
-    let test = conformities(case, &case.test)?;
+fn judge(test: &CodedRows, sets: &PredictionSets, device: &mut Emulator) -> Result<()> {
+    let answers = answers(device, &test.rows.features)?;
+    let conformities = conformities(test)?;
     let (mut differences, mut sizes) = (Vec::new(), [0u64; 11]);
     let (mut covered, mut alone, mut alone_right) = (Share::default(), Share::default(), Share::default());
-    for (row, ((answer, keys), &label)) in answers.iter().zip(test.rows()).zip(labels).enumerate() {
+    for (row, ((answer, keys), &label)) in
+        answers.iter().zip(conformities.rows()).zip(&test.rows.labels).enumerate()
+    {
         let Some(set) = answer.set else { bail!("row {row}: the device has no set: {answer:?}") };
         let expected = (0..).zip(sets.set(keys)).filter(|(_, is_in)| *is_in).map(|(class, _)| class);
         if set != expected.collect() || answer.prediction.alarm == set.alone().is_some() {
@@ -78,10 +75,8 @@ fn judge(case: &Case, sets: &PredictionSets, device: &mut Emulator) -> Result<()
 }
 
 /// How well every class conforms to every row.
-fn conformities(case: &Case, rows: &Rows) -> Result<Conformities> {
-    let logits = rows.features.iter().map(|row| case.model.logits(row));
-    let logits: Vec<Vec<f32>> =
-        logits.collect::<Result<_, _>>().map_err(|refusal| anyhow!("the classifier refuses: {refusal:?}"))?;
+fn conformities(rows: &CodedRows) -> Result<Conformities> {
+    let logits = rows.floats();
     let classes = logits[0].len();
     Ok(Conformities::of_vectors(
         &Vectors::new(logits.concat(), classes, VectorKind::Logits)?,

@@ -1,7 +1,7 @@
 //! Several calibrators of one classifier, side by side.
 
-use anyhow::{Result, anyhow};
-use calib_classifier::Case;
+use anyhow::Result;
+use calib_classifier::CodedRows;
 use calib_core::wire::{Measurement, Prediction as Answer, RawScore, ReplyBody};
 use calib_core::{Logits, Outcome};
 use calib_host::StoredArtifact;
@@ -20,7 +20,7 @@ pub(crate) struct Column {
 }
 
 /// Prints what each answers, costs, promises and reaches on the test rows, with the classifier's own scores first.
-pub(crate) fn print(case: &Case, columns: &[Column]) -> Result<()> {
+pub(crate) fn print(test: &CodedRows, columns: &[Column]) -> Result<()> {
     let line = |title: &str, first: &str, cells: &mut dyn Iterator<Item = String>| {
         let cells: String = cells.map(|cell| format!(" {cell:>20}")).collect();
         println!("    {title:<24} {first:>20}{cells}");
@@ -47,8 +47,8 @@ pub(crate) fn print(case: &Case, columns: &[Column]) -> Result<()> {
         }),
     );
 
-    let labels = &case.test.labels;
-    let scores = scores(case)?;
+    let labels = &test.rows.labels;
+    let scores = scores(test)?;
     let before = assess(
         &predicted(&columns[0].rows, labels, raw_prob),
         PredictionKind::TopLabel,
@@ -129,12 +129,13 @@ fn auc(rows: &Parity, labels: &[u16], score: fn(&Answer) -> Option<f32>) -> Stri
     Roc::new(points).map_or(String::new(), |roc| format!("{:.4}", roc.auc()))
 }
 
-/// What a calibrator took: a probability or a margin.
+/// What a calibrator took: a probability, a margin, or a lead in codes.
 fn raw_score(answer: &Answer) -> Option<f32> {
     match answer.score {
         RawScore::F32(score) => Some(score.get()),
         RawScore::Margin(margin) => Some(margin.get()),
-        RawScore::Code(_) | RawScore::Lead(_) => None,
+        RawScore::Lead(lead) => Some(lead.into()),
+        RawScore::Code(_) => None,
     }
 }
 
@@ -146,12 +147,12 @@ fn raw_prob(answer: &Answer) -> Option<f32> {
 }
 
 /// The classifier's softmax of every test row.
-fn scores(case: &Case) -> Result<Vec<Vec<Option<f32>>>> {
-    let row = |features: &Vec<f32>| {
-        let logits = case.model.logits(features).map_err(|refusal| anyhow!("{refusal:?}"))?;
-        Ok(Logits::new(&logits)?.scores().map(|score| Some(score.get())).collect())
+fn scores(test: &CodedRows) -> Result<Vec<Vec<Option<f32>>>> {
+    let row = |logits: Vec<f32>| {
+        let scores = Logits::new(&logits)?.scores();
+        Ok(scores.map(|score| Some(score.get())).collect())
     };
-    case.test.features.iter().map(row).collect()
+    test.floats().into_iter().map(row).collect()
 }
 
 /// Every class's probability, if that is what the device gave.

@@ -14,6 +14,7 @@ mod forms;
 mod harness;
 mod joint;
 mod margins;
+mod network;
 mod reductions;
 mod rules;
 mod update;

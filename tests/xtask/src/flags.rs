@@ -30,6 +30,23 @@ xflags::xflags! {
             /// Only this part: host or devices. Without it both run at once, and then a serial line under load.
             optional --only part: Side
         }
+        /// Run a device's quantised network on this machine: the codes that it gives for rows of features.
+        ///
+        /// First the network is compared with TensorFlow Lite, whose codes for the rows in NETWORK.features.npy stand in
+        /// NETWORK.codes.npy, beside NETWORK.tflite. For example: cargo xtask twin --model digits.tflite --features x.npy
+        /// -o codes.npy
+        cmd twin {
+            /// The network: a TFLite file, int8 in and out.
+            required --model file: PathBuf
+            /// Rows of features: a NumPy array.
+            required --features file: PathBuf
+            /// Where the codes go: a NumPy array of int8.
+            required -o, --output file: PathBuf
+            /// Where the logits go that the codes stand for, as float32: for calibrators of floats.
+            optional --logits file: PathBuf
+            /// Replace files that are there.
+            optional --force
+        }
         /// Compare with independently computed reference values.
         cmd papers {
             /// The folder with cifar10_resnet50_*.npy and credit_scores.csv.

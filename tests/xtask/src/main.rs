@@ -16,6 +16,7 @@ mod report_check;
 mod setup;
 mod steps;
 mod test;
+mod twin;
 mod verify;
 mod wheel;
 
@@ -46,6 +47,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::Demo(_) => demo::demo(setup),
         XtaskCmd::Test(_) => test::test(setup),
         XtaskCmd::Verify(verify) => verify::verify(setup, verify.only),
+        XtaskCmd::Twin(options) => twin::twin(&options),
         XtaskCmd::Papers(papers) => papers::papers(&papers),
         XtaskCmd::Faults(faults) => faults::faults(setup, &faults),
         XtaskCmd::CFirmware(options) => c_firmware::c_firmware(setup, &options),

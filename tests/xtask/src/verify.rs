@@ -1,6 +1,6 @@
 //! `cargo xtask verify`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 use std::{env, fs};
@@ -34,6 +34,10 @@ const BOARDS: [(&str, &str); 6] = [
     ("virt,slots", "riscv32imac-unknown-none-elf"),
     ("nrf52840-dk", "thumbv7em-none-eabihf"),
 ];
+/// The same with a network for a classifier.
+const NETWORK_BOARD: (&str, &str) = ("mps2-an386,network", "thumbv7em-none-eabihf");
+/// That network: a file of the repository.
+const NETWORK: &str = "tests/network/digits.tflite";
 /// A classifier for the boards' build script.
 const CLASSIFIER: &str = r#"{"name": "any", "id": "0011223344556677", "mean": [0.0], "scale": [1.0],
 "weights": [[1.0]], "bias": [0.0], "alarm": {"at_least": 0.5}}"#;
@@ -194,14 +198,19 @@ fn clippy(root: &Path) -> Result<()> {
     deny(cargo(firmware).args(["clippy", "--quiet", "--locked", "--all-targets"]))?;
     let classifier = root.join("target/any-classifier.json");
     fs::write(&classifier, CLASSIFIER)?;
-    BOARDS.iter().try_for_each(|(features, target)| {
+    let board = |&(features, target): &(&str, &str), variables: &[(&str, PathBuf)]| {
         deny(
             cargo(firmware)
-                .env("CALIB_CLASSIFIER", &classifier)
+                .envs(variables.iter().cloned())
                 .args(["clippy", "--quiet", "--locked", "--package", "boards", "--release"])
                 .args(["--features", features, "--target", target]),
         )
-    })
+    };
+    let linear = [("CALIB_CLASSIFIER", classifier)];
+    BOARDS.iter().try_for_each(|chosen| board(chosen, &linear))?;
+    let network = [("CALIB_MODEL", root.join(NETWORK)), ("CALIB_ALARM", "below 0.9".into())];
+    board(&NETWORK_BOARD, &network)?;
+    deny(cargo(firmware).envs(network).args(["clippy", "--quiet", "--locked", "--package", "calib-twin"]))
 }
 
 /// The header of the library for C is what cbindgen makes of the sources.
