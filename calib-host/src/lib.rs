@@ -21,7 +21,7 @@
 //! [`reduction`] for several classes as binary problems, [`joint`] for whole vectors), becomes an [`artifact`], is
 //! [applied](apply), [assessed](assess), [compared](compare) and [decided](decide) upon.
 //!
-//! This package is the world around: [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`device`] < [`report`], where a room
+//! This package is the world around: [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`sql`] < [`device`] < [`report`], where a room
 //! imports rooms to its left only; and, with the feature `cli`, the command `calib`, which `cli` runs.
 #![forbid(unsafe_code)]
 
@@ -38,6 +38,7 @@ pub mod files;
 pub mod input;
 pub mod output;
 pub mod report;
+pub mod sql;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]
@@ -51,6 +52,6 @@ pub use calib_fit::{
 };
 pub use calib_fit::{
     adjust, apply, artifact, assess, binary, compare, data, decide, error, fit, fleet, guarantee, joint,
-    operating, points, reduction, sets, stats,
+    operating, passes, points, reduction, sets, stats,
 };
 pub use files::{read_artifact, write_file};

@@ -3,13 +3,14 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 26] = [
+const ROOMS: [&str; 27] = [
     "closed",
     "files",
     "draw",
     "input",
     "output",
     "export",
+    "sql",
     "device/serial",
     "device/probe",
     "device",

@@ -21,12 +21,12 @@
 //!
 //! Every module is a room, and imports rooms to its left only:
 //! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
-//! [`artifact`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`].
+//! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
 //! *Operating* points are thresholds on a score, and prediction *sets* those classes
 //! that may well be true. The rest is plumbing
-//! (`stats`, `points`, `data`) or use (`artifact`, `adjust`, `apply`, `assess`, `decide`, `compare`, `fleet`).
+//! (`stats`, `points`, `data`) or use (`artifact`, `passes`, `adjust`, `apply`, `assess`, `decide`, `compare`, `fleet`).
 #![forbid(unsafe_code)]
 
 pub mod adjust;
@@ -43,6 +43,7 @@ pub mod fleet;
 pub mod guarantee;
 pub mod joint;
 pub mod operating;
+pub mod passes;
 pub mod points;
 pub mod reduction;
 pub mod sets;

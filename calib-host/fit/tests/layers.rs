@@ -6,7 +6,7 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "stats",
     "error",
     "points",
@@ -19,6 +19,7 @@ const ROOMS: [&str; 18] = [
     "reduction",
     "joint",
     "artifact",
+    "passes",
     "adjust",
     "apply",
     "assess",

@@ -13,8 +13,9 @@ use calib_host::device::serial::DeviceError;
 use calib_host::draw::PngError;
 use calib_host::export::ExportError;
 use calib_host::files::{FileError, OutputError, Place, Problem, RandomError};
-use calib_host::fleet::FleetError;
+use calib_host::fleet::{FleetError, LogError};
 use calib_host::operating::OperatingError;
+use calib_host::passes::PassError;
 use calib_host::report::PageError;
 use calib_host::sets::SetError;
 
@@ -49,6 +50,14 @@ pub(crate) enum Error {
         /// Why not.
         cause: FitError,
     },
+    /// What a database counted does not stand for all rows.
+    #[error("{}{cause}", if is_about_method(cause) { String::new() } else { format!("{place}: ") })]
+    Pass {
+        /// Where it was counted, or the answer.
+        place: Box<Place>,
+        /// Why not.
+        cause: PassError,
+    },
     /// There are no thresholds or sets that keep what is asked, by these data.
     #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
     Promise {
@@ -73,6 +82,14 @@ pub(crate) enum Error {
         place: Box<Place>,
         /// Why not.
         cause: FleetError,
+    },
+    /// A log is not what devices counted and answered.
+    #[error("{place}: {cause}")]
+    Log {
+        /// The line.
+        place: Box<Place>,
+        /// Why not.
+        cause: LogError,
     },
     /// The artefact has no form as source code.
     #[error(transparent)]
@@ -157,6 +174,14 @@ impl Error {
         }
     }
 
+    /// Says that counts at a place do not stand for all rows, or that nothing was fitted to them.
+    pub(crate) fn pass(place: Place, cause: PassError) -> Self {
+        match cause {
+            PassError::Fit(cause) => Self::fit(place, cause),
+            cause => Self::Pass { place: Box::new(place), cause },
+        }
+    }
+
     /// Says that data at a place do not give what is asked.
     pub(crate) fn promise(place: Place, cause: impl Into<PromiseError>) -> Self {
         Self::Promise { place: Box::new(place), cause: cause.into() }
@@ -177,13 +202,16 @@ impl Error {
             Self::Interrupt(_) => 2,
             Self::Flash(FlashError::Slots(_)) => 2,
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
+            Self::Pass { cause, .. } if is_about_method(cause) => 2,
+            Self::Pass { .. } => 3,
             Self::Promise { cause, .. } if cause.is_about_options() => 2,
             Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
             // Ties are of the data; the others are of what was asked.
             Self::Compile(CompileError::Monitors(cause)) if *cause != MonitorError::Ties => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
-            Self::Fleet { .. } => 3,
+            Self::Log { cause, .. } if cause.is_difference() => 1,
+            Self::Fleet { .. } | Self::Log { .. } => 3,
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
             Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,
@@ -191,6 +219,11 @@ impl Error {
             Self::Outcome { .. } => 5,
         }
     }
+}
+
+/// Whether two passes are not enough for a method, whatever was counted.
+fn is_about_method(cause: &PassError) -> bool {
+    matches!(cause, PassError::Draws(_) | PassError::EveryScore(_))
 }
 
 /// An error of a file, with the options where it takes one to mend it.

@@ -39,12 +39,14 @@ mod column_kind;
 mod costs;
 mod counters;
 mod csv;
+mod fleet_log;
 mod guard;
 mod json_lines;
 mod limit;
 mod matrix;
 mod npy;
 mod npz;
+mod passes;
 mod pieces;
 mod read;
 mod rows;
@@ -61,9 +63,11 @@ pub use column::{Column, binary_data, check_rows};
 pub use column_kind::{ColumnKind, ShownCell};
 pub use costs::{Costs, read_costs};
 pub use counters::read_counters;
+pub use fleet_log::read_fleet_log;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
 
+pub use passes::{read_first_pass, read_second_pass};
 pub use pieces::{
     BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
 };
@@ -71,4 +75,4 @@ pub use shown::Shown;
 pub use source::{Source, sha256};
 pub use table::Table;
 pub use unusual::options::{TableNote, TableOptions};
-pub use weights::{Sample, counted_data, weighted_data};
+pub use weights::{Sample, counted_data, counted_probs, weighted_data};

@@ -117,6 +117,30 @@ pub fn counted_data(
     positives: &Column<f64>,
     kind: ScoreKind,
 ) -> Result<BinaryData, FileError> {
+    check_counts(scores, counts, positives)?;
+    points(kind, (device_scores(scores, kind)?, counts, positives))
+}
+
+/// As [`counted_data`] of probabilities, which are taken as they are, and not as a device has them.
+///
+/// # Errors
+///
+/// As [`counted_data`].
+pub fn counted_probs(
+    probs: &Column<f64>,
+    counts: &Column<f64>,
+    positives: &Column<f64>,
+) -> Result<BinaryData, FileError> {
+    check_counts(probs, counts, positives)?;
+    probs.check_scores(ScoreKind::Probability)?;
+    points(ScoreKind::Probability, (probs.values.clone(), counts, positives))
+}
+
+fn check_counts(
+    scores: &Column<f64>,
+    counts: &Column<f64>,
+    positives: &Column<f64>,
+) -> Result<(), FileError> {
     check_same_rows(scores, counts)?;
     check_same_rows(scores, positives)?;
     for column in [counts, positives] {
@@ -125,24 +149,20 @@ pub fn counted_data(
             return Err(FileError::input(column.at(row), Problem::Count(column.values[row])));
         }
     }
-    let pairs = || counts.values.iter().zip(&positives.values);
-    if let Some(row) = pairs().position(|(n, positives)| positives > n) {
+    let mut pairs = counts.values.iter().zip(&positives.values);
+    if let Some(row) = pairs.position(|(n, positives)| positives > n) {
         let problem = Problem::Positives { positives: positives.values[row], n: counts.values[row] };
         return Err(FileError::input(positives.at(row), problem));
     }
-    let scores = device_scores(scores, kind)?;
-    points(
-        kind,
-        scores.into_iter().zip(pairs()).map(|(score, (&n, &k))| (score, n as u64, k as u64)).collect(),
-        counts,
-    )
+    Ok(())
 }
 
 fn points(
     kind: ScoreKind,
-    rows: Vec<(f64, u64, u64)>,
-    counts: &Column<f64>,
+    (scores, counts, positives): (Vec<f64>, &Column<f64>, &Column<f64>),
 ) -> Result<BinaryData, FileError> {
+    let pairs = counts.values.iter().zip(&positives.values);
+    let rows = scores.into_iter().zip(pairs).map(|(score, (&n, &k))| (score, n as u64, k as u64)).collect();
     let data = match kind {
         ScoreKind::Probability => BinaryData::from_counts(rows),
         ScoreKind::Margin => BinaryData::of_margin_counts(rows),

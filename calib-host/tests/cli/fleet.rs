@@ -177,3 +177,98 @@ fn what_is_no_counters_of_the_calibrator_is_refused() {
     assert_eq!(place.run("calib fleet cal.bin good.json --csv good.json --force").code, 4);
     assert_eq!(place.bytes("good.json"), good().to_string().as_bytes());
 }
+
+/// A log of a device whose scores are all in the uppermost bin: its alarm comes with the ninth.
+fn log(place: &Workplace) -> Vec<Value> {
+    let calibrator = &place.inspect("cal.bin")["identity"];
+    vec![
+        json!({"begin": {"calib_log": 1, "device": "ward 3", "calibrator": calibrator}}),
+        json!({"predictions": {"bins": vec![3; 8], "time": "in the morning"}}),
+        json!({"answer": {"monitor": "shift", "alarm_at": null}}),
+        json!({"predictions": {"bins": vec![3; 12]}}),
+        json!({"outcomes": {"bins": [3, 3, 3], "labels": [1, 0, 1]}}),
+        json!({"answer": {"monitor": "shift", "alarm_at": 9, "time": "at noon"}}),
+        json!({"answer": {"monitor": "change", "alarm_at": 12}}),
+        json!({"answer": {"monitor": "promise", "alarm_at": null}}),
+        json!({"counters": {"predictions": [0, 0, 0, 20], "labelled": [0, 0, 0, 3], "positives": [0, 0, 0, 2]}}),
+    ]
+}
+
+fn lines(log: &[Value]) -> String {
+    log.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn every_answer_of_a_device_is_worked_out_again() {
+    let place = place();
+    let good = log(&place);
+    write(&place, "good.jsonl", &(lines(&good) + "\n"));
+    let run = place.ok("calib fleet cal.bin --verify good.jsonl");
+    assert_eq!(
+        run.stdout,
+        "ward 3: 20 predictions, 3 outcomes, 5 answers as they should be\n  shift       alarm with prediction 9\n  change      alarm \
+         with prediction 12\n  promise     no alarm was told\n"
+    );
+    let json = place.json("calib fleet cal.bin --verify good.jsonl --json");
+    assert_eq!(json["verified"][0]["tables"][0]["shift_alarm_at"], 9);
+
+    let with = |at: usize, line: Value| {
+        let mut log = good.clone();
+        log[at] = line;
+        lines(&log)
+    };
+    let shift = |alarm_at: Value| json!({"answer": {"monitor": "shift", "alarm_at": alarm_at}});
+    for (content, code, said) in [
+        (
+            with(5, shift(json!(null))),
+            1,
+            "bad.jsonl, line 6: shift is said to have no alarm, and with number 20 the evidence was 1 : ",
+        ),
+        (
+            with(5, shift(json!(8))),
+            1,
+            "bad.jsonl, line 6: the alarm of shift with number 8 has no reason: the evidence was 1 : ",
+        ),
+        (
+            with(2, shift(json!(9))),
+            1,
+            "line 3: the alarm of shift is said to be raised with number 9, and 8 were counted",
+        ),
+        (
+            with(6, json!({"answer": {"monitor": "change", "alarm_at": 3}})),
+            1,
+            "line 7: change is said to have an alarm with number 3",
+        ),
+        (
+            with(8, json!({"counters": {"predictions": [0, 0, 1, 19]}})),
+            1,
+            "line 9: predictions of bin 2: the device counted 1, and the log has 0",
+        ),
+        (with(1, json!({"predictions": {"bins": [4]}})), 3, "line 2: there is no bin 4: the monitor has 4"),
+        (
+            with(1, json!({"prediction": {"bins": [3]}})),
+            3,
+            "line 2: no line of a log: unknown variant `prediction`",
+        ),
+        (
+            with(1, json!({"predictions": {"bins": [3], "patient": 7}})),
+            3,
+            "line 2: no line of a log: unknown field `patient`",
+        ),
+        (
+            with(0, json!({"begin": {"calib_log": 1, "device": "a", "calibrator": "0011223344556677"}})),
+            1,
+            "line 1: a has the calibrator",
+        ),
+        (lines(&good[1..]), 3, "line 1: no device has begun"),
+        (String::new(), 3, "bad.jsonl: the file is empty"),
+        (lines(&good) + "{\"answer\"", 3, "line 10: no line of a log: EOF"),
+    ] {
+        write(&place, "bad.jsonl", &content);
+        let run = place.run("calib fleet cal.bin --verify bad.jsonl");
+        assert!(run.code == code && run.stderr.contains(said) && run.stdout.is_empty(), "{said}: {run:?}");
+    }
+    assert_eq!(place.run("calib fleet plain.bin --verify good.jsonl").code, 1);
+    assert_eq!(place.run("calib fleet cal.bin good.jsonl --verify good.jsonl").code, 2);
+    assert_eq!(place.run("calib fleet cal.bin --verify none.jsonl").code, 3);
+}

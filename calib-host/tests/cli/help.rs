@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::data::{binary, csv, matrix};
 use crate::npy::{f32s, labels};
+use crate::sql::{pass1, pass2};
 use crate::workplace::Workplace;
 
 /// The commands that take a device, of which there is none here.
@@ -29,7 +30,7 @@ fn examples_folder() -> Workplace {
     let other = matrix(matrix_rows - 1);
     let costs = "[[action]]\nname = \"refer\"\npositive = 5\nnegative = 5\nalarm = false\nabstain = true\n\n\
                  [[action]]\nname = \"treat\"\npositive = 1\nnegative = 20\nalarm = true\n";
-    Workplace::new()
+    let place = Workplace::new()
         .with("cal.csv", csv(&cal))
         .with("test.csv", csv(&test))
         .with("new.csv", format!("score\n{unlabelled}"))
@@ -43,7 +44,14 @@ fn examples_folder() -> Workplace {
         .with("test_logits.npy", f32s(&[matrix_rows - 1, 3], other.logits).bytes())
         .with("test_labels.npy", labels("<i8", &other.labels).bytes())
         .with("costs.toml", costs)
-        .with("app.elf", "")
+        .with("pass1.csv", pass1(&cal))
+        .with("pass2.csv", pass2(&cal, |_| true))
+        .with("app.elf", "");
+    // A log has the identity of the calibrator that the examples make.
+    place.ok("calib fit --method umd --bins 10 --scores cal.csv --monitor -o before.cal");
+    let identity = place.inspect("before.cal")["identity"].clone();
+    let begin = serde_json::json!({"begin": {"calib_log": 1, "device": "ward-3", "calibrator": identity}});
+    place.with("ward-3.jsonl", format!("{begin}\n{{\"predictions\": {{\"bins\": [3, 9, 0]}}}}\n"))
 }
 
 /// The commands in the order in which the list has them.

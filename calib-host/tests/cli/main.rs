@@ -49,6 +49,7 @@ mod same_rows;
 mod sets;
 mod signing;
 mod spreadsheets;
+mod sql;
 #[cfg(feature = "serial")]
 mod status;
 #[cfg(feature = "arrow")]

@@ -117,6 +117,13 @@ xflags::xflags! {
         ///
         /// Embassy on three chips, esp-hal, and RTIC, which runs.
         cmd examples {}
+        /// Ask DuckDB, DataFusion and Spark what `calib sql` prints, and compare the artefacts with those of all rows.
+        ///
+        /// In a virtual environment with their Python packages; Spark takes a Java runtime.
+        cmd engines {
+            /// The number of rows; 10 million if not given.
+            optional --rows n: u64
+        }
         /// Send all 2^32 floats through every kind of table, and compare with a linear scan.
         cmd exhaustive {}
         /// Run calib-core's tests under Miri, which takes a nightly toolchain.

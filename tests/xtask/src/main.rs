@@ -4,6 +4,7 @@ mod bench;
 mod c_firmware;
 mod demo;
 mod devices;
+mod engines;
 mod examples;
 mod exhaustive;
 mod faults;
@@ -60,6 +61,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
         XtaskCmd::Wheel(_) => wheel::wheel(setup),
         XtaskCmd::Examples(_) => examples::examples(setup),
+        XtaskCmd::Engines(engines) => engines::engines(setup, &engines),
         XtaskCmd::Exhaustive(_) => exhaustive::exhaustive(),
         XtaskCmd::Miri(_) => miri::miri(),
         XtaskCmd::Stack(_) => devices::stack(setup),

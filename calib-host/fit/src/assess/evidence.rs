@@ -153,15 +153,20 @@ pub struct ChangedRows {
 impl ChangedRows {
     /// Counts a row: its probability before, and the prediction after.
     pub fn add(&mut self, before: f64, after: &Prediction) {
+        self.add_times(before, after, 1);
+    }
+
+    /// Counts so many equal rows, at least one.
+    pub fn add_times(&mut self, before: f64, after: &Prediction, times: u64) {
         let loss = |prob: f64| (prob - f64::from(u8::from(after.hit))).powi(2);
         let difference = loss(after.prob) - loss(before);
-        self.n += 1;
-        self.sum.add(difference);
-        self.squares.add(difference * difference);
+        self.n += times;
+        self.sum.add_times(difference, times);
+        self.squares.add_times(difference * difference, times);
         let bin =
             self.bins.entry((after.class, after.bin)).or_insert(Bin { prob: after.prob, n: 0, hits: 0 });
-        bin.n += 1;
-        bin.hits += u64::from(after.hit);
+        bin.n += times;
+        bin.hits += if after.hit { times } else { 0 };
         let (lo, hi) = self.range.unwrap_or((after.prob, after.prob));
         self.range = Some((lo.min(after.prob), hi.max(after.prob)));
     }

@@ -30,16 +30,18 @@ impl FixedWidth {
 
     /// Fits points. A bin without points is empty.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        let edges = self.edges()?;
+        Ok(BinnedModel { bins: bins_of(points, ScoreKind::Probability, &edges)?, edges, ties_merged: false })
+    }
+
+    /// The edges between bins, ascending.
+    pub(crate) fn edges(&self) -> Result<Vec<f64>, FitError> {
         if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {
             return Err(FitError::BinCount(self.bins));
         }
-        let edges: Vec<f64> =
-            (1..self.bins).map(|b| f64::from((b as f64 / self.bins as f64) as f32)).collect();
-        let bins = bins_of(points, ScoreKind::Probability, &edges)?;
-        Ok(BinnedModel { bins, edges, ties_merged: false })
+        Ok((1..self.bins).map(|b| f64::from((b as f64 / self.bins as f64) as f32)).collect())
     }
 }
-
 /// Bins of equal width of margins, between two margins. The outer bins reach beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedRange {
@@ -63,6 +65,12 @@ impl FixedRange {
 
     /// Fits points. A bin without points is empty.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
+        let edges = self.edges()?;
+        Ok(BinnedModel { bins: bins_of(points, ScoreKind::Margin, &edges)?, edges, ties_merged: false })
+    }
+
+    /// The edges between bins, ascending.
+    pub(crate) fn edges(&self) -> Result<Vec<f64>, FitError> {
         if self.bins == 0 || self.bins > calib_core::StepTable::MAX_BINS {
             return Err(FitError::BinCount(self.bins));
         }
@@ -74,10 +82,9 @@ impl FixedRange {
         if !(width > 0.0 && width.is_finite() && edges.is_sorted_by(|a, b| a < b)) {
             return Err(FitError::Range { lowest: self.lowest, highest: self.highest, bins: self.bins });
         }
-        Ok(BinnedModel { bins: bins_of(points, ScoreKind::Margin, &edges)?, edges, ties_merged: false })
+        Ok(edges)
     }
 }
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -116,7 +116,7 @@ impl Umd {
     ///
     /// If there are fewer than `2 * bins` points, or no or too many bins.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
-        let boundaries = points.at_ranks(&self.ranks(points)?)?;
+        let boundaries = points.at_ranks(&self.ranks(points.totals().0)?)?;
         let edges: Vec<f64> = boundaries.iter().map(|boundary| boundary.group.score).collect();
         if boundaries.iter().any(|boundary| boundary.group.n > 1) {
             return Ok(BinnedModel { ties_merged: true, ..lookup_means(points, edges)? });
@@ -144,7 +144,7 @@ impl Umd {
         points: &(impl Points + ?Sized),
         seed: u64,
     ) -> Result<RandomizedModel, FitError> {
-        let ranks = self.ranks(points)?;
+        let ranks = self.ranks(points.totals().0)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let kept = self.boundary_points == BoundaryPoints::Kept;
         let mut model = RandomizedModel { edges: Vec::new(), words: Vec::new(), bins: Vec::new() };
@@ -176,9 +176,8 @@ impl Umd {
         Ok(model)
     }
 
-    /// The ranks of the boundaries.
-    fn ranks(&self, points: &(impl Points + ?Sized)) -> Result<Vec<u64>, FitError> {
-        let (n, _) = points.totals();
+    /// The ranks of the boundaries between bins of so many points, from 1 on.
+    pub(crate) fn ranks(&self, n: u64) -> Result<Vec<u64>, FitError> {
         if self.bins == 0 || self.bins > StepTable::MAX_BINS {
             return Err(FitError::BinCount(self.bins));
         }

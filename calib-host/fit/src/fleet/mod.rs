@@ -7,14 +7,25 @@
 //! Which devices are added, and when, must depend neither on their scores nor on their counts, labels or alarms: the most
 //! suspicious ones alone are always suspicious. A device that is lost or replaced keeps its last counters in the sum.
 //!
+//! A [log](LogLine) says in which order a device counted and what it answered, and a [verifier](LogVerifier) works the answers out again.
+//!
 //! Imports `stats` and `artifact`.
 
 mod counters;
 mod error;
 mod evidence;
+mod log;
+mod log_error;
 mod surveyed;
+mod verify;
 
 pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
 pub use evidence::{Evidence, Standing, promise_evidence, shift_evidence};
+pub use log::{
+    LOG_VERSION, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedOutcomes, LoggedPredictions,
+    MonitorName,
+};
+pub use log_error::LogError;
 pub use surveyed::{DeviceStanding, FleetBin, FleetTable, survey};
+pub use verify::{LogVerifier, VerifiedDevice, VerifiedTable};

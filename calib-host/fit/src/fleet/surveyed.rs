@@ -121,10 +121,10 @@ pub fn survey(
 }
 
 /// What the counts of a table are compared with.
-struct Comparison {
-    table: usize,
-    gaps: Vec<u32>,
-    promised: Vec<Option<Interval>>,
+pub(super) struct Comparison {
+    pub(super) table: usize,
+    pub(super) gaps: Vec<u32>,
+    pub(super) promised: Vec<Option<Interval>>,
     probs: Vec<Option<f32>>,
     shift: u32,
     promise: u32,
@@ -132,7 +132,7 @@ struct Comparison {
 
 impl Comparison {
     /// That of a table that is monitored.
-    fn of(artifact: &Artifact<'_>, table: usize) -> Self {
+    pub(super) fn of(artifact: &Artifact<'_>, table: usize) -> Self {
         let monitors = artifact.monitors().expect("the caller asked for them");
         let reference = monitors.reference(table).expect("the caller asked for a table that has one");
         let [shift, _, promise] = monitors.rarities();
@@ -194,11 +194,11 @@ impl Comparison {
         }
     }
 
-    fn shift_of(&self, predictions: &[u64]) -> Evidence {
+    pub(super) fn shift_of(&self, predictions: &[u64]) -> Evidence {
         Evidence { log: shift_evidence(&self.gaps, predictions), rarity: self.shift }
     }
 
-    fn promise_of(&self, labelled: &[u64], positives: &[u64]) -> Option<Evidence> {
+    pub(super) fn promise_of(&self, labelled: &[u64], positives: &[u64]) -> Option<Evidence> {
         // Without any outcome there is none of any bin.
         let count = |counts: &[u64], bin| counts.get(bin).copied().unwrap_or_default();
         let bins = self.promised.iter().enumerate();

@@ -22,6 +22,7 @@ use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{
     After, Assessed, OperatingRows, Subject, Surveyed, judged_sets, question_points, question_predictions,
+    read_counted,
 };
 use crate::cli::show;
 
@@ -168,16 +169,27 @@ impl Assess {
     /// What can be assessed without all rows in memory, if it is such.
     fn surveyed(&self, quiet: bool) -> Result<Option<Surveyed>, Error> {
         let needs_rows = self.bin_column.is_some() || self.top_k.is_some();
-        match needs_rows || !is_surveyed(&self.options(None)) {
-            true => Ok(None),
-            false => Surveyed::read(&self.assessed, self.seed, quiet),
+        let is_surveyed = !needs_rows && is_surveyed(&self.options(None));
+        match (is_surveyed, self.assessed.counted.columns()) {
+            (true, None) => Surveyed::read(&self.assessed, self.seed, quiet),
+            (true, Some(columns)) => read_counted(&self.assessed, columns, self.seed, quiet).map(Some),
+            (false, None) => Ok(None),
+            (false, Some(_)) => Err(Error::Usage(
+                "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
+                 leave them out"
+                    .into(),
+            )),
         }
     }
 
     /// Assesses it.
     fn survey(&self, surveyed: &Surveyed) -> Result<(), Error> {
         let options = self.options(None);
-        let doubt = question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?;
+        let doubt = match self.assessed.counted.columns() {
+            // In which order equal scores came is not known.
+            Some(_) => None,
+            None => question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?,
+        };
         warn(doubt.as_slice())?;
         let clinical = ClinicalOptions { extremes: self.clinical.extremes(), thresholds: &[] };
         let (mut value, binning) = match &surveyed.after {

@@ -1,17 +1,18 @@
 //! `calib fleet`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use calib_host::StoredArtifact;
 use calib_host::files::{Place, read_artifact, write_file};
-use calib_host::fleet::{DeviceCounters, FleetTable, survey};
-use calib_host::input::read_counters;
+use calib_host::fleet::{DeviceCounters, FleetTable, LogVerifier, survey};
+use calib_host::input::{read_counters, read_fleet_log};
 use clap::Args;
 
 use crate::cli::error::Error;
 use crate::cli::options::parse_alpha;
 use crate::cli::out::{print_json, stdout, warn, write_output};
-use crate::cli::show::ShownFleet;
+use crate::cli::show::{ShownFleet, verified, verified_json};
 
 /// Add up what the monitors of many devices counted.
 ///
@@ -30,11 +31,16 @@ pub(crate) struct FleetCommand {
     ///
     /// With the members calib_counters (1), device (its name), calibrator (the identity), and tables: a list with an object for each table,
     /// or null, of predictions, labelled and positives, a number for each bin. The last two may be left out.
-    #[arg(value_name = "COUNTERS", required_unless_present = "new")]
+    #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"])]
     counters: Vec<PathBuf>,
     /// Write the counters of a device of this name that has counted nothing, for the form of the file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output")]
     new: Option<String>,
+    /// Work every answer of the devices in this log out again; a difference is an error that names the line.
+    ///
+    /// JSON, an object a line: what was counted in which order, and what the device answered. The book has its form.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["counters", "new", "csv", "alpha"])]
+    verify: Option<PathBuf>,
     /// Where the counters of --new go.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -68,6 +74,9 @@ impl FleetCommand {
             text.push(b'\n');
             return write_output(output, self.force, &text);
         }
+        if let Some(log) = &self.verify {
+            return self.verify(&stored, log);
+        }
         let (devices, paths) = self.devices()?;
         let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
             // Of a device that is there twice, the file of the second.
@@ -87,6 +96,21 @@ impl FleetCommand {
             return print_json(&value);
         }
         Ok(shown.print(&mut stdout())?)
+    }
+
+    /// Works out again what devices answered.
+    fn verify(&self, stored: &StoredArtifact, log: &Path) -> Result<(), Error> {
+        let artifact = stored.artifact();
+        let mut verifier = LogVerifier::new(&artifact)
+            .map_err(|cause| Error::Log { place: Box::new(Place::file(&self.calibrator)), cause })?;
+        read_fleet_log(log, |place, line| {
+            verifier.take(&line).map_err(|cause| Error::Log { place: Box::new(place), cause })
+        })?;
+        let devices = verifier.finish();
+        match self.json {
+            true => print_json(&verified_json(&devices)),
+            false => Ok(verified(&devices, &mut stdout())?),
+        }
     }
 
     /// The counters of all files, each with its file.

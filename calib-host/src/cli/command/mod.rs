@@ -24,6 +24,7 @@ mod plot;
 mod push;
 mod report;
 mod sets;
+mod sql;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod status;
 mod threshold;
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     #[cfg(feature = "serial")]
     Label(label::Label),
     Fleet(fleet::FleetCommand),
+    Sql(Box<sql::Sql>),
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
@@ -103,6 +105,7 @@ impl Command {
             #[cfg(feature = "serial")]
             Self::Label(label) => label.run(quiet),
             Self::Fleet(fleet) => fleet.run(),
+            Self::Sql(sql) => sql.run(quiet),
             Self::Keygen(keygen) => keygen.run(quiet),
             Self::Sign(sign) => sign.run(quiet),
             Self::Verify(verify) => verify.run(),

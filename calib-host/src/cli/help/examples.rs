@@ -6,7 +6,7 @@ use std::fmt::Write;
 type Example = (&'static str, &'static str);
 
 /// The examples of every command, those that make files before those that take them. The first is the one that `-h` shows.
-const EXAMPLES: [(&str, &[Example]); 26] = [
+const EXAMPLES: [(&str, &[Example]); 27] = [
     (
         "fit",
         &[
@@ -39,6 +39,20 @@ const EXAMPLES: [(&str, &[Example]); 26] = [
             (
                 "int8 scores of TFLite's softmax",
                 "calib fit --method umd --bins 5 --scores codes.csv --score-encoding i8 \\\n    --scale 1/256 --zero-point -128 -o codes.bin",
+            ),
+        ],
+    ),
+    (
+        "sql",
+        &[
+            ("pass 1, for a table in DuckDB", "calib sql --dialect duckdb --from scored"),
+            (
+                "pass 2, from its answer",
+                "calib sql --dialect duckdb --from scored --method umd --bins 10 \\\n    --pass1 pass1.csv",
+            ),
+            (
+                "and the fit",
+                "calib fit --pass1 pass1.csv --pass2 pass2.csv --method umd --bins 10 \\\n    -o counted.bin",
             ),
         ],
     ),
@@ -182,6 +196,7 @@ const EXAMPLES: [(&str, &[Example]); 26] = [
         &[
             ("the form of a device's counters", "calib fleet monitored.cal --new ward-3 -o ward-3.json"),
             ("what the counters of all devices say", "calib fleet monitored.cal ward-3.json"),
+            ("what a device answered, worked out again", "calib fleet monitored.cal --verify ward-3.jsonl"),
         ],
     ),
     ("keygen", &[("owner.pem to sign with, owner.pem.pub for devices", "calib keygen -o owner.pem")]),

@@ -26,6 +26,12 @@ const GROUPS: [Group; 9] = [
         usual: &[
             "data",
             "scores",
+            "dialect",
+            "from",
+            "sql.pass1",
+            "from_score",
+            "from_label",
+            "are_margins",
             "margins",
             "logits",
             "probs",
@@ -50,7 +56,17 @@ const GROUPS: [Group; 9] = [
             "firmware",
             "key",
         ],
-        more: &["fit.scores", "fit.margins", "prob_column", "class_column", "matrix"],
+        more: &[
+            "fit.scores",
+            "fit.margins",
+            "pass1",
+            "pass2",
+            "per_unit",
+            "skip_ties",
+            "prob_column",
+            "class_column",
+            "matrix",
+        ],
     },
     Group {
         heading: "Method and bins",
@@ -196,6 +212,7 @@ const GROUPS: [Group; 9] = [
         heading: "Output",
         usual: &[
             "new",
+            "verify",
             "output",
             "status.counters",
             "reset",
@@ -243,7 +260,7 @@ fn find(name: &str) -> Option<Place> {
 
 /// The commands in the order in which they are needed.
 pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
-    ("Calibrate", &["fit", "apply", "inspect"]),
+    ("Calibrate", &["fit", "sql", "apply", "inspect"]),
     ("Judge", &["assess", "report", "plot"]),
     ("Choose", &["compare", "bins", "plan"]),
     ("Decide", &["threshold", "sets", "decide", "adjust"]),

@@ -11,8 +11,9 @@ use calib_host::decide::{ActionsError, CostError};
 use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_host::export::ExportError;
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
-use calib_host::fleet::FleetError;
+use calib_host::fleet::{FleetError, LogError};
 use calib_host::operating::OperatingError;
+use calib_host::passes::PassError;
 
 use crate::cli::error::{Error, PromiseError};
 
@@ -27,9 +28,11 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
         Error::Compile(CompileError::Monitors(cause)) => of_monitors(cause),
         Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
-        Error::Fleet { cause: FleetError::NoMonitors, .. } => {
+        Error::Fleet { cause: FleetError::NoMonitors, .. }
+        | Error::Log { cause: LogError::NoMonitors, .. } => {
             Some("fit it with --monitor, so that devices and this command have what to compare with".into())
         }
+        Error::Pass { cause, .. } => of_pass(cause),
         Error::Export(cause) => of_export(cause),
         Error::Output(error) => of_output(error),
         Error::Device(error) => device::of_device(error),
@@ -51,6 +54,23 @@ fn of_monitors(error: &MonitorError) -> Option<String> {
         MonitorError::Weighted => "leave --monitor out".into(),
         MonitorError::Reduction => {
             "leave --monitor-bins out, and take --method umd, whose bins the monitors then have".into()
+        }
+        _ => return None,
+    })
+}
+
+/// What to do where counts do not stand for all rows.
+fn of_pass(error: &PassError) -> Option<String> {
+    Some(match error {
+        PassError::Draws(_) => "give `calib fit` a row for every point".into(),
+        PassError::EveryScore(_) => {
+            "count rows by score, each as a 32-bit float, and fit the counts: --scores, --count-column and --positives-column".into()
+        }
+        PassError::Missing { .. } => {
+            "ask what `calib sql --pass1` prints with the method and options of this fit".into()
+        }
+        PassError::Differs { .. } | PassError::Unknown { .. } => {
+            "ask both queries again, of rows that do not change in between".into()
         }
         _ => return None,
     })

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::clusters::ClusterColumn;
+use super::counted::CountedRows;
 use super::groups::GroupColumn;
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
@@ -34,6 +35,8 @@ pub(crate) struct AssessedOptions {
     pub(crate) cluster_column: ClusterColumn,
     #[command(flatten)]
     pub(crate) group_column: GroupColumn,
+    #[command(flatten)]
+    pub(crate) counted: CountedRows,
     /// The clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
     #[arg(long, value_name = "FILE")]
     pub(crate) clusters: Option<PathBuf>,

@@ -7,6 +7,7 @@ mod clinical;
 mod clusters;
 mod codes;
 mod contenders;
+mod counted;
 mod groups;
 mod joint;
 #[cfg(feature = "serial")]
@@ -15,6 +16,7 @@ mod method;
 mod method_name;
 mod monitors;
 mod parse;
+mod passes;
 mod planned_thresholds;
 mod points;
 #[cfg(feature = "probe")]
@@ -37,6 +39,7 @@ pub(crate) use contenders::{Contenders, MethodChoice};
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
 pub(crate) use method::MethodOptions;
 pub(crate) use parse::{count, parse_alpha, parse_classifier, parse_number, parse_share};
+pub(crate) use passes::PassOptions;
 pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]

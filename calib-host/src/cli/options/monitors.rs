@@ -41,6 +41,11 @@ impl MonitorOptions {
         self.monitor
     }
 
+    /// How many bins of their own the monitors are to have.
+    pub(crate) fn own_bins(&self) -> Option<u16> {
+        self.monitor_bins
+    }
+
     /// Whether the monitors count in the tables' bins.
     pub(crate) fn take_bins_of_tables(&self) -> bool {
         self.monitor && self.monitor_bins.is_none()

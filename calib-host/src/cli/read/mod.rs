@@ -4,11 +4,13 @@ mod assessed;
 mod binary_rows;
 mod class_probs;
 mod columns;
+mod counted;
 mod files;
 mod independence;
 mod judged;
 mod mismatch;
 mod operating;
+mod passes;
 mod reported;
 mod rows;
 mod ruled;
@@ -20,11 +22,13 @@ pub(crate) use binary_rows::BinaryRows;
 pub(crate) use columns::{
     Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
 };
+pub(crate) use counted::read_counted;
 pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
 pub(crate) use independence::{predictions, question_independence, question_points, question_predictions};
 pub(crate) use judged::judged_sets;
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use operating::OperatingRows;
+pub(crate) use passes::Opened;
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, groups_of, is_fitted_to, matrix_labels, read_groups,

@@ -89,7 +89,7 @@ impl Surveyed {
 }
 
 /// Whether an artefact calibrates binary scores, and has no rule beside.
-fn calibrates_alone(stored: &StoredArtifact) -> bool {
+pub(super) fn calibrates_alone(stored: &StoredArtifact) -> bool {
     let artifact = stored.artifact();
     artifact.header().reduction == Reduction::Binary
         && score_kind(&artifact) == ScoreKind::Probability

@@ -22,6 +22,7 @@ mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
 mod threshold;
+mod verified;
 mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
@@ -45,4 +46,5 @@ pub(crate) use sets::{ShownSets, set_figures};
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::{at_operating_points, at_thresholds};
+pub(crate) use verified::{verified, verified_json};
 pub(crate) use warnings::Warnings;

@@ -11,7 +11,8 @@ use anyhow::{Result, bail};
 use calib_run::{cargo, output, root, run};
 
 pub(crate) use program::{
-    ARM_GCC, ARM_LIBC, CHROMIUM, CMAKE, CPP, OPENSSL, Program, QEMU_ARM, QEMU_RISCV, RISCV_GCC, chromium,
+    ARM_GCC, ARM_LIBC, CHROMIUM, CMAKE, CPP, JAVA, OPENSSL, Program, QEMU_ARM, QEMU_RISCV, RISCV_GCC,
+    chromium,
 };
 
 /// What a command uses besides cargo.

@@ -84,6 +84,17 @@ pub(crate) const CHROMIUM: Program = Program {
     movable: false,
 };
 
+/// What Spark runs on.
+pub(crate) const JAVA: Program = Program {
+    name: "a Java runtime",
+    check: java,
+    apt: &["default-jre-headless"],
+    brew: &["openjdk"],
+    movable: false,
+};
+
+/// The oldest Java that Spark runs on.
+const OLDEST_JAVA: u32 = 17;
 /// The oldest QEMU that the boards were run on.
 const OLDEST_QEMU: (u32, u32) = (7, 2);
 
@@ -112,6 +123,20 @@ fn qemu_version(said: &str) -> Option<(u32, u32)> {
     let (_, rest) = said.lines().next()?.split_once("version ")?;
     let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+fn java() -> Result<(), String> {
+    let said = output("java", &["--version"]).unwrap_or_default();
+    match java_version(&said) {
+        Some(version) if version >= OLDEST_JAVA => Ok(()),
+        _ => Err(format!("a Java runtime, {OLDEST_JAVA} or newer")),
+    }
+}
+
+/// The release in the first line of `java --version`.
+fn java_version(said: &str) -> Option<u32> {
+    let release = said.lines().next()?.split_whitespace().nth(1)?;
+    release.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// The private key of RFC 8410: LibreSSL, which macOS calls openssl, knew no Ed25519 for long.
@@ -202,6 +227,12 @@ mod tests {
         }
         let taken = |version| version >= OLDEST_QEMU;
         assert!(taken((7, 2)) && taken((10, 0)) && !taken((7, 1)) && !taken((6, 9)));
+    }
+
+    #[test]
+    fn the_release_of_java_is_read() {
+        let said = ["openjdk 17.0.15 2025-04-15\nOpenJDK Runtime", "java 25 2025-09-16 LTS", "", "openjdk"];
+        assert_eq!(said.map(java_version), [Some(17), Some(25), None, None]);
     }
 
     #[test]

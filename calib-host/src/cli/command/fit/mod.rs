@@ -1,6 +1,7 @@
 //! `calib fit`
 
 mod matrices;
+mod passes;
 mod scores;
 
 use std::cmp::Ordering;
@@ -20,8 +21,8 @@ use clap::Args;
 use crate::cli::error::Error;
 use crate::cli::fitting::{Chosen, check_written};
 use crate::cli::options::{
-    ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PointOptions, ReductionOption, SCORE_COLUMN,
-    ScoreSource, WrittenOptions, artifact_of,
+    ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PassOptions, PointOptions, ReductionOption,
+    SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::cli::out::{print_json, stderr, write_output};
 use crate::cli::show::{ShownFit, Warnings};
@@ -36,6 +37,8 @@ pub(crate) struct FitCommand {
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
+    #[command(flatten)]
+    passes: PassOptions,
     /// Labels, if not in the table of scores.
     ///
     /// A NumPy array of integers, or a table.
@@ -134,7 +137,10 @@ impl FitCommand {
         let decision = self.actions.as_deref().map(Decision::read).transpose()?;
         let decision = decision.as_ref();
         let Fitted { fit, origin, warnings, chosen, monitors } = match (self.source.vectors(), reduction) {
-            (None, None) => self.binary(quiet)?,
+            (None, None) => match self.passes.first() {
+                Some(first) => self.passes(first, quiet)?,
+                None => self.binary(quiet)?,
+            },
             (Some(_), _) if self.group_column.is_some() => {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
             }
@@ -171,7 +177,8 @@ impl FitCommand {
     fn inputs(&self) -> impl Iterator<Item = &Path> {
         let scores =
             self.binary_source().map(|(path, _)| path).or(self.source.vectors().map(|(path, _)| path));
-        scores.into_iter().chain(self.labels.as_deref())
+        let passes = [self.passes.first(), self.passes.second()].into_iter().flatten();
+        scores.into_iter().chain(passes).chain(self.labels.as_deref())
     }
 
     fn clusters(&self) -> Option<ClusterSource<'_>> {

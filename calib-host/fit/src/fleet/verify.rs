@@ -1,0 +1,589 @@
+//! Working out again what a device answered.
+
+use calib_core::Artifact;
+use calib_core::monitor::{ChangeMonitor, ShiftMonitor};
+
+use super::evidence::Evidence;
+use super::log::{
+    LOG_VERSION, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedOutcomes, LoggedPredictions,
+    MonitorName,
+};
+use super::log_error::LogError;
+use super::surveyed::Comparison;
+
+/// A monitor of more bins is not worked out again.
+const MOST_BINS: usize = 256;
+/// By how much the logarithm of a device's evidence of a shift is less than there is, for each bin and one more.
+const SHIFT_SLACK: f64 = 1.0 / 16_384.0;
+/// By how much that of outcomes is, at most, for each outcome and for a thousand more.
+const PROMISE_SLACK: f64 = 1e-6;
+
+/// Works out again, line by line, what devices say that they counted and answered.
+///
+/// An alarm needs its evidence, by the definition and in doubles: a device rounds evidence down, so that it never has more. An answer
+/// without an alarm is wrong if the evidence was there, by more than a device may round off, when the device last worked it out. The alarms of a
+/// change depend on the order of predictions, and are worked out as on the device, bit for bit.
+pub struct LogVerifier<'a> {
+    artifact: &'a Artifact<'a>,
+    devices: Vec<DeviceLog>,
+}
+
+/// What the log of a device holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedDevice {
+    /// Its name.
+    pub device: String,
+    /// Its tables, of which something was logged.
+    pub tables: Vec<VerifiedTable>,
+}
+
+/// What the log of a table holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedTable {
+    /// Which.
+    pub table: usize,
+    /// How many predictions.
+    pub predictions: u64,
+    /// How many outcomes.
+    pub outcomes: u64,
+    /// How many answers and counters of the device, all of which are right.
+    pub answers: u64,
+    /// With which prediction the alarm of a shift was raised, as the device said.
+    pub shift_alarm_at: Option<u64>,
+    /// The predictions with which a change was noticed.
+    pub change_alarms_at: Vec<u64>,
+    /// With which outcome the alarm of a broken promise was raised, as the device said.
+    pub promise_alarm_at: Option<u64>,
+}
+
+struct DeviceLog {
+    begin: LogBegin,
+    tables: Vec<TableLog>,
+}
+
+struct TableLog {
+    comparison: Comparison,
+    predictions: Vec<u16>,
+    outcomes: Vec<(u16, bool)>,
+    /// By bin: all predictions, all outcomes, and those of them that were positive.
+    counts: Counts,
+    /// All predictions so far, as the device counts them, and the monitor that depends on their order.
+    shift: Box<ShiftMonitor<MOST_BINS>>,
+    change: Box<ChangeMonitor<MOST_BINS>>,
+    change_alarms_at: Vec<u64>,
+    /// The last answers about a shift and about the promise.
+    answered: [Option<Answered>; 2],
+    answers: u64,
+}
+
+/// Numbers by bin.
+#[derive(Clone)]
+struct Counts {
+    predictions: Vec<u64>,
+    labelled: Vec<u64>,
+    positives: Vec<u64>,
+}
+
+/// What a monitor answered.
+#[derive(Clone, Copy)]
+struct Answered {
+    alarm_at: Option<u64>,
+    /// How many had been counted.
+    counted: u64,
+}
+
+impl<'a> LogVerifier<'a> {
+    /// Begins with the calibrator that all devices of the log have.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::NoMonitors`].
+    pub fn new(artifact: &'a Artifact<'a>) -> Result<Self, LogError> {
+        artifact.monitors().ok_or(LogError::NoMonitors)?;
+        Ok(Self { artifact, devices: Vec::new() })
+    }
+
+    /// Takes the next line.
+    ///
+    /// # Errors
+    ///
+    /// If the line cannot follow those before, or says what these do not give.
+    pub fn take(&mut self, line: &LogLine) -> Result<(), LogError> {
+        if let LogLine::Begin(begin) = line {
+            return self.begin(begin);
+        }
+        let artifact = self.artifact;
+        let device = self.devices.last_mut().ok_or(LogError::NotBegun)?;
+        let looks_every = u64::from(device.begin.looks_every);
+        match line {
+            LogLine::Begin(_) => Ok(()),
+            LogLine::Predictions(logged) => device.table(artifact, logged.table)?.predict(artifact, logged),
+            LogLine::Outcomes(logged) => device.table(artifact, logged.table)?.label(logged),
+            LogLine::Answer(logged) => device.table(artifact, logged.table)?.answer(logged, looks_every),
+            LogLine::Counters(logged) => device.table(artifact, logged.table)?.compare(logged),
+        }
+    }
+
+    /// Returns what was worked out, for every device in the order of the log.
+    pub fn finish(self) -> Vec<VerifiedDevice> {
+        let devices = self.devices.into_iter().map(|DeviceLog { begin, mut tables }| {
+            tables.sort_by_key(|table| table.comparison.table);
+            VerifiedDevice {
+                device: begin.device,
+                tables: tables.into_iter().map(TableLog::verified).collect(),
+            }
+        });
+        devices.collect()
+    }
+
+    fn begin(&mut self, begin: &LogBegin) -> Result<(), LogError> {
+        if begin.calib_log != LOG_VERSION {
+            return Err(LogError::Version { version: begin.calib_log });
+        }
+        let identity = self.artifact.identity().to_string();
+        if !begin.calibrator.eq_ignore_ascii_case(&identity) {
+            let (device, calibrator) = (begin.device.clone(), begin.calibrator.clone());
+            return Err(LogError::Calibrator { device, calibrator, identity });
+        }
+        if self.devices.iter().any(|device| device.begin.device == begin.device) {
+            return Err(LogError::Twice(begin.device.clone()));
+        }
+        if begin.looks_every == 0 {
+            return Err(LogError::NeverLooks);
+        }
+        self.devices.push(DeviceLog { begin: begin.clone(), tables: Vec::new() });
+        Ok(())
+    }
+}
+
+impl DeviceLog {
+    /// The log of a table that is monitored.
+    fn table(&mut self, artifact: &Artifact<'_>, table: usize) -> Result<&mut TableLog, LogError> {
+        let at = match self.tables.iter().position(|known| known.comparison.table == table) {
+            Some(at) => at,
+            None => {
+                let monitors = artifact.monitors().ok_or(LogError::NoMonitors)?;
+                let reference = monitors.reference(table).ok_or(LogError::NotMonitored(table))?;
+                if reference.bins() > MOST_BINS {
+                    return Err(LogError::TooMany);
+                }
+                self.tables.push(TableLog::new(Comparison::of(artifact, table)));
+                self.tables.len() - 1
+            }
+        };
+        Ok(&mut self.tables[at])
+    }
+}
+
+impl TableLog {
+    fn new(comparison: Comparison) -> Self {
+        let of_table = vec![0; comparison.promised.len()];
+        let counts = Counts {
+            predictions: vec![0; comparison.gaps.len()],
+            labelled: of_table.clone(),
+            positives: of_table,
+        };
+        Self {
+            comparison,
+            counts,
+            predictions: Vec::new(),
+            outcomes: Vec::new(),
+            shift: Box::new(ShiftMonitor::new()),
+            change: Box::new(ChangeMonitor::new()),
+            change_alarms_at: Vec::new(),
+            answered: [None; 2],
+            answers: 0,
+        }
+    }
+
+    fn predict(&mut self, artifact: &Artifact<'_>, logged: &LoggedPredictions) -> Result<(), LogError> {
+        let bins = self.comparison.gaps.len();
+        check_bins(&logged.bins, "the monitor", bins)?;
+        let monitors = artifact.monitors().ok_or(LogError::NoMonitors)?;
+        let reference = monitors.reference(logged.table).ok_or(LogError::NotMonitored(logged.table))?;
+        let level = monitors.alarms().change;
+        for &bin in &logged.bins {
+            if self.shift.is_full() {
+                return Err(LogError::TooMany);
+            }
+            self.predictions.push(bin);
+            self.counts.predictions[usize::from(bin)] += 1;
+            if self.change.count(bin.into(), &self.shift, &reference, level) {
+                self.change_alarms_at.push(self.predictions.len() as u64);
+            }
+            self.shift.count(bin.into());
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, logged: &LoggedOutcomes) -> Result<(), LogError> {
+        let LoggedOutcomes { bins, labels, .. } = logged;
+        if bins.len() != labels.len() {
+            return Err(LogError::Labels { bins: bins.len(), labels: labels.len() });
+        }
+        check_bins(bins, "the table", self.comparison.promised.len())?;
+        if let Some(&label) = labels.iter().find(|&&label| label > 1) {
+            return Err(LogError::Label(label));
+        }
+        for (&bin, &label) in bins.iter().zip(labels) {
+            self.outcomes.push((bin, label == 1));
+            self.counts.labelled[usize::from(bin)] += 1;
+            self.counts.positives[usize::from(bin)] += u64::from(label);
+        }
+        let (outcomes, predictions) = (self.outcomes.len() as u64, self.predictions.len() as u64);
+        match outcomes > predictions {
+            true => Err(LogError::MoreOutcomes { outcomes, predictions }),
+            false => Ok(()),
+        }
+    }
+
+    fn answer(&mut self, logged: &LoggedAnswer, looks_every: u64) -> Result<(), LogError> {
+        let &LoggedAnswer { monitor, alarm_at, .. } = logged;
+        let counted = match monitor {
+            MonitorName::Shift | MonitorName::Change => self.predictions.len() as u64,
+            MonitorName::Promise => self.outcomes.len() as u64,
+        };
+        if let Some(at) = alarm_at.filter(|&at| at == 0 || at > counted) {
+            return Err(LogError::NotYet { monitor, at, counted });
+        }
+        match monitor {
+            MonitorName::Change => {
+                let found = self.change_alarms_at.last().copied();
+                if alarm_at != found {
+                    return Err(LogError::OtherChange { now: alarm_at, found });
+                }
+            }
+            MonitorName::Shift | MonitorName::Promise => {
+                let before = &mut self.answered[usize::from(monitor == MonitorName::Promise)];
+                let said = before.replace(Answered { alarm_at, counted });
+                if let Some(said) = said.filter(|said| !said.may_become(alarm_at)) {
+                    return Err(LogError::Changed { monitor, now: alarm_at, before: said.alarm_at });
+                }
+                // An alarm that was told before has been looked at.
+                if said.is_none_or(|said| said.alarm_at.is_none()) {
+                    self.check_evidence(monitor, alarm_at, counted - counted % looks_every)?;
+                }
+            }
+        }
+        self.answers += 1;
+        Ok(())
+    }
+
+    /// Checks an alarm against the evidence when it was raised; and that there is none against what it was when it was last worked out.
+    fn check_evidence(
+        &self,
+        monitor: MonitorName,
+        alarm_at: Option<u64>,
+        last_look: u64,
+    ) -> Result<(), LogError> {
+        let at = alarm_at.unwrap_or(last_look);
+        let (evidence, slack) = match monitor {
+            MonitorName::Promise => {
+                let slack = PROMISE_SLACK * (at as f64 + 1000.0);
+                (self.promise_after(at as usize), slack)
+            }
+            _ => {
+                let slack = SHIFT_SLACK * (self.comparison.gaps.len() as f64 + 1.0);
+                (Some(self.shift_after(at as usize)), slack)
+            }
+        };
+        let (log, rarity) =
+            evidence.map_or((f64::NEG_INFINITY, 2), |evidence| (evidence.log, evidence.rarity));
+        let (level, odds) = (f64::from(rarity).ln(), log.exp());
+        match alarm_at {
+            Some(at) if log < level => Err(LogError::Unfounded { monitor, at, odds, rarity }),
+            None if log - slack >= level => Err(LogError::Missed { monitor, at, odds, rarity }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The evidence of a shift after so many predictions.
+    fn shift_after(&self, predictions: usize) -> Evidence {
+        let mut counts = self.counts.predictions.clone();
+        self.predictions[predictions..].iter().for_each(|&bin| counts[usize::from(bin)] -= 1);
+        self.comparison.shift_of(&counts)
+    }
+
+    /// The evidence against the promise after so many outcomes.
+    fn promise_after(&self, outcomes: usize) -> Option<Evidence> {
+        let Counts { mut labelled, mut positives, .. } = self.counts.clone();
+        for &(bin, label) in &self.outcomes[outcomes..] {
+            labelled[usize::from(bin)] -= 1;
+            positives[usize::from(bin)] -= u64::from(label);
+        }
+        self.comparison.promise_of(&labelled, &positives)
+    }
+
+    fn compare(&mut self, logged: &LoggedCounters) -> Result<(), LogError> {
+        for (name, device, log) in [
+            ("predictions", &logged.predictions, &self.counts.predictions),
+            ("labelled", &logged.labelled, &self.counts.labelled),
+            ("positives", &logged.positives, &self.counts.positives),
+        ] {
+            if device.is_empty() && name != "predictions" && self.outcomes.is_empty() {
+                continue;
+            }
+            if device.len() != log.len() {
+                return Err(LogError::Bins { name, bins: device.len(), expected: log.len() });
+            }
+            if let Some(bin) = (0..log.len()).find(|&bin| device[bin] != log[bin]) {
+                return Err(LogError::Counters { name, bin, device: device[bin], log: log[bin] });
+            }
+        }
+        self.answers += 1;
+        Ok(())
+    }
+
+    fn verified(self) -> VerifiedTable {
+        let said = |which: usize| self.answered[which].and_then(|answered| answered.alarm_at);
+        VerifiedTable {
+            table: self.comparison.table,
+            predictions: self.predictions.len() as u64,
+            outcomes: self.outcomes.len() as u64,
+            answers: self.answers,
+            shift_alarm_at: said(0),
+            promise_alarm_at: said(1),
+            change_alarms_at: self.change_alarms_at,
+        }
+    }
+}
+
+impl Answered {
+    /// Whether the next answer can be this: an alarm stays as it is, and a new one is raised after the last answer without.
+    fn may_become(&self, alarm_at: Option<u64>) -> bool {
+        match (self.alarm_at, alarm_at) {
+            (Some(before), now) => now == Some(before),
+            (None, Some(now)) => now >= self.counted,
+            (None, None) => true,
+        }
+    }
+}
+
+fn check_bins(given: &[u16], of: &'static str, bins: usize) -> Result<(), LogError> {
+    match given.iter().find(|&&bin| usize::from(bin) >= bins) {
+        Some(&bin) => Err(LogError::Bin { bin, of, bins }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::monitor::{LogEvidence, PromiseMonitor};
+    use calib_core::{Artifact, ProbInterval};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes};
+    use crate::binary::{BinaryMethod, Umd};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
+
+    const BINS: usize = 4;
+
+    fn stored() -> StoredArtifact {
+        let scores = (0..1999).map(|i| f64::from(i) / 2048.0).collect();
+        let labels = (0..1999).map(|i| (i * 7919) % 1999 < i).collect();
+        let data = BinaryData::new(scores, labels).unwrap().on_device();
+        let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(BINS)), 0.1).unwrap();
+        let monitors = Some(Monitoring { change: 200, ..Monitoring::default() });
+        let options = ArtifactOptions { monitors, intervals: true, ..ArtifactOptions::default() };
+        StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
+    }
+
+    fn begin(artifact: &Artifact<'_>, looks_every: u32) -> LogLine {
+        LogLine::Begin(LogBegin {
+            calib_log: LOG_VERSION,
+            device: format!("every {looks_every}"),
+            calibrator: artifact.identity().to_string(),
+            looks_every,
+            time: None,
+        })
+    }
+
+    fn predictions(bins: &[u16]) -> LogLine {
+        LogLine::Predictions(LoggedPredictions { table: 0, bins: bins.to_vec(), time: None })
+    }
+
+    fn outcomes(bins: &[u16], labels: &[u8]) -> LogLine {
+        LogLine::Outcomes(LoggedOutcomes {
+            table: 0,
+            bins: bins.to_vec(),
+            labels: labels.to_vec(),
+            time: None,
+        })
+    }
+
+    fn answer(monitor: MonitorName, alarm_at: Option<u64>) -> LogLine {
+        LogLine::Answer(LoggedAnswer { table: 0, monitor, alarm_at, time: None })
+    }
+
+    /// What a device says, with the monitors that run on it: scores shift after 300 predictions, and outcomes after 200.
+    fn device_log(artifact: &Artifact<'_>, looks_every: u32, seed: u64) -> Vec<LogLine> {
+        let monitors = artifact.monitors().unwrap();
+        let (reference, alarms) = (monitors.reference(0).unwrap(), monitors.alarms());
+        let promised = || {
+            (0..BINS as u16)
+                .map(|bin| artifact.tables().interval(0, bin))
+                .collect::<Vec<Option<ProbInterval>>>()
+        };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut shift = ShiftMonitor::<BINS>::new();
+        let mut change = ChangeMonitor::<BINS>::new();
+        let mut promise = PromiseMonitor::<BINS>::new();
+        let (mut lines, mut last_change) = (vec![begin(artifact, looks_every)], None);
+        for row in 0..900u32 {
+            let bin =
+                if row > 300 && random.random_bool(0.5) { 3 } else { random.random_range(0..BINS as u16) };
+            if change.count(bin.into(), &shift, &reference, alarms.change) {
+                last_change = Some(u64::from(row) + 1);
+            }
+            shift.count(bin.into());
+            lines.push(predictions(&[bin]));
+            if (row + 1).is_multiple_of(looks_every) {
+                shift.look(&reference, alarms.shift);
+            }
+            let share = if row > 200 { 0.05 } else { (f64::from(bin) + 0.5) / 4.0 };
+            let label = random.random_bool(share);
+            promise.count(bin.into(), label);
+            lines.push(outcomes(&[bin], &[label.into()]));
+            if (row + 1).is_multiple_of(looks_every) {
+                promise.look(promised().into_iter(), alarms.promise);
+            }
+            if row % 50 == 7 {
+                lines.push(answer(MonitorName::Shift, shift.alarm_at().map(u64::from)));
+                lines.push(answer(MonitorName::Change, last_change));
+                lines.push(answer(MonitorName::Promise, promise.alarm_at().map(u64::from)));
+            }
+        }
+        let counts = |counts: Vec<u32>| counts.into_iter().map(u64::from).collect();
+        lines.push(LogLine::Counters(LoggedCounters {
+            table: 0,
+            predictions: counts(shift.counts().to_vec()),
+            labelled: counts(promise.counts().map(|count| count.0).collect()),
+            positives: counts(promise.counts().map(|count| count.1).collect()),
+            time: None,
+        }));
+        lines
+    }
+
+    fn verified(
+        artifact: &Artifact<'_>,
+        lines: &[LogLine],
+    ) -> Result<Vec<VerifiedDevice>, (usize, LogError)> {
+        let mut verifier = LogVerifier::new(artifact).unwrap();
+        for (at, line) in lines.iter().enumerate() {
+            verifier.take(line).map_err(|error| (at, error))?;
+        }
+        Ok(verifier.finish())
+    }
+
+    /// What runs on a device answers as its own log says, whatever it looks at when.
+    #[test]
+    fn a_devices_own_answers_are_right() {
+        let stored = stored();
+        let artifact = stored.artifact();
+        let mut alarms = [0; 3];
+        for seed in 0..20 {
+            for looks_every in [1, 16, 100] {
+                let found = verified(&artifact, &device_log(&artifact, looks_every, seed)).unwrap();
+                let table = &found[0].tables[0];
+                assert_eq!((table.predictions, table.outcomes, table.answers), (900, 900, 55));
+                alarms[0] += usize::from(table.shift_alarm_at.is_some());
+                alarms[1] += table.change_alarms_at.len();
+                alarms[2] += usize::from(table.promise_alarm_at.is_some());
+            }
+        }
+        assert!(alarms[0] > 50 && alarms[1] > 50 && alarms[2] > 50, "{alarms:?}");
+    }
+
+    /// Every answer that is not the device's own, and every count, is found at its line.
+    #[test]
+    fn a_line_that_is_changed_is_found() {
+        let stored = stored();
+        let artifact = stored.artifact();
+        let good = device_log(&artifact, 1, 3);
+        let refused = |at: usize, line: LogLine| {
+            let mut lines = good.clone();
+            lines[at] = line;
+            let (found, error) = verified(&artifact, &lines).unwrap_err();
+            assert_eq!(found, at, "{error}");
+            error
+        };
+        let answers: Vec<(usize, LoggedAnswer)> = good
+            .iter()
+            .enumerate()
+            .filter_map(|(at, line)| match line {
+                LogLine::Answer(answer) => Some((at, answer.clone())),
+                _ => None,
+            })
+            .collect();
+        let find = |monitor: MonitorName, raised: bool| {
+            let found = answers.iter().find(|(_, a)| a.monitor == monitor && a.alarm_at.is_some() == raised);
+            found.cloned().unwrap()
+        };
+        for monitor in [MonitorName::Shift, MonitorName::Promise] {
+            let (at, raised) = find(monitor, true);
+            let missed = refused(at, answer(monitor, None));
+            assert!(matches!(missed, LogError::Missed { .. }) && missed.is_difference(), "{missed}");
+            // Raised as soon as the evidence suffices: one sooner it did not.
+            let sooner = refused(at, answer(monitor, raised.alarm_at.map(|at| at - 1)));
+            assert!(matches!(sooner, LogError::Unfounded { .. }), "{sooner}");
+            assert!(matches!(
+                refused(at, answer(monitor, Some(5000))),
+                LogError::NotYet { counted: 1.., .. }
+            ));
+            assert!(matches!(refused(at, answer(monitor, Some(1))), LogError::Changed { .. }));
+            let (at, _) = find(monitor, false);
+            assert!(matches!(refused(at, answer(monitor, Some(1))), LogError::Unfounded { at: 1, .. }));
+        }
+        let (at, _) = find(MonitorName::Change, true);
+        assert!(matches!(refused(at, answer(MonitorName::Change, None)), LogError::OtherChange { .. }));
+        assert!(matches!(refused(1, predictions(&[4])), LogError::Bin { bin: 4, bins: 4, .. }));
+        assert!(matches!(refused(2, outcomes(&[0], &[2])), LogError::Label(2)));
+        assert!(matches!(refused(2, outcomes(&[0], &[])), LogError::Labels { .. }));
+        assert!(matches!(refused(2, outcomes(&[0, 1], &[1, 1])), LogError::MoreOutcomes { .. }));
+        let Some(LogLine::Counters(counters)) = good.last() else { panic!("counters end the log") };
+        let end = good.len() - 1;
+        for change in [
+            (|c: &mut LoggedCounters| c.predictions[2] += 1) as fn(&mut LoggedCounters),
+            |c| c.labelled[0] -= 1,
+            |c| c.positives[3] += 1,
+        ] {
+            let mut counters = counters.clone();
+            change(&mut counters);
+            assert!(matches!(refused(end, LogLine::Counters(counters)), LogError::Counters { .. }));
+        }
+        let short = LoggedCounters { labelled: Vec::new(), ..counters.clone() };
+        assert!(matches!(refused(end, LogLine::Counters(short)), LogError::Bins { name: "labelled", .. }));
+    }
+
+    #[test]
+    fn a_log_begins_with_a_device_of_the_calibrator() {
+        let stored = stored();
+        let artifact = stored.artifact();
+        let refused = |lines: &[LogLine]| verified(&artifact, lines).unwrap_err().1;
+        let LogLine::Begin(good) = begin(&artifact, 1) else { panic!("it begins") };
+        let with = |begin: LogBegin| refused(&[LogLine::Begin(begin)]);
+        assert_eq!(refused(&[predictions(&[0])]), LogError::NotBegun);
+        assert_eq!(with(LogBegin { calib_log: 2, ..good.clone() }), LogError::Version { version: 2 });
+        assert_eq!(with(LogBegin { looks_every: 0, ..good.clone() }), LogError::NeverLooks);
+        assert!(matches!(
+            with(LogBegin { calibrator: "00".repeat(8), ..good.clone() }),
+            LogError::Calibrator { .. }
+        ));
+        let twice = [LogLine::Begin(good.clone()), LogLine::Begin(good.clone())];
+        assert_eq!(refused(&twice), LogError::Twice(good.device.clone()));
+        let table = LogLine::Predictions(LoggedPredictions { table: 1, bins: vec![0], time: None });
+        assert_eq!(refused(&[LogLine::Begin(good), table]), LogError::NotMonitored(1));
+    }
+
+    /// The exact evidence is never less than the device's, so that no alarm of its own is refused.
+    #[test]
+    fn a_level_is_that_of_the_device() {
+        for rarity in [2, 20, 100, 10_000] {
+            let device = LogEvidence::of_one_in(rarity).units() as f64 / LogEvidence::UNITS as f64;
+            assert!((device - f64::from(rarity).ln()).abs() < 1e-6, "{rarity}");
+        }
+    }
+}

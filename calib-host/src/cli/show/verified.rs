@@ -1,0 +1,56 @@
+//! What a log of devices holds, worked out again.
+
+use std::io::{self, Write};
+
+use calib_host::fleet::{VerifiedDevice, VerifiedTable};
+use serde_json::{Value, json};
+
+/// Prints what was worked out again.
+pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
+    for VerifiedDevice { device, tables } in devices {
+        if tables.is_empty() {
+            writeln!(out, "{device}: nothing was counted")?;
+        }
+        for table in tables {
+            let of =
+                if tables.len() > 1 { format!("{device}, table {}", table.table) } else { device.clone() };
+            let &VerifiedTable { predictions, outcomes, answers, .. } = table;
+            writeln!(
+                out,
+                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be"
+            )?;
+            writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, "prediction"))?;
+            writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
+            writeln!(out, "  promise     {}", alarm(table.promise_alarm_at, "outcome"))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn verified_json(devices: &[VerifiedDevice]) -> Value {
+    let table = |table: &VerifiedTable| {
+        json!({
+            "table": table.table,
+            "predictions": table.predictions,
+            "outcomes": table.outcomes,
+            "answers": table.answers,
+            "shift_alarm_at": table.shift_alarm_at,
+            "change_alarms_at": table.change_alarms_at,
+            "promise_alarm_at": table.promise_alarm_at,
+        })
+    };
+    let device = |device: &VerifiedDevice| json!({"device": device.device, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
+    json!({"verified": devices.iter().map(device).collect::<Vec<_>>()})
+}
+
+fn alarm(at: Option<u64>, of: &str) -> String {
+    at.map_or("no alarm was told".into(), |at| format!("alarm with {of} {at}"))
+}
+
+fn changes(at: &[u64]) -> String {
+    match at {
+        [] => "no alarm".into(),
+        [only] => format!("alarm with prediction {only}"),
+        [.., last] => format!("{} alarms, the last one with prediction {last}", at.len()),
+    }
+}

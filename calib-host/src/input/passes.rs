@@ -1,0 +1,200 @@
+//! The tables that a database counted.
+
+use calib_fit::data::ScoreKind;
+use calib_fit::passes::{Bucket, BucketTies, Buckets, FirstPass, PassError};
+
+use super::column::Column;
+use super::source::Source;
+use super::table::Table;
+use crate::files::{FileError, Place, Problem};
+
+/// The column of buckets of probabilities, and that of buckets of margins.
+const BUCKETS: [&str; 2] = ["bucket", "margin_bucket"];
+/// The other columns of the first pass; the last two may be left out.
+const OF_BUCKETS: [&str; 8] =
+    ["fault", "per_unit", "n", "positives", "lowest", "highest", "tied", "heaviest"];
+
+/// What is wrong with a row that was counted, by its number in the column `fault`.
+const FAULTS: [&str; 3] = ["no score, or NaN", "a score that is out of range", "a label other than 0 and 1"];
+
+/// Reads what the query of the first pass found.
+///
+/// # Errors
+///
+/// If the file is no such table, if rows were counted that are of no use, or if no rows can have been counted like that.
+pub fn read_first_pass(source: &Source) -> Result<FirstPass, FileError> {
+    let names: Vec<&str> = BUCKETS.into_iter().chain(OF_BUCKETS).collect();
+    let table = counted_table(source, &names)?;
+    let has = |name: &str| table.column_names().any(|other| other == name);
+    let kind = if has(BUCKETS[1]) { ScoreKind::Margin } else { ScoreKind::Probability };
+    let numbers = table.numbers(BUCKETS[usize::from(kind == ScoreKind::Margin)])?;
+    let faults = table.numbers("fault")?;
+    let (n, positives) = (counts(&table, "n")?, counts(&table, "positives")?);
+    let (lowest, highest) = (table.device_scores("lowest", kind)?, table.device_scores("highest", kind)?);
+    let ties = match has("tied") || has("heaviest") {
+        true => Some((counts(&table, "tied")?, counts(&table, "heaviest")?)),
+        false => None,
+    };
+    check_faults(&faults, &n.values)?;
+    let place = Place::file(source.path());
+    let wrong = |cause: PassError| FileError::input(place.clone(), Problem::Format(cause.to_string()));
+    let buckets = read_buckets(kind, &table.numbers("per_unit")?, &wrong)?;
+    let bucket = |row: usize| Bucket {
+        number: numbers.values[row],
+        n: n.values[row],
+        positives: positives.values[row],
+        lowest: lowest.values[row].into(),
+        highest: highest.values[row].into(),
+        ties: ties
+            .as_ref()
+            .map(|(tied, heaviest)| BucketTies { tied: tied.values[row], heaviest: heaviest.values[row] }),
+    };
+    FirstPass::new(buckets, (0..numbers.len()).map(bucket).collect()).map_err(wrong)
+}
+
+/// Reads what the query of the second pass found: scores of this kind, each with its number of rows and of positives.
+///
+/// # Errors
+///
+/// If the file is no such table.
+pub fn read_second_pass(source: &Source, kind: ScoreKind) -> Result<Vec<(f64, u64, u64)>, FileError> {
+    let table = match counted_table(source, &["score", "n", "positives"]) {
+        // Nothing was left open.
+        Err(FileError::Input { problem: Problem::Empty, .. }) => return Ok(Vec::new()),
+        table => table?,
+    };
+    let scores = table.device_scores("score", kind)?;
+    let (n, positives) = (counts(&table, "n")?, counts(&table, "positives")?);
+    let counts = n.values.into_iter().zip(positives.values);
+    Ok(scores.values.into_iter().zip(counts).map(|(score, (n, k))| (score.into(), n, k)).collect())
+}
+
+fn counted_table(source: &Source, names: &[&str]) -> Result<Table, FileError> {
+    let table = Table::read_only(source, names)?;
+    if table.is_lone_array() {
+        let problem = "this is a lone array, and what a database counted is a table with named columns";
+        return Err(FileError::input(Place::file(source.path()), Problem::Format(problem.into())));
+    }
+    Ok(table)
+}
+
+/// A column of whole numbers that a double holds.
+fn counts(table: &Table, name: &str) -> Result<Column<u64>, FileError> {
+    let numbers = table.numbers(name)?;
+    let is_count = |number: f64| number >= 0.0 && number.fract() == 0.0 && number <= MAX_COUNT;
+    match numbers.values.iter().position(|&number| !is_count(number)) {
+        Some(row) => Err(FileError::input(numbers.at(row), Problem::Count(numbers.values[row]))),
+        None => {
+            let values = numbers.values.iter().map(|&number| number as u64).collect();
+            Ok(Column { values, ..numbers.without_values() })
+        }
+    }
+}
+
+/// 2^53.
+const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
+
+/// Refuses a table that counted rows of no use.
+fn check_faults(faults: &Column<f64>, n: &[u64]) -> Result<(), FileError> {
+    let rows_with = |fault: usize| -> u64 {
+        let rows = faults.values.iter().zip(n).filter(|(found, _)| **found == fault as f64);
+        rows.map(|(_, &n)| n).fold(0, u64::saturating_add)
+    };
+    let is_known = |fault: f64| (0..=FAULTS.len()).any(|known| known as f64 == fault);
+    if let Some(row) = faults.values.iter().position(|&fault| !is_known(fault)) {
+        let said = format!("{} is no fault that a first pass tells", faults.values[row]);
+        return Err(FileError::input(faults.at(row), Problem::Format(said)));
+    }
+    let found: Vec<String> = (1..)
+        .zip(FAULTS)
+        .map(|(fault, name)| (rows_with(fault), name))
+        .filter(|(rows, _)| *rows > 0)
+        .map(|(rows, name)| format!("{rows} with {name}"))
+        .collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => {
+            let said = format!("rows were counted that nothing can be fitted to: {}", found.join(", "));
+            Err(FileError::input(faults.place().clone(), Problem::Format(said)))
+        }
+    }
+}
+
+fn read_buckets(
+    kind: ScoreKind,
+    per_unit: &Column<f64>,
+    wrong: &dyn Fn(PassError) -> FileError,
+) -> Result<Buckets, FileError> {
+    let stated = per_unit.values[0];
+    if let Some(row) = per_unit.values.iter().position(|&other| other != stated) {
+        let said = format!("{} buckets to the unit here, and {stated} above", per_unit.values[row]);
+        return Err(FileError::input(per_unit.at(row), Problem::Format(said)));
+    }
+    match kind {
+        ScoreKind::Margin => Buckets::margins(stated).map_err(wrong),
+        ScoreKind::Probability if stated == Buckets::OF_PROBABILITIES => Ok(Buckets::Probabilities),
+        ScoreKind::Probability => {
+            let said =
+                format!("{stated} buckets to the unit, and probabilities have {}", Buckets::OF_PROBABILITIES);
+            Err(FileError::input(per_unit.at(0), Problem::Format(said)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "fault,bucket,per_unit,n,positives,lowest,highest,tied,heaviest\n";
+
+    fn first(rows: &str) -> Result<FirstPass, String> {
+        let source = Source::from_bytes("pass1.csv", [HEADER, rows].concat().into_bytes()).unwrap();
+        read_first_pass(&source).map_err(|error| error.to_string())
+    }
+
+    /// Text of 32-bit floats is as good as text of doubles.
+    #[test]
+    fn scores_are_those_of_the_device() {
+        let pass = first("0,6553,65536,3,1,0.1,0.1,3,3\n0,13107,65536,2,1,0.2,0.2000001,0,1\n").unwrap();
+        assert_eq!((pass.len(), pass.spread().lowest), (5, f64::from(0.1f32)));
+        assert_eq!((pass.spread().tied, pass.spread().heaviest), (0.6, 0.6));
+    }
+
+    #[test]
+    fn what_is_no_first_pass_is_refused_with_the_place() {
+        for (rows, said) in [
+            (
+                "0,6553,65536,3,1,0.1,0.1,3,3\n1,0,65536,7,0,0,0,0,1\n3,0,65536,2,0,0,0,0,1\n",
+                "pass1.csv, column fault: rows were counted that nothing can be fitted to: 7 with no score, or NaN, 2 with a label other \
+              than 0 and 1",
+            ),
+            (
+                "9,6553,65536,3,1,0.1,0.1,3,3\n",
+                "pass1.csv, line 2, column fault: 9 is no fault that a first pass tells",
+            ),
+            (
+                "0,6553,1024,3,1,0.1,0.1,3,3\n",
+                "pass1.csv, line 2, column per_unit: 1024 buckets to the unit, and probabilities have 65536",
+            ),
+            (
+                "0,6553,65536,3,1,0.1,0.1,3,3\n0,6554,2,3,1,0.1,0.1,3,3\n",
+                "pass1.csv, line 3, column per_unit: 2 buckets to the unit here",
+            ),
+            (
+                "0,6553,65536,3.5,1,0.1,0.1,3,3\n",
+                "pass1.csv, line 2, column n: 3.5 is not a whole number of points",
+            ),
+            (
+                "0,6553,65536,3,1,0.2,0.2,3,3\n",
+                "pass1.csv: bucket 6553: its lowest and highest score are not of this bucket",
+            ),
+        ] {
+            let refused = first(rows).unwrap_err();
+            assert!(refused.starts_with(said), "{refused}");
+        }
+        let source = Source::from_bytes("x.csv", b"score,n\n0.5,1\n".to_vec()).unwrap();
+        assert!(
+            read_first_pass(&source).is_err() && read_second_pass(&source, ScoreKind::Probability).is_err()
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Scores that are counted where they are: `calib sql`, a database, and `calib fit --pass1 --pass2`. `cargo xtask engines` asks real ones.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::data::{binary, csv, noise};
+use crate::workplace::Workplace;
+
+/// Rows by score, each with its number and that of positives, as a database groups them.
+fn by_score(rows: &[(f32, u8)]) -> BTreeMap<u32, (f32, u64, u64)> {
+    let mut scores = BTreeMap::new();
+    for &(score, label) in rows {
+        let (_, n, positives) = scores.entry(score.to_bits()).or_insert((score, 0, 0));
+        (*n, *positives) = (*n + 1, *positives + u64::from(label));
+    }
+    scores
+}
+
+/// The answer to pass 1.
+pub(crate) fn pass1(rows: &[(f32, u8)]) -> String {
+    let scores: Vec<(f32, u64, u64)> = by_score(rows).into_values().collect();
+    let bucket = |score: f32| (f64::from(score) * 65_536.0).floor();
+    let mut text = "fault,bucket,per_unit,n,positives,lowest,highest,tied,heaviest\n".to_owned();
+    for scores in scores.chunk_by(|a, b| bucket(a.0) == bucket(b.0)) {
+        let n: u64 = scores.iter().map(|row| row.1).sum();
+        let positives: u64 = scores.iter().map(|row| row.2).sum();
+        let tied: u64 = scores.iter().map(|row| row.1).filter(|&n| n > 1).sum();
+        let heaviest = scores.iter().map(|row| row.1).max().unwrap();
+        let (lowest, highest) = (f64::from(scores[0].0), f64::from(scores[scores.len() - 1].0));
+        let at = bucket(scores[0].0);
+        writeln!(text, "0,{at},65536,{n},{positives},{lowest},{highest},{tied},{heaviest}").unwrap();
+    }
+    text
+}
+
+/// The answer to pass 2, of the buckets that `is_open`.
+pub(crate) fn pass2(rows: &[(f32, u8)], is_open: impl Fn(f64) -> bool) -> String {
+    let mut text = "score,n,positives\n".to_owned();
+    for (score, n, positives) in by_score(rows).into_values() {
+        if is_open((f64::from(score) * 65_536.0).floor()) {
+            writeln!(text, "{score},{n},{positives}").unwrap();
+        }
+    }
+    text
+}
+
+/// The buckets that the query of pass 2 names.
+fn named_buckets(sql: &str) -> Vec<f64> {
+    let Some((_, list)) = sql.split_once("bucket IN (") else { return Vec::new() };
+    let list = list.split(')').next().unwrap();
+    list.split(',').map(|number| number.trim().parse().unwrap()).collect()
+}
+
+/// An artefact without what names the rows: CRC and identity, the hash of the files, and the hash of the rows.
+fn without_hashes(place: &Workplace, name: &str) -> Vec<u8> {
+    let (mut bytes, inspected) = (place.bytes(name), place.inspect(name));
+    bytes[12..24].fill(0);
+    for hash in [&inspected["provenance"]["data_sha256"], &inspected["sample"]["rows"]] {
+        let hash = hash.as_str().unwrap();
+        let hash: Vec<u8> =
+            (0..hash.len()).step_by(2).map(|at| u8::from_str_radix(&hash[at..at + 2], 16).unwrap()).collect();
+        let at = bytes.windows(hash.len()).position(|part| part == hash).unwrap();
+        bytes[at..at + hash.len()].fill(0);
+    }
+    bytes
+}
+
+/// Most scores are in few buckets; a tenth has one of four scores.
+fn skewed(n: usize) -> Vec<(f32, u8)> {
+    let row = |(at, (score, label)): (usize, (f32, u8))| match at % 10 {
+        0 => ((at / 10 % 4) as f32 / 4.0, label),
+        _ => (score * score * score, label),
+    };
+    binary(n).into_iter().enumerate().map(row).collect()
+}
+
+#[test]
+fn both_passes_give_the_artefact_of_all_rows() {
+    let rows = skewed(6000);
+    let place = Workplace::new().with("all.csv", csv(&rows)).with("pass1.csv", pass1(&rows));
+    let sql = "calib sql --dialect duckdb --from scored";
+    assert!(place.ok(sql).stdout.contains("\nFROM placed GROUP BY fault, bucket ORDER BY fault, bucket;\n"));
+    for method in [
+        "--method umd --bins 10",
+        "--method umd --points-per-bin 50 --boundary floor --intervals --alpha 0.05",
+        "--method umd-original --bins 7 --candidates 3 --alpha-spent 0.1",
+        "--method fixed-width --bins 12",
+        "--method isotonic",
+        "--method isotonic --interpolate",
+        "--method irp --max-bins 6 --smoothing 1",
+    ] {
+        let asked: String =
+            method.split(" --intervals").next().unwrap().split(" --candidates").next().unwrap().into();
+        let run = place.ok(&format!("{sql} {asked} --pass1 pass1.csv"));
+        let open = named_buckets(&run.stdout);
+        assert!(
+            run.stderr.starts_with(&format!("pass 2 looks into {} buckets, which hold ", open.len())),
+            "{run:?}"
+        );
+        std::fs::write(place.path().join("pass2.csv"), pass2(&rows, |bucket| open.contains(&bucket)))
+            .unwrap();
+        place.ok(&format!("calib fit {method} --scores all.csv -o all.bin --force"));
+        let run = place
+            .ok(&format!("calib fit {method} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin --force"));
+        assert!(run.stderr.contains("counted.bin"), "{}", run.stderr);
+        assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
+    }
+    // The hash of the rows is that of none.
+    assert_eq!(place.inspect("counted.bin")["sample"]["rows"], json!("0".repeat(32)));
+    assert!(place.run("calib assess counted.bin --scores all.csv").code == 0);
+}
+
+#[test]
+fn monitors_count_in_the_bins_of_all_rows() {
+    let rows: Vec<(f32, u8)> = binary(5000).into_iter().map(|(score, label)| (score / 64.0, label)).collect();
+    let place = Workplace::new().with("all.csv", csv(&rows)).with("pass1.csv", pass1(&rows));
+    let sql = "calib sql --dialect spark --from t --method isotonic --monitor-bins 5 --pass1 pass1.csv";
+    let open = named_buckets(&place.ok(sql).stdout);
+    let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
+    let fit = "calib fit --method isotonic --monitor --monitor-bins 5";
+    place.ok(&format!("{fit} --scores all.csv -o all.bin"));
+    place.ok(&format!("{fit} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin"));
+    assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
+}
+
+#[test]
+fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
+    let rows = skewed(2000);
+    let place = Workplace::new()
+        .with("pass1.csv", pass1(&rows))
+        .with("pass2.csv", pass2(&rows, |_| true))
+        .with("none.csv", pass2(&rows, |_| false))
+        .with("other.csv", pass2(&rows[1..], |_| true))
+        .with("faulty.csv", pass1(&rows) + "1,0,65536,12,0,0,0,0,1\n2,0,65536,3,0,0,0,0,1\n")
+        .with("rows.csv", csv(&rows));
+    let both = "--pass1 pass1.csv --pass2 pass2.csv -o out.bin";
+    for (line, code, said) in [
+        (format!("calib fit {both}"), 2, "name the method and its bins"),
+        (
+            format!("calib fit --method ums --bins 5 {both}"),
+            2,
+            "ums draws at random among rows, and counts have none",
+        ),
+        (format!("calib fit --method umd --bins 5 --ties randomize {both}"), 2, "draws at random among rows"),
+        (format!("calib fit --method platt {both}"), 2, "hint: count rows by score"),
+        (format!("calib fit --method umd --bins 5 --cluster-column patient {both}"), 2, "counts have none"),
+        (format!("calib fit --method umd --bins 5 --table u16 {both}"), 2, "--table u16 rounds every score"),
+        (
+            "calib fit --method umd --bins 40 --pass1 pass1.csv -o out.bin".into(),
+            3,
+            "the second pass lacks the scores of bucket",
+        ),
+        (
+            "calib fit --method umd --bins 40 --pass1 pass1.csv --pass2 none.csv -o out.bin".into(),
+            3,
+            "hint: ask what `calib sql --pass1`",
+        ),
+        (
+            "calib fit --method umd --bins 5 --pass1 pass1.csv --pass2 other.csv -o out.bin".into(),
+            3,
+            "did not read the same rows",
+        ),
+        (
+            "calib fit --method umd --bins 5 --pass1 faulty.csv --pass2 pass2.csv -o out.bin".into(),
+            3,
+            "nothing can be fitted to: 12 with no score, or NaN, 3 with a score that is out of range",
+        ),
+        ("calib fit --method umd --bins 5 --pass1 rows.csv -o out.bin".into(), 3, "rows.csv"),
+        (format!("calib fit --method umd --bins 5 --scores rows.csv {both}"), 2, "cannot be used with"),
+        ("calib fit --method umd --bins 5 --pass2 pass2.csv -o out.bin".into(), 2, "--pass1"),
+        ("calib sql --dialect duckdb --from t --method ums --bins 5".into(), 2, "draws at random among rows"),
+        ("calib sql --dialect duckdb --from t --method beta".into(), 2, "depends on every single score"),
+        ("calib sql --dialect oracle --from t".into(), 2, "duckdb, spark, datafusion, bigquery, postgres"),
+        ("calib sql --dialect duckdb --from t --margins --per-unit 1000".into(), 2, "a power of two"),
+        (
+            "calib sql --dialect duckdb --from t --margins --method isotonic --pass1 pass1.csv".into(),
+            2,
+            "it counted probabilities",
+        ),
+    ] {
+        let run = place.run(&line);
+        assert!(run.code == code && run.stderr.contains(said), "{line}\n{said}\n{run:?}");
+        assert!(!place.path().join("out.bin").exists(), "{line}");
+    }
+}
+
+/// A code is all there is to know of a score, so that one pass is enough.
+#[test]
+fn of_codes_one_pass_is_enough() {
+    let codes: Vec<(i32, u8)> =
+        binary(3000).iter().map(|(score, label)| ((score * 256.0) as i32 - 128, *label)).collect();
+    let mut counts = BTreeMap::new();
+    for (code, label) in &codes {
+        let (n, positives) = counts.entry(code).or_insert((0, 0));
+        (*n, *positives) = (*n + 1, *positives + u32::from(*label));
+    }
+    let rows: String = codes.iter().map(|(code, label)| format!("{code},{label}\n")).collect();
+    let counted: String = counts.iter().map(|(code, (n, k))| format!("{code},{n},{k}\n")).collect();
+    let place = Workplace::new()
+        .with("rows.csv", format!("code,label\n{rows}"))
+        .with("counts.csv", format!("code,n,positives\n{counted}"));
+    let encoding = "--score-encoding i8 --scale 1/256 --zero-point -128";
+    let run = place.ok(&format!(
+        "calib sql --dialect postgres --from scored --score-column code {encoding} --method platt"
+    ));
+    assert!(run.stdout.contains("FROM seen GROUP BY code ORDER BY code;"), "{}", run.stdout);
+    assert!(run.stderr.contains("--count-column n --positives-column positives"), "{}", run.stderr);
+    let refused =
+        place.run(&format!("calib sql --dialect postgres --from scored {encoding} --method ums --bins 4"));
+    assert!(refused.code == 2 && refused.stderr.contains("draws at random"), "{refused:?}");
+    for method in ["umd --bins 5", "isotonic", "platt", "fixed-width --bins 6"] {
+        let fit = format!("calib fit --method {method} {encoding} --score-column code --force");
+        place.ok(&format!("{fit} --scores rows.csv -o rows.bin"));
+        place.ok(&format!(
+            "{fit} --scores counts.csv --count-column n --positives-column positives -o counts.bin"
+        ));
+        assert_eq!(without_hashes(&place, "counts.bin"), without_hashes(&place, "rows.bin"), "{method}");
+        let hash = |name: &str| place.inspect(name)["sample"]["rows"].clone();
+        assert_eq!(hash("counts.bin"), hash("rows.bin"));
+    }
+}
+
+/// Counts are assessed as their rows are.
+#[test]
+fn counted_rows_are_assessed_as_rows() {
+    let rows: Vec<(f32, u8)> = (0..2000)
+        .map(|row| ((row % 37) as f32 / 40.0, u8::from(noise(row) < (row % 37) as f64 / 45.0)))
+        .collect();
+    let counts: String =
+        by_score(&rows).into_values().map(|(score, n, k)| format!("{score},{n},{k}\n")).collect();
+    let place = Workplace::new()
+        .with("rows.csv", csv(&rows))
+        .with("counts.csv", format!("score,n,k\n{counts}"))
+        .with("probs.csv", format!("prob,n,k\n{counts}"))
+        .with("cal.csv", csv(&binary(900)));
+    place.ok("calib fit cal.csv --method umd --bins 6 -o cal.bin");
+    let counted = "--count-column n --positives-column k";
+    let same = |one: &str, other: &str| {
+        let ([mut one, mut other], lines) = ([place.json(one), place.json(other)], [one, other]);
+        for value in [&mut one, &mut other] {
+            // What is asked of the order of rows is not asked of counts.
+            value["warnings"].take();
+        }
+        assert_eq!(one, other, "{lines:?}");
+    };
+    same(
+        "calib assess --scores rows.csv --json",
+        &format!("calib assess --scores counts.csv {counted} --json"),
+    );
+    same(
+        "calib assess --scores rows.csv --json",
+        &format!("calib assess --probs probs.csv {counted} --json"),
+    );
+    same(
+        "calib assess cal.bin --scores rows.csv --json",
+        &format!("calib assess cal.bin --scores counts.csv {counted} --json"),
+    );
+    for (line, said) in [
+        ("--scores counts.csv --count-column n", "--positives-column"),
+        (
+            "--scores counts.csv --count-column n --positives-column k --bootstrap 10",
+            "of counted rows there are no resamples",
+        ),
+        (
+            "--scores counts.csv --count-column n --positives-column k --cluster-column k",
+            "counted rows have no clusters",
+        ),
+        ("cal.bin --probs probs.csv --count-column n --positives-column k", "without an artefact"),
+    ] {
+        let run = place.run(&format!("calib assess {line}"));
+        assert!(run.code == 2 && run.stderr.contains(said), "{line}: {run:?}");
+    }
+}
