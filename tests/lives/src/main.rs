@@ -5,6 +5,7 @@
 
 mod calibrated;
 mod exact;
+mod fleet;
 mod friedman;
 mod power;
 mod quiet;
@@ -28,6 +29,7 @@ fn main() -> Result<ExitCode> {
     let mut kept = quiet::shifts(lives);
     kept &= quiet::changes(lives);
     kept &= quiet::promises(lives);
+    kept &= fleet::fleets(lives);
     power::power(lives);
     if let Some(python) = flags.python {
         kept &= friedman::friedman(&python, flags.trials.unwrap_or(1000))?;

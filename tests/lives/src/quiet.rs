@@ -19,16 +19,16 @@ const PROMISE: u32 = 100;
 const CHANGE: u32 = 10_000;
 
 /// A line with the share of lives that had an alarm; whether the share may be what was promised.
-fn told(what: &str, alarms: usize, lives: u32, rarity: u32) -> bool {
+pub(crate) fn told(what: &str, alarms: usize, lives: u32, limit: f64) -> bool {
     // Surely: a dozen shares are looked at in every run.
     let interval = clopper_pearson(alarms as u64, lives.into(), 0.001);
-    let kept = interval.lo <= 1.0 / f64::from(rarity);
+    let kept = interval.lo <= limit;
     println!(
         "  {what:<28} {alarms:>5} of {lives}: {:.4} [{:.4}, {:.4}], at most {:.4}{}",
         alarms as f64 / f64::from(lives),
         interval.lo,
         interval.hi,
-        1.0 / f64::from(rarity),
+        limit,
         if kept { "" } else { "  BROKEN" }
     );
     kept
@@ -73,7 +73,7 @@ pub(crate) fn shifts(lives: u32) -> bool {
         for bins in [5, 10, 15] {
             let seen: Vec<Seen> = (0..lives).into_par_iter().map(|life| shift(n, bins, life)).collect();
             let alarms = seen.iter().filter(|seen| seen.exact.is_some()).count();
-            kept &= told(&format!("n = {n}, B = {bins}"), alarms, lives, SHIFT);
+            kept &= told(&format!("n = {n}, B = {bins}"), alarms, lives, 1.0 / f64::from(SHIFT));
             for (exact, device) in seen.iter().filter_map(|seen| Some((seen.exact, seen.device?))) {
                 compared += 1;
                 match (exact, device) {
@@ -169,7 +169,7 @@ pub(crate) fn promises(lives: u32) -> bool {
     let mut kept = true;
     for (part, name) in [(0.0, "in the middle of it"), (1.0, "at its upper end")] {
         let alarms = (0..lives).into_par_iter().filter(|&life| promise(part, life)).count();
-        kept &= told(name, alarms, lives, PROMISE);
+        kept &= told(name, alarms, lives, 1.0 / f64::from(PROMISE));
     }
     kept
 }

@@ -1,0 +1,140 @@
+//! Fleets of devices, each of which sees too little: what their counters say together.
+
+use std::collections::BTreeSet;
+
+use calib_core::artifact::TableForm;
+use calib_fit::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes};
+use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, FleetTable, Standing, TableCounters, survey};
+use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use crate::calibrated::{of_life, uniform};
+use crate::quiet::told;
+
+/// Calibration points, and bins.
+const N: usize = 5000;
+const BINS: usize = 15;
+/// Devices in a fleet, and predictions of each.
+const DEVICES: usize = 1000;
+const PREDICTIONS: usize = 100;
+/// The share of predictions whose outcome becomes known.
+const LABELLED: f64 = 0.01;
+/// The probability with which a calibrator's own promise fails.
+const ALPHA: f64 = 0.1;
+
+/// What has changed since the calibration.
+#[derive(Clone, Copy)]
+struct Change {
+    /// Scores U become U to the power of this.
+    power: f64,
+    /// By how much outcomes are more frequent.
+    more: f64,
+}
+
+/// Scores of 24 bits: a score is in f32 what it is here, and none comes twice.
+const GRID: u32 = 1 << 24;
+
+/// A calibrator with monitors, whose scores are probabilities.
+fn calibrator(random: &mut Xoshiro256PlusPlus) -> StoredArtifact {
+    let mut drawn = BTreeSet::new();
+    while drawn.len() < N {
+        drawn.insert(random.random_range(0..GRID));
+    }
+    let scores: Vec<f64> = drawn.into_iter().map(|score| f64::from(score) / f64::from(GRID)).collect();
+    let labels = scores.iter().map(|&score| uniform(random) < score).collect();
+    let data = BinaryData::new(scores, labels).expect("scores are in [0, 1]").on_device();
+    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(BINS)), ALPHA).expect("there are points enough");
+    let options = ArtifactOptions { monitors: Some(Monitoring::default()), ..ArtifactOptions::default() };
+    let bytes = artifact_bytes(&fit, &options).expect("scores do not tie");
+    StoredArtifact::from_bytes(&bytes).expect("just written")
+}
+
+/// What a device counts.
+fn device(
+    stored: &StoredArtifact,
+    name: usize,
+    change: Change,
+    random: &mut Xoshiro256PlusPlus,
+) -> DeviceCounters {
+    let artifact = stored.artifact();
+    let Some(TableForm::Steps(table)) = artifact.tables().get(0).map(|table| table.form) else {
+        panic!("umd has steps")
+    };
+    let edges = table.edges();
+    let mut counters =
+        TableCounters { predictions: vec![0; BINS], labelled: vec![0; BINS], positives: vec![0; BINS] };
+    for _ in 0..PREDICTIONS {
+        let score = uniform(random).powf(change.power);
+        let bin = edges.partition_point(|&edge| f64::from(edge) <= score);
+        counters.predictions[bin] += 1;
+        if uniform(random) < LABELLED {
+            counters.labelled[bin] += 1;
+            counters.positives[bin] += u64::from(uniform(random) < (score + change.more).min(1.0));
+        }
+    }
+    DeviceCounters {
+        calib_counters: COUNTERS_VERSION,
+        device: name.to_string(),
+        calibrator: artifact.identity().to_string(),
+        tables: vec![Some(counters)],
+    }
+}
+
+/// A fleet at the end of its life.
+struct Seen {
+    shift: bool,
+    promise: bool,
+    /// How many devices have an alarm about scores of their own.
+    alone: usize,
+    labelled: u64,
+}
+
+fn fleet(change: Change, life: u32) -> Seen {
+    let mut random = of_life(9_800_000 + (change.power * 100.0 + change.more * 1000.0) as u64, life);
+    let stored = calibrator(&mut random);
+    let devices: Vec<DeviceCounters> =
+        (0..DEVICES).map(|name| device(&stored, name, change, &mut random)).collect();
+    let tables = survey(&stored.artifact(), &devices, 0.05).expect("the counters are the calibrator's");
+    let [FleetTable { shift, promise, devices, bins, .. }] = &tables[..] else { panic!("one table") };
+    let is_alarm = |standing: Standing| standing == Standing::Alarm;
+    Seen {
+        shift: is_alarm(shift.standing()),
+        promise: promise.is_some_and(|promise| is_alarm(promise.standing())),
+        alone: devices.iter().filter(|device| is_alarm(device.shift.standing())).count(),
+        labelled: bins.iter().map(|bin| bin.labelled).sum(),
+    }
+}
+
+/// Prints what fleets see; whether quiet ones keep what was promised.
+pub(crate) fn fleets(lives: u32) -> bool {
+    let fleets = (lives / 5).max(20);
+    println!(
+        "{fleets} fleets of {DEVICES} devices with {PREDICTIONS} predictions each, outcomes of {} % of them, n = {N}, B = {BINS}",
+        100.0 * LABELLED
+    );
+    let mut kept = true;
+    for (what, change) in [
+        ("nothing is wrong", Change { power: 1.0, more: 0.0 }),
+        ("U becomes U^1.05", Change { power: 1.05, more: 0.0 }),
+        ("U becomes U^1.1", Change { power: 1.1, more: 0.0 }),
+        ("outcomes 0.2 more frequent", Change { power: 1.0, more: 0.2 }),
+        ("outcomes 0.3 more frequent", Change { power: 1.0, more: 0.3 }),
+    ] {
+        let seen: Vec<Seen> = (0..fleets).into_par_iter().map(|life| fleet(change, life)).collect();
+        let count = |is: fn(&Seen) -> bool| seen.iter().filter(|seen| is(seen)).count();
+        let mean = |number: &dyn Fn(&Seen) -> f64| seen.iter().map(number).sum::<f64>() / f64::from(fleets);
+        let (shifts, promises) = (count(|seen| seen.shift), count(|seen| seen.promise));
+        println!(
+            "  {what}: together scores {shifts}, outcomes {promises}; alone {:.1} of {DEVICES} devices, with {:.2} outcomes each",
+            mean(&|seen| seen.alone as f64),
+            mean(&|seen| seen.labelled as f64) / DEVICES as f64
+        );
+        if change.power == 1.0 && change.more == 0.0 {
+            kept &= told("scores", shifts, fleets, 1.0 / 20.0);
+            kept &= told("outcomes", promises, fleets, ALPHA + 1.0 / 100.0);
+        }
+    }
+    kept
+}
