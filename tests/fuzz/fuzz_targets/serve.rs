@@ -13,7 +13,8 @@ use calib_core::{
 };
 use calib_drivers::RamFlash;
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, Monitors, NoEntropy, Updater, serve_updatable,
+    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, Monitors, NoEntropy, Updater,
+    serve_updatable,
 };
 use embedded_hal::digital::{ErrorType as PinError, OutputPin};
 use embedded_io::{ErrorType, Read, Write};
