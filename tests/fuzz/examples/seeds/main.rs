@@ -13,6 +13,7 @@ use calib_core::decision::{
     Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles,
     SetParts, Threshold, Thresholds,
 };
+use calib_core::monitor::LogEvidence;
 use calib_core::slot::{PassedOver, Receipt, SlotContent, SlotFault};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
@@ -24,9 +25,10 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, CalibratorStatus, ClassesPrediction, Held, Measurement, Missing, Prediction, Question, Questions,
-    Ranked, RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots, Standing,
-    TopKPrediction, UpdateStatus,
+    self, CalibratorStatus, ClassesPrediction, Counters, CountersRefusal, Held, Kept, KnownOutcomes,
+    Measurement, Missing, Prediction, PredictionOutcome, Question, Questions, Raised, Ranked, RawScore,
+    Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots, Standing, TopKPrediction, UpdateStatus,
+    Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -450,8 +452,39 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
         ("request_margin", RequestBody::Margin(-2.5)),
         ("request_margin_with_word", RequestBody::MarginWithWord { margin: -2.5, word: 1 << 31 }),
         ("request_ask", ask(None, Scores::Logits(values()))),
+        ("request_counters", RequestBody::Counters { table: 2 }),
+        ("request_outcome", RequestBody::Outcome(outcome())),
+        ("request_reset_counters", RequestBody::ResetCounters { calibrator: Identity(*b"identity") }),
         ("request_ask_group", ask(Some(1), Scores::Codes([200, 56, 0].into_iter().collect()))),
     ]
+}
+
+fn outcome() -> PredictionOutcome {
+    let calibrator = Identity(*b"identity");
+    PredictionOutcome { calibrator, group: None, class: 1, bin: 3, is_positive: true, known: 300 }
+}
+
+/// Monitors of which one has raised its alarm.
+fn counters() -> Counters {
+    let watched = |evidence, raised| Watched {
+        evidence: LogEvidence::from_units(evidence),
+        alarm: LogEvidence::from_units(50_260_000),
+        raised,
+    };
+    let known = |labelled, positives| KnownOutcomes { labelled, positives };
+    Counters {
+        calibrator: Identity(*b"identity"),
+        table: 2,
+        tables: 3,
+        predictions: [0, 300].into_iter().collect(),
+        outcomes: [known(300, 299), known(0, 0), known(1, 1)].into_iter().collect(),
+        shift: watched(50_260_000, Some(Raised::At(300))),
+        change: watched(7, Some(Raised::By(1))),
+        promise: Some(watched(-50_260_000, None)),
+        is_full: true,
+        kept: Kept::But(64),
+        takes_outcomes: true,
+    }
 }
 
 fn ask(group: Option<u8>, scores: Scores) -> RequestBody {
@@ -509,6 +542,8 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
             ReplyBody::TopK(TopKPrediction { ranked, alarm: false, word: Some(7), action: None }),
         ),
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
+        ("reply_counters", ReplyBody::Counters(counters())),
+        ("reply_counters_refused", ReplyBody::Refused(Refusal::Counters(CountersRefusal::Known(300)))),
         ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
         ("reply_decided", ReplyBody::Prediction(decided)),
         ("reply_code", predicted(RawScore::Code(200), Outcome::Calibrated(calibrated), None)),
