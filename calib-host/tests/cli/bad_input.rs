@@ -314,7 +314,7 @@ fn options_that_do_not_go_together() {
         (
             "--method umd --bins 3",
             "the following required arguments were not provided:\n  \
-             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>|FILE>",
+             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>|FILE|--pass1 <FILE>>",
         ),
         (
             "--epsilon 0.1 --bins 3 --scores cal.csv",

@@ -8,7 +8,7 @@ use crate::sql::{pass1, pass2};
 use crate::workplace::Workplace;
 
 /// The commands that take a device, of which there is none here.
-const DEVICE: [&str; 4] = ["flash", "push", "status", "monitor"];
+const DEVICE: [&str; 5] = ["flash", "push", "status", "monitor", "label"];
 /// The exit code where there is none.
 const NO_DEVICE: i32 = 5;
 
@@ -46,6 +46,7 @@ fn examples_folder() -> Workplace {
         .with("costs.toml", costs)
         .with("pass1.csv", pass1(&cal))
         .with("pass2.csv", pass2(&cal, |_| true))
+        .with("outcomes.csv", "class,bin,label\n1,3,0\n1,9,1\n")
         .with("app.elf", "");
     // A log has the identity of the calibrator that the examples make.
     place.ok("calib fit --method umd --bins 10 --scores cal.csv --monitor -o before.cal");
