@@ -7,10 +7,14 @@ use calib_firmware::Watch;
 #[cfg(feature = "monitors")]
 const BINS: usize = 15;
 
+/// The most tables in which they are: a calibrator with more is not watched, and the device says so when it is asked.
+#[cfg(feature = "monitors")]
+const TABLES: usize = if crate::classifier::OUTPUTS < 10 { crate::classifier::OUTPUTS } else { 10 };
+
 /// The monitors, in memory that is theirs: 256 bytes for each output of the classifier, and 32 more.
 #[cfg(feature = "monitors")]
 pub(crate) fn take() -> impl Watch {
-    calib_firmware::Monitors::<BINS, { crate::classifier::OUTPUTS }>::new()
+    calib_firmware::Monitors::<BINS, TABLES>::new()
 }
 
 /// None.
