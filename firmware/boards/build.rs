@@ -105,7 +105,7 @@ fn alarm_rule(rule: AlarmRule) -> String {
 fn outputs(count: usize) -> String {
     format!(
         "\n/// How many numbers it gives, and how many tables a calibrator of it has at most.\n\
-         #[cfg(feature = \"monitors\")]\n\
+         #[cfg(all(feature = \"monitors\", not(all(feature = \"microbit\", feature = \"network\"))))]\n\
          pub(crate) const OUTPUTS: usize = {count};\n"
     )
 }
