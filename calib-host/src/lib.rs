@@ -52,6 +52,6 @@ pub use calib_fit::{
 };
 pub use calib_fit::{
     adjust, apply, artifact, assess, binary, compare, data, decide, error, fit, fleet, guarantee, joint,
-    operating, passes, points, reduction, sets, stats,
+    operating, passes, points, reduction, sets, stats, stop,
 };
 pub use files::{read_artifact, write_file};

@@ -45,6 +45,12 @@ fn run() -> Result<(), Box<dyn Error>> {
         fs::write(out.join("public_key.rs"), public_key()?)?;
     }
 
+    println!("cargo::rustc-check-cfg=cfg(monitored)");
+    // The micro:bit's 16 KiB have no room for monitors beside a network.
+    if has_feature("MONITORS") && !(has_feature("MICROBIT") && has_feature("NETWORK")) {
+        println!("cargo::rustc-cfg=monitored");
+    }
+
     for variable in [CLASSIFIER, MODEL] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
@@ -105,7 +111,7 @@ fn alarm_rule(rule: AlarmRule) -> String {
 fn outputs(count: usize) -> String {
     format!(
         "\n/// How many numbers it gives, and how many tables a calibrator of it has at most.\n\
-         #[cfg(all(feature = \"monitors\", not(all(feature = \"microbit\", feature = \"network\"))))]\n\
+         #[cfg(monitored)]\n\
          pub(crate) const OUTPUTS: usize = {count};\n"
     )
 }

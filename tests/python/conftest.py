@@ -1,5 +1,8 @@
 """Data that the tests make, and what needs a package that may not be there."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -20,3 +23,12 @@ def logits():
     probs = np.exp(truth) / np.exp(truth).sum(axis=1, keepdims=True)
     labels = np.array([rng.choice(3, p=row) for row in probs])
     return 2 * truth, labels
+
+
+def command(folder, *words):
+    """What the command that comes with the package prints."""
+    run = subprocess.run(
+        [sys.executable, "-m", "calib_host", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout

@@ -59,6 +59,20 @@ def test_a_curve_is_that_of_its_bins():
         calib_host.calibration_curve(words, probs)
 
 
+def test_rows_without_a_probability_are_left_out(logits):
+    """A class that no calibration row is predicted to be has no table."""
+    values, labels = logits
+    seen = values.argmax(axis=1) != 2
+    calibrator = calib_host.fit(values[seen], labels[seen], "umd", kind="logits", reduction="top-label", points_per_bin=50)
+    assert list(calibrator.uncalibrated)
+    assert np.isnan(calibrator.predict(values)["prob"]).tolist() == (~seen).tolist()
+    both = calibrator.assess(values, labels)
+    assert both["uncalibrated"] == (~seen).sum() and both["after"]["n"] == seen.sum()
+    assert both["before"] == calibrator.assess(values[seen], labels[seen])["before"]
+    with pytest.raises(DataError, match="all rows uncalibrated"):
+        calibrator.assess(values[~seen], labels[~seen])
+
+
 def test_plans():
     assert calib_host.plan(n=2660, bins=10)["epsilon"] < 0.1 < calib_host.plan(n=2650, bins=10)["epsilon"]
     assert calib_host.plan(bins=10, epsilon=0.1)["n"] == 2660
@@ -66,6 +80,9 @@ def test_plans():
     assert calib_host.plan(n=10_000, points_per_bin=100, classes=10)["divided_among"] == 10
     with pytest.raises(UsageError, match="give two of"):
         calib_host.plan(n=10)
+    for alpha in (0.0, 1.0, 5.0, float("nan")):
+        with pytest.raises(UsageError, match="alpha is a fraction"):
+            calib_host.plan(n=100, bins=2, alpha=alpha)
 
 
 def test_comparisons_recommend(binary):

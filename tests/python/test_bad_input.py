@@ -141,6 +141,118 @@ def test_polars_and_arrow():
     refused(DataError, "row 1: the value is missing", scores=Stream(pyarrow.array([0.1, None, 0.3])))
 
 
+def test_frames_and_tables():
+    """A column each for the classes."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    polars = pytest.importorskip("polars", reason="Polars is not installed")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    labels = np.arange(60) % 3
+    logits = np.random.default_rng(4).normal(size=(60, 3)) + np.eye(3)[labels]
+    fitted = calib_host.fit(logits, labels, "temperature", kind="logits")
+    columns = {name: logits[:, i] for i, name in enumerate("abc")}
+    for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table):
+        assert calib_host.fit(make(columns), labels, "temperature", kind="logits") == fitted, make
+        assert calib_host.assess(make({"p": SCORES}), LABELS) == calib_host.assess(SCORES, LABELS), make
+    columns["b"] = [None if row == 5 else value for row, value in enumerate(columns["b"])]
+    for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table):
+        refused(DataError, "row 5", scores=make(columns), labels=labels, method="temperature", kind="logits")
+
+
+def test_duckdb():
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    rows = duckdb.connect()
+    rows.execute("create table rows as select i, (i * 0.98 / 59 + 0.01)::double as score, i % 3 = 0 as label from range(60) t(i)")
+    scores = rows.sql("select score from rows order by i")
+    expected = calib_host.fit(np.arange(60) * 0.98 / 59 + 0.01, LABELS, "isotonic")
+    assert calib_host.fit(scores, rows.sql("select label::int from rows order by i"), "isotonic").n_bins == expected.n_bins
+    missing = rows.sql("select case when i = 7 then null else score end from rows order by i")
+    refused(DataError, "scores, row 7: the value is missing", scores=missing)
+    refused(DataError, "shape (60, 2)", scores=rows.sql("select score, score as again from rows"), kind="scores")
+
+
+class Torch:
+    """As a tensor of torch: `__array__`, which is refused with these words where there is a gradient, or another device."""
+
+    def __init__(self, values, cause=None):
+        self.values, self.cause = values, cause
+
+    def __array__(self, dtype=None, copy=None):
+        if self.cause is not None:
+            raise self.cause
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+def test_tensors():
+    same(Torch(SCORES), Torch(LABELS))
+    same(Torch(SCORES.reshape(60, 1)))
+    needs = RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    refused(DataError, "scores: Can't call numpy() on Tensor that requires grad", scores=Torch(SCORES, needs))
+    there = TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+    refused(DataError, "labels: can't convert cuda:0", labels=Torch(LABELS, there))
+
+
+def test_arrays_of_objects():
+    same(SCORES.astype(object), LABELS.astype(int).astype(object))
+    refused(DataError, "labels, row 2: None is no number", labels=np.array([0, 1, None] * 20, dtype=object))
+    refused(DataError, "row 0: [0.1, 0.2] is no number", scores=np.array([[0.1, 0.2], 0.3], dtype=object))
+
+
+def test_masked_arrays_without_a_mask():
+    same(np.ma.masked_array(SCORES, np.zeros(60, bool)), np.ma.masked_array(LABELS))
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "assess", "calibrator.assess", "compare", "threshold", "weights"])
+def test_everything_that_takes_numbers_refuses_bad_ones(ask):
+    """What is wrong, and in which row."""
+    calibrator = calib_host.fit(SCORES, LABELS, "isotonic")
+    asked = {
+        "predict": lambda scores: calibrator.predict(scores),
+        "predict_proba": lambda scores: calibrator.predict_proba(scores),
+        "assess": lambda scores: calib_host.assess(scores, LABELS),
+        "calibrator.assess": lambda scores: calibrator.assess(scores, LABELS),
+        "compare": lambda scores: calib_host.compare(scores, LABELS, methods=["platt"]),
+        "threshold": lambda scores: calib_host.threshold(scores, LABELS, sensitivity=0.5),
+        "weights": lambda scores: calib_host.fit(SCORES, LABELS, "isotonic", sample_weight=scores),
+    }[ask]
+    asked(SCORES)
+    for bad, words in [
+        (np.ma.masked_array(SCORES, np.arange(60) == 7), "row 7: the value is masked"),
+        (np.array([None if row == 7 else score for row, score in enumerate(SCORES)], dtype=object), "row 7"),
+        (np.array(["0.5"] * 60), "numbers are needed"),
+        (np.stack([SCORES] * 3), {"assess": "3 rows of scores but 60 labels"}.get(ask, "of two classes give the column of class 1")),
+        (with_value(np.nan), "row 7"),
+        (with_value(np.nan).astype(np.float32), "row 7"),
+        (with_value(-1.5), "row 7"),
+        (SCORES[:5], "5"),
+    ]:
+        if (ask.startswith("predict") and len(bad) == 5) or (ask == "weights" and bad.ndim == 2):
+            continue
+        with pytest.raises((DataError, UsageError)) as caught:
+            asked(bad)
+        assert words in str(caught.value), (ask, words, str(caught.value))
+
+
+def test_labels_of_everything():
+    for ask in [lambda y: calib_host.assess(SCORES, y), calib_host.fit(SCORES, LABELS, "isotonic").assess]:
+        refuse = (lambda y: ask(SCORES, y)) if ask.__name__ == "assess" else ask
+        for labels, words in [
+            (np.array(["cat", "dog"] * 30), "labels are text"),
+            (np.where(LABELS, 2, 0), "class 2 is out of range, there are 2 classes"),
+            (np.where(LABELS, 1, -1), "class -1 is out of range"),
+            (LABELS[:7], "7 labels"),
+        ]:
+            with pytest.raises(DataError) as caught:
+                refuse(labels)
+            assert words in str(caught.value), caught.value
+    for predicted, words in [(np.full(60, -1), "class -1"), (np.full(60, 70_000), "class 70000"), (LABELS[:7], "7 predicted")]:
+        with pytest.raises(DataError, match=words):
+            calib_host.assess(SCORES, LABELS, predicted=predicted)
+    for bins in ([-1] * 60, [2**32] * 60):
+        with pytest.raises(DataError, match="bins, row 0: .* is no number of a bin"):
+            calib_host.assess(SCORES, LABELS, bins=bins, binning="by-bin")
+
+
 def test_dlpack():
     class Tensor:
         """Nothing but DLPack, as of a tensor."""

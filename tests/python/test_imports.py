@@ -4,6 +4,7 @@
 """
 
 import os
+import time
 import warnings
 
 import numpy as np
@@ -32,15 +33,18 @@ def scores_and_labels(seed, dtype=np.float32):
     return scores, (rng.random(n) < scores ** rng.uniform(0.5, 3)).astype(int)
 
 
-def isotonic(seed):
+def isotonic_regression(seed, margins=False):
     scores, labels = scores_and_labels(seed)
-    return from_sklearn(IsotonicRegression(out_of_bounds="clip").fit(scores, labels)), 1e-6
+    scores = (20 * scores - 10).astype(np.float32) if margins else scores
+    return IsotonicRegression(out_of_bounds="clip").fit(scores, labels)
+
+
+def isotonic(seed):
+    return from_sklearn(isotonic_regression(seed)), 1e-6
 
 
 def isotonic_of_margins(seed):
-    scores, labels = scores_and_labels(seed)
-    margins = (20 * scores - 10).astype(np.float32)
-    return from_sklearn(IsotonicRegression(out_of_bounds="clip").fit(margins, labels)), 2e-6
+    return from_sklearn(isotonic_regression(seed, margins=True)), 2e-6
 
 
 class SingleBayes(GaussianNB):
@@ -59,35 +63,61 @@ class SingleLogistic(LogisticRegression):
 
 def classifier(estimator, method, classes, tolerance=2e-6):
     def of(seed):
-        X, y = make_classification(
-            400 + 20 * seed, n_classes=classes, n_informative=6, n_clusters_per_class=1, flip_y=0.1, random_state=seed
-        )
-        fitted = CalibratedClassifierCV(estimator, method=method, ensemble=False, cv=3).fit(X.astype(np.float32), y)
-        return from_sklearn(fitted, tolerance=max(tolerance, 1e-3)), tolerance
+        return from_sklearn(fitted_classifier(estimator, method, classes, seed), tolerance=max(tolerance, 1e-3)), tolerance
 
     return of
 
 
-def beta(seed):
+def fitted_classifier(estimator, method, classes, seed):
+    X, y = make_classification(
+        400 + 20 * seed, n_classes=classes, n_informative=6, n_clusters_per_class=1, flip_y=0.1, random_state=seed
+    )
+    return CalibratedClassifierCV(estimator, method=method, ensemble=False, cv=3).fit(X.astype(np.float32), y)
+
+
+def of_every(estimator, method, tolerance=2e-6):
+    return from_sklearn(fitted_classifier(estimator, method, 2, 0), tolerance=tolerance, proof="every")
+
+
+def having_temperature(make):
+    """What this makes, if scikit-learn has what it takes."""
+    try:
+        return make()
+    except ValueError as error:
+        if "method" in str(error) and "temperature" in str(error) and not isinstance(error, calib_host.CalibError):
+            pytest.skip("this scikit-learn has no temperature scaling")
+        raise
+
+
+def fitted_betacal(seed):
     betacal = pytest.importorskip("betacal", reason="betacal is not installed")
     scores, labels = scores_and_labels(seed, np.float64)
-    kind = ["abm", "am", "ab"][seed % 3]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = betacal.BetaCalibration(kind).fit(scores.reshape(-1, 1), labels)
+        fitted = betacal.BetaCalibration(["abm", "am", "ab"][seed % 3]).fit(scores.reshape(-1, 1), labels)
         if min(fitted.calibrator_.map_[:2]) < 0:
             with pytest.raises(UsageError, match="falls somewhere"):
                 from_betacal(fitted)
             fitted = betacal.BetaCalibration("abm").fit(scores.reshape(-1, 1), labels)
-        return from_betacal(fitted), 1e-5
+        return fitted
 
 
-def venn_abers(seed):
+def beta(seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return from_betacal(fitted_betacal(seed)), 1e-5
+
+
+def fitted_venn_abers(seed):
     package = pytest.importorskip("venn_abers", reason="venn_abers is not installed")
     scores, labels = scores_and_labels(seed, np.float64)
     fitted = package.VennAbers()
     fitted.fit(np.column_stack([1 - scores, scores]), labels)
-    return from_venn_abers(fitted), 1e-6
+    return fitted
+
+
+def venn_abers(seed):
+    return from_venn_abers(fitted_venn_abers(seed)), 1e-6
 
 
 def temperature(seed):
@@ -119,12 +149,7 @@ KINDS = {
 def test_the_device_gives_what_the_other_gave(kind):
     largest = 0.0
     for seed in SEEDS:
-        try:
-            calibrator, tolerance = KINDS[kind](seed)
-        except ValueError as error:
-            if "method" in str(error) and "temperature" in str(error) and not isinstance(error, calib_host.CalibError):
-                pytest.skip("this scikit-learn has no temperature scaling")
-            raise
+        calibrator, tolerance = having_temperature(lambda: KINDS[kind](seed))
         proof = calibrator.proof
         assert proof.compared >= 1_000_000 and proof.largest_difference <= tolerance, proof
         assert calibrator.guarantee is None and "imported=" in calibrator.parameters
@@ -132,12 +157,44 @@ def test_the_device_gives_what_the_other_gave(kind):
     print(f"{kind}: {len(SEEDS)} objects, largest difference {largest:.3g}")
 
 
+#: Kinds with one score, of which every f32 can be compared.
+OF_ONE_SCORE = {
+    "isotonic": lambda: from_sklearn(isotonic_regression(0), proof="every"),
+    "isotonic of margins": lambda: from_sklearn(isotonic_regression(0, margins=True), proof="every"),
+    "sigmoid of margins": lambda: of_every(LinearSVC(), "sigmoid"),
+    "sigmoid of probabilities": lambda: of_every(GaussianNB(), "sigmoid"),
+    "isotonic classifier of margins": lambda: of_every(SingleLogistic(), "isotonic"),
+    "isotonic classifier of probabilities": lambda: of_every(SingleBayes(), "isotonic"),
+    "temperature of margins": lambda: of_every(LogisticRegression(), "temperature"),
+    "temperature of probabilities": lambda: of_every(GaussianNB(), "temperature", 2e-2),
+    "betacal": lambda: from_betacal(fitted_betacal(0), proof="every"),
+    "venn_abers": lambda: from_venn_abers(fitted_venn_abers(0), proof="every"),
+}
+
+
 @pytest.mark.skipif(not ALL, reason="takes minutes: CALIB_ALL_INPUTS=1 runs it")
-def test_every_float():
-    scores, labels = scores_and_labels(0)
-    fitted = IsotonicRegression(out_of_bounds="clip").fit(scores, labels)
-    proof = from_sklearn(fitted, proof="every").proof
-    assert proof.every and proof.compared == np.float32(1).view(np.uint32) + 1 and proof.largest_difference < 1e-6
+@pytest.mark.parametrize("kind", OF_ONE_SCORE)
+def test_every_float(kind):
+    start = time.monotonic()
+    calibrator = having_temperature(OF_ONE_SCORE[kind])
+    proof = calibrator.proof
+    floats = int(np.float32(1).view(np.uint32)) + 1
+    if calibrator.kind == "margins":
+        floats = 2 * int(np.finfo(np.float32).max.view(np.uint32)) + 1
+    assert proof.every and proof.compared == floats
+    print(f"{kind}: {proof}; {time.monotonic() - start:.0f} s")
+
+
+@pytest.mark.parametrize("kind", ["sigmoid of several classes", "temperature of vectors", "temperature scaler", "isotonic of several classes"])
+def test_of_vectors_there_are_too_many_to_compare_all(kind):
+    with pytest.raises(UsageError, match='proof="every" goes through the floats of one score, and [345] classes have vectors'):
+        if kind == "temperature scaler":
+            from_temperature(1.5, 5, proof="every")
+        estimator = SingleBayes() if kind.startswith("isotonic") else GaussianNB()
+        classes = 4 if kind.startswith("sigmoid") else 3
+        having_temperature(lambda: from_sklearn(fitted_classifier(estimator, kind.split()[0], classes, 0), proof="every"))
+    with pytest.raises(UsageError, match="there are"):
+        from_temperature(1.5, 5, proof="all")
 
 
 def test_what_cannot_be_represented_is_refused():

@@ -92,6 +92,16 @@ pub fn build_updatable_firmware(
     firmware.with_linear(&LinearModel::load(classifier_json)?)
 }
 
+/// As [`build_updatable_firmware`] without a key, and without monitors.
+///
+/// # Errors
+///
+/// As [`build_firmware_for`].
+pub fn build_unmonitored_firmware(board: Board, classifier_json: &Path) -> Result<PathBuf> {
+    let firmware = Firmware { feature: "slots", has_monitors: false, ..Firmware::of(board) };
+    firmware.with_linear(&LinearModel::load(classifier_json)?)
+}
+
 /// What an image is built of, besides its classifier.
 #[derive(Clone, Copy, Debug)]
 struct Firmware<'a> {
@@ -103,6 +113,8 @@ struct Firmware<'a> {
     public_key: Option<&'a Path>,
     /// Whether the log is at its finest level.
     trace: bool,
+    /// Whether it counts what it predicts.
+    has_monitors: bool,
 }
 
 /// What an image classifies with.
@@ -118,7 +130,14 @@ struct Classifies {
 impl Firmware<'_> {
     /// A board's firmware with one slot.
     const fn of(board: Board) -> Self {
-        Self { board: board.name(), target: board.target(), feature: "", public_key: None, trace: false }
+        Self {
+            board: board.name(),
+            target: board.target(),
+            feature: "",
+            public_key: None,
+            trace: false,
+            has_monitors: true,
+        }
     }
 
     fn with_linear(self, model: &LinearModel) -> Result<PathBuf> {
@@ -158,7 +177,8 @@ impl Firmware<'_> {
         let images = target_dir.join("images");
         fs::create_dir_all(&images).with_context(|| format!("cannot create {}", images.display()))?;
         let kind = if self.feature.is_empty() { String::new() } else { format!("-{}", self.feature) };
-        let stem = format!("{}{kind}-{classifier}", self.board);
+        let without = if self.has_monitors { "" } else { "-unmonitored" };
+        let stem = format!("{}{kind}{without}-{classifier}", self.board);
         let image = images.join(format!("{stem}.elf"));
 
         // One build for a target at a time: the next one of another classifier overwrites what cargo leaves.
@@ -167,6 +187,7 @@ impl Firmware<'_> {
         let classifies = put(&images.join(&stem))?;
         let fingerprint = Fingerprint::of(&workspace)?
             .with(format!("{} {} {} {}", self.board, self.target, self.feature, self.trace))
+            .with(without)
             .with(&classifies.content)
             .with(self.public_key.map(fs::read).transpose()?.unwrap_or_default());
         let built_of = images.join(format!("{stem}.fingerprint"));
@@ -186,6 +207,7 @@ impl Firmware<'_> {
         let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE])
             .args(["--features", &[self.board, self.feature, classifies.feature].join(",")])
+            .args(if self.has_monitors { &[][..] } else { &["--no-default-features"] })
             .args(["--target", self.target])
             .arg("--target-dir")
             .arg(target_dir)

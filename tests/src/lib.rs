@@ -26,7 +26,7 @@ pub use command::calib;
 pub use emulator::Emulator;
 pub use firmware::{
     build_firmware, build_firmware_for, build_firmware_of, build_network_firmware, build_nrf52840_dk,
-    build_traced_firmware, build_updatable_firmware, cargo_home, remapped_paths,
+    build_traced_firmware, build_unmonitored_firmware, build_updatable_firmware, cargo_home, remapped_paths,
 };
 pub use gdb::GdbProbe;
 pub use image::{ImageSize, flashed_bytes, function_assembly, image_size, symbol_addr_of, symbol_sizes};

@@ -1,6 +1,7 @@
 //! A device in QEMU with slots of its own, on a terminal of the operating system, as a real one is.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 const FLASH_LEN: u64 = 32 << 20;
 const SLOTS_AT: u64 = 16 << 20;
 const SLOTS_LEN: usize = 512 << 10;
+/// Behind them, where it keeps its counters.
+const COUNTERS_LEN: usize = 512 << 10;
 /// The flash of the micro:bit.
 const MICROBIT_FLASH_END: u64 = 0x4_0000;
 const MICROBIT_PAGE_LEN: u64 = 1024;
@@ -51,7 +54,7 @@ struct On {
 }
 
 impl TtyDevice {
-    /// A device with the firmware in `elf` and erased slots, switched off.
+    /// A device with the firmware in `elf`, erased slots and no counters, switched off.
     ///
     /// # Errors
     ///
@@ -62,7 +65,7 @@ impl TtyDevice {
             let flash = File::create(folder.path().join("flash"))?;
             flash.set_len(FLASH_LEN)?;
             flash.write_all_at(&START.map(u32::to_le_bytes).concat(), 0)?;
-            flash.write_all_at(&vec![0xFF; SLOTS_LEN], SLOTS_AT)?;
+            flash.write_all_at(&vec![0xFF; SLOTS_LEN + COUNTERS_LEN], SLOTS_AT)?;
         }
         Ok(Self { board, elf: fs::canonicalize(elf)?, folder, on: None })
     }
@@ -97,6 +100,8 @@ impl TtyDevice {
             "none",
             "-serial",
             "pty",
+            "-qmp",
+            "unix:qmp,server=on,wait=off",
         ]);
         if self.board == Board::Virt {
             let elf = self.elf.to_str().context("the path of the firmware is not UTF-8")?;
@@ -138,6 +143,69 @@ impl TtyDevice {
         Ok(())
     }
 
+    /// Resets the device without a power cut: memory and flash stay as they are, and the program begins anew.
+    ///
+    /// # Errors
+    ///
+    /// If the power is off, or QEMU does not do so.
+    pub fn reset(&mut self) -> Result<()> {
+        ensure!(self.on.is_some(), "the device is switched off");
+        let mut line = BufReader::new(self.connect("qmp")?);
+        // QEMU greets, takes that its protocol is spoken, and tells events in between.
+        let mut said = String::new();
+        line.read_line(&mut said)?;
+        for command in ["qmp_capabilities", "system_reset"] {
+            writeln!(line.get_mut(), "{{\"execute\": \"{command}\"}}")?;
+            said.clear();
+            while !said.contains("\"return\"") {
+                said.clear();
+                ensure!(line.read_line(&mut said)? > 0, "QEMU ended at {command}");
+                ensure!(!said.contains("\"error\""), "QEMU refuses {command}: {said}");
+            }
+        }
+        Ok(())
+    }
+
+    /// What lies where a device of QEMU's RISC-V machine keeps its counters.
+    ///
+    /// # Errors
+    ///
+    /// If it is another board, or its flash cannot be read.
+    pub fn counters(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; COUNTERS_LEN];
+        self.flash()?.read_exact_at(&mut bytes, SLOTS_AT + SLOTS_LEN as u64)?;
+        Ok(bytes)
+    }
+
+    /// Switches the power off, and puts other bytes there.
+    ///
+    /// # Errors
+    ///
+    /// As [`TtyDevice::counters`].
+    pub fn set_counters(&mut self, bytes: &[u8]) -> Result<()> {
+        self.switch_off();
+        ensure!(bytes.len() == COUNTERS_LEN, "{COUNTERS_LEN} bytes lie there");
+        Ok(self.flash()?.write_all_at(bytes, SLOTS_AT + SLOTS_LEN as u64)?)
+    }
+
+    fn flash(&self) -> Result<File> {
+        ensure!(self.board == Board::Virt, "this board's flash is not in a file");
+        Ok(File::options().read(true).write(true).open(self.folder.path().join("flash"))?)
+    }
+
+    /// A socket of QEMU's.
+    fn connect(&self, name: &str) -> Result<UnixStream> {
+        let deadline = Instant::now() + TIME_LIMIT;
+        loop {
+            match UnixStream::connect(self.folder.path().join(name)) {
+                Ok(line) => return Ok(line),
+                Err(error) if Instant::now() > deadline => return Err(error.into()),
+                // QEMU is still starting.
+                Err(_) => thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
     /// Switches the power off at once: QEMU is killed, whatever it does.
     pub fn switch_off(&mut self) {
         if let Some(mut on) = self.on.take() {
@@ -171,7 +239,7 @@ impl TtyDevice {
     /// If the power is off.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let on = self.on.as_mut().context("the device is switched off")?;
-        Ok(std::io::Write::write_all(&mut on.open, bytes)?)
+        Ok(on.open.write_all(bytes)?)
     }
 
     /// A debug probe on the device, a micro:bit.
@@ -181,16 +249,7 @@ impl TtyDevice {
     /// If the power is off, or it is another board.
     pub fn probe(&self) -> Result<GdbProbe> {
         ensure!(self.board == Board::Microbit && self.on.is_some(), "this device has no probe");
-        let deadline = Instant::now() + TIME_LIMIT;
-        let line = loop {
-            match UnixStream::connect(self.folder.path().join("gdb")) {
-                Ok(line) => break line,
-                Err(error) if Instant::now() > deadline => return Err(error.into()),
-                // QEMU is still starting.
-                Err(_) => thread::sleep(Duration::from_millis(10)),
-            }
-        };
-        GdbProbe::attach(line, 0..MICROBIT_FLASH_END, MICROBIT_PAGE_LEN)
+        GdbProbe::attach(self.connect("gdb")?, 0..MICROBIT_FLASH_END, MICROBIT_PAGE_LEN)
     }
 
     /// The process that is killed to switch the power off.

@@ -124,6 +124,8 @@ pub enum MonitorsError {
     Gaps(usize),
     /// The edges of this table are not in ascending order.
     Edges(usize),
+    /// The action on an alarm is none, or no monitor can raise the alarm.
+    Action,
 }
 
 impl fmt::Display for ParseError {
@@ -193,6 +195,9 @@ impl fmt::Display for MonitorsError {
             Self::Alarm => f.write_str("an alarm would take no evidence"),
             Self::Gaps(table) => write!(f, "the gaps of table {table} are not one or more for each bin"),
             Self::Edges(table) => write!(f, "the edges of table {table} are not in ascending order"),
+            Self::Action => {
+                f.write_str("the action on an alarm is unknown, or no monitor can raise the alarm")
+            }
         }
     }
 }

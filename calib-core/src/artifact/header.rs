@@ -347,12 +347,20 @@ impl<'a> Header<'a> {
             }
             SectionKind::PredictionSets => self.method != Method::OperatingPoint,
             SectionKind::Groups => self.reduction.takes_codes(),
-            SectionKind::ScoreRanges | SectionKind::Monitors if self.method.has_no_calibrator() => false,
+            SectionKind::ScoreRanges | SectionKind::Monitors | SectionKind::MonitorAction
+                if self.method.has_no_calibrator() =>
+            {
+                false
+            }
             SectionKind::BinFlags => matches!(
                 tables,
                 Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
             ),
             SectionKind::ScoreRanges | SectionKind::Monitors => self.reduction != Reduction::Joint,
+            // Monitors count what has one probability.
+            SectionKind::MonitorAction => {
+                matches!(self.reduction, Reduction::Binary | Reduction::Confidence | Reduction::TopLabel)
+            }
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
             }

@@ -70,11 +70,13 @@ pub enum SectionKind {
     PredictionSets = 35,
     /// What monitors compare with.
     Monitors = 36,
+    /// What is done on an alarm of the monitors.
+    MonitorAction = 37,
 }
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 25] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -99,6 +101,7 @@ impl SectionKind {
         Self::Groups,
         Self::PredictionSets,
         Self::Monitors,
+        Self::MonitorAction,
     ];
 
     /// Returns the index in [`SectionKind::ALL`] of the kind with this number.

@@ -36,6 +36,7 @@
 //! | 34 | groups, may be absent, mandatory if there | a byte with the number `G`; `G` names, a byte with the length before each |
 //! | 35 | prediction sets, may be absent, mandatory if there | four bytes: the conformity (0 score, 1 margin), flags (1 never empty, 2 by class), 0, 0; alpha; confidence or 0; one pair for all or a pair for each class: u32 rows, u32 key of the least conformity in a set, 0 if every class is in it |
 //! | 36 | monitors, optional, beside tables | four u32: one in how many lives a shift's alarm may be false, how many predictions are between false alarms of a change, one in how many lives an alarm about the promise may be false, and 1 if bins are the monitors' own; then a ragged pool: for each table the gaps of its `B` bins, and, if bins are their own, `B - 1` edges as keys; no words for a table without a monitor |
+//! | 37 | monitor action, may be absent, mandatory if there, beside 36 | u32: what is done on an alarm of a shift or of the promise, until counting begins anew: 1 the device's alarm stays raised, 2 every prediction is uncalibrated |
 //! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //! | 66 | sample, optional, before 65, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
@@ -66,6 +67,7 @@ mod header;
 mod identity;
 mod joint;
 mod layout;
+mod monitor_action;
 mod monitors;
 mod parsed;
 mod pool;
@@ -84,6 +86,7 @@ pub use groups::{Groups, GroupsError};
 pub use header::{Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Theorem};
 pub use identity::{ClassifierId, Identity};
 pub use layout::{FORMAT_VERSION, PREFIX_LEN, SectionKind};
+pub use monitor_action::MonitorAction;
 pub use monitors::{Alarms, MonitorParts, Monitors};
 pub use parsed::Artifact;
 pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};

@@ -1,11 +1,12 @@
 //! Reading an artefact.
 
-use super::error::ParseError;
+use super::error::{MonitorsError, ParseError};
 use super::groups::{Groups, GroupsError};
 use super::header::{Header, HeaderFlags, Method, Reduction};
 use super::identity::{ClassifierId, Identity};
 use super::joint;
 use super::layout::{PREFIX_LEN, SectionKind, array_at};
+use super::monitor_action::MonitorAction;
 use super::monitors::Monitors;
 use super::prefix::Prefix;
 use super::section::Payloads;
@@ -41,6 +42,7 @@ pub struct Artifact<'a> {
     groups: Option<Groups<'a>>,
     rule: Rule<'a>,
     monitors: Option<Monitors<'a>>,
+    monitor_action: Option<MonitorAction>,
 }
 
 /// What is done: an artefact says it in one way at most.
@@ -154,6 +156,8 @@ impl<'a> Artifact<'a> {
         let monitors = sections.get(SectionKind::Monitors).map(|payload| {
             Monitors::parse(payload, tables.count(), |table| Some(tables.get(table)?.form.bins()))
         });
+        let monitors = monitors.transpose().map_err(ParseError::Monitors)?;
+        let monitor_action = action(&sections, monitors.as_ref())?;
         let counter = sections.get(SectionKind::Counter).and_then(|payload| array_at(payload, 0));
         Ok(Self {
             identity: prefix.identity,
@@ -163,7 +167,8 @@ impl<'a> Artifact<'a> {
             joint,
             groups,
             rule,
-            monitors: monitors.transpose().map_err(ParseError::Monitors)?,
+            monitors,
+            monitor_action,
             counter: counter.map_or(0, u32::from_le_bytes),
             signature: sections.get(SectionKind::Signature).and_then(Signature::parse),
         })
@@ -246,6 +251,11 @@ impl<'a> Artifact<'a> {
         self.monitors
     }
 
+    /// Returns what a device has to do on an alarm of its monitors, if the artefact says it.
+    pub const fn monitor_action(&self) -> Option<MonitorAction> {
+        self.monitor_action
+    }
+
     /// Tells whether calibrating takes a random word, as in
     /// [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
     pub fn is_randomized(&self) -> bool {
@@ -255,6 +265,20 @@ impl<'a> Artifact<'a> {
     /// Tells whether the artefact may be used with a classifier: not if it names another one.
     pub fn is_for(&self, classifier: ClassifierId) -> bool {
         self.header().provenance.classifier.is_none_or(|id| id == classifier)
+    }
+}
+
+/// Reads what is done on an alarm, which some monitor can raise.
+fn action(
+    sections: &Payloads<'_>,
+    monitors: Option<&Monitors<'_>>,
+) -> Result<Option<MonitorAction>, ParseError> {
+    let Some(payload) = sections.get(SectionKind::MonitorAction) else { return Ok(None) };
+    let monitors = monitors.ok_or(ParseError::MissingSection(SectionKind::Monitors))?;
+    let can_raise = (0..monitors.count()).any(|table| monitors.to_count(table).is_some());
+    match MonitorAction::parse(payload).filter(|_| can_raise) {
+        None => Err(ParseError::Monitors(MonitorsError::Action)),
+        action => Ok(action),
     }
 }
 

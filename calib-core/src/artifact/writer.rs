@@ -6,6 +6,7 @@ use super::form::TableForm;
 use super::header::Header;
 use super::identity::Identity;
 use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
+use super::monitor_action::MonitorAction;
 use super::monitors::MonitorParts;
 use super::pool::{HalfWriter, WordWriter};
 use super::tables::{CODES, Table};
@@ -205,6 +206,16 @@ impl<'b> ArtifactWriter<'b> {
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let len = parts.write(space).ok_or(WriteError::TooLarge)?;
         self.close(SectionKind::Monitors as u16, 0, len).ok_or(WriteError::TooLarge)
+    }
+
+    /// Writes what is done on an alarm of the monitors, as a mandatory section: a device that does not know it refuses the artefact, rather
+    /// than go on. It goes with [`ArtifactWriter::monitors`], as [`Artifact::parse`](super::Artifact::parse) checks.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit.
+    pub fn monitor_action(&mut self, action: MonitorAction) -> Result<(), WriteError> {
+        self.section(SectionKind::MonitorAction as u16, true, &(action as u32).to_le_bytes())
     }
 
     /// Writes the counter. The section may be left out if the counter is 0.

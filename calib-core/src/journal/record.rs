@@ -13,9 +13,13 @@ const HEAD: usize = 6;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"CJNL");
 
-/// Returns the length of a record of so many counters in bytes.
+/// Returns the length of a record of so many counters in bytes: a unit or more.
 pub(super) const fn record_len(words: usize) -> usize {
-    (4 * (HEAD + words + 1)).next_multiple_of(UNIT_LEN)
+    // Not 0 however many there are: a walk in steps of 0 would be a panic.
+    match words.saturating_add(HEAD + 1).saturating_mul(4).checked_next_multiple_of(UNIT_LEN) {
+        Some(len) if len > 0 => len,
+        _ => usize::MAX,
+    }
 }
 
 /// What a record says besides the counters.

@@ -177,6 +177,12 @@ impl<F: NorFlash> Journal<F> {
         (0..sectors).filter(|&sector| sector != held).try_for_each(|sector| self.erase(sector * Self::SECTOR))
     }
 
+    /// Tells whether no record is whole although the sectors are not blank: what was saved cannot be read, or something else lies there.
+    pub fn is_damaged(&mut self) -> bool {
+        self.newest.is_none()
+            && (0..self.layout.len_bytes).step_by(F::ERASE_SIZE).any(|sector| !self.is_blank(sector))
+    }
+
     /// Gives the flash back.
     pub fn free(self) -> F {
         self.flash
@@ -191,7 +197,7 @@ impl<F: NorFlash> Journal<F> {
     fn newest_below(&mut self, below: u32) -> Option<Found> {
         let mut newest: Option<Found> = None;
         for sector in (0..self.layout.len_bytes).step_by(F::ERASE_SIZE) {
-            for at in (sector..sector + Self::SECTOR).step_by(record_len(self.words)) {
+            for at in (sector..sector + Self::SECTOR).step_by(record_len(self.words).max(UNIT_LEN)) {
                 // What does not end in its sector is no record, and behind a place that is blank there is none: what fails is not
                 // followed by another in its sector.
                 if at + self.record_len() > sector + Self::SECTOR || self.is_blank(at) {

@@ -151,6 +151,10 @@ pub enum Uncalibrated {
     ZeroSum,
     /// The artefact has no table: it holds operating points or prediction sets alone.
     NoTable,
+    /// The monitors raised an alarm, and the artefact has no probability from then on.
+    Alarmed,
+    /// The artefact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
+    NotMonitored,
 }
 
 impl fmt::Display for Uncalibrated {
@@ -163,6 +167,8 @@ impl fmt::Display for Uncalibrated {
             Self::EmptyBin => "no calibration point is in the score's bin",
             Self::ZeroSum => "every class has the probability 0",
             Self::NoTable => "the calibrator has no table, only thresholds of the score",
+            Self::Alarmed => "the calibrator's monitors raised an alarm",
+            Self::NotMonitored => "the calibrator asks for monitors that the firmware does not have",
         })
     }
 }
@@ -201,6 +207,8 @@ mod tests {
             Uncalibrated::EmptyBin,
             Uncalibrated::ZeroSum,
             Uncalibrated::NoTable,
+            Uncalibrated::Alarmed,
+            Uncalibrated::NotMonitored,
         ];
         for (number, reason) in (0..).zip(reasons) {
             assert_eq!(bytes(Outcome::Uncalibrated(reason)), [1, number]);

@@ -6,6 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, ClassifierId, KeyId, ParseError};
 
+/// What the monitors of a device have room for: an artefact that asks for an [action](Artifact::monitor_action) on their alarms is refused
+/// by a device that could not see an alarm of every table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct MonitorRoom {
+    /// The number of tables.
+    pub tables: usize,
+    /// The number of bins of each.
+    pub bins: usize,
+}
+
+impl MonitorRoom {
+    /// The room of a device without monitors.
+    pub const NONE: Self = Self { tables: 0, bins: 0 };
+
+    /// Tells whether a device with this room can do what the artefact asks for on an alarm, or the artefact asks for nothing.
+    pub fn can_act_for(self, artifact: &Artifact<'_>) -> bool {
+        let Some(monitors) = artifact.monitors().filter(|_| artifact.monitor_action().is_some()) else {
+            return true;
+        };
+        let has_room = |table: usize| {
+            let Some(reference) = monitors.to_count(table) else { return true };
+            let bins = artifact.tables().get(table).map_or(0, |table| table.form.bins());
+            table < self.tables && reference.bins() <= self.bins && bins <= self.bins
+        };
+        (0..monitors.count()).all(has_room)
+    }
+}
+
 /// Decides whose artefacts are accepted.
 pub trait Trust {
     /// Checks the signature of an artefact, or that the artefact needs none. `bytes` are all bytes of the artefact.
@@ -41,6 +70,7 @@ pub struct Anybody;
 pub struct Admission<T> {
     trust: T,
     classifier: ClassifierId,
+    room: MonitorRoom,
 }
 
 /// An artefact that a device accepts, with its bytes.
@@ -64,6 +94,8 @@ pub enum Refused {
     Signature(SignatureError),
     /// The artefact was fitted for this classifier, not for the device's. `None` if it was fitted for another kind of classifier.
     OtherClassifier(Option<ClassifierId>),
+    /// The artefact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
+    Monitors,
 }
 
 /// Why a signature is not accepted.
@@ -95,9 +127,15 @@ impl<T: Trust> Admission<T> {
         self.trust.key()
     }
 
-    /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity.
+    /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity, on a device without monitors.
     pub const fn new(trust: T, classifier: ClassifierId) -> Self {
-        Self { trust, classifier }
+        Self { trust, classifier, room: MonitorRoom::NONE }
+    }
+
+    /// Returns the same admission on a device whose monitors have this room.
+    #[must_use]
+    pub fn watched(self, room: MonitorRoom) -> Self {
+        Self { room, ..self }
     }
 
     /// Checks an artefact that fills `bytes` exactly, and starts at a multiple of 4 in memory.
@@ -106,12 +144,15 @@ impl<T: Trust> Admission<T> {
     ///
     /// # Errors
     ///
-    /// The first demand that the artefact does not meet, in the order damage, signature, classifier.
+    /// The first demand that the artefact does not meet, in the order damage, signature, classifier, monitors.
     pub fn admit<'a>(&self, bytes: &'a [u8]) -> Result<Admitted<'a>, Refused> {
         let artifact = Artifact::parse(bytes).map_err(Refused::Artifact)?;
         self.trust.check(&artifact, bytes).map_err(Refused::Signature)?;
         if !artifact.is_for(self.classifier) {
             return Err(Refused::OtherClassifier(artifact.header().provenance.classifier));
+        }
+        if !self.room.can_act_for(&artifact) {
+            return Err(Refused::Monitors);
         }
         Ok(Admitted { artifact, bytes })
     }
@@ -141,6 +182,9 @@ impl fmt::Display for Refused {
             Self::Signature(cause) => cause.fmt(f),
             Self::OtherClassifier(Some(id)) => write!(f, "the artefact is for another classifier, {id}"),
             Self::OtherClassifier(None) => f.write_str("the artefact is for another kind of classifier"),
+            Self::Monitors => f.write_str(
+                "the artefact asks for an action on its monitors' alarms, and the firmware has no monitors, or too little room for them",
+            ),
         }
     }
 }

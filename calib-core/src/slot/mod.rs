@@ -86,7 +86,7 @@ mod trailer;
 #[cfg(feature = "ed25519")]
 mod trusted_key;
 
-pub use admission::{Admission, Admitted, Anybody, Refused, SignatureError, Trust};
+pub use admission::{Admission, Admitted, Anybody, MonitorRoom, Refused, SignatureError, Trust};
 pub use buffer::{ArtifactBuffer, BufferFull};
 pub use error::{InstallError, SlotFault};
 pub use install::{Install, Progress, Receipt};

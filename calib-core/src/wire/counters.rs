@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::Identity;
+use crate::artifact::{Identity, MonitorAction};
 use crate::monitor::LogEvidence;
 
 /// The largest number of bins whose counters a reply holds, and so of bins in which a device counts.
@@ -36,6 +36,18 @@ pub struct Counters {
     pub kept: Kept,
     /// Whether outcomes are taken and counters set back over this line.
     pub takes_outcomes: bool,
+    /// What the device does on an alarm of a shift or of the promise; `None` if it only tells it.
+    pub action: Option<ActionOnAlarm>,
+}
+
+/// What a device does on an alarm of its monitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ActionOnAlarm {
+    /// What it does.
+    pub action: MonitorAction,
+    /// Whether it does so already, on an alarm of any table.
+    pub is_done: bool,
 }
 
 /// The outcomes in a bin that the device was told.
@@ -81,6 +93,8 @@ pub enum Kept {
     But(u32),
     /// The flash failed when they were to be saved.
     Failed,
+    /// As [`Kept::But`], and what was saved before the device started could not be read: counting began anew then.
+    Lost(u32),
 }
 
 /// The outcome of a prediction, told when it is known.

@@ -126,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::artifact::Identity;
+    use crate::artifact::{Identity, MonitorAction};
     use crate::monitor::LogEvidence;
     use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval};
     use crate::score::{MAX_TOP_K, Score};
@@ -175,6 +175,7 @@ mod tests {
             is_full: true,
             kept: Kept::But(u32::MAX),
             takes_outcomes: true,
+            action: Some(ActionOnAlarm { action: MonitorAction::Uncalibrated, is_done: true }),
         }
     }
 

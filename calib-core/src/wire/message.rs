@@ -329,6 +329,8 @@ pub enum Missing {
     OtherClassifier(Option<ClassifierId>),
     /// Neither slot is valid.
     Slots([SlotFault; 2]),
+    /// The artefact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
+    Monitors,
 }
 
 /// The time that classifying and calibrating took.

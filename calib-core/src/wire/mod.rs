@@ -33,7 +33,8 @@ mod stuffing;
 mod update;
 
 pub use counters::{
-    Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome, Raised, Watched,
+    ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
+    Raised, Watched,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};
 pub use message::{

@@ -1,11 +1,12 @@
 //! What monitors compare with: pinned bytes, and what goes with what.
 
 use calib_core::artifact::{
-    ArtifactWriter, Header, HeaderFlags, Method, MonitorParts, MonitorsError, Reduction, SectionKind, Table,
-    TableForm,
+    ArtifactWriter, Header, HeaderFlags, Method, MonitorAction, MonitorParts, MonitorsError, Reduction,
+    SectionKind, Table, TableForm,
 };
 use calib_core::monitor::{LogEvidence, Reference, ShiftMonitor};
-use calib_core::{Artifact, ParseError, StepTable};
+use calib_core::slot::{Admission, Anybody, MonitorRoom, Refused};
+use calib_core::{Artifact, ClassifierId, ParseError, StepTable};
 
 use crate::forge::{MAX_WORDS, Section, aligned, assemble, disassemble, identity, refusal};
 use crate::golden::{binary_header, hex};
@@ -154,4 +155,114 @@ fn what_has_no_tables_has_no_monitors() {
     writer.monitors(&PARTS).unwrap();
     let bytes = writer.finish(identity).unwrap().to_vec();
     assert_eq!(refusal(&bytes), Some(ParseError::UnexpectedSection(SectionKind::Monitors)));
+}
+
+/// The header, tables, what monitors compare with, and then what is done on their alarm.
+fn acting(
+    header: &Header<'_>,
+    tables: &[Option<Table<'_>>],
+    parts: &MonitorParts<'_>,
+    number: u32,
+) -> Vec<u8> {
+    let mut sections = disassemble(&write(header, tables, parts));
+    sections.push(Section { kind: 37, flags: 1, payload: number.to_le_bytes().to_vec() });
+    assemble(&sections)
+}
+
+#[test]
+fn the_action_on_an_alarm_is_a_mandatory_section_of_four_bytes() {
+    for (action, pinned) in
+        [(MonitorAction::Alarm, "01 00 00 00"), (MonitorAction::Uncalibrated, "02 00 00 00")]
+    {
+        let mut buf = vec![0xEE; 4 * MAX_WORDS];
+        let mut writer = ArtifactWriter::new(&mut buf);
+        writer.header(&binary_header()).unwrap();
+        writer.tables(&[steps()]).unwrap();
+        writer.monitors(&PARTS).unwrap();
+        writer.monitor_action(action).unwrap();
+        let bytes = writer.finish(identity).unwrap().to_vec();
+        let sections = disassemble(&bytes);
+        assert_eq!(sections.last(), Some(&Section { kind: 37, flags: 1, payload: hex(pinned) }));
+        let bytes = aligned(&bytes);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        assert_eq!((artifact.monitor_action(), artifact.monitors().is_some()), (Some(action), true));
+        let again = acting(&binary_header(), &[steps()], &PARTS, action as u32);
+        assert_eq!(again, bytes.as_bytes());
+    }
+    let plain = aligned(&binary(&PARTS));
+    assert_eq!(Artifact::parse(plain.as_bytes()).unwrap().monitor_action(), None);
+}
+
+#[test]
+fn an_action_that_is_none_or_that_nothing_brings_about_is_refused() {
+    let unknown = Some(ParseError::Monitors(MonitorsError::Action));
+    for number in [0, 3, 1 << 8, 1 << 24, u32::MAX] {
+        assert_eq!(refusal(&acting(&binary_header(), &[steps()], &PARTS, number)), unknown, "{number}");
+    }
+    for len in [0, 3, 5, 8] {
+        let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
+        sections.last_mut().unwrap().payload.resize(len, 0);
+        assert_eq!(refusal(&assemble(&sections)), unknown, "{len}");
+    }
+    // Without what monitors compare with.
+    let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
+    sections.retain(|section| section.kind != 36);
+    assert_eq!(refusal(&assemble(&sections)), Some(ParseError::MissingSection(SectionKind::Monitors)));
+    // Without a table that is monitored.
+    let header = Header { reduction: Reduction::TopLabel, classes: 3, bins: 9, ..binary_header() };
+    let parts = |gaps| MonitorParts { gaps, ..PARTS };
+    let tables = [steps(), steps(), steps()];
+    let none: &[&[u32]] = &[&[], &[], &[]];
+    assert_eq!(refusal(&acting(&header, &tables, &parts(none), 1)), unknown);
+    let one: &[&[u32]] = &[&[], &[7, 8, 9], &[]];
+    assert_eq!(refusal(&acting(&header, &tables, &parts(one), 1)), None);
+    // Of several probabilities a prediction none is counted.
+    let tables = tables.map(|table| table.map(|table| Table { epsilon: None, ..table }));
+    for reduction in [Reduction::ClassWise, Reduction::Normalized] {
+        let header = Header { reduction, guarantee: None, ..header };
+        let mut sections = disassemble(&acting(&header, &tables, &parts(one), 1));
+        let action = Some(ParseError::UnexpectedSection(SectionKind::MonitorAction));
+        assert_eq!(refusal(&assemble(&sections)), action, "{reduction:?}");
+        sections.pop();
+        assert_eq!(refusal(&assemble(&sections)), None, "{reduction:?}");
+    }
+}
+
+/// What a reader of before does: it knows no section 37.
+#[test]
+fn a_reader_that_does_not_know_the_action_refuses_the_artefact() {
+    let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
+    let last = sections.last_mut().unwrap();
+    assert_eq!(last.flags, 1);
+    last.kind = 99;
+    assert_eq!(refusal(&assemble(&sections)), Some(ParseError::UnknownSection(99)));
+    sections.last_mut().unwrap().flags = 0;
+    assert_eq!(refusal(&assemble(&sections)), None);
+}
+
+#[test]
+fn only_a_device_with_room_for_every_monitored_table_admits_an_action() {
+    let header = Header { reduction: Reduction::TopLabel, classes: 3, bins: 9, ..binary_header() };
+    let gaps: &[&[u32]] = &[&[7, 8, 9], &[7, 8, 9], &[]];
+    let tables = [steps(), steps(), steps()];
+    let parts = MonitorParts { gaps, ..PARTS };
+    let acting = aligned(&acting(&header, &tables, &parts, 2));
+    let telling = aligned(&write(&header, &tables, &parts));
+    let id = header.provenance.classifier.unwrap_or(ClassifierId([0; 8]));
+    let plain = Admission::new(Anybody, id);
+    assert!(plain.admit(telling.as_bytes()).is_ok());
+    assert_eq!(plain.admit(acting.as_bytes()).err(), Some(Refused::Monitors));
+    for (tables, bins, is_admitted) in
+        [(2, 3, true), (9, 9, true), (1, 3, false), (2, 2, false), (0, 0, false)]
+    {
+        let admission = plain.watched(MonitorRoom { tables, bins });
+        assert_eq!(admission.admit(acting.as_bytes()).is_ok(), is_admitted, "{tables} {bins}");
+        assert!(admission.admit(telling.as_bytes()).is_ok());
+    }
+    // Of bins of the monitors' own outcomes are counted in those of the table.
+    let edges: &[&[u32]] = &[&[0.5f32.to_bits()]];
+    let own = MonitorParts { gaps: &[&[150, 151]], edges: Some(edges), ..PARTS };
+    let own = aligned(&super::monitors::acting(&binary_header(), &[steps()], &own, 1));
+    let admits = |bins| plain.watched(MonitorRoom { tables: 1, bins }).admit(own.as_bytes()).is_ok();
+    assert_eq!([2, 3].map(admits), [false, true]);
 }

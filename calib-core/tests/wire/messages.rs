@@ -1,18 +1,18 @@
 //! A message of every kind. What was said in 0.1.0 comes first, in its order.
 
 use calib_core::artifact::{
-    GroupsError, Guarantee, KeyId, Method, Reduction, SectionKind, TableFault, Theorem,
+    GroupsError, Guarantee, KeyId, Method, MonitorAction, Reduction, SectionKind, TableFault, Theorem,
 };
 use calib_core::decision::{DecisionError, OperatingPointError, SetError, Verdict};
 use calib_core::monitor::LogEvidence;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
 use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    Answer, CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Counters, CountersRefusal, Held, Kept,
-    Keys, KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION, Prediction, PredictionOutcome,
-    Question, Questions, Raised, Ranked, RankedList, RawScore, Refusal, Reply, ReplyBody, Request,
-    RequestBody, Scores, Slots, Standing, Status, TopKPrediction, UpdateRefusal, UpdateStatus, Values,
-    Watched,
+    ActionOnAlarm, Answer, CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Counters,
+    CountersRefusal, Held, Kept, Keys, KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION,
+    Prediction, PredictionOutcome, Question, Questions, Raised, Ranked, RankedList, RawScore, Refusal, Reply,
+    ReplyBody, Request, RequestBody, Scores, Slots, Standing, Status, TopKPrediction, UpdateRefusal,
+    UpdateStatus, Values, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -111,6 +111,7 @@ fn counters() -> Vec<ReplyBody> {
         is_full: false,
         kept: Kept::No,
         takes_outcomes: false,
+        action: None,
     };
     let alarmed = Counters {
         table: 2,
@@ -122,10 +123,13 @@ fn counters() -> Vec<ReplyBody> {
         is_full: true,
         kept: Kept::But(64),
         takes_outcomes: true,
+        action: Some(ActionOnAlarm { action: MonitorAction::Uncalibrated, is_done: true }),
         ..quiet.clone()
     };
     let failed = Counters { kept: Kept::Failed, ..quiet.clone() };
-    [quiet, alarmed, failed].map(ReplyBody::Counters).to_vec()
+    let action = Some(ActionOnAlarm { action: MonitorAction::Alarm, is_done: false });
+    let lost = Counters { kept: Kept::Lost(300), action, ..quiet.clone() };
+    [quiet, alarmed, failed, lost].map(ReplyBody::Counters).to_vec()
 }
 
 fn answers() -> Vec<ReplyBody> {
@@ -212,9 +216,11 @@ fn statuses() -> Vec<ReplyBody> {
         ParseError::PredictionSets(SetError::Threshold(300)),
         ParseError::Groups(GroupsError::Name(2)),
         ParseError::UnexpectedSection(SectionKind::PredictionSets),
+        ParseError::UnexpectedSection(SectionKind::MonitorAction),
     ] {
         all.push(missing(Missing::Artifact(error)));
     }
+    all.push(missing(Missing::Monitors));
     all
 }
 
@@ -398,6 +404,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::Counters(CountersRefusal::NoPrediction),
         Refusal::Counters(CountersRefusal::Known(300)),
         Refusal::Counters(CountersRefusal::Full),
+        Refusal::Update(UpdateRefusal::Refused(Refused::Monitors)),
     ]
 }
 

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::artifact::score_kind;
 use crate::data::{CodeVectors, DataError, VectorKind, Vectors, check_device_scores, score_of_code};
 use crate::stats::ScoreKind;
+use crate::stop;
 
 /// A calibrated row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -241,11 +242,14 @@ pub fn apply_probs(
     });
     let mut probs = vec![0.0; scores.len()];
     let parts = scores.par_chunks(1 << 14).zip(probs.par_chunks_mut(1 << 14));
-    parts.for_each(|(scores, probs)| match steps {
-        Some(steps) => look_up(steps.edges(), &values, scores, probs),
-        None => {
-            for (&score, place) in scores.iter().zip(probs) {
-                *place = prob(calibrator.calibrate(checked(score)));
+    parts.for_each(|(scores, probs)| {
+        stop::check();
+        match steps {
+            Some(steps) => look_up(steps.edges(), &values, scores, probs),
+            None => {
+                for (&score, place) in scores.iter().zip(probs) {
+                    *place = prob(calibrator.calibrate(checked(score)));
+                }
             }
         }
     });

@@ -20,7 +20,7 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
 //! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
@@ -48,6 +48,7 @@ pub mod points;
 pub mod reduction;
 pub mod sets;
 pub mod stats;
+pub mod stop;
 
 pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vectors};
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};

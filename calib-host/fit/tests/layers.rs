@@ -6,7 +6,8 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
+    "stop",
     "stats",
     "error",
     "points",

@@ -4,6 +4,7 @@ use calib_core::{Calibrator, Margin, QuantizedScore, ScoreEncoding};
 use calib_host::apply::{Applied, AppliedVector, apply_code_vectors};
 use calib_host::apply::{apply_codes, apply_probs};
 use calib_host::data::{CodeVectors, DataError, VectorKind};
+use calib_host::stop::check;
 use calib_host::{ScoreKind, StoredArtifact, Vectors, apply_margins, apply_vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -11,13 +12,20 @@ use pyo3::prelude::*;
 use crate::artifact::{PyArtifact, takes};
 use crate::errors::{MismatchError, of_data};
 use crate::floats::{Kind, Numbers, Slice};
+use crate::interrupt::working;
+
+/// So many scores are calibrated sooner than anybody interrupts.
+const FEW: usize = 1 << 18;
 
 /// Probabilities and, where they were asked for, bins.
 type ProbsAndBins<'py> = (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u16>>>);
 
 /// Probabilities row by row, NaN where there is none, and the classes that they are of if not all.
+#[derive(Default)]
 pub(crate) struct Calibrated {
     pub(crate) probs: Vec<f32>,
+    /// What was said before: the device's score of each probability. Nothing where every class has one.
+    pub(crate) before: Vec<f32>,
     pub(crate) classes: Option<Vec<u16>>,
     /// The bin of each probability.
     pub(crate) bins: Vec<u32>,
@@ -69,11 +77,12 @@ pub(crate) fn apply<'py>(
     let numbers = Numbers::of(scores)?;
     let (kind, values) = (Kind::named(kind)?, numbers.borrowed()?);
     let stored = &*artifact.get().stored;
-    // A lookup takes nanoseconds, in all threads: nobody needs to interrupt it.
-    let applied = py.detach(|| match quick(stored, kind, values, seed) {
+    let apply = || match quick(stored, kind, values, seed) {
         Some(probs) => Ok((probs?, None)),
         None => applied(stored, kind, values, classes, seed).map(|all| (all.probs, all.classes)),
-    });
+    };
+    // A lookup takes nanoseconds: few of them take less than threads of their own.
+    let applied = if values.len() < FEW { py.detach(apply) } else { working(py, apply)? };
     let (probs, classes) = applied.map_err(|cause| cause.error(stored))?;
     Ok((probs.into_pyarray(py), classes.map(|classes| classes.into_pyarray(py))))
 }
@@ -180,12 +189,18 @@ fn prob_and_bin(row: &Applied) -> (f32, u32) {
 
 fn of_rows(rows: &[Applied]) -> Calibrated {
     let (probs, bins) = rows.iter().map(prob_and_bin).unzip();
-    Calibrated { probs, classes: None, bins }
+    Calibrated { probs, before: rows.iter().map(|row| row.score).collect(), classes: None, bins }
 }
 
+/// Rows between two looks at whether somebody interrupts.
+const ROWS: usize = 1 << 10;
+
 fn of_vectors(rows: impl Iterator<Item = AppliedVector>) -> Calibrated {
-    let mut all = Calibrated { probs: Vec::new(), classes: None, bins: Vec::new() };
-    for row in rows {
+    let mut all = Calibrated::default();
+    for (number, row) in rows.enumerate() {
+        if number.is_multiple_of(ROWS) {
+            check();
+        }
         let pairs = match row {
             AppliedVector::TopLabel(pair) => vec![pair],
             AppliedVector::TopK(pairs) => pairs,
@@ -198,6 +213,7 @@ fn of_vectors(rows: impl Iterator<Item = AppliedVector>) -> Calibrated {
         for pair in pairs {
             let (prob, bin) = prob_and_bin(&pair);
             all.probs.push(prob);
+            all.before.push(pair.score);
             all.bins.push(bin);
             all.classes.get_or_insert_default().push(pair.class);
         }

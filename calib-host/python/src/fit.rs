@@ -30,27 +30,27 @@ pub(crate) fn fit(
 ) -> PyResult<Made> {
     let request = FitRequest::parse(words).map_err(|refused| of_refused(&refused))?;
     let numbers = Numbers::of(scores)?;
-    let classes = classes.unwrap_or(2);
-    let scores = match (Kind::named(kind)?, numbers.borrowed()?) {
-        (Kind::Binary(kind), Slice::I64(codes)) => Scores::Codes(kind, codes.to_vec()),
-        (Kind::Vectors(kind), Slice::I64(codes)) => Scores::CodeVectors(kind, codes.to_vec(), classes),
-        (Kind::Binary(kind), values) => {
-            let scores = values.scores(kind).expect("these are floats");
-            Scores::Binary(kind, scores.map_err(|cause| of_data(&cause))?.into_owned())
-        }
-        (Kind::Vectors(kind), values) => {
-            Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
-        }
+    let (kind, values, classes) = (Kind::named(kind)?, numbers.borrowed()?, classes.unwrap_or(2));
+    let rows = Rows {
+        labels: labels.as_slice()?,
+        weights: weights.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
+        clusters: clusters.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
+        classifiers,
     };
-    let labels = labels.as_slice()?.to_vec();
-    let weights = weights.map(|weights| weights.as_slice().map(<[f64]>::to_vec)).transpose()?;
-    let clusters = clusters.map(|clusters| clusters.as_slice().map(<[i64]>::to_vec)).transpose()?;
-    let fitted = working(py, move || {
-        let rows =
-            Rows { labels: &labels, weights: weights.as_deref(), clusters: clusters.as_deref(), classifiers };
-        request.fit(scores, rows)
-    })?;
-    let fitted = fitted.map_err(|refused| of_refused(&refused))?;
+    let fitted = working(py, || {
+        let scores = match (kind, values) {
+            (Kind::Binary(kind), Slice::I64(codes)) => Scores::Codes(kind, codes),
+            (Kind::Vectors(kind), Slice::I64(codes)) => Scores::CodeVectors(kind, codes, classes),
+            (Kind::Binary(kind), values) => {
+                let scores = values.scores(kind).expect("these are floats");
+                Scores::Binary(kind, scores.map_err(|cause| of_data(&cause))?)
+            }
+            (Kind::Vectors(kind), values) => {
+                Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
+            }
+        };
+        request.fit(scores, rows).map_err(|refused| of_refused(&refused))
+    })??;
     let warnings = fitted.warnings.iter().map(|warning| in_python(warning)).collect();
     let chosen = fitted.chosen.map(|chosen| in_python(&chosen));
     Ok((PyArtifact::new(fitted.artifact), chosen, warnings, fitted.uncalibrated))

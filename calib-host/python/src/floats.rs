@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calib_host::ScoreKind;
 use calib_host::cli::device_scores;
 use calib_host::data::{DataError, VectorKind};
-use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
+use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -20,18 +20,21 @@ pub(crate) enum Numbers<'py> {
 
 impl<'py> Numbers<'py> {
     pub(crate) fn of(any: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = any.extract() {
-            return Ok(Self::F32(array));
+        // Asked for what it is, and not tried as one type after the other: an error on the way may be an interrupt.
+        let array = any.cast::<PyUntypedArray>()?;
+        if array.ndim() != 1 {
+            return Err(PyTypeError::new_err("an array of one dimension is needed"));
         }
-        if let Ok(array) = any.extract() {
-            return Ok(Self::F64(array));
+        let (py, dtype) = (any.py(), array.dtype());
+        if dtype.is_equiv_to(&numpy::dtype::<f32>(py)) {
+            any.extract().map(Self::F32)
+        } else if dtype.is_equiv_to(&numpy::dtype::<f64>(py)) {
+            any.extract().map(Self::F64)
+        } else if dtype.is_equiv_to(&numpy::dtype::<i64>(py)) {
+            any.extract().map(Self::I64)
+        } else {
+            Err(PyTypeError::new_err("an array of the type float32, float64 or int64 is needed"))
         }
-        if let Ok(array) = any.extract() {
-            return Ok(Self::I64(array));
-        }
-        let dims = any.extract::<PyReadonlyArrayDyn<'_, f32>>().is_ok();
-        let what = if dims { "one dimension" } else { "the type float32, float64 or int64" };
-        Err(PyTypeError::new_err(format!("an array of {what} is needed")))
     }
 
     pub(crate) fn borrowed(&self) -> PyResult<Slice<'_>> {
@@ -58,6 +61,15 @@ impl<'a> Slice<'a> {
             Self::F32(values) => Some(Ok(Cow::Borrowed(values))),
             Self::F64(values) => Some(device_scores(kind, values).map(Cow::Owned)),
             Self::I64(_) => None,
+        }
+    }
+
+    /// The number of numbers.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::I64(values) => values.len(),
         }
     }
 

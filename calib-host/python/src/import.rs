@@ -124,8 +124,10 @@ fn model(function: &Value) -> PyResult<(Method, Model)> {
         "platt-margin" => {
             scaling(Method::Platt, ScalingModel::PlattMargin { a: number("a")?, b: number("b")? })
         }
-        "beta" => {
-            let (a, b, c) = (number("a")?, number("b")?, number("c")?);
+        // Its logit is `a ln s - b ln(1 - s) + c`, of which two terms are known at one half.
+        "beta-by-half" => {
+            let (a, b, half) = (number("a")?, number("b")?, number("at_half")?);
+            let c = half.ln() - (-half).ln_1p() - (a - b) * 0.5f64.ln();
             scaling(Method::Beta, ScalingModel::Beta { a, b, c })
         }
         "temperature" => {

@@ -1,38 +1,52 @@
-//! Work that takes long: beside Python's own, and interrupted by Ctrl-C.
+//! Work that takes long: without Python's lock, and stopped by Ctrl-C.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use calib_host::stop::{NoResult, Stop};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// How often Python is asked whether somebody interrupts.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Does work in a thread of its own, without Python's lock, and waits for it.
+/// Does work on threads of its own, without Python's lock, and waits for it.
 ///
 /// # Errors
 ///
-/// `KeyboardInterrupt`, or what another signal handler raises: nobody waits for the work any more, and its result is dropped.
-pub(crate) fn working<T: Send + 'static>(
-    py: Python<'_>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> PyResult<T> {
-    let (send, mut result) = sync_channel(1);
-    // Where nobody waits any more there is nobody to tell.
-    thread::spawn(move || drop(send.send(work())));
-    loop {
-        let (received, waiting) = py.detach(move || (result.recv_timeout(TICK), result));
-        result = waiting;
-        match received {
-            Ok(done) => return Ok(done),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err(
-                    "calib_host failed, which is a fault of its own: the message on standard error says where",
-                ));
+/// `KeyboardInterrupt`, or what another signal handler raises: the work was stopped, and has ended. `RuntimeError` if it panicked.
+pub(crate) fn working<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let stop = Stop::default();
+    let stopping = stop.clone();
+    thread::scope(|scope| {
+        let (send, mut result) = sync_channel(1);
+        let at_work = scope.spawn(move || drop(send.send(stop.stoppable(work))));
+        let mut raised = None;
+        let done = loop {
+            let (received, waiting) = py.detach(move || (result.recv_timeout(TICK), result));
+            result = waiting;
+            match received {
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = py.check_signals() {
+                        stopping.ask();
+                        // Pressed twice, it is raised once.
+                        raised.get_or_insert(error);
+                    }
+                }
+                Ok(done) => break done,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Taken here, as the scope would panic with it.
+                    break Err(NoResult::Panicked(at_work.join().err().unwrap_or_else(|| Box::new(()))));
+                }
             }
+        };
+        match (raised, done) {
+            (Some(error), _) => Err(error),
+            (None, Ok(done)) => Ok(done),
+            (None, Err(_)) => Err(PyRuntimeError::new_err(
+                "calib_host failed, which is a fault of its own: the message on standard error says where",
+            )),
         }
-    }
+    })
 }

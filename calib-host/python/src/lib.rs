@@ -7,6 +7,7 @@
 mod apply;
 mod artifact;
 mod assess;
+mod codes;
 mod command;
 mod errors;
 mod fit;
@@ -33,7 +34,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(assess::assess, module)?)?;
     module.add_function(wrap_pyfunction!(assess::assess_calibrated, module)?)?;
     module.add_function(wrap_pyfunction!(assess::assess_vectors, module)?)?;
+    module.add_function(wrap_pyfunction!(assess::class_probs, module)?)?;
     module.add_function(wrap_pyfunction!(assess::calibration_curve, module)?)?;
+    module.add_function(wrap_pyfunction!(codes::code_range, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported_temperature, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;

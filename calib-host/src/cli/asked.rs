@@ -31,3 +31,10 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
     let arguments = ASKED.get().map(|(arguments, _)| &arguments[..]).unwrap_or_default();
     arguments.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned())
 }
+
+/// The command line, with the name of the program as its users know it.
+pub(crate) fn command_line() -> String {
+    let words: Vec<String> = std::iter::once("calib".to_owned()).chain(words()).collect();
+    // No argument holds a zero, which is all that cannot be quoted.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}

@@ -13,7 +13,7 @@ use calib_host::device::serial::DeviceError;
 use calib_host::draw::PngError;
 use calib_host::export::ExportError;
 use calib_host::files::{FileError, OutputError, Place, Problem, RandomError};
-use calib_host::fleet::{FleetError, LogError};
+use calib_host::fleet::{FleetError, LogError, RecalibrateError};
 use calib_host::operating::OperatingError;
 use calib_host::passes::PassError;
 use calib_host::report::PageError;
@@ -82,6 +82,14 @@ pub(crate) enum Error {
         place: Box<Place>,
         /// Why not.
         cause: FleetError,
+    },
+    /// Outcomes that devices counted make no calibrator.
+    #[error("{place}: {cause}")]
+    Recalibrate {
+        /// The counters, or the calibrator.
+        place: Box<Place>,
+        /// Why not.
+        cause: RecalibrateError,
     },
     /// A log is not what devices counted and answered.
     #[error("{place}: {cause}")]
@@ -211,7 +219,8 @@ impl Error {
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
             Self::Log { cause, .. } if cause.is_difference() => 1,
-            Self::Fleet { .. } | Self::Log { .. } => 3,
+            Self::Recalibrate { cause, .. } if is_of_calibrator(cause) => 1,
+            Self::Fleet { .. } | Self::Log { .. } | Self::Recalibrate { .. } => 3,
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
             Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,
@@ -219,6 +228,17 @@ impl Error {
             Self::Outcome { .. } => 5,
         }
     }
+}
+
+/// Whether no counters would make another calibrator of this one.
+fn is_of_calibrator(cause: &RecalibrateError) -> bool {
+    matches!(
+        cause,
+        RecalibrateError::Method(_)
+            | RecalibrateError::Normalized
+            | RecalibrateError::Form
+            | RecalibrateError::Rules
+    )
 }
 
 /// Whether two passes are not enough for a method, whatever was counted.

@@ -1,5 +1,6 @@
 //! `calib fit` for data in memory: the command's options, with numbers in place of files.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,11 +12,13 @@ use calib_host::files::Place;
 use calib_host::input::Sample;
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::stats::Clusters;
+use calib_host::stop::check;
 use calib_host::{
     BinaryData, Fit, FitError, ScoreKind, StoredArtifact, VectorData, VectorKind, Vectors, artifact_bytes,
     fit_joint, joint_artifact_bytes,
 };
 use clap::Parser;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::cli::error::Error;
@@ -51,7 +54,7 @@ struct Asked {
 /// let scores: Vec<f32> = (0..400).map(|i| i as f32 / 400.0).collect();
 /// let labels: Vec<i64> = (0..400).map(|i| i64::from(i % 40 < i / 20)).collect();
 /// let request = FitRequest::parse(["--method", "umd", "--bins", "4"])?;
-/// let fitted = request.fit(Scores::Binary(ScoreKind::Probability, scores), Rows::new(&labels))?;
+/// let fitted = request.fit(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
 /// assert_eq!(fitted.artifact.artifact().header().bins, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -59,15 +62,15 @@ pub struct FitRequest(Asked);
 
 /// Scores in memory. Floats are the device's `f32`.
 #[derive(Clone, Debug)]
-pub enum Scores {
+pub enum Scores<'a> {
     /// Of class 1 of two.
-    Binary(ScoreKind, Vec<f32>),
+    Binary(ScoreKind, Cow<'a, [f32]>),
     /// Codes of them, in the encoding that the options name.
-    Codes(ScoreKind, Vec<i64>),
+    Codes(ScoreKind, &'a [i64]),
     /// Of several classes, row by row, with the number of classes.
     Vectors(VectorKind, Vec<f32>, usize),
     /// Codes of them.
-    CodeVectors(VectorKind, Vec<i64>, usize),
+    CodeVectors(VectorKind, &'a [i64], usize),
 }
 
 /// Scores of a kind as the device has them: the nearest `f32`.
@@ -86,15 +89,32 @@ pub enum Scores {
 ///
 /// The first that is no score of the kind.
 pub fn device_scores(kind: ScoreKind, scores: &[f64]) -> Result<Vec<f32>, DataError> {
-    let score = |(row, &score): (usize, &f64)| {
-        let score = match kind {
-            ScoreKind::Probability => Score::try_from(score).map(Score::get),
-            ScoreKind::Margin => Margin::new(score as f32).map(Margin::get),
-        };
-        score.map_err(|cause| DataError::Score { row, cause })
+    let score = |score: f64| match kind {
+        ScoreKind::Probability => Score::try_from(score).map(Score::get),
+        ScoreKind::Margin => Margin::new(score as f32).map(Margin::get),
     };
-    scores.iter().enumerate().map(score).collect()
+    let mut rounded = vec![0.0; scores.len()];
+    let parts = rounded.par_chunks_mut(PART_ROWS).zip(scores.par_chunks(PART_ROWS)).enumerate();
+    let first_refused = parts.filter_map(|(part, (rounded, scores))| {
+        check();
+        let mut rows = rounded.iter_mut().zip(scores).enumerate();
+        let refused = rows.find_map(|(row, (place, &given))| match score(given) {
+            Ok(score) => {
+                *place = score;
+                None
+            }
+            Err(cause) => Some(DataError::Score { row: part * PART_ROWS + row, cause }),
+        });
+        refused.map(|refused| (part, refused))
+    });
+    match first_refused.min_by_key(|(part, _)| *part) {
+        Some((_, refused)) => Err(refused),
+        None => Ok(rounded),
+    }
 }
+
+/// So many rows are rounded at a time.
+const PART_ROWS: usize = 1 << 16;
 
 /// What is known of the rows besides their scores.
 #[derive(Clone, Copy, Debug)]
@@ -198,11 +218,11 @@ impl FitRequest {
     /// # Errors
     ///
     /// As the command's, in the same sentences.
-    pub fn fit(&self, scores: Scores, rows: Rows<'_>) -> Result<Fitted, Refused> {
+    pub fn fit(&self, scores: Scores<'_>, rows: Rows<'_>) -> Result<Fitted, Refused> {
         Ok(self.fitted(scores, rows)?)
     }
 
-    fn fitted(&self, scores: Scores, rows: Rows<'_>) -> Result<Fitted, Error> {
+    fn fitted(&self, scores: Scores<'_>, rows: Rows<'_>) -> Result<Fitted, Error> {
         let Asked { method, reduction, codes, written } = &self.0;
         check_written(method, written, codes)?;
         let encoding = codes.encoding()?;
@@ -216,7 +236,7 @@ impl FitRequest {
             (Scores::Binary(kind, scores), None) => self.binary((kind, None), scores, rows)?,
             (Scores::Codes(kind, codes), None) => {
                 let encoding = encoding.ok_or_else(no_encoding)?;
-                self.binary((kind, Some(encoding)), scores_of_codes(&codes, encoding, kind)?, rows)?
+                self.binary((kind, Some(encoding)), scores_of_codes(codes, encoding, kind)?.into(), rows)?
             }
             (Scores::Vectors(kind, values, classes), reduction_asked) => {
                 let by_margin = reduction.is_by_margin(Some(kind), reduction_asked)?;
@@ -232,8 +252,8 @@ impl FitRequest {
                 codes.check_matrix(kind, reduction_asked, by_margin)?;
                 let reduction = reduction_asked.expect("checked with the matrix");
                 let vectors = match kind {
-                    VectorKind::Probs => CodeVectors::new(&values, classes, encoding),
-                    VectorKind::Logits => CodeVectors::of_logits(&values, classes, encoding),
+                    VectorKind::Probs => CodeVectors::new(values, classes, encoding),
+                    VectorKind::Logits => CodeVectors::of_logits(values, classes, encoding),
                 };
                 let problems = |vectors: &CodeVectors, labels: &[i64]| match by_margin {
                     true => Problems::of_code_margins(vectors, labels, reduction),
@@ -283,23 +303,22 @@ impl FitRequest {
     fn binary(
         &self,
         (kind, encoding): (ScoreKind, Option<ScoreEncoding>),
-        mut scores: Vec<f32>,
+        scores: Cow<'_, [f32]>,
         rows: Rows<'_>,
     ) -> Result<Attempted, Error> {
         let Asked { method, written, .. } = &self.0;
         let place = Place::file(Path::new(SCORES));
         let fit_error = |cause| Error::fit(place.clone(), cause);
-        let mut labels = binary_labels(rows.labels)?;
-        let mut sample = sample(kind, &scores, &labels, rows.weights)?;
+        let mut sample = sample(kind, &scores, rows.labels, rows.weights)?;
         let hash = sample.rows_hash().map_err(fit_error)?;
-        let of_rows = labels.len() as u64;
+        let of_rows = rows.labels.len() as u64;
         let is_doubtful = kind == ScoreKind::Margin && scores.iter().all(|score| (0.0..=1.0).contains(score));
         let mut dependence = None;
         let compare = |a: usize, b: usize| (scores[a] + 0.0).total_cmp(&(scores[b] + 0.0));
         let drawn = self.drawn(rows, compare)?;
         if let Some(drawn) = &drawn {
-            labels = drawn.iter().map(|&row| labels[row]).collect();
-            scores = drawn.iter().map(|&row| scores[row]).collect();
+            let labels: Vec<i64> = drawn.iter().map(|&row| rows.labels[row]).collect();
+            let scores: Vec<f32> = drawn.iter().map(|&row| scores[row]).collect();
             sample = self::sample(kind, &scores, &labels, None)?;
         } else if let Sample::Points(data) = &sample {
             dependence = question_independence(data, None);
@@ -424,7 +443,7 @@ impl FitRequest {
 
 impl Rows<'_> {
     /// That there is a label, and a weight, for every row of scores.
-    fn check(&self, scores: &Scores) -> Result<(), Error> {
+    fn check(&self, scores: &Scores<'_>) -> Result<(), Error> {
         let (len, is_matrix) = match scores {
             Scores::Binary(_, values) => (values.len(), false),
             Scores::Codes(_, values) => (values.len(), false),
@@ -460,24 +479,21 @@ fn fitted(
     Fitted { artifact, chosen: chosen.map(|chosen| chosen.why), warnings, uncalibrated }
 }
 
-fn sample(
-    kind: ScoreKind,
-    scores: &[f32],
-    labels: &[bool],
-    weights: Option<&[f64]>,
-) -> Result<Sample, Error> {
+fn sample(kind: ScoreKind, scores: &[f32], labels: &[i64], weights: Option<&[f64]>) -> Result<Sample, Error> {
     if let Some(weights) = weights {
+        let labels = binary_labels(labels)?;
         let rows = scores.iter().zip(weights).zip(labels);
-        let rows: Vec<_> = rows.map(|((&score, &weight), &label)| (score.into(), weight, label)).collect();
+        let rows: Vec<_> = rows.map(|((&score, &weight), label)| (score.into(), weight, label)).collect();
         return Ok(Sample::Weighted(match kind {
             ScoreKind::Probability => WeightedData::new(&rows)?,
             ScoreKind::Margin => WeightedData::of_margins(&rows)?,
         }));
     }
     Ok(Sample::Points(match kind {
-        ScoreKind::Probability => BinaryData::from_device_scores(scores, labels)?.sorted(),
+        ScoreKind::Probability => BinaryData::from_device_classes(scores, labels)?.sorted(),
         ScoreKind::Margin => {
-            BinaryData::of_margins(scores.iter().copied().map(f64::from).collect(), labels.to_vec())?
+            let labels = binary_labels(labels)?;
+            BinaryData::of_margins(scores.iter().copied().map(f64::from).collect(), labels)?
         }
     }))
 }

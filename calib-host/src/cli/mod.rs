@@ -70,7 +70,8 @@ struct Cli {
 /// ```
 pub fn run_from(arguments: impl IntoIterator<Item = OsString>, stdout: Stdout) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let program = help::laid_out(tables::with_options(Cli::command()).color(color(&arguments)));
+    let program = options::apart_from_rows(tables::with_options(Cli::command()));
+    let program = help::laid_out(program.color(color(&arguments)));
     let matches = program.clone().get_matches_from(&arguments);
     asked::set(arguments, stdout);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

@@ -23,7 +23,7 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
         return Ok(());
     }
     let mut err = stderr();
-    for path in ["output", "svg", "csv", "starter"]
+    for path in ["output", "svg", "html", "csv", "starter"]
         .iter()
         .filter_map(|id| given.path(id))
         .filter(|_| !TOLD.contains(&name))

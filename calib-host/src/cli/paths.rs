@@ -9,7 +9,7 @@ use crate::cli::error::Error;
 use crate::cli::out::is_standard_output;
 
 /// The options that name outputs; every other path is an input.
-const OUTPUTS: [&str; 4] = ["output", "svg", "csv", "starter"];
+const OUTPUTS: [&str; 5] = ["output", "svg", "html", "csv", "starter"];
 
 /// Refuses a command that would write where it reads, or two things on standard output, whatever the command.
 pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
@@ -27,6 +27,9 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
     let refused = match (is_streamed("output"), command) {
         _ if is_streamed("svg") => {
             "standard output has the answer of the command: give --svg the name of a file"
+        }
+        _ if is_streamed("html") => {
+            "standard output has the answer of the command: give --html the name of a file"
         }
         _ if is_streamed("csv") => {
             "standard output has the answer of the command: give --csv the name of a file"

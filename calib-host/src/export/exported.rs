@@ -43,6 +43,11 @@ pub enum ExportError {
         "the artefact has no table: in Rust, parse the artefact itself, which `include_bytes!` puts into flash"
     )]
     NoTables,
+    /// The artefact asks for an action on an alarm of its monitors, and source code has no monitors.
+    #[error(
+        "the artefact asks for an action on an alarm of its monitors, and source code has none that could raise it"
+    )]
+    MonitorAction,
     /// The name is no identifier.
     #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
     Name(String),
@@ -70,6 +75,9 @@ pub(super) fn exported<'a>(
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name {
         return Err(ExportError::Name(name.into()));
+    }
+    if artifact.monitor_action().is_some() {
+        return Err(ExportError::MonitorAction);
     }
     let header = artifact.header();
     if header.reduction == Reduction::Joint && !header.method.has_no_calibrator() {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use calib_fit::fleet::DeviceCounters;
 
+use super::source::Source;
 use crate::files::{FileError, Place, Problem, Row};
 
 /// Far more than the counters of 65 535 tables.
@@ -30,6 +31,19 @@ pub fn read_counters(path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(read_error)?;
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+    counters(&bytes, path)
+}
+
+/// The same of a file that was read.
+///
+/// # Errors
+///
+/// If it is something else; with the line.
+pub fn counters_of(source: &Source) -> Result<Vec<DeviceCounters>, FileError> {
+    counters(source.bytes(), source.path())
+}
+
+fn counters(bytes: &[u8], path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
     let place = Place::file(path);
     if bytes.len() as u64 > MAX_BYTES {
         return Err(FileError::input(place, Problem::TooLarge { max: MAX_BYTES }));
@@ -37,7 +51,7 @@ pub fn read_counters(path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(FileError::input(place, Problem::EmptyFile));
     }
-    let devices = serde_json::Deserializer::from_slice(&bytes).into_iter::<DeviceCounters>();
+    let devices = serde_json::Deserializer::from_slice(bytes).into_iter::<DeviceCounters>();
     devices
         .map(|device| {
             device.map_err(|cause| {

@@ -16,6 +16,7 @@ pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileErr
     if let Some(note) = first_line.note(source.path()) {
         source.options().note(&note);
     }
+    table.begins_with(first_line);
     let columns = first_line.columns_without_names();
     match fill(&mut table, (Place::file(source.path()), bytes), (columns, wanted), |line| line)? {
         0 => Err(FileError::input(Place::file(source.path()), Problem::Empty)),
@@ -48,7 +49,13 @@ pub(super) fn fill(
     }
     let mut record = StringRecord::new();
     let mut records = 0;
-    while reader.read_record(&mut record).map_err(fail)? {
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(cause) if is_blank(&cause, &record) => continue,
+            Err(cause) => return Err(fail(cause)),
+        }
         records += 1;
         table.push_line(record.position().map_or(0, |at| line_of(line(at, bytes))));
         for (column, field) in record.iter().enumerate() {
@@ -56,6 +63,12 @@ pub(super) fn fill(
         }
     }
     Ok(records)
+}
+
+/// Whether a line has one field too few because there is nothing on it but spaces.
+fn is_blank(cause: &::csv::Error, record: &StringRecord) -> bool {
+    matches!(cause.kind(), ErrorKind::UnequalLengths { len: 1, .. })
+        && record.iter().all(|field| field.trim().is_empty())
 }
 
 /// The line on which a record begins. Its position is the end of the record before it, ahead of the `\n` of a

@@ -62,7 +62,7 @@ pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use column_kind::{ColumnKind, ShownCell};
 pub use costs::{Costs, read_costs};
-pub use counters::read_counters;
+pub use counters::{counters_of, read_counters};
 pub use fleet_log::read_fleet_log;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};

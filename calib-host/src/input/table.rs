@@ -10,6 +10,7 @@ use super::column::Column;
 use super::column_kind::ColumnKind;
 use super::rows::Rows;
 use super::source::Source;
+use super::unusual::dialect::FirstLine;
 use super::unusual::labels::labels_of_two;
 use super::unusual::options::TableOptions;
 use super::unusual::usual::{self, NotFound};
@@ -42,12 +43,29 @@ pub(super) struct Reading {
     pub(super) other_label: Arc<OnceLock<String>>,
     /// Whether these are all rows of the file.
     pub(super) is_whole: bool,
+    /// Whether the first of several columns without names cannot be the scores.
+    no_score_first: bool,
+    /// What the only column of a table was guessed to be: it is not something else besides.
+    sole_use: Arc<OnceLock<String>>,
 }
 
 impl Reading {
     /// Of a part of a file, or of all of it.
     pub(super) fn new(options: &Arc<TableOptions>, is_whole: bool) -> Self {
-        Self { options: options.clone(), other_label: Arc::default(), is_whole }
+        Self { options: options.clone(), is_whole, ..Self::default() }
+    }
+
+    /// Takes notice of how a text table begins.
+    pub(super) fn begins_with(&mut self, first_line: FirstLine) {
+        self.no_score_first = matches!(first_line, FirstLine::NoScoreFirst(_));
+    }
+
+    /// Whether a column of a table of so many columns may be guessed to be what is asked for.
+    fn allows(&self, name: &str, columns: usize) -> bool {
+        match columns {
+            1 => self.sole_use.get_or_init(|| name.to_owned()) == name,
+            _ => !(self.no_score_first && name == "score"),
+        }
     }
 }
 
@@ -295,11 +313,17 @@ impl Table {
     /// The column of this name, or one that may be it.
     pub(super) fn find(&self, name: &str) -> Result<&NamedColumn, FileError> {
         let fail = |problem| FileError::input(self.file.clone().column(name), problem);
-        match self.found(name) {
+        let is_guess = |column: &NamedColumn| column.name.trim() != name && !self.is_lone_array();
+        let found = match self.found(name) {
+            Ok(column) if is_guess(column) && !self.reading.allows(name, self.columns.len()) => {
+                Err(NotFound::Missing)
+            }
+            found => found,
+        };
+        match found {
             Ok(column) => {
-                let options = &self.reading.options;
-                if column.name.trim() != name && !self.is_lone_array() {
-                    options.note_column(&self.file.file, name, &column.name);
+                if is_guess(column) {
+                    self.reading.options.note_column(&self.file.file, name, &column.name);
                 }
                 Ok(column)
             }
@@ -406,6 +430,11 @@ impl Table {
     pub(super) fn at(file: Place, rows: Rows) -> Self {
         let reading = Reading::default();
         Self { file, columns: Vec::new(), text: String::new(), rows, lone_dtype: None, reading }
+    }
+
+    /// Takes notice of how a text table begins.
+    pub(super) fn begins_with(&mut self, first_line: FirstLine) {
+        self.reading.begins_with(first_line);
     }
 
     /// The same table, read so.

@@ -35,7 +35,7 @@ pub(super) const METRICS: [Metric; 9] = [
         name: "sharpness",
         meaning: "variance of the probabilities",
         of: |a| Some(a.sharpness),
-        change: |_| None,
+        change: |change| Some(change.sharpness),
     },
     Metric {
         name: "c_emp",
@@ -59,7 +59,7 @@ pub(super) const METRICS: [Metric; 9] = [
         name: "conf_mce",
         meaning: "largest deviation of a bin",
         of: |a| Some(a.conf_mce.plugin()),
-        change: |_| None,
+        change: |change| Some(change.conf_mce),
     },
 ];
 
@@ -81,13 +81,13 @@ pub(super) const TOP_LABEL_METRICS: [Metric; 4] = [
         name: "tl_mce",
         meaning: "largest deviation of a bin of a class",
         of: |a| Some(a.tl_mce?.plugin()),
-        change: |_| None,
+        change: |change| change.tl_mce,
     },
     Metric {
         name: "tl_mce_bin",
         meaning: "largest over bins, averaged over classes",
         of: |a| Some(a.tl_mce_bin?.plugin()),
-        change: |_| None,
+        change: |change| change.tl_mce_bin,
     },
 ];
 

@@ -4,7 +4,7 @@
 //! how good it is before and after, what to be careful about, and plots. The report is a page ([`Report::html`]) or JSON,
 //! whose names [`REPORT_KEYS`] documents.
 //!
-//! [`plot`] draws one [`Figure`] of it alone.
+//! [`plot`] draws one [`Figure`] of it alone. A [`FleetReport`] is a page like it about what the counters of a fleet say.
 //!
 //! This room knows artefacts, their assessment and decisions, and [`draw`](crate::draw).
 
@@ -14,6 +14,7 @@ mod clinical_plots;
 mod data;
 mod decision;
 mod figures;
+mod fleet;
 mod groups;
 mod guarantee;
 mod make;
@@ -35,6 +36,7 @@ pub use classes::{ClassWiseSide, ClassWiseSummary};
 pub use clinical::ClinicalSummary;
 pub use data::{CalibratorSummary, FileOrigin, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
 pub use decision::{DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule};
+pub use fleet::FleetReport;
 pub use make::{Figure, plot, report};
 pub use page::PageError;
 pub use plots::Occupancy;

@@ -25,27 +25,10 @@ impl Report {
     ///
     /// None with the templates that are compiled in.
     pub fn html(&self) -> Result<String, PageError> {
-        let mut environment = Environment::new();
-        environment.set_auto_escape_callback(|_| AutoEscape::Html);
-        environment.add_template("report.html", include_str!("report.html"))?;
-        let plots: Vec<Value> = self
-            .plots
-            .iter()
-            .map(|plot| {
-                context! {
-                    id => plot.id,
-                    title => plot.title,
-                    caption => plot.caption,
-                    svg => Value::from_safe_string(plot.svg.clone()),
-                    legend => legend(plot),
-                    columns => plot.columns,
-                    rows => plot.rows,
-                }
-            })
-            .collect();
+        let environment = environment("report.html", include_str!("report.html"))?;
         let page = environment.get_template("report.html")?.render(context! {
             report => self.head(),
-            plots,
+            plots => figures(&self.plots),
             metrics => self.metric_rows(),
             clinical => self.clinical.as_ref().map(ClinicalSummary::text),
             groups => self.groups.as_ref().map(groups_text),
@@ -125,6 +108,31 @@ impl Report {
         };
         self.metrics.after.classes.iter().filter_map(row).collect()
     }
+}
+
+/// The templates that a page of this name is made of.
+pub(super) fn environment<'t>(name: &'t str, page: &'t str) -> Result<Environment<'t>, PageError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_template("parts.html", include_str!("parts.html"))?;
+    environment.add_template(name, page)?;
+    Ok(environment)
+}
+
+/// Plots as the templates have them.
+pub(super) fn figures(plots: &[Plot]) -> Vec<Value> {
+    let figure = |plot: &Plot| {
+        context! {
+            id => plot.id,
+            title => plot.title,
+            caption => plot.caption,
+            svg => Value::from_safe_string(plot.svg.clone()),
+            legend => legend(plot),
+            columns => plot.columns,
+            rows => plot.rows,
+        }
+    };
+    plots.iter().map(figure).collect()
 }
 
 /// The marks of a plot and what they mean.

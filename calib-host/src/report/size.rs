@@ -24,7 +24,7 @@ pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
 }
 
 fn name(kind: u16) -> &'static str {
-    const NAMES: [(SectionKind, &str); 24] = [
+    const NAMES: [(SectionKind, &str); 25] = [
         (SectionKind::Header, "header"),
         (SectionKind::Tables, "tables"),
         (SectionKind::RandomizedSteps, "tables with random words"),
@@ -47,6 +47,7 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::PredictionSets, "prediction sets"),
         (SectionKind::Groups, "names of groups"),
         (SectionKind::Monitors, "what monitors compare with"),
+        (SectionKind::MonitorAction, "what is done on an alarm of the monitors"),
         (SectionKind::Counter, "counter"),
         (SectionKind::Signature, "signature"),
     ];

@@ -164,3 +164,78 @@ fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use calib_fit::assess::{
+        AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after,
+    };
+    use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+
+    use super::*;
+
+    const WORSE: Evidence = Evidence::Worse { brier: 0.1, interval: Interval { lo: 0.05, hi: 0.15 } };
+    const BROKEN: Evidence = Evidence::BrokenPromise { broken: 1, bins: 4, alpha: 0.1 };
+
+    /// So many rows, half of which come true, and what is said of all.
+    fn metrics(rows: u32, [before, after]: [f64; 2], resamples: Option<usize>) -> BeforeAfter {
+        let said =
+            |prob: f64| (0..rows).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row % 2 == 0 });
+        let bootstrap = resamples.map(|resamples| Bootstrap {
+            kind: IntervalKind::Percentile,
+            resamples,
+            seed: 1,
+            alpha: 0.05,
+        });
+        let options = AssessOptions { bootstrap, ..AssessOptions::default() };
+        let [before, after] = [before, after].map(|prob| said(prob).collect::<Vec<_>>());
+        assess_before_after(&before, &after, PredictionKind::Binary, &options, &options)
+    }
+
+    fn verdict(metrics: &BeforeAfter, evidence: &[Evidence], guaranteed: bool) -> Verdict {
+        let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+        let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
+        let fit = fit_binary(&data.on_device(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
+        Verdict::new(&stored.artifact(), (metrics, 0.05), evidence, (guaranteed, false))
+    }
+
+    /// Of a few rows a lower error may be chance.
+    #[test]
+    fn probabilities_are_better_or_worse_if_that_is_sure() {
+        for (rows, probs, expected) in [
+            (20, [0.6, 0.55], Judgement::NoSureDifference),
+            (20, [0.55, 0.6], Judgement::NoSureDifference),
+            (20_000, [0.6, 0.55], Judgement::Better),
+            (20_000, [0.55, 0.6], Judgement::Worse),
+        ] {
+            let metrics = metrics(rows, probs, Some(100));
+            assert_eq!(verdict(&metrics, &[], true).probabilities, expected, "{rows} {probs:?}");
+            assert_eq!(verdict(&metrics, &[WORSE], true).probabilities, Judgement::Worse);
+        }
+        let without = metrics(20, [0.6, 0.55], None);
+        assert_eq!(verdict(&without, &[], true).probabilities, Judgement::NotCompared);
+        assert_eq!(verdict(&without, &[WORSE], true).probabilities, Judgement::Worse);
+    }
+
+    #[test]
+    fn a_broken_promise_is_bad_however_good_the_probabilities_are() {
+        let metrics = metrics(20_000, [0.6, 0.55], Some(100));
+        for (evidence, guaranteed, promise, title, is_bad) in [
+            (&[][..], true, PromiseOnRows::Kept, "Calibration makes the probabilities better", false),
+            (&[], false, PromiseOnRows::None, "Calibration makes the probabilities better", false),
+            (&[BROKEN], true, PromiseOnRows::Broken, "The promise does not hold on the test rows", true),
+            (&[WORSE], true, PromiseOnRows::Kept, "Calibration makes the probabilities worse", true),
+            (
+                &[WORSE, BROKEN],
+                true,
+                PromiseOnRows::Broken,
+                "Calibration makes the probabilities worse",
+                true,
+            ),
+        ] {
+            let got = verdict(&metrics, evidence, guaranteed);
+            assert_eq!((got.promise, got.title(), got.is_bad()), (promise, title, is_bad), "{evidence:?}");
+        }
+    }
+}

@@ -214,7 +214,9 @@ fn assess_before_and_after_an_artefact() {
     assert_eq!(got, place.json(form));
     let before = place.json("calib assess --scores cal.csv --bootstrap 100 --json");
     let after = place.json("calib assess --probs out.csv --json");
-    for name in ["accuracy", "brier", "log_loss", "conf_ece", "c_emp", "auc"] {
+    for name in
+        ["accuracy", "brier", "log_loss", "conf_ece", "c_emp", "auc", "sharpness", "conf_mce", "lp_ce"]
+    {
         // Before is the score in the device's f32; after, a table holds an f32's shortest digits.
         for (which, alone) in [("before", &before), ("after", &after)] {
             let alone = alone[name]["value"].as_f64().unwrap();
@@ -238,6 +240,14 @@ fn assess_before_and_after_an_artefact() {
         words.contains("before       after        change") && words.contains("conf_ece debiased"),
         "{words}"
     );
+    // Whatever has a value before and after has a change.
+    let table: Vec<&str> = words.lines().skip(2).take_while(|line| !line.starts_with("binned: ")).collect();
+    assert_eq!(table.len(), 11, "{words}");
+    for line in table {
+        let numbers = line.split_whitespace().rev().take(3).map(|word| word.parse::<f64>().unwrap());
+        let [change, after, before] = numbers.collect::<Vec<_>>()[..] else { panic!("{line}") };
+        assert!((change - (after - before)).abs() < 2e-6, "{line}");
+    }
 
     let (place, _) = matrix_place(400);
     place.ok(TOP_FIT);

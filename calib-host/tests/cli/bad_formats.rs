@@ -26,7 +26,8 @@ const SAVEZ: &str = "  hint: write it with numpy.savez\n";
 const GZIP: &str = "  hint: compress or copy the file again\n";
 const OBJECT: &str =
     "  hint: write one object a line; pandas does it with to_json(orient=\"records\", lines=True)\n";
-const CHOOSE: &str = "  hint: choose another column with --score-column, --label-column or the like\n";
+const CHOOSE: &str = "  hint: choose another column with --score-column, --label-column or the like; of a table write one object a row, as \
+     pandas does with to_json(orient=\"records\", lines=True)\n";
 
 /// A fit to the scores in a file of this name.
 #[track_caller]

@@ -2,7 +2,8 @@
 
 use crate::npy::{f32s, f64s, i64s};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, MORE, ROW, TOP, csv_refused, good, npy_refused, refused, text,
+    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, TOP, csv_refused, good, npy_refused, refused,
+    text,
 };
 
 #[test]
@@ -45,7 +46,11 @@ fn scores_that_are_no_scores() {
         ("1.5", "the score 1.5 is outside [0, 1]", LOGIT),
         // Rounds to 1 as an f32.
         ("1.000000000001", "the score 1.000000000001 is outside [0, 1]", LOGIT),
-        ("\"0,5\"", "\"0,5\" is not a number", ROW),
+        (
+            "\"0,5\"",
+            "\"0,5\" is not a number",
+            "  hint: write 0.5 for 0,5; decimal commas are read where ; or a tab separates the fields, and no number has a point\n",
+        ),
         ("high", "\"high\" is not a number", ROW),
         ("", "the field is empty", GAP),
         (" ", "the field is empty", GAP),
@@ -125,7 +130,7 @@ fn lines_are_counted_as_an_editor_does() {
         );
         csv_refused(csv, &expected);
     }
-    let ragged = format!("error: bad.csv, line 4: the number of fields is 3, the header has 2\n{ROW}");
+    let ragged = format!("error: bad.csv, line 4: the number of fields is 3, the header has 2\n{LONG_ROW}");
     csv_refused("score,label\r\n0.1,0\r\n\r\n0.2,1,7\r\n", &ragged);
     let not_utf8 = "error: bad.csv, line 4: the text is not UTF-8, and may be Latin-1 or Windows-1252\n  hint: save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`\n";
     csv_refused(b"score,label\r\n0.1,0\r\n\r\n0.2,\xff\r\n", not_utf8);
@@ -133,15 +138,15 @@ fn lines_are_counted_as_an_editor_does() {
 
 #[test]
 fn tables_of_another_form() {
-    for (csv, fields) in [
-        ("score,label\n0.1,0\n0.2\n", 1),
-        ("score,label\n0.1,0\n0.2,1,2\n", 3),
+    for (csv, fields, hint) in [
+        ("score,label\n0.1,0\n0.2\n", 1, ROW),
+        ("score,label\n0.1,0\n0.2,1,2\n", 3, LONG_ROW),
         // The quote is never closed.
-        ("score,label\n0.1,0\n\"0.2,1\n0.3,1\n", 1),
+        ("score,label\n0.1,0\n\"0.2,1\n0.3,1\n", 1, ROW),
     ] {
         csv_refused(
             csv,
-            &format!("error: bad.csv, line 3: the number of fields is {fields}, the header has 2\n{ROW}"),
+            &format!("error: bad.csv, line 3: the number of fields is {fields}, the header has 2\n{hint}"),
         );
     }
     for (csv, column, hint) in [
@@ -162,7 +167,7 @@ fn tables_of_another_form() {
         "7,0.1,0\n8,0.2,1\n",
         "note: bad.csv: the first line is data, so the columns are called 0 to 2\nerror: bad.csv, column label: there is no such \
          column\n  hint: the columns have no names, and are called 0 to 2: choose with --score-column and --label-column, as in \
-         --score-column 0 --label-column 2\n",
+         --score-column 1 --label-column 2; where numbers have decimal commas, separate the fields by ;\n",
     );
     for (csv, column) in
         [("score,label,score\n0.1,0,0.1\n", "score"), ("score,label,label\n0.1,0,0\n", "label")]
@@ -250,10 +255,13 @@ fn options_out_of_range() {
         let stderr = format!("error: alpha is {alpha}: too near 0 or 1 for an f32\n{fraction}");
         fit(&format!("--bins 2 --alpha={alpha}"), &stderr);
     }
-    fit("", "error: umd needs --bins or --points-per-bin\n");
+    fit(
+        "",
+        "error: umd needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are chosen\n",
+    );
     for (option, value, problem) in [
         ("--bins <B>", "two", "invalid digit found in string"),
-        ("--alpha <ALPHA>", "10%", "invalid float literal"),
+        ("--alpha <ALPHA>", "ten", "a number is expected, such as 0.1 or 10%"),
         ("--classifier-id <HEX>", "12", "a classifier id has 16 hex digits"),
         ("--classifier-id <HEX>", "00112233445566zz", "a classifier id has 16 hex digits"),
     ] {
@@ -292,7 +300,7 @@ fn options_that_do_not_go_together() {
         ),
         (
             "--method umd --bins 3 --logits logits.npy --labels labels.npy",
-            "a matrix of scores needs a reduction, such as --reduction top-label",
+            "a matrix of scores needs a reduction, such as --reduction top-label; of two classes give class 1 with --scores",
         ),
         (
             "--method umd --bins 3 --reduction top-label --scores cal.csv",
@@ -314,7 +322,8 @@ fn options_that_do_not_go_together() {
         (
             "--method umd --bins 3",
             "the following required arguments were not provided:\n  \
-             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>|FILE|--pass1 <FILE>>",
+             <--scores <FILE>|--margins <FILE>|--logits <FILE>|--probs <FILE>|FILE|--pass1 <FILE>|\
+             --from-counters <COUNTERS>...>",
         ),
         (
             "--epsilon 0.1 --bins 3 --scores cal.csv",

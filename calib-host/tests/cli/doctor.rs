@@ -98,6 +98,19 @@ fn a_status_is_of_one_device() {
     let missing = workplace.run("calib status --port /dev/ttyThereIsNone7");
     assert_eq!(missing.code, 5);
     assert!(missing.stderr.contains("there is no serial port /dev/ttyThereIsNone7"), "{}", missing.stderr);
+    // Neither a device of another kind, nor a file, nor a folder is one.
+    let workplace = workplace.with("file", "");
+    for name in ["/dev/null", "file", "."] {
+        for command in ["status", "monitor"] {
+            let other = workplace.run(&format!("calib {command} --port {name}"));
+            assert_eq!(other.code, 5, "{}", other.stderr);
+            assert!(
+                other.stderr.starts_with(&format!("error: {name} is no serial port\n  hint: ")),
+                "{}",
+                other.stderr
+            );
+        }
+    }
     #[cfg(feature = "probe")]
     {
         let both = workplace.run("calib status --port /dev/ttyThereIsNone7 --chip nRF52840_xxAA");

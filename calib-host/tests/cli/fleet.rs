@@ -46,10 +46,11 @@ fn together_they_see_what_none_of_them_does() {
         "{}",
         run.stdout
     );
-    assert!(run.stdout.contains("\n  outcomes    quiet (an alarm takes 1 : 100)\n"), "{}", run.stdout);
-    // 20 / 20 of the scores, and 20 / 100 of the outcomes.
+    // That nothing is known is no sign that all is well.
+    assert!(run.stdout.contains("\n  outcomes    nothing to judge: no outcome is known\n"), "{}", run.stdout);
+    // 20 / 20 of the scores.
     let alone =
-        "\n  0 of 20 devices have an alarm of their own; up to 1.20 would with nothing wrong, on average\n";
+        "\n  0 of 20 devices have an alarm of their own; up to 1.00 would with nothing wrong, on average\n";
     assert!(run.stdout.contains(alone), "{}", run.stdout);
     assert!(
         run.stderr.starts_with("warning: the scores of the fleet do not come from where"),
@@ -115,6 +116,63 @@ fn outcomes_are_held_against_the_promise() {
 }
 
 #[test]
+fn a_page_says_what_the_counters_do() {
+    let place = place();
+    let devices: Vec<Value> = (0..250)
+        .map(|at| counters(&place, &format!("ward <{at}>"), [1, 1, 2, 4], Some([[0, 0, 1, 1], [0, 0, 1, 0]])))
+        .collect();
+    write(&place, "wards.json", &devices.iter().map(|device| format!("{device}\n")).collect::<String>());
+    let run = place.ok("calib fleet cal.bin wards.json --html page.html");
+    assert!(run.stderr.contains("wrote page.html, "), "{}", run.stderr);
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    let identity = place.inspect("cal.bin")["identity"].as_str().unwrap().to_owned();
+    for part in [
+        "<h2 id=\"verdict\">Alarm: the calibrator is not to be relied on</h2>",
+        "Scores: alarm. They do not come from where the calibration scores did, by 2000 predictions (evidence 1 : 10^",
+        "Outcomes: alarm. They are not as frequent as was promised, by 500 known ones (evidence 1 : ",
+        "0 of 250 devices have an alarm of their own; up to 15.00 would with nothing wrong, on average.",
+        "<th scope=\"row\">ward &lt;0&gt;</th>",
+        "50 more are not listed",
+        // Scores of calibration and of the fleet.
+        "<td class=\"number\">25.00 %</td><td class=\"number\">1000</td><td class=\"number\">50.00 %</td>",
+        "calib fleet cal.bin wards.json --html page.html",
+        &identity,
+        "prefers-color-scheme:dark",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("ward <") && !page.contains("{{") && !page.contains("http://ward"));
+    // The same bytes from the same command, and none over another file.
+    assert_eq!(place.run("calib fleet cal.bin wards.json --html page.html").code, 4);
+    place.ok("calib fleet cal.bin wards.json --html page.html --force");
+    let quiet: Vec<Value> = (0..3).map(|at| counters(&place, &at.to_string(), [5; 4], None)).collect();
+    write(&place, "quiet.json", &quiet.iter().map(Value::to_string).collect::<String>());
+    place.ok("calib fleet cal.bin quiet.json --html quiet.html --csv quiet.csv");
+    let page = String::from_utf8(place.bytes("quiet.html")).unwrap();
+    for part in [
+        "Quiet: nothing speaks against the calibrator",
+        "Outcomes: nothing to judge, as none is known: nothing tells whether the promise still holds.",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    place.ok("calib fleet cal.bin --new none -o none.json");
+    place.ok("calib fleet cal.bin none.json --html none.html");
+    let page = String::from_utf8(place.bytes("none.html")).unwrap();
+    assert!(page.contains("<h2 id=\"verdict\">Nothing to judge: no prediction is known</h2>"), "{page}");
+    for (line, said) in [
+        ("--html -", "give --html the name of a file"),
+        ("--html quiet.json --force", "quiet.json"),
+        ("--html cal.bin --force", "cal.bin"),
+    ] {
+        let run = place.run(&format!("calib fleet cal.bin quiet.json {line}"));
+        assert!(matches!(run.code, 2 | 4) && run.stderr.contains(said), "{line}: {run:?}");
+    }
+    let run = place.run("calib fleet cal.bin quiet.json --html quiet.csv --force");
+    assert!(run.code == 2 && run.stderr.contains("quiet.csv has an extension of no page"), "{run:?}");
+    assert_eq!(place.run("calib fleet cal.bin --new a -o a.json --html a.html").code, 2);
+}
+
+#[test]
 fn a_device_that_has_counted_nothing_shows_the_form() {
     let place = place();
     place.ok("calib fleet cal.bin --new ward-3 -o ward-3.json");
@@ -122,7 +180,8 @@ fn a_device_that_has_counted_nothing_shows_the_form() {
     assert_eq!(new, counters(&place, "ward-3", [0; 4], Some([[0; 4]; 2])));
     let run = place.ok("calib fleet cal.bin ward-3.json");
     assert!(
-        run.stdout.starts_with("1 device with") && run.stdout.contains("scores      quiet"),
+        run.stdout.starts_with("1 device with")
+            && run.stdout.contains("scores      nothing to judge: no prediction is known\n"),
         "{}",
         run.stdout
     );

@@ -39,6 +39,7 @@ mod outputs;
 #[cfg(feature = "arrow")]
 mod pieces;
 mod promise;
+mod recalibrate;
 mod reductions;
 mod refusal;
 mod report;

@@ -162,7 +162,11 @@ fn a_method_refuses_what_it_does_not_take() {
         ("ums --bins 5 --ties randomize", "ums has no --ties randomize: leave it out"),
         ("isotonic --loss squared", "isotonic has no --loss squared: leave it out"),
         ("platt --one-set", "platt has no --one-set: leave it out"),
-        ("fixed-width", "fixed-width needs --bins or --points-per-bin"),
+        (
+            "fixed-width",
+            "fixed-width needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are \
+             chosen",
+        ),
     ] {
         let run = place.run(&format!("calib fit --method {options} --scores cal.csv -o out.bin"));
         assert_eq!(

@@ -49,6 +49,54 @@ fn the_bins_of_umd_are_the_monitors() {
     );
 }
 
+/// It is in the artefact; nothing on this machine does it, and nothing drops it in silence.
+#[test]
+fn what_is_done_on_an_alarm_is_stored_shown_and_not_done_here() {
+    let place = place();
+    let fit = "calib fit data.csv --method umd --bins 8 --monitor";
+    place.ok(&format!("{fit} -o flag.cal"));
+    assert_eq!(place.inspect("flag.cal")["monitors"]["action"], "flag");
+    place.ok(&format!("{fit} --monitor-action flag -o same.cal"));
+    let read = |name: &str| std::fs::read(place.path().join(name)).unwrap();
+    assert_eq!(read("flag.cal"), read("same.cal"));
+    for (action, words) in [
+        ("alarm", "the device's own alarm stays raised"),
+        ("uncalibrated", "every prediction is uncalibrated and the device's own alarm stays raised"),
+    ] {
+        let said = place.ok(&format!("{fit} --monitor-action {action} -o {action}.cal")).stderr;
+        assert!(said.contains(&format!("On an alarm of a shift or of the promise {words}")), "{said}");
+        let file = format!("{action}.cal");
+        assert_eq!(place.inspect(&file)["monitors"]["action"], action);
+        let text = place.ok(&format!("calib inspect {file}")).stdout;
+        assert!(text.contains(words) && text.contains("refuses the artefact"), "{text}");
+        // A section of 4 bytes with its head.
+        assert_eq!(read(&file).len(), read("flag.cal").len() + 12);
+
+        let applied = place.run(&format!("calib apply {file} --scores data.csv -o {action}.csv"));
+        assert!(applied.code == 0 && applied.stderr.contains("no monitor counts these rows"), "{applied:?}");
+        let strict = place
+            .run(&format!("calib apply {file} --scores data.csv -o {action}.csv --force --fail-on-warning"));
+        assert_eq!(strict.code, 6, "{strict:?}");
+        for language in ["h", "rs"] {
+            let run = place.run(&format!("calib export {file} -o {action}.{language}"));
+            assert!(
+                run.code == 2 && run.stderr.contains("source code has none that could raise it"),
+                "{run:?}"
+            );
+            assert!(run.stderr.contains("hint: put the artefact itself"), "{run:?}");
+            assert!(!place.path().join(format!("{action}.{language}")).exists());
+        }
+    }
+    let plain = place.run("calib apply flag.cal --scores data.csv -o flag.csv");
+    assert!(!plain.stderr.contains("monitor"), "{plain:?}");
+    assert_eq!(read("flag.csv"), read("alarm.csv"));
+    let run = place.run("calib fit data.csv --method umd --bins 8 --monitor-action alarm -o none.cal");
+    assert!(run.code == 2 && run.stderr.contains("--monitor"), "{run:?}");
+    // Another prevalence has neither monitors nor what is done on their alarm.
+    place.ok("calib adjust alarm.cal --prevalence 0.2 --counter 1 -o adjusted.cal");
+    assert!(place.inspect("adjusted.cal")["monitors"].is_null());
+}
+
 /// The steps of isotonic regression depend on the labels.
 #[test]
 fn other_methods_get_bins_of_the_monitors_own() {

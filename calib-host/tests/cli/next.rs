@@ -1,6 +1,7 @@
 //! What commands say at their end: what they wrote, and what to run next.
 
-use crate::data::{TOP_FIT, UMD_FIT, binary, csv, matrix_place};
+use crate::data::{CLASSES, TOP_FIT, UMD_FIT, binary, csv, matrix_place};
+use crate::npy::f32s;
 use crate::workplace::Workplace;
 
 const COSTS: &str = "[[action]]\nname = \"refer\"\npositive = 5\nnegative = 5\nalarm = false\nabstain = true\n\n[[action]]\nname = \"treat\"\n\
@@ -90,10 +91,14 @@ fn names_with_spaces_are_quoted() {
 
 #[test]
 fn a_matrix_is_named_with_its_labels_and_its_kind() {
-    let (place, _) = matrix_place(400);
+    let (place, data) = matrix_place(400);
     let expected = "calib report top.bin --calibration val_logits.npy --calibration-labels val_labels.npy --test TEST --test-labels \
                     TEST_LABELS --logits -o report.html";
     assert_eq!(next(&place.ok(TOP_FIT).stderr), expected);
+    let place = place.with("p.npy", f32s(&[400, CLASSES], data.probs).bytes());
+    let probs = TOP_FIT.replace("--logits val_logits.npy", "--probs p.npy") + " --force";
+    let expected = expected.replace("val_logits.npy", "p.npy").replace("--logits", "--probs");
+    assert_eq!(next(&place.ok(&probs).stderr), expected);
     let place = place.with("cal.csv", csv(&binary(400)));
     // Beside JSON, and to whom wants quiet, nothing is told.
     assert_eq!(place.ok(&format!("{UMD_FIT} --json")).stderr, "");

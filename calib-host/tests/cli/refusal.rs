@@ -54,6 +54,9 @@ pub(crate) const TOP: &str = "--method umd --reduction top-label";
 pub(crate) const MATRIX: &str = "--method umd --reduction top-label --points-per-bin 10 --labels labels.npy";
 
 pub(crate) const ROW: &str = "  hint: remove or repair the row\n";
+/// Of a row that has a field too many.
+pub(crate) const LONG_ROW: &str = "  hint: repair the row; if all are so, name every column in the first line; where numbers have decimal \
+     commas, separate the fields by ;\n";
 /// Of a row that lacks a value.
 pub(crate) const GAP: &str = "  hint: remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many\n";
 pub(crate) const DATA: &str = "  hint: give a file with at least one row of data\n";

@@ -98,6 +98,33 @@ fn readable() -> Vec<(&'static str, Vec<u8>)> {
         ("a form, French", worded("non", "oui")),
         ("a form, Y and N", worded("N", "Y")),
         ("spaces", table("score, label", |_, s, l| format!("{s}, {}", u8::from(l)))),
+        (
+            "R write.table, row names",
+            table("\"score\",\"label\"", |i, s, l| format!("\"{i}\",{s},{}", u8::from(l))),
+        ),
+        (
+            "R write.table, decimal commas",
+            table("\"score\";\"label\"", |i, s, l| format!("\"{i}\";{};{}", with_comma(s), u8::from(l))),
+        ),
+        ("separators at the ends of rows", table("score,label", |_, s, l| format!("{s},{},", u8::from(l)))),
+        (
+            "at the ends of all lines",
+            table("score;label;", |_, s, l| format!("{};{};", with_comma(s), u8::from(l))),
+        ),
+        (
+            "NumPy savetxt",
+            table("# score,label", |_, s, l| format!("{s:.18e},{:.18e}", f64::from(u8::from(l)))),
+        ),
+        ("comments", format!("# of 2024, a trial\n#\n# all sites\n{german}")),
+        ("comments, no header", format!("# of 2024\n{}", plain.replace("score,label\n", ""))),
+        ("a column called #", table("#,score,label", |i, s, l| format!("{i},{s},{}", u8::from(l)))),
+        ("lines of spaces", format!("{plain}   \n\t\n")),
+        ("line ends of old", plain.replace('\n', "\r")),
+        ("labels 1,0", table("score;label", |_, s, l| format!("{};{},0", with_comma(s), u8::from(l)))),
+        (
+            "scientific, German",
+            table("score;label", |_, s, l| format!("{};{}", format!("{s:E}").replace('.', ","), u8::from(l))),
+        ),
         ("blank lines", format!("{}\n\n", separated(";").replacen('\n', "\n\n", 3))),
         ("no last line feed", german.trim_end().to_owned()),
         (
@@ -131,6 +158,8 @@ fn readable() -> Vec<(&'static str, Vec<u8>)> {
     all.push(("gzip", packed.finish().unwrap()));
     all.push(("Excel, Unicode text", utf_16(&unicode_text, u16::to_le_bytes)));
     all.push(("UTF-16, big-endian", utf_16(&plain, u16::to_be_bytes)));
+    all.push(("UTF-16 without a mark", utf_16(&unicode_text, u16::to_le_bytes)[2..].to_vec()));
+    all.push(("big-endian without a mark", utf_16(&plain, u16::to_be_bytes)[2..].to_vec()));
     all
 }
 
@@ -147,7 +176,7 @@ fn ordinary_tables_are_read() {
     let expected = fitted(&Workplace::new().with("table.csv", separated(",")), FIT);
     assert_eq!(expected[0], 40);
     let tables = readable();
-    assert!(tables.len() >= 46);
+    assert!(tables.len() >= 60);
     for (name, bytes) in tables {
         let place = Workplace::new().with("table.csv", bytes);
         let run = place.run(FIT);
@@ -246,7 +275,57 @@ fn what_is_not_read_is_refused_with_what_helps() {
             "no header, an index",
             table("", |i, s, l| format!("{i},{s},{}", u8::from(l))).trim_start().into(),
             "there is no such column",
-            "the columns have no names, and are called 0 to 2: choose with --score-column and --label-column",
+            "the columns have no names, and are called 0 to 2: choose with --score-column and --label-column, as in --score-column 1 \
+             --label-column 2",
+        ),
+        (
+            "decimal commas between commas",
+            table("score,label", |_, s, l| format!("{},{}", with_comma(s), u8::from(l))).into_bytes(),
+            "line 2: the number of fields is 3, the header has 2",
+            "where numbers have decimal commas, separate the fields by ;",
+        ),
+        (
+            "decimal commas between commas, no header",
+            table("", |_, s, l| format!("{},{}", with_comma(s), u8::from(l))).trim_start().into(),
+            "there is no such column",
+            "where numbers have decimal commas, separate the fields by ;",
+        ),
+        (
+            "decimal commas in quotes",
+            table("score,label", |_, s, l| format!("\"{}\",{}", with_comma(s), u8::from(l))).into_bytes(),
+            "line 2, column score: \"0,125\" is not a number",
+            "write 0.125 for 0,125",
+        ),
+        (
+            "points for thousands",
+            table("n;score;label", |i, s, l| format!("{i}.000;{};{}", with_comma(s), u8::from(l)))
+                .into_bytes(),
+            "line 2, column score: \"0,125\" is not a number",
+            "no number has a point",
+        ),
+        (
+            "spaces between fields",
+            table("\"score\" \"label\"", |i, s, l| format!("\"{i}\" {s} {}", u8::from(l))).into_bytes(),
+            "there is no such column",
+            "separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\")",
+        ),
+        (
+            "a title above",
+            format!("Results\n\n{}", separated(",")).into_bytes(),
+            "line 3: the number of fields is 2, the header has 1",
+            "the names of the columns stand in the first line",
+        ),
+        (
+            "both probabilities",
+            table("0,1,label", |_, s, l| format!("{},{s},{}", 1.0 - s, u8::from(l))).into_bytes(),
+            "column score: there is no such column",
+            "if they are the probabilities of two classes, --score-column 1",
+        ),
+        (
+            "labels alone, no header",
+            table("", |_, _, l| u8::from(l).to_string()).trim_start().into(),
+            "there is no such column",
+            "choose with --score-column",
         ),
         (
             "no header, labels first",
@@ -419,5 +498,56 @@ fn words_without_a_header_are_labels() {
         let body = text.split_once('\n').unwrap().1;
         let place = Workplace::new().with("table.csv", body);
         assert_eq!(fitted(&place, &format!("{FIT}{option}")), expected, "{body}");
+    }
+}
+
+/// What would be read as something else without a word of an error.
+#[test]
+fn nothing_is_taken_for_scores_that_cannot_be() {
+    let no_header = |row: &dyn Fn(usize, f64, bool) -> String| {
+        (1..).zip(rows()).map(|(number, (score, label))| row(number, score, label) + "\n").collect::<String>()
+    };
+    let place = Workplace::new()
+        .with("plain.csv", separated(","))
+        .with("y.csv", no_header(&|_, _, l| u8::from(l).to_string()))
+        .with("commas.csv", no_header(&|_, s, _| with_comma(s)))
+        .with("labels_first.csv", no_header(&|_, s, l| format!("{},{s}", u8::from(l))));
+    place.ok("calib fit --method umd --bins 4 --scores plain.csv -o plain.cal");
+    for line in [
+        "calib fit --method umd --bins 4 --scores commas.csv --labels y.csv -o out.cal",
+        "calib fit --method umd --bins 4 --scores y.csv -o out.cal",
+        "calib assess --scores y.csv",
+        "calib assess --scores labels_first.csv --labels y.csv",
+        "calib apply plain.cal --scores commas.csv -o out.csv",
+        "calib apply plain.cal --scores labels_first.csv -o out.csv",
+    ] {
+        let run = place.run(line);
+        assert_eq!(run.code, 3, "{line}: {}", run.stderr);
+        assert!(run.stderr.contains("there is no such column\n  hint: the column"), "{line}: {}", run.stderr);
+    }
+    // Whoever names the columns is believed, and the labels alone are labels.
+    let expected = fitted(&place, FIT.replace("table.csv", "plain.csv").as_str());
+    for files in ["labels_first.csv --score-column 1 --label-column 0", "plain.csv --labels y.csv"] {
+        assert_eq!(
+            fitted(&place, &format!("{} --force", FIT.replace("table.csv", files))),
+            expected,
+            "{files}"
+        );
+    }
+}
+
+/// Whole numbers at the start do not tell how others are written.
+#[test]
+fn decimal_commas_may_begin_late() {
+    for rows in [300, 60_000] {
+        let table = |comma: &str, separator: &str| {
+            let row = |row: usize| match row {
+                0..150 => format!("{}{separator}{}\n", row % 2, row % 2),
+                row => format!("0{comma}{:03}{separator}{}\n", row * 37 % 1000, row % 3 % 2),
+            };
+            format!("score{separator}label\n{}", (0..rows).map(row).collect::<String>())
+        };
+        let fit = |text: String| fitted(&Workplace::new().with("table.csv", text), FIT);
+        assert_eq!(fit(table(",", ";")), fit(table(".", ",")), "{rows}");
     }
 }

@@ -53,13 +53,14 @@ fn main() -> ! {
 /// not compile with this.
 #[cfg(not(feature = "slots"))]
 fn run(board: Board) -> ! {
-    use calib_firmware::{Alarm, Classifier, Device, Slot, serve};
+    use calib_firmware::{Alarm, Classifier, Device, Slot, Watch as _, serve};
     use classifier::{ALARM_RULE, CLASSIFIER};
 
     let Board { mut frames, alarm, meter, entropy } = board;
     let Ok(alarm) = Alarm::new(alarm, ALARM_RULE);
-    let slot = Slot::read(slot::bytes(), trust::trust(), CLASSIFIER.id(), CLASSIFIER.kind());
     let mut monitors = monitors::take();
+    let room = monitors.room();
+    let slot = Slot::read_watched(slot::bytes(), trust::trust(), CLASSIFIER.id(), CLASSIFIER.kind(), room);
     let mut device = Device::with_parts((&CLASSIFIER, alarm, meter, entropy, &mut monitors), slot);
     // A line without errors never ends.
     match serve(&mut frames, &mut device) {

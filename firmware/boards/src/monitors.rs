@@ -4,21 +4,39 @@
 use calib_firmware::Watch;
 
 /// The most bins of a table in which predictions are counted.
-#[cfg(all(feature = "monitors", not(all(feature = "microbit", feature = "network"))))]
+#[cfg(monitored)]
 const BINS: usize = 15;
 
 /// The most tables in which they are: a calibrator with more is not watched, and the device says so when it is asked.
-#[cfg(all(feature = "monitors", not(all(feature = "microbit", feature = "network"))))]
+#[cfg(monitored)]
 const TABLES: usize = if crate::classifier::OUTPUTS < 10 { crate::classifier::OUTPUTS } else { 10 };
 
+/// After how many predictions and outcomes all counters are saved: what is lost with the power, and how long the flash lasts.
+#[cfg(all(monitored, feature = "slots"))]
+const SAVE_EVERY: u32 = 64;
+
 /// The monitors, in memory that is theirs: 256 bytes for each output of the classifier, and 32 more.
-#[cfg(all(feature = "monitors", not(all(feature = "microbit", feature = "network"))))]
+#[cfg(all(monitored, not(feature = "slots")))]
 pub(crate) fn take() -> impl Watch {
     calib_firmware::Monitors::<BINS, TABLES>::new()
 }
 
-/// None: the build is without them, or the micro:bit's 16 KiB have no room for them beside a network.
-#[cfg(any(not(feature = "monitors"), all(feature = "microbit", feature = "network")))]
+/// The same, which saves its counters in sectors beside the slots. Once: nothing else takes them.
+#[cfg(all(monitored, feature = "slots"))]
+pub(crate) fn take() -> impl Watch {
+    use crate::board;
+    // The sectors of every board have this many bytes or more.
+    const { assert!(board::COUNTERS.records(4096, calib_firmware::Monitors::<BINS, TABLES>::WORDS) > 1) }
+    // SAFETY: this is called once. Nothing is done in these sectors while the slots are worked on: there is one thread.
+    let flash = unsafe { board::counters() };
+    match calib_firmware::KeptMonitors::<_, BINS, TABLES>::open(flash, board::COUNTERS, SAVE_EVERY) {
+        Ok(monitors) => monitors,
+        Err(_) => panic!("the counters do not fit their sectors"),
+    }
+}
+
+/// None: the build is without them.
+#[cfg(not(monitored))]
 pub(crate) fn take() -> impl Watch {
     calib_firmware::NoMonitors
 }

@@ -1,7 +1,7 @@
 //! A device whose calibrator is replaced over the serial line.
 
 use calib_core::{Admission, ArtifactBuffer};
-use calib_firmware::{Alarm, Classifier, Report, Updater, serve_updatable};
+use calib_firmware::{Alarm, Classifier, Report, Updater, Watch as _, serve_updatable};
 
 use crate::board::{self, Board};
 use crate::classifier::{ALARM_RULE, CLASSIFIER};
@@ -13,13 +13,13 @@ pub(crate) fn run(board: Board) -> ! {
     let Ok(alarm) = Alarm::new(alarm, ALARM_RULE);
     // SAFETY: this is called once, and nothing else uses the slots.
     let flash = unsafe { board::flash() };
-    let admission = Admission::new(trust::trust(), CLASSIFIER.id());
+    let mut monitors = monitors::take();
+    let admission = Admission::new(trust::trust(), CLASSIFIER.id()).watched(monitors.room());
     let (mut staged, mut buffer) = (ArtifactBuffer::<{ board::WORDS }>::new(), ArtifactBuffer::new());
     let Ok(mut updater) = Updater::open(flash, board::LAYOUT, admission, CLASSIFIER.kind(), &mut staged)
     else {
         panic!("the slots do not fit the flash");
     };
-    let mut monitors = monitors::take();
     let parts = (&CLASSIFIER, alarm, meter, entropy, &mut monitors);
     match serve_updatable(&mut frames, parts, &mut updater, &mut buffer, leave) {
         Ok(()) => panic!("the line ended"),

@@ -9,6 +9,8 @@
 static calib_device_t device;
 static uint64_t staged[CALIB_BUFFER_WORDS];
 static uint64_t loaded[CALIB_BUFFER_WORDS];
+static calib_monitors_t monitors;
+static uint64_t counters[CALIB_COUNTERS_WORDS];
 
 /* Raises the alarm, and stops. */
 static void stop(void)
@@ -21,7 +23,10 @@ static void stop(void)
 static int32_t open(void)
 {
     calib_device_config_t config;
+    int32_t error = calib_monitors_open(&monitors, counters, CALIB_COUNTERS_WORDS);
 
+    if (error != CALIB_OK)
+        return error;
     (void)memset(&config, 0, sizeof config);
     config.classifier.classify = tree_classify;
     config.classifier.name = "tree";
@@ -32,6 +37,7 @@ static int32_t open(void)
     config.board = board;
     config.flash = board_flash;
     config.layout = board_layout;
+    config.monitors = &monitors;
     config.alarm_threshold = 0.5F;
     return calib_device_open(&device, &config, staged, loaded, CALIB_BUFFER_WORDS);
 }

@@ -152,6 +152,89 @@
  */
 #define CALIB_MAX_VALUES 128
 
+/**
+ * In `calib_evidence_t.raised`: no alarm was raised.
+ */
+#define CALIB_NOT_RAISED 0
+
+/**
+ * In `calib_evidence_t.raised`: an alarm was raised, by the prediction or outcome `raised_at`, or by one since the look before it.
+ */
+#define CALIB_RAISED_AT 1
+
+/**
+ * In `calib_evidence_t.raised`: an alarm was raised, by the prediction `raised_at` or one before it.
+ */
+#define CALIB_RAISED_BY 2
+
+/**
+ * In `calib_counters_t.kept`: the counters are in memory alone.
+ */
+#define CALIB_KEPT_NOT 0
+
+/**
+ * In `calib_counters_t.kept`: the journal holds all but the last `unsaved` predictions and outcomes.
+ */
+#define CALIB_KEPT 1
+
+/**
+ * In `calib_counters_t.kept`: the flash failed when the counters were to be saved.
+ */
+#define CALIB_KEPT_FAILED 2
+
+/**
+ * In `calib_counters_t.kept`: this header does not know it.
+ */
+#define CALIB_KEPT_OTHER 255
+
+/**
+ * The most bins of a table in which predictions are counted.
+ */
+#define CALIB_COUNTED_BINS 32
+
+/**
+ * How many units the logarithm of e has in `calib_evidence_t`.
+ */
+#define CALIB_EVIDENCE_UNITS 16777216
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of the counters of `calib_monitors_open`.
+ */
+#define CALIB_COUNTERS_WORDS 84
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of the counters of `calib_monitors_open`.
+ */
+#define CALIB_COUNTERS_WORDS 87
+#endif
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
+ */
+#define CALIB_MANY_COUNTERS_WORDS 338
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
+ */
+#define CALIB_MANY_COUNTERS_WORDS 341
+#endif
+
+/**
+ * Bytes of saved counters of `calib_monitors_open`.
+ */
+#define CALIB_SAVED_BYTES 544
+
+/**
+ * Bytes of saved counters of `calib_monitors_open_many`.
+ */
+#define CALIB_MANY_SAVED_BYTES 2576
+
 #if defined(CALIB_NOT_64_BITS)
 /**
  * Words, of 8 bytes, of a `calib_device_t`.
@@ -327,6 +410,41 @@
 #define CALIB_ERROR_CLASSIFY -61
 
 /**
+ * The calibrator has no monitors, none of this table, or several probabilities for a prediction.
+ */
+#define CALIB_ERROR_NOT_MONITORED -70
+
+/**
+ * The calibrator has more tables, or more bins in one, than the counters have room for.
+ */
+#define CALIB_ERROR_ROOM -71
+
+/**
+ * The monitors count the predictions of another calibrator, or of none yet.
+ */
+#define CALIB_ERROR_OTHER_CALIBRATOR -72
+
+/**
+ * The result has no bin that the calibrator counts outcomes of.
+ */
+#define CALIB_ERROR_BIN -73
+
+/**
+ * As many outcomes are known as predictions were counted.
+ */
+#define CALIB_ERROR_NO_PREDICTION -74
+
+/**
+ * A counter has reached what it can hold.
+ */
+#define CALIB_ERROR_FULL -75
+
+/**
+ * The bytes are no saved counters of these monitors and this calibrator, or damaged.
+ */
+#define CALIB_ERROR_SAVED -76
+
+/**
  * In `calib_layout_t.erased`: erased bytes are 0xFF, as in nearly all flash.
  */
 #define CALIB_ERASED_ONES 0
@@ -335,6 +453,20 @@
  * In `calib_layout_t.erased`: erased bytes are 0x00.
  */
 #define CALIB_ERASED_ZEROS 1
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_monitors_t`.
+ */
+#define CALIB_MONITORS_WORDS 3
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_monitors_t`.
+ */
+#define CALIB_MONITORS_WORDS 5
+#endif
 
 /**
  * In `calib_result_t.reason`: there is a calibrated probability.
@@ -487,9 +619,24 @@ typedef struct {
 } calib_calibrator_t;
 
 /**
+ * The monitors of a calibrator, over counters in other memory of the caller's. Opened by `calib_monitors_open` and its
+ * like; there is nothing to close.
+ */
+typedef struct {
+    /**
+     * The library's own.
+     */
+    uint64_t opaque[CALIB_MONITORS_WORDS];
+} calib_monitors_t;
+
+/**
  * What a calibrator may be told besides scores. A null pointer stands for all zeros.
  */
 typedef struct {
+    /**
+     * The monitors that count the prediction, begun with this calibrator; null counts nothing. They are for one thread at a time.
+     */
+    calib_monitors_t *monitors;
     /**
      * A random word, uniform and independent of the scores, for a randomised calibrator.
      */
@@ -830,6 +977,11 @@ typedef struct {
      */
     const uint8_t *key;
     /**
+     * What counts the predictions, open; null counts nothing. The device begins with the calibrator in force. With a `key` outcomes are not
+     * taken over the line, as whoever forges them can silence a monitor: tell them with `calib_monitors_tell`.
+     */
+    calib_monitors_t *monitors;
+    /**
      * Where a calibrator has no rule of its own: a probability at or above this threshold raises the alarm.
      */
     float alarm_threshold;
@@ -842,6 +994,141 @@ typedef struct {
      */
     uint8_t reserved[3];
 } calib_device_config_t;
+
+/**
+ * Where monitors save their counters: in two or more sectors with nothing else in them.
+ */
+typedef struct {
+    /**
+     * The flash. Its sectors are parts of 4096 bytes, or multiples of it; of longer sectors 4096 bytes are used.
+     */
+    calib_flash_t flash;
+    /**
+     * The offset of the first sector in the flash, in bytes.
+     */
+    uint32_t offset;
+    /**
+     * The length of all sectors in bytes: at least 8192, in whole units of 4096 bytes; of longer sectors at least two.
+     */
+    uint32_t len_bytes;
+    /**
+     * After how many predictions and outcomes all is saved, at least 1; an alarm is saved at once. What was counted since is lost with
+     * the power.
+     */
+    uint32_t every;
+    /**
+     * `CALIB_ERASED_ONES` or `CALIB_ERASED_ZEROS`.
+     */
+    uint8_t erased;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[3];
+} calib_journal_t;
+
+/**
+ * What a monitor says.
+ */
+typedef struct {
+    /**
+     * The natural logarithm of the evidence against the calibrator, in parts of `CALIB_EVIDENCE_UNITS`.
+     */
+    int64_t log;
+    /**
+     * How much of it an alarm takes.
+     */
+    int64_t alarm_log;
+    /**
+     * The evidence as odds: 1000 says 1000 : 1 against the calibrator; 0 is less than 1 : 1.
+     */
+    uint32_t odds;
+    /**
+     * The odds that an alarm takes.
+     */
+    uint32_t alarm_odds;
+    /**
+     * The number of the prediction, or of the outcome, that raised the alarm, counted from 1; 0 if none was raised.
+     */
+    uint32_t raised_at;
+    /**
+     * `CALIB_NOT_RAISED`, `CALIB_RAISED_AT` or `CALIB_RAISED_BY`.
+     */
+    uint8_t raised;
+    /**
+     * Whether there is such a monitor: 0 or 1. Without a promise there is none of it.
+     */
+    uint8_t is_watched;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[2];
+} calib_evidence_t;
+
+/**
+ * What the monitors of a table counted, and what they say.
+ */
+typedef struct {
+    /**
+     * Whether scores come from another distribution than the calibration's.
+     */
+    calib_evidence_t shift;
+    /**
+     * Whether they do from some time on; of several alarms the last.
+     */
+    calib_evidence_t change;
+    /**
+     * Whether outcomes are as frequent as promised.
+     */
+    calib_evidence_t promise;
+    /**
+     * The predictions in each bin of the monitors; 0 from `bins` on.
+     */
+    uint32_t predictions[CALIB_COUNTED_BINS];
+    /**
+     * The known outcomes in each bin of the calibrator's table; 0 from `outcome_bins` on.
+     */
+    uint32_t labelled[CALIB_COUNTED_BINS];
+    /**
+     * How many of them were positive, or right.
+     */
+    uint32_t positives[CALIB_COUNTED_BINS];
+    /**
+     * The name of the calibrator whose predictions were counted.
+     */
+    uint8_t identity[8];
+    /**
+     * With `CALIB_KEPT`, how many predictions and outcomes of all tables were counted since all was saved.
+     */
+    uint32_t unsaved;
+    /**
+     * The table.
+     */
+    uint16_t table;
+    /**
+     * How many tables the calibrator has.
+     */
+    uint16_t tables;
+    /**
+     * The monitors' bins.
+     */
+    uint8_t bins;
+    /**
+     * The bins of the calibrator's table; 0 if they are too many for outcomes to be counted.
+     */
+    uint8_t outcome_bins;
+    /**
+     * `CALIB_KEPT_...`.
+     */
+    uint8_t kept;
+    /**
+     * Whether a counter has reached what it can hold: 0 or 1. Nothing is counted from then on.
+     */
+    uint8_t is_full;
+    /**
+     * Always 0.
+     */
+    uint8_t reserved[4];
+} calib_counters_t;
 
 /**
  * Two slots in flash, of which one always holds a calibrator once one was installed. Opened by `calib_store_open`; there is nothing to
@@ -1157,7 +1444,7 @@ int32_t calib_device_take(calib_device_t *device,
 /**
  * Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
  *
- * Of the options only the group is looked at. The result's `alarm` says what the alarm was set to.
+ * Of the options only the group is looked at; they may name no monitors, as the device has its own. The result's `alarm` says what the alarm was set to.
  *
  * # Safety
  *
@@ -1173,6 +1460,137 @@ int32_t calib_device_classify(calib_device_t *device,
  * Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.
  */
 const char *calib_error_text(int32_t error);
+
+/**
+ * Makes monitors of one table of up to 32 bins: those of a binary calibrator, or of one by confidence.
+ *
+ * `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
+ * They are in memory alone, unless they are saved by `calib_monitors_save`. Counting begins with `calib_monitors_begin`, or with the device
+ * that is given the monitors.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_monitors_open(calib_monitors_t *monitors,
+                            uint64_t *counters,
+                            size_t counters_words);
+
+/**
+ * The same for up to 10 tables of up to 15 bins: those of a calibrator with a table for each class or group. `counters` has room for
+ * `CALIB_MANY_COUNTERS_WORDS`.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_open_many(calib_monitors_t *monitors,
+                                 uint64_t *counters,
+                                 size_t counters_words);
+
+/**
+ * As `calib_monitors_open`, with a journal: the counters are saved in flash by themselves, and survive a restart. Opening reads the
+ * flash, and writes nothing.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_open_kept(calib_monitors_t *monitors,
+                                 uint64_t *counters,
+                                 size_t counters_words,
+                                 const calib_journal_t *journal);
+
+/**
+ * As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: three sectors let no restart lose a save.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_open_many_kept(calib_monitors_t *monitors,
+                                      uint64_t *counters,
+                                      size_t counters_words,
+                                      const calib_journal_t *journal);
+
+/**
+ * Goes on counting for this calibrator if it is the one that was counted for before, by the journal too, and begins anew otherwise.
+ *
+ * From then on `calib_apply_...` counts each prediction whose `calib_options_t` names the monitors. A calibrator that was fitted
+ * without `--monitor`, or that gives several probabilities, gives `CALIB_ERROR_NOT_MONITORED`, one with more tables or bins than there
+ * is room for `CALIB_ERROR_ROOM`. A device does this by itself with the calibrator in force.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_begin(calib_monitors_t *monitors,
+                             const calib_calibrator_t *calibrator);
+
+/**
+ * Tells the outcome of a prediction that was counted, once it is known.
+ *
+ * Of the `result` the class, the bin and the reason are looked at, of the options the group. `is_positive` is 1 if the event happened,
+ * or, with several classes, if the predicted class was right; otherwise 0.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_tell(calib_monitors_t *monitors,
+                            const calib_calibrator_t *calibrator,
+                            const calib_result_t *result,
+                            const calib_options_t *told,
+                            uint8_t is_positive);
+
+/**
+ * Says what the monitors of a table counted, and works the evidence out: about a million instructions.
+ *
+ * A binary calibrator, and one by confidence, has the table 0, one by predicted class a table for each; with groups, those of each group
+ * follow those of the one before.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_read(calib_monitors_t *monitors,
+                            const calib_calibrator_t *calibrator,
+                            uint16_t table,
+                            calib_counters_t *counters);
+
+/**
+ * Begins to count anew, alarms included.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_reset(calib_monitors_t *monitors, const calib_calibrator_t *calibrator);
+
+/**
+ * Writes all counters to `bytes`, as `calib_monitors_restore` takes them: at most `CALIB_SAVED_BYTES`, or `CALIB_MANY_SAVED_BYTES` of
+ * many tables. `len` is set to how many they are. Monitors with a journal save themselves, and give `CALIB_ERROR_ARGUMENT`.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_save(calib_monitors_t *monitors,
+                            uint8_t *bytes,
+                            size_t capacity,
+                            size_t *len);
+
+/**
+ * Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
+ * another calibrator or other monitors, give `CALIB_ERROR_SAVED`, and nothing changes.
+ *
+ * # Safety
+ *
+ * As [`calib_monitors_open`].
+ */
+int32_t calib_monitors_restore(calib_monitors_t *monitors,
+                               const uint8_t *bytes,
+                               size_t len);
 
 /**
  * Takes the flash with two slots, for the classifier of this identity.
@@ -1208,7 +1626,7 @@ int32_t calib_store_load(calib_store_t *store, calib_calibrator_t *calibrator);
  * Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
  *
  * The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
- * the new one. `bytes` starts at a multiple of 4. The calibrator that was loaded stays usable; `calib_store_load` loads the new
+ * the new one. `bytes` starts at a multiple of 4, and has at most `CALIB_BUFFER_BYTES`. The calibrator that was loaded stays usable; `calib_store_load` loads the new
  * one.
  *
  * # Safety

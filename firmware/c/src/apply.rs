@@ -5,10 +5,12 @@ use calib_firmware::{Calibration, Output, Slot};
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::error::{
-    CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_SCORE, Result, code, of_refusal,
+    CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED, CALIB_ERROR_SCORE,
+    Result, code, of_refusal,
 };
 use crate::memory;
-use crate::result::{Rules, calib_options_t, calib_result_t, options};
+use crate::monitors;
+use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
 use crate::vectors::{Vector, encoding_of_codes, keys, of_keys, of_logits, of_probs};
 
 /// The action, the verdict and the set of an output, and whether the alarm is raised.
@@ -34,6 +36,11 @@ fn result(
     Ok(calib_result_t::new(first.class, &first.outcome, rules(slot, output, first, group)?))
 }
 
+/// Of several probabilities none is counted: the options may name no monitors.
+fn one_probability(options: Result<Told>) -> Result<Told> {
+    options.and_then(|told| if told.monitors.is_null() { Ok(told) } else { Err(CALIB_ERROR_NOT_MONITORED) })
+}
+
 /// Applies an open calibrator to one output.
 ///
 /// # Safety
@@ -50,10 +57,16 @@ unsafe fn apply<'o>(
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
     let found = opened.and_then(|opened| {
-        opened.in_group(options?, |slot, word, group| {
+        let options = options?;
+        // What is not handed over is not counted.
+        memory::checked_mut(place)?;
+        opened.in_group(options, |slot, word, group| {
             let output = output(slot)?;
             let first = slot.calibrate(output, word).map_err(of_refusal)?;
-            result(slot, &output, &first, group)
+            let result = result(slot, &output, &first, group)?;
+            // SAFETY: the caller's.
+            unsafe { monitors::count(options.monitors, opened.artifact(), group, &first) }?;
+            Ok(result)
         })
     });
     // SAFETY: the caller's.
@@ -77,6 +90,7 @@ unsafe fn apply_all(
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
     let found = opened.and_then(|opened| {
+        let options = one_probability(options)?;
         let needed = opened.all_floats();
         if needed == 0 {
             return Err(CALIB_ERROR_KIND);
@@ -87,7 +101,7 @@ unsafe fn apply_all(
         let probs = unsafe { memory::slice_mut(probs, probs_len, read) }?;
         let probs = probs.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;
         memory::disjoint(calibrator, probs)?;
-        opened.in_group(options?, |slot, word, group| {
+        opened.in_group(options, |slot, word, group| {
             let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
             let (first, _) = slot.calibrate_classes(vector, word, probs).map_err(of_refusal)?;
             result(slot, &output, &first, group)
@@ -113,6 +127,7 @@ unsafe fn apply_top_k(
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
     let done = opened.and_then(|opened| {
+        let options = one_probability(options)?;
         if opened.top_k() == 0 {
             return Err(CALIB_ERROR_KIND);
         }
@@ -122,7 +137,7 @@ unsafe fn apply_top_k(
         let results = unsafe { memory::slice_mut(results, results_len, read) }?;
         let results = results.get_mut(..opened.top_k()).ok_or(CALIB_ERROR_LENGTH)?;
         memory::disjoint(calibrator, results)?;
-        opened.in_group(options?, |slot, word, group| {
+        opened.in_group(options, |slot, word, group| {
             let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
             let ranked = slot.calibrate_top_k(vector, word).map_err(of_refusal)?;
             for (place, calibration) in results.iter_mut().zip(&ranked) {

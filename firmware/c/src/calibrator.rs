@@ -8,7 +8,7 @@ use calib_firmware::{Kind, Slot};
 use crate::described::{encoding, method, reduction, theorem};
 use crate::error::{Result, code, of_missing, of_parsing, of_refusal};
 use crate::memory::{self, State};
-use crate::result::Options;
+use crate::result::Told;
 
 /// Words, of 8 bytes, of a `calib_calibrator_t`.
 #[cfg(target_pointer_width = "32")]
@@ -181,6 +181,11 @@ impl Opened {
         })
     }
 
+    /// The artefact, of which the slot saw that it is for the classifier.
+    pub(crate) fn artifact(&self) -> Option<&Artifact<'static>> {
+        self.slot.artifact()
+    }
+
     /// How many floats the probabilities of all classes need; 0 if the calibrator gives others.
     pub(crate) fn all_floats(&self) -> usize {
         self.all_floats.into()
@@ -194,7 +199,7 @@ impl Opened {
     /// Does something with the tables of the group that the options name.
     pub(crate) fn in_group<R>(
         &self,
-        (word, group): Options,
+        Told { word, group, .. }: Told,
         work: impl FnOnce(&Slot<'static>, Option<u32>, Option<u8>) -> Result<R>,
     ) -> Result<R> {
         if self.groups == 0 {

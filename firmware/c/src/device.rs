@@ -1,16 +1,17 @@
 //! Classifier, calibrator, slots and alarm behind a serial line: bytes in, bytes out.
 
 use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
-use calib_firmware::{Alarm, Classifier, Device, NoMonitors, Update, Updater, take_byte};
+use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte};
 
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t};
 use crate::error::{
-    CALIB_ERROR_ALARM, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_STATE, Result, code, of_layout,
-    of_refusal,
+    CALIB_ERROR_ALARM, CALIB_ERROR_ARGUMENT, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_STATE, Result,
+    code, of_layout, of_refusal,
 };
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
 use crate::memory::{self, State};
-use crate::result::{Rules, calib_options_t, calib_result_t, options};
+use crate::monitors::{Watching, calib_monitors_t};
+use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
 use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, CALIB_BUFFER_WORDS};
 use crate::trust::Trusted;
 
@@ -48,6 +49,9 @@ pub struct calib_device_config_t {
     /// The 32 bytes of the public key with which calibrators must be signed; null accepts every calibrator, and answers questions
     /// about scores from the line.
     pub key: *const u8,
+    /// What counts the predictions, open; null counts nothing. The device begins with the calibrator in force. With a `key` outcomes are not
+    /// taken over the line, as whoever forges them can silence a monitor: tell them with `calib_monitors_tell`.
+    pub monitors: *mut calib_monitors_t,
     /// Where a calibrator has no rule of its own: a probability at or above this threshold raises the alarm.
     pub alarm_threshold: f32,
     /// Whether a probability below the threshold raises it instead: 0 or 1.
@@ -63,11 +67,12 @@ struct OpenDevice {
     updater: Slots,
     loaded: *mut Buffer,
     reader: FrameReader,
+    watching: Watching,
 }
 
 const _: () = assert!(State::<OpenDevice>::fits(size_of::<calib_device_t>(), align_of::<calib_device_t>()));
 
-type Joined = Device<'static, Own, Board, Board, Board, NoMonitors>;
+type Joined = Device<'static, Own, Board, Board, Board, Watching>;
 type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
 
 /// Joins the parts around the calibrator in force, which is loaded first.
@@ -79,11 +84,10 @@ type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
 unsafe fn joined(
     updater: &mut Slots,
     loaded: *mut Buffer,
-    parts: (Own, Alarm<Board>, Board, Board, NoMonitors),
+    parts: (Own, Alarm<Board>, Board, Board, Watching),
 ) -> Joined {
     // SAFETY: the caller's.
-    let slot = updater.load(unsafe { &mut *loaded });
-    Device::with_parts(parts, slot).answering(updater.questions())
+    updater.device(parts, unsafe { &mut *loaded })
 }
 
 impl OpenDevice {
@@ -110,15 +114,18 @@ impl OpenDevice {
             memory::disjoint(loaded.cast::<Buffer>(), words)?;
             (store::buffer(staged, buffer_words)?, store::buffer(loaded, buffer_words)?)
         };
+        // SAFETY: the caller's.
+        let watching = unsafe { Watching::new(config.monitors) }?;
         let alarm = Alarm::new(board, rule).map_err(|_| CALIB_ERROR_ALARM)?;
         // SAFETY: the caller's.
         let staged: &'static mut Buffer = unsafe { &mut *staged };
+        let admission = admission.watched(watching.room());
         let mut updater =
             Updater::open(flash, layout, admission, classifier.kind(), staged).map_err(of_layout)?;
         // SAFETY: the caller's.
         let device =
-            Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, NoMonitors)) });
-        Ok(Self { device, updater, loaded, reader: FrameReader::new() })
+            Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, watching)) });
+        Ok(Self { device, updater, loaded, reader: FrameReader::new(), watching })
     }
 
     /// Loads the calibrator in force.
@@ -133,6 +140,7 @@ impl OpenDevice {
 
     /// Takes bytes until a request is answered; returns how many, and the length of the reply.
     fn take(&mut self, bytes: &[u8], reply: &mut [u8]) -> Result<(usize, usize)> {
+        self.watching.check()?;
         let frame = reply.first_chunk_mut::<MAX_FRAME>().ok_or(CALIB_ERROR_LENGTH)?;
         for (taken, &byte) in (1..).zip(bytes) {
             let device = self.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
@@ -220,7 +228,7 @@ pub unsafe extern "C" fn calib_device_take(
 
 /// Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
 ///
-/// Of the options only the group is looked at. The result's `alarm` says what the alarm was set to.
+/// Of the options only the group is looked at; they may name no monitors, as the device has its own. The result's `alarm` says what the alarm was set to.
 ///
 /// # Safety
 ///
@@ -235,7 +243,12 @@ pub unsafe extern "C" fn calib_device_classify(
 ) -> i32 {
     let classify = |opened: &mut OpenDevice| {
         // SAFETY: the caller's.
-        let ((_, group), features) = unsafe { (options(told)?, memory::slice(features, count)?) };
+        let (Told { group, monitors, .. }, features) =
+            unsafe { (options(told)?, memory::slice(features, count)?) };
+        if !monitors.is_null() {
+            return Err(CALIB_ERROR_ARGUMENT);
+        }
+        opened.watching.check()?;
         let features = Values::from_slice(features).map_err(|_| CALIB_ERROR_LENGTH)?;
         let question = Question { group, word: None, scores: Scores::Features(features) };
         let device = opened.device.as_mut().ok_or(CALIB_ERROR_STATE)?;

@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char};
 
 use calib_core::ParseError;
 use calib_core::slot::{InstallError, LayoutError, Refused, SlotFault};
-use calib_core::wire::{Missing, Refusal};
+use calib_core::wire::{CountersRefusal, Missing, Refusal};
 
 use crate::flash::FlashError;
 
@@ -70,6 +70,21 @@ pub const CALIB_ERROR_CHANGED: i32 = -50;
 pub const CALIB_ERROR_ALARM: i32 = -60;
 /// The classifier failed, or its features are not as many finite numbers as it takes.
 pub const CALIB_ERROR_CLASSIFY: i32 = -61;
+/// The calibrator has no monitors, none of this table, or several probabilities for a prediction.
+pub const CALIB_ERROR_NOT_MONITORED: i32 = -70;
+/// The calibrator has more tables, or more bins in one, than the counters have room for.
+pub const CALIB_ERROR_ROOM: i32 = -71;
+/// The monitors count the predictions of another calibrator, or of none yet.
+pub const CALIB_ERROR_OTHER_CALIBRATOR: i32 = -72;
+/// The result has no bin that the calibrator counts outcomes of.
+pub const CALIB_ERROR_BIN: i32 = -73;
+/// As many outcomes are known as predictions were counted.
+pub const CALIB_ERROR_NO_PREDICTION: i32 = -74;
+/// A counter has reached what it can hold.
+pub const CALIB_ERROR_FULL: i32 = -75;
+/// The bytes are no saved counters of these monitors and this calibrator, or damaged.
+pub const CALIB_ERROR_SAVED: i32 = -76;
+
 /// Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.
 #[unsafe(no_mangle)]
 pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
@@ -105,6 +120,13 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_CHANGED => c"the artefact changed while it was installed",
         CALIB_ERROR_ALARM => c"the alarm failed",
         CALIB_ERROR_CLASSIFY => c"the classifier failed, or does not take the features",
+        CALIB_ERROR_NOT_MONITORED => c"the calibrator is not monitored",
+        CALIB_ERROR_ROOM => c"the monitors have too little room for the calibrator, or there are none and it asks for an action on their alarms",
+        CALIB_ERROR_OTHER_CALIBRATOR => c"the monitors count for another calibrator, or for none yet",
+        CALIB_ERROR_BIN => c"the result has no bin of the calibrator",
+        CALIB_ERROR_NO_PREDICTION => c"as many outcomes are known as predictions were counted",
+        CALIB_ERROR_FULL => c"a counter is full",
+        CALIB_ERROR_SAVED => c"the bytes are no saved counters of this calibrator, or damaged",
         _ => c"unknown error",
     };
     text.as_ptr()
@@ -134,6 +156,7 @@ pub(crate) const fn of_missing(missing: Missing) -> i32 {
         Missing::Artifact(error) => of_parsing(error),
         Missing::OtherClassifier(_) => CALIB_ERROR_CLASSIFIER,
         Missing::Slots(faults) => of_faults(faults),
+        Missing::Monitors => CALIB_ERROR_ROOM,
     }
 }
 
@@ -142,6 +165,7 @@ const fn of_refused(refused: Refused) -> i32 {
         Refused::Artifact(error) => of_parsing(error),
         Refused::Signature(_) => CALIB_ERROR_SIGNATURE,
         Refused::OtherClassifier(_) => CALIB_ERROR_CLASSIFIER,
+        Refused::Monitors => CALIB_ERROR_ROOM,
         _ => CALIB_ERROR_ARTIFACT,
     }
 }
@@ -191,6 +215,18 @@ pub(crate) const fn of_refusal(refusal: Refusal) -> i32 {
         Refusal::Score(_) | Refusal::Logits(_) | Refusal::Probs(_) | Refusal::Code(_) => CALIB_ERROR_SCORE,
         Refusal::Encoding(_) => CALIB_ERROR_ENCODING,
         Refusal::Group(_) => CALIB_ERROR_GROUP,
+        Refusal::Counters(refusal) => of_counters(refusal),
         _ => CALIB_ERROR_KIND,
+    }
+}
+
+const fn of_counters(refusal: CountersRefusal) -> i32 {
+    match refusal {
+        CountersRefusal::Room { .. } => CALIB_ERROR_ROOM,
+        CountersRefusal::OtherCalibrator(_) => CALIB_ERROR_OTHER_CALIBRATOR,
+        CountersRefusal::Bin => CALIB_ERROR_BIN,
+        CountersRefusal::NoPrediction => CALIB_ERROR_NO_PREDICTION,
+        CountersRefusal::Full => CALIB_ERROR_FULL,
+        _ => CALIB_ERROR_NOT_MONITORED,
     }
 }

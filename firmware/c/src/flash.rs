@@ -77,34 +77,66 @@ pub(crate) struct Flash {
     sector_bytes: u32,
 }
 
+/// The value of an erased bit.
+pub(crate) fn erased(bits: u8) -> Result<Erased> {
+    match bits {
+        CALIB_ERASED_ONES => Ok(Erased::Ones),
+        CALIB_ERASED_ZEROS => Ok(Erased::Zeros),
+        _ => Err(CALIB_ERROR_ARGUMENT),
+    }
+}
+
 impl Flash {
-    /// Checks what does not depend on the slots, and that the slots are of whole sectors.
+    /// Checks what depends on nothing else: that all callbacks are there, and that sectors are parts of `part` or multiples of it.
     ///
     /// # Safety
     ///
     /// The callbacks may be called with the context.
-    pub(crate) unsafe fn new(flash: calib_flash_t, layout: calib_layout_t) -> Result<(Self, SlotLayout)> {
+    pub(crate) unsafe fn new(flash: calib_flash_t, part: u32) -> Result<Self> {
         let calib_flash_t { context, len_bytes, sector_bytes, .. } = flash;
         let (Some(read), Some(write), Some(erase)) = (flash.read, flash.write, flash.erase) else {
             return Err(CALIB_ERROR_ARGUMENT);
         };
-        let calib_layout_t { offsets, slot_bytes, erased, reserved } = layout;
-        let erased = match (erased, reserved) {
-            (CALIB_ERASED_ONES, [0, 0, 0]) => Erased::Ones,
-            (CALIB_ERASED_ZEROS, [0, 0, 0]) => Erased::Zeros,
-            _ => return Err(CALIB_ERROR_ARGUMENT),
-        };
-        let part = Self::ERASE_SIZE as u32;
         let known = part.is_multiple_of(sector_bytes) || sector_bytes.is_multiple_of(part);
-        let whole = |length: u32| length.is_multiple_of(sector_bytes);
-        if sector_bytes == 0 || !known || ![offsets[0], offsets[1], slot_bytes].into_iter().all(whole) {
+        if sector_bytes == 0 || !known {
             return Err(CALIB_ERROR_LAYOUT);
         }
-        let layout = SlotLayout { offsets, len_bytes: slot_bytes, erased };
-        Ok((Self { context, read, write, erase, len_bytes, sector_bytes }, layout))
+        Ok(Self { context, read, write, erase, len_bytes, sector_bytes })
     }
 
-    fn erase_sector(&mut self, offset: u32) -> core::result::Result<(), FlashError> {
+    /// The same, for slots that are of whole sectors.
+    ///
+    /// # Safety
+    ///
+    /// As [`Flash::new`].
+    pub(crate) unsafe fn with_slots(
+        flash: calib_flash_t,
+        layout: calib_layout_t,
+    ) -> Result<(Self, SlotLayout)> {
+        // SAFETY: the caller's.
+        let flash = unsafe { Self::new(flash, Self::ERASE_SIZE as u32) }?;
+        let calib_layout_t { offsets, slot_bytes, erased: bits, reserved } = layout;
+        let erased = erased(bits)?;
+        if reserved != [0; 3] {
+            return Err(CALIB_ERROR_ARGUMENT);
+        }
+        let whole = |length: u32| length.is_multiple_of(flash.sector_bytes);
+        if ![offsets[0], offsets[1], slot_bytes].into_iter().all(whole) {
+            return Err(CALIB_ERROR_LAYOUT);
+        }
+        Ok((flash, SlotLayout { offsets, len_bytes: slot_bytes, erased }))
+    }
+
+    pub(crate) const fn len_bytes(&self) -> u32 {
+        self.len_bytes
+    }
+
+    pub(crate) const fn sector_bytes(&self) -> u32 {
+        self.sector_bytes
+    }
+
+    /// Erases the sector that starts at `offset`.
+    pub(crate) fn erase_sector(&mut self, offset: u32) -> core::result::Result<(), FlashError> {
         // SAFETY: by the contract of `Flash::new`.
         said(unsafe { (self.erase)(self.context, offset, self.sector_bytes) })
     }

@@ -11,6 +11,8 @@
 //! | `trust` | whose artefacts are accepted |
 //! | `store` | two slots: loading and installing |
 //! | `classifier` | the caller's functions as classifier, alarm, timer and source of random words |
+//! | `counters`, `counting`, `saved`, `journal` | counters in the caller's memory, as bytes, and in flash |
+//! | `monitors` | counting predictions, and what the monitors say |
 //! | `device` | all of them behind a serial line: bytes in, bytes out |
 //!
 //! # What this crate does not do
@@ -27,14 +29,19 @@ extern crate std;
 mod apply;
 mod calibrator;
 mod classifier;
+mod counters;
+mod counting;
 mod described;
 mod device;
 mod error;
 mod flash;
+mod journal;
 mod memory;
+mod monitors;
 #[cfg(all(target_os = "none", feature = "panic-handler"))]
 mod panic;
 mod result;
+mod saved;
 mod store;
 mod trust;
 mod vectors;
@@ -42,9 +49,13 @@ mod vectors;
 pub use apply::*;
 pub use calibrator::*;
 pub use classifier::*;
+pub use counters::*;
+pub use counting::*;
 pub use device::*;
 pub use error::*;
 pub use flash::*;
+pub use journal::*;
+pub use monitors::*;
 pub use result::*;
 pub use store::*;
 pub use trust::CALIB_KEY_BYTES;

@@ -6,6 +6,7 @@ use calib_firmware::Calibration;
 
 use crate::error::{CALIB_ERROR_ARGUMENT, Result};
 use crate::memory;
+use crate::monitors::calib_monitors_t;
 
 /// In `calib_result_t.reason`: there is a calibrated probability.
 pub const CALIB_CALIBRATED: u8 = 0;
@@ -94,8 +95,10 @@ pub struct calib_result_t {
 
 /// What a calibrator may be told besides scores. A null pointer stands for all zeros.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct calib_options_t {
+    /// The monitors that count the prediction, begun with this calibrator; null counts nothing. They are for one thread at a time.
+    pub monitors: *mut calib_monitors_t,
     /// A random word, uniform and independent of the scores, for a randomised calibrator.
     pub word: u32,
     /// Whether there is a random word: 0 or 1.
@@ -108,24 +111,31 @@ pub struct calib_options_t {
     pub reserved: u8,
 }
 
-/// The options, checked: a random word and a group.
-pub(crate) type Options = (Option<u32>, Option<u8>);
+/// The options, checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// A random word.
+    pub(crate) word: Option<u32>,
+    pub(crate) group: Option<u8>,
+    /// What counts the prediction, or null.
+    pub(crate) monitors: *mut calib_monitors_t,
+}
 
 /// What the caller's options say.
 ///
 /// # Safety
 ///
 /// A pointer that is neither null nor misaligned points to options.
-pub(crate) unsafe fn options(options: *const calib_options_t) -> Result<Options> {
+pub(crate) unsafe fn options(options: *const calib_options_t) -> Result<Told> {
     if options.is_null() {
-        return Ok((None, None));
+        return Ok(Told { word: None, group: None, monitors: core::ptr::null_mut() });
     }
     // SAFETY: the caller's.
     let options = unsafe { memory::copied(options) }?;
     match options {
-        calib_options_t { has_word: 0 | 1, has_group: 0 | 1, reserved: 0, .. } => {
+        calib_options_t { has_word: 0 | 1, has_group: 0 | 1, reserved: 0, monitors, .. } => {
             let word = (options.has_word == 1).then_some(options.word);
-            Ok((word, (options.has_group == 1).then_some(options.group)))
+            Ok(Told { word, group: (options.has_group == 1).then_some(options.group), monitors })
         }
         _ => Err(CALIB_ERROR_ARGUMENT),
     }

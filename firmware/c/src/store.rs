@@ -5,7 +5,10 @@ use calib_core::{Admission, ArtifactBuffer, ClassifierId, SlotStore};
 use calib_firmware::Slot;
 
 use crate::calibrator::{Opened, calib_calibrator_t, kind};
-use crate::error::{CALIB_ERROR_LENGTH, CALIB_OK, Result, code, of_fault, of_faults, of_install, of_layout};
+use crate::error::{
+    CALIB_ERROR_LENGTH, CALIB_ERROR_TOO_LARGE, CALIB_OK, Result, code, of_fault, of_faults, of_install,
+    of_layout,
+};
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
 use crate::memory::{self, State};
 use crate::trust::Trusted;
@@ -118,7 +121,7 @@ pub(crate) unsafe fn parts(
     key: *const u8,
 ) -> Result<(Flash, calib_core::SlotLayout, Admission<Trusted>)> {
     // SAFETY: the caller's.
-    let (flash, layout) = unsafe { Flash::new(memory::copied(flash)?, memory::copied(layout)?) }?;
+    let (flash, layout) = unsafe { Flash::with_slots(memory::copied(flash)?, memory::copied(layout)?) }?;
     // SAFETY: the caller's.
     let trusted = unsafe { Trusted::new(key) }?;
     Ok((flash, layout, Admission::new(trusted, classifier)))
@@ -190,7 +193,7 @@ pub unsafe extern "C" fn calib_store_load(
 /// Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
 ///
 /// The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
-/// the new one. `bytes` starts at a multiple of 4. The calibrator that was loaded stays usable; `calib_store_load` loads the new
+/// the new one. `bytes` starts at a multiple of 4, and has at most `CALIB_BUFFER_BYTES`. The calibrator that was loaded stays usable; `calib_store_load` loads the new
 /// one.
 ///
 /// # Safety
@@ -211,6 +214,10 @@ pub unsafe extern "C" fn calib_store_install(
     let install = |opened: &mut OpenStore| {
         // SAFETY: the caller's.
         let bytes = unsafe { memory::slice(bytes, len) }?;
+        // A slot may be longer than the buffer, and what cannot be loaded would never be in force.
+        if len > CALIB_BUFFER_BYTES {
+            return Err(CALIB_ERROR_TOO_LARGE);
+        }
         let done = opened.store.install(bytes).map_err(of_install)?;
         let identity = done.identity.0;
         Ok(calib_receipt_t { identity, sequence: done.sequence, slot: done.slot, reserved: [0; 3] })

@@ -1,78 +1,9 @@
 /* Calls the library as it must not be called: every call ends with an error code, and the process lives.
  *
- * usage: hostile ARTEFACT OTHER, two binary artefacts over probabilities for the classifier "updates!", the second with the
- * greater counter. */
+ * usage: hostile ARTEFACT OTHER LARGE, binary artefacts over probabilities for the classifier "updates!", the second with the greater
+ * counter, the third longer than a buffer, and not longer than a slot. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "calib.h"
-
-enum { SLOT = 8192, SECTOR = 4096, FLASH = 4 * SECTOR };
-
-static unsigned checks;
-
-static void expect_at(int32_t got, int32_t expected, const char *call, int line)
-{
-    checks++;
-    if (got != expected) {
-        fprintf(stderr, "line %d: %s\n  gives %ld (%s)\n  not   %ld (%s)\n", line, call, (long)got, calib_error_text(got),
-                (long)expected, calib_error_text(expected));
-        exit(1);
-    }
-}
-
-#define EXPECT(call, expected) expect_at((call), (expected), #call, __LINE__)
-#define TRUE(condition) expect_at((condition) ? 1 : 0, 1, #condition, __LINE__)
-
-/* Flash in memory, and how many more calls of a callback succeed; every one after that fails. */
-struct chip {
-    uint8_t bytes[FLASH];
-    unsigned reads, writes, erases;
-    void *state;
-    int32_t refused;
-};
-
-static int32_t chip_read(void *context, uint32_t offset, uint8_t *bytes, uint32_t len)
-{
-    struct chip *chip = context;
-
-    if (chip->reads == 0)
-        return -1;
-    chip->reads--;
-    TRUE(offset + len <= FLASH);
-    memcpy(bytes, chip->bytes + offset, len);
-    return 0;
-}
-
-static int32_t chip_write(void *context, uint32_t offset, const uint8_t *bytes, uint32_t len)
-{
-    struct chip *chip = context;
-    uint32_t i;
-
-    if (chip->writes == 0)
-        return 7;
-    chip->writes--;
-    TRUE(offset % 32 == 0 && len % 32 == 0 && offset + len <= FLASH);
-    for (i = 0; i < len; i++) {
-        TRUE(chip->bytes[offset + i] == 0xFF);
-        chip->bytes[offset + i] = bytes[i];
-    }
-    return 0;
-}
-
-static int32_t chip_erase(void *context, uint32_t offset, uint32_t len)
-{
-    struct chip *chip = context;
-
-    if (chip->erases == 0)
-        return 1;
-    chip->erases--;
-    TRUE(offset % SECTOR == 0 && len == SECTOR && offset + len <= FLASH);
-    memset(chip->bytes + offset, 0xFF, len);
-    return 0;
-}
+#include "hostile.h"
 
 /* A callback that calls back. */
 static int32_t chip_reenter(void *context, uint32_t offset, uint8_t *bytes, uint32_t len)
@@ -84,32 +15,7 @@ static int32_t chip_reenter(void *context, uint32_t offset, uint8_t *bytes, uint
     return chip_read(context, offset, bytes, len);
 }
 
-static const uint8_t classifier[8] = {'u', 'p', 'd', 'a', 't', 'e', 's', '!'};
 static const uint8_t stranger[8] = {'s', 't', 'r', 'a', 'n', 'g', 'e', 'r'};
-
-struct file {
-    uint32_t *words;
-    const uint8_t *bytes;
-    size_t len;
-};
-
-static struct file load(const char *path)
-{
-    FILE *stream = fopen(path, "rb");
-    struct file file;
-    long end;
-
-    TRUE(stream != NULL);
-    TRUE(fseek(stream, 0, SEEK_END) == 0);
-    end = ftell(stream);
-    TRUE(end > 0 && fseek(stream, 0, SEEK_SET) == 0);
-    file.len = (size_t)end;
-    file.words = malloc(file.len);
-    TRUE(file.words != NULL && fread(file.words, 1, file.len, stream) == file.len);
-    file.bytes = (const uint8_t *)file.words;
-    TRUE(fclose(stream) == 0);
-    return file;
-}
 
 static void texts(void)
 {
@@ -120,7 +26,7 @@ static void texts(void)
         TRUE(calib_error_text(error) != NULL && strlen(calib_error_text(error)) > 5);
         known += strcmp(calib_error_text(error), "unknown error") != 0 ? 1U : 0U;
     }
-    TRUE(known == 31);
+    TRUE(known == 38);
     TRUE(strcmp(calib_error_text(INT32_MIN), "unknown error") == 0);
     TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
 }
@@ -130,7 +36,7 @@ static void opening(struct file file)
     calib_calibrator_t calibrator, *misaligned = (calib_calibrator_t *)((uintptr_t)&calibrator + 1);
     const float not_a_number = strtof("nan", NULL);
     calib_result_t result, *no_result = (calib_result_t *)((uintptr_t)&result + 2);
-    calib_options_t options = {0, 0, 0, 0, 0};
+    calib_options_t options = {NULL, 0, 0, 0, 0, 0};
     calib_info_t info;
     uint16_t space[4] = {0, 0, 0, 0};
     float vector[4] = {0.25F, 0.25F, 0.25F, 0.25F};
@@ -217,21 +123,6 @@ static void opening(struct file file)
     free(copy);
 }
 
-static calib_flash_t flash_of(struct chip *chip)
-{
-    calib_flash_t flash = {NULL, chip_read, chip_write, chip_erase, FLASH, SECTOR};
-
-    flash.context = chip;
-    return flash;
-}
-
-static void new_chip(struct chip *chip)
-{
-    memset(chip, 0, sizeof *chip);
-    memset(chip->bytes, 0xFF, sizeof chip->bytes);
-    chip->reads = chip->writes = chip->erases = 1000000;
-}
-
 static void layouts(struct chip *chip, uint64_t *buffer)
 {
     static const calib_layout_t bad[] = {
@@ -239,6 +130,8 @@ static void layouts(struct chip *chip, uint64_t *buffer)
         {{0, SECTOR}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
         {{0, 2 * SLOT}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
         {{0, SLOT + 32}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, SLOT + SECTOR / 4}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
+        {{0, SLOT}, SLOT - SECTOR / 4, CALIB_ERASED_ONES, {0, 0, 0}},
         {{0, SLOT}, 0, CALIB_ERASED_ONES, {0, 0, 0}},
         {{0, UINT32_MAX - SECTOR + 1}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}},
     };
@@ -264,7 +157,7 @@ static void layouts(struct chip *chip, uint64_t *buffer)
     EXPECT(calib_store_load(&store, NULL), CALIB_ERROR_STATE);
 }
 
-static void slots(struct file first, struct file second)
+static void slots(struct file first, struct file second, struct file large)
 {
     static struct chip chip;
     static uint64_t buffer[CALIB_BUFFER_WORDS], small[4];
@@ -287,6 +180,7 @@ static void slots(struct file first, struct file second)
     EXPECT(calib_store_open(&store, &flash, &layout, NULL, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
     EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, NULL, CALIB_BUFFER_WORDS), CALIB_ERROR_NULL);
     EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, small, 4), CALIB_ERROR_LENGTH);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS - 1), CALIB_ERROR_LENGTH);
     EXPECT(calib_store_open(&store, &flash, &layout, classifier, key, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_KEY);
     EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
     EXPECT(calib_store_load(&store, &calibrator), CALIB_ERROR_BLANK);
@@ -301,6 +195,12 @@ static void slots(struct file first, struct file second)
     EXPECT(calib_store_install(&store, first.bytes + 1, first.len - 1, &receipt), CALIB_ERROR_ALIGNMENT);
     EXPECT(calib_store_install(&store, first.bytes, first.len, (calib_receipt_t *)((uintptr_t)&receipt + 1)),
            CALIB_ERROR_ALIGNMENT);
+    /* It fits a slot, but not the buffer. */
+    TRUE(large.len > CALIB_BUFFER_BYTES && large.len + 288 <= SLOT);
+    EXPECT(calib_store_install(&store, large.bytes, large.len, &receipt), CALIB_ERROR_TOO_LARGE);
+    /* Nothing of all that was written. */
+    EXPECT(calib_store_survey(&store, &found), CALIB_OK);
+    TRUE(found.slots[0].status == CALIB_ERROR_BLANK && found.slots[1].status == CALIB_ERROR_BLANK);
     /* Whichever call of a callback is the first to fail, the slots keep what was acknowledged. */
     for (calls = 0;; calls++) {
         new_chip(&chip);
@@ -340,42 +240,6 @@ static void slots(struct file first, struct file second)
     chip.state = NULL;
     EXPECT(calib_store_load(&store, &calibrator), CALIB_OK);
     EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
-}
-
-static int alarms, alarm_fails, classify_fails;
-
-static int32_t set_alarm(void *context, uint8_t raised)
-{
-    (void)context;
-    alarms = raised;
-    return alarm_fails;
-}
-
-static int32_t classify(void *context, const float *features, size_t count, float *output, size_t output_len)
-{
-    (void)context;
-    TRUE(count == 2 && output_len == 1);
-    output[0] = features[0] / 10.0F;
-    return classify_fails;
-}
-
-static calib_device_config_t config_of(struct chip *chip)
-{
-    calib_device_config_t config;
-
-    memset(&config, 0, sizeof config);
-    config.classifier.classify = classify;
-    config.classifier.name = "hostile";
-    memcpy(config.classifier.id, classifier, sizeof classifier);
-    config.classifier.features = 2;
-    config.classifier.classes = 2;
-    config.classifier.output = CALIB_OUTPUT_SCORE;
-    config.board.set_alarm = set_alarm;
-    config.flash = flash_of(chip);
-    config.layout.offsets[1] = SLOT;
-    config.layout.slot_bytes = SLOT;
-    config.alarm_threshold = 0.5F;
-    return config;
 }
 
 static void configs(struct chip *chip, calib_device_t *device, uint64_t *staged, uint64_t *loaded)
@@ -482,18 +346,20 @@ static void device(struct file first)
 
 int main(int argc, char **argv)
 {
-    struct file first, second;
+    struct file first, second, large;
 
-    if (argc != 3)
+    if (argc != 4)
         return 2;
     texts();
     first = load(argv[1]);
     second = load(argv[2]);
+    large = load(argv[3]);
     opening(first);
-    slots(first, second);
+    slots(first, second, large);
     device(first);
     free(first.words);
     free(second.words);
+    free(large.words);
     printf("%u checks\n", checks);
     return 0;
 }

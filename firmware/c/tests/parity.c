@@ -82,7 +82,7 @@ static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *i
 {
     const uint32_t *values = words + 6;
     const size_t count = words[5];
-    calib_options_t options = {0, 0, 0, 0, 0};
+    calib_options_t options = {NULL, 0, 0, 0, 0, 0};
     calib_result_t results[MAX_RESULTS];
     float floats[MAX_VALUES], probs[2 * MAX_VALUES];
     uint16_t keys[MAX_VALUES], space[MAX_VALUES];

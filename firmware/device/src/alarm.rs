@@ -71,6 +71,12 @@ impl<P: OutputPin> Alarm<P> {
         self.rule
     }
 
+    /// The pin.
+    #[cfg(test)]
+    pub(crate) const fn pin(&self) -> &P {
+        &self.pin
+    }
+
     /// Gives the pin back, as it is.
     pub fn free(self) -> P {
         self.pin

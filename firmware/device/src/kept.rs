@@ -3,6 +3,7 @@
 use calib_core::Artifact;
 use calib_core::Identity;
 use calib_core::journal::{Journal, JournalLayout, JournalLayoutError};
+use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Kept, ReplyBody, RequestBody};
 use embedded_storage::nor_flash::NorFlash;
 
@@ -22,6 +23,8 @@ pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
     journal: Journal<F>,
     every: u32,
     has_failed: bool,
+    /// Whether what was saved before could not be read.
+    is_lost: bool,
 }
 
 impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, TABLES> {
@@ -35,7 +38,13 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
     /// If the journal does not fit the flash, or all counters a sector.
     pub fn open(flash: F, layout: JournalLayout, every: u32) -> Result<Self, JournalLayoutError> {
         let journal = Journal::open(flash, layout, Monitors::<BINS, TABLES>::WORDS)?;
-        Ok(Self { monitors: Monitors::new(), journal, every: every.max(1), has_failed: false })
+        Ok(Self {
+            monitors: Monitors::new(),
+            journal,
+            every: every.max(1),
+            has_failed: false,
+            is_lost: false,
+        })
     }
 
     /// Gives the flash back.
@@ -74,11 +83,23 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
         let Some(calibrator) = self.monitors.of().filter(|&now| before != Some(now)) else { return };
         let monitors = &mut self.monitors;
         let resumed = self.journal.load(calibrator, Self::SHAPE, |words| monitors.restore(words));
+        self.is_lost = resumed == Some(false) || self.journal.is_damaged();
+        if self.is_lost {
+            log::counters_lost();
+        }
         if resumed != Some(true) {
             // What was read of a record that is not whole counts no more than another calibrator's.
             self.monitors.clear();
             self.begin_anew(calibrator);
         }
+    }
+
+    fn room(&self) -> MonitorRoom {
+        self.monitors.room()
+    }
+
+    fn is_alarmed(&self) -> bool {
+        self.monitors.is_alarmed()
     }
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
@@ -95,10 +116,17 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
         let mut reply = self.monitors.answer(artifact, request, takes_outcomes);
         if let ReplyBody::Counters(counters) = &mut reply {
             match request {
-                RequestBody::ResetCounters { calibrator } => self.begin_anew(*calibrator),
+                RequestBody::ResetCounters { calibrator } => {
+                    self.is_lost = false;
+                    self.begin_anew(*calibrator);
+                }
                 _ => self.save_if_due(),
             }
-            counters.kept = if self.has_failed { Kept::Failed } else { Kept::But(self.monitors.unsaved()) };
+            counters.kept = match self.monitors.unsaved() {
+                _ if self.has_failed => Kept::Failed,
+                unsaved if self.is_lost => Kept::Lost(unsaved),
+                unsaved => Kept::But(unsaved),
+            };
         }
         reply
     }
@@ -222,6 +250,27 @@ mod tests {
         assert_eq!(counters(&mut monitors, &artifact, reset).kept, Kept::But(0));
         let mut monitors = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut monitors, &artifact, FIRST).predictions, [0, 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_until_counting_begins_anew() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = opened(TestFlash::new(2048), &artifact);
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0), "blank is not damaged");
+        predict(&mut monitors, &artifact, &[0; 8]);
+        let mut flash = monitors.free();
+        // In the record with which counting began, and in the two behind it, a byte of the calibrator's identity.
+        (0..3).for_each(|record| flash.spoil(LAYOUT.offset + 96 * record + 8, 1));
+        let mut monitors = opened(flash, &artifact);
+        let found = counters(&mut monitors, &artifact, FIRST);
+        assert_eq!((&found.predictions[..], found.kept), (&[0, 0][..], Kept::Lost(0)));
+        predict(&mut monitors, &artifact, &[0; 3]);
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::Lost(3));
+        let reset = RequestBody::ResetCounters { calibrator: artifact.identity() };
+        assert_eq!(counters(&mut monitors, &artifact, reset).kept, Kept::But(0));
+        let mut monitors = opened(monitors.free(), &artifact);
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0));
     }
 
     #[test]

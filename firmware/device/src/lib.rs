@@ -3,8 +3,8 @@
 //! A board brings a serial port, a pin, a timer, a source of random words and the bytes of its calibrator slot; a
 //! user brings a [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
 //! A board with flash of its own has two slots instead: an [`Updater`] replaces the calibrator over the line, while
-//! [`serve_updatable`] answers from the one in force. [`Monitors`] count what is predicted, and notice that it is no longer like the
-//! calibration.
+//! [`serve_updatable`] answers from the one in force; [`serve_async`] does so in Embassy. [`Monitors`] count what is predicted, and
+//! notice that it is no longer like the calibration.
 //!
 //! ```
 //! use calib_core::{ClassifierId, Score, wire::Refusal};
@@ -63,6 +63,7 @@ mod meter;
 mod monitors;
 mod report;
 mod serve;
+mod serve_async;
 mod slot;
 #[cfg(test)]
 mod testing;
@@ -81,6 +82,7 @@ pub use meter::Meter;
 pub use monitors::{LOOK_EVERY, Monitors};
 pub use report::Report;
 pub use serve::{ServeError, serve, serve_updatable, take_byte};
+pub use serve_async::serve_async;
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};
 pub use watch::{NoMonitors, Watch};

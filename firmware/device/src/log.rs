@@ -69,6 +69,11 @@ pub(crate) fn alarm(monitor: &str, table: usize, at: u32) {
     log!(warn, "monitor of {=str}: alarm of table {} at {}", monitor, table, at);
 }
 
+/// What was saved cannot be read.
+pub(crate) fn counters_lost() {
+    log!(warn, "the saved counters cannot be read: counting begins anew");
+}
+
 /// Counters are in memory alone.
 pub(crate) fn not_saved() {
     log!(warn, "counters were not saved: the flash failed");

@@ -2,9 +2,10 @@
 
 use calib_core::artifact::{Header, HeaderFlags, Monitors as Section, Reduction};
 use calib_core::monitor::{LogEvidence, TableMonitors};
+use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
-    Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome, Raised, RawScore,
-    Refusal, ReplyBody, RequestBody, Watched,
+    ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
+    Raised, RawScore, Refusal, ReplyBody, RequestBody, Watched,
 };
 use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 
@@ -208,6 +209,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             _ => 0,
         };
         let known = |(labelled, positives)| KnownOutcomes { labelled, positives };
+        let is_done = self.is_alarmed();
         Ok(Counters {
             calibrator: artifact.identity(),
             table,
@@ -224,6 +226,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             is_full: monitors.shift().is_full() || monitors.promise().is_full(),
             kept: Kept::No,
             takes_outcomes,
+            action: artifact.monitor_action().map(|action| ActionOnAlarm { action, is_done }),
         })
     }
 
@@ -306,6 +309,16 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
         }
         let section = artifact.and_then(Artifact::monitors);
         self.change = section.map_or(LogEvidence::NONE, |section| section.alarms().change);
+    }
+
+    fn room(&self) -> MonitorRoom {
+        MonitorRoom { tables: TABLES, bins: BINS }
+    }
+
+    fn is_alarmed(&self) -> bool {
+        let is_alarmed =
+            |table: &TableMonitors<BINS>| table.shift().alarm_at().or(table.promise().alarm_at()).is_some();
+        self.tables.iter().any(is_alarmed)
     }
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {

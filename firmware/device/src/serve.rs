@@ -128,9 +128,7 @@ where
 {
     let mut session = Session::new();
     loop {
-        let slot = updater.load(buffer);
-        let device = Device::with_parts(parts, slot).taking_outcomes(updater.takes_outcomes());
-        let mut device = device.answering(updater.questions());
+        let mut device = updater.device(parts, buffer);
         leave(&report(&mut device, updater));
         if session.serve(serial, &mut device, updater)? == End::Line {
             return Ok(());
@@ -149,24 +147,30 @@ enum End {
 }
 
 /// What was received and not answered yet: it outlives the device, which is made anew for each calibrator.
-struct Session {
-    reader: FrameReader,
-    chunk: [u8; 32],
+pub(crate) struct Session {
+    pub(crate) reader: FrameReader,
+    pub(crate) chunk: [u8; 32],
     /// The part of the chunk that was not looked at yet.
     next: usize,
     end: usize,
 }
 
 impl Session {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { reader: FrameReader::new(), chunk: [0; 32], next: 0, end: 0 }
     }
 
     /// The next byte of the chunk.
-    fn take(&mut self) -> Option<u8> {
+    pub(crate) fn take(&mut self) -> Option<u8> {
         let byte = self.chunk.get(..self.end)?.get(self.next).copied();
         self.next += usize::from(byte.is_some());
         byte
+    }
+
+    /// Takes note that so many bytes were read into the chunk; false at the end of the line.
+    pub(crate) const fn is_filled(&mut self, len: usize) -> bool {
+        (self.next, self.end) = (0, len);
+        len > 0
     }
 
     fn serve<S, C, P, M, E, W>(
@@ -197,9 +201,8 @@ impl Session {
                     return Ok(End::Replaced);
                 }
             }
-            self.next = 0;
-            self.end = serial.read(&mut self.chunk).map_err(ServeError::Serial)?;
-            if self.end == 0 {
+            let len = serial.read(&mut self.chunk).map_err(ServeError::Serial)?;
+            if !self.is_filled(len) {
                 return Ok(End::Line);
             }
         }
@@ -208,7 +211,7 @@ impl Session {
 
 /// Takes a byte of the line; at the end of a request returns its number and the reply, a frame at the start of `frame`.
 ///
-/// [`serve`] and [`serve_updatable`] are loops around it, and so is any other that moves bytes by itself. After a reply the
+/// [`serve`], [`serve_updatable`] and [`serve_async`](crate::serve_async) are loops around it, and so is any other that moves bytes by itself. After a reply the
 /// calibrator in force may [have to be loaded](Update::is_replaced). Damaged frames are logged and dropped.
 ///
 /// # Errors

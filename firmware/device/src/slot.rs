@@ -4,7 +4,7 @@ use calib_core::artifact::Reduction;
 use calib_core::calibrator::GroupedCalibrator;
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::score::CodeVector;
-use calib_core::slot::{Admitted, PassedOver, Refused, SlotFault};
+use calib_core::slot::{Admitted, MonitorRoom, PassedOver, Refused, SlotFault};
 use calib_core::wire::{CalibratorStatus, Held, Missing, Questions, RankedList, RawScore, Refusal, Standing};
 use calib_core::{
     Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Logits, Outcome, ParseError,
@@ -77,10 +77,26 @@ impl<'a> Slot<'a> {
     ///     Slot::read(slot, Anybody, ClassifierId([7; 8]), Kind::Binary)
     /// }
     /// ```
-    pub fn read(bytes: &'a [u8], _: Anybody, id: ClassifierId, kind: Kind) -> Self {
+    ///
+    /// # Monitors
+    ///
+    /// An artefact that asks for an [action](Artifact::monitor_action) on its monitors' alarms is not used: see [`Slot::read_watched`].
+    pub fn read(bytes: &'a [u8], trust: Anybody, id: ClassifierId, kind: Kind) -> Self {
+        Self::read_watched(bytes, trust, id, kind, MonitorRoom::NONE)
+    }
+
+    /// As [`Slot::read`], for a device whose monitors have [this room](crate::Watch::room).
+    pub fn read_watched(
+        bytes: &'a [u8],
+        _: Anybody,
+        id: ClassifierId,
+        kind: Kind,
+        room: MonitorRoom,
+    ) -> Self {
         let content = Artifact::parse_slot(bytes).map_err(Missing::Artifact).and_then(|artifact| {
             let content = Content::of(artifact, kind);
-            content.filter(|_| artifact.is_for(id)).ok_or(other_classifier(&artifact))
+            let content = content.filter(|_| artifact.is_for(id)).ok_or(other_classifier(&artifact))?;
+            if room.can_act_for(&artifact) { Ok(content) } else { Err(Missing::Monitors) }
         });
         Self { kind, content, passed_over: None }
     }
@@ -467,15 +483,19 @@ const fn reason(missing: Missing) -> Uncalibrated {
     match missing {
         Missing::Artifact(ParseError::Blank) => Uncalibrated::NoArtifact,
         Missing::OtherClassifier(_) => Uncalibrated::OtherClassifier,
+        Missing::Monitors => Uncalibrated::NotMonitored,
         Missing::Slots([first, second]) => match (first, second) {
             (SlotFault::Refused(Refused::OtherClassifier(_)), _)
             | (_, SlotFault::Refused(Refused::OtherClassifier(_))) => Uncalibrated::OtherClassifier,
+            (SlotFault::Refused(Refused::Monitors), _) | (_, SlotFault::Refused(Refused::Monitors)) => {
+                Uncalibrated::NotMonitored
+            }
             (SlotFault::Blank | SlotFault::Uncommitted, SlotFault::Blank | SlotFault::Uncommitted) => {
                 Uncalibrated::NoArtifact
             }
             _ => Uncalibrated::BadArtifact,
         },
-        _ => Uncalibrated::BadArtifact,
+        Missing::Artifact(_) => Uncalibrated::BadArtifact,
     }
 }
 

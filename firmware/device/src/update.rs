@@ -4,9 +4,10 @@ use calib_core::artifact::crc32c;
 use calib_core::slot::{Install, InstallError, LayoutError, Progress, Trust};
 use calib_core::wire::{Questions, Refusal, ReplyBody, RequestBody, Slots, UpdateRefusal, UpdateStatus};
 use calib_core::{Admission, ArtifactBuffer, SlotLayout, SlotStore};
+use embedded_hal::digital::OutputPin;
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Kind, Slot};
+use crate::{Alarm, Classifier, Device, Entropy, Kind, Meter, Slot, Watch};
 
 /// Answers the requests of an update.
 pub trait Update {
@@ -135,6 +136,25 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         self.replaced = false;
         let loaded = self.store.load(buffer);
         Slot::admitted(loaded, self.kind).passing_over(self.store.passed_over())
+    }
+
+    /// Joins the parts of a device around the calibrator in force, which is loaded into a buffer first. It answers the questions, and takes
+    /// outcomes or not, as this does.
+    pub fn device<'l, C, P, M, E, W>(
+        &mut self,
+        parts: (C, Alarm<P>, M, E, W),
+        buffer: &'l mut ArtifactBuffer<WORDS>,
+    ) -> Device<'l, C, P, M, E, W>
+    where
+        C: Classifier,
+        P: OutputPin,
+        M: Meter,
+        E: Entropy,
+        W: Watch,
+    {
+        let slot = self.load(buffer);
+        let device = Device::with_parts(parts, slot).taking_outcomes(self.takes_outcomes);
+        device.answering(self.questions)
     }
 
     fn max_len_bytes(&self) -> u32 {

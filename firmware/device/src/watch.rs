@@ -1,6 +1,7 @@
 //! Whether a device counts what it predicts.
 
 use calib_core::Artifact;
+use calib_core::slot::MonitorRoom;
 use calib_core::wire::{CountersRefusal, Refusal, ReplyBody, RequestBody};
 
 use crate::Calibration;
@@ -10,6 +11,13 @@ use crate::Calibration;
 pub trait Watch {
     /// Goes on for this calibrator, or begins anew if it is another one than before; `None` if there is none.
     fn begin(&mut self, artifact: Option<&Artifact<'_>>);
+
+    /// The room that there is: for the [admission](calib_core::Admission::watched) of calibrators that ask for an action on an alarm, and
+    /// for [`Slot::read_watched`](crate::Slot::read_watched).
+    fn room(&self) -> MonitorRoom;
+
+    /// Whether an alarm of a shift or of the promise was raised, of any table, since counting began.
+    fn is_alarmed(&self) -> bool;
 
     /// Counts a prediction by the calibrator that was begun with. `group` is the one whose tables were used.
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration);
@@ -29,6 +37,14 @@ impl<W: Watch> Watch for &mut W {
         (**self).begin(artifact);
     }
 
+    fn room(&self) -> MonitorRoom {
+        (**self).room()
+    }
+
+    fn is_alarmed(&self) -> bool {
+        (**self).is_alarmed()
+    }
+
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
         (**self).count(artifact, group, prediction);
     }
@@ -43,12 +59,20 @@ impl<W: Watch> Watch for &mut W {
     }
 }
 
-/// For devices that count nothing: what is asked of counters they refuse.
+/// For devices that count nothing: what is asked of counters they refuse, and calibrators that ask for an action on an alarm, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMonitors;
 
 impl Watch for NoMonitors {
     fn begin(&mut self, _: Option<&Artifact<'_>>) {}
+
+    fn room(&self) -> MonitorRoom {
+        MonitorRoom::NONE
+    }
+
+    fn is_alarmed(&self) -> bool {
+        false
+    }
 
     fn count(&mut self, _: &Artifact<'_>, _: Option<u8>, _: &Calibration) {}
 

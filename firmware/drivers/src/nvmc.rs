@@ -45,12 +45,13 @@ pub trait NvmcBus {
     fn len_bytes(&self) -> usize;
 }
 
-/// A region of flash of pages of `PAGE` bytes. The controller does not say that an operation failed: read back.
+/// A region of flash of pages of `PAGE` bytes, of which `PAGES` are erased as one sector. The controller does not say that an operation
+/// failed: read back.
 ///
 /// A word is written only while it is erased: between two erases the nRF52 takes two writes of a word (`nWRITE`), and the next
 /// damages it without a word.
 #[derive(Debug)]
-pub struct NvmcFlash<B, const PAGE: usize> {
+pub struct NvmcFlash<B, const PAGE: usize, const PAGES: usize = 1> {
     bus: B,
 }
 
@@ -67,7 +68,7 @@ pub enum NvmcError {
     NotErased(u32),
 }
 
-impl<B: NvmcBus, const PAGE: usize> NvmcFlash<B, PAGE> {
+impl<B: NvmcBus, const PAGE: usize, const PAGES: usize> NvmcFlash<B, PAGE, PAGES> {
     /// Takes the region.
     pub const fn new(bus: B) -> Self {
         Self { bus }
@@ -96,11 +97,11 @@ impl<B: NvmcBus, const PAGE: usize> NvmcFlash<B, PAGE> {
     }
 }
 
-impl<B: NvmcBus, const PAGE: usize> ErrorType for NvmcFlash<B, PAGE> {
+impl<B: NvmcBus, const PAGE: usize, const PAGES: usize> ErrorType for NvmcFlash<B, PAGE, PAGES> {
     type Error = NvmcError;
 }
 
-impl<B: NvmcBus, const PAGE: usize> ReadNorFlash for NvmcFlash<B, PAGE> {
+impl<B: NvmcBus, const PAGE: usize, const PAGES: usize> ReadNorFlash for NvmcFlash<B, PAGE, PAGES> {
     const READ_SIZE: usize = 4;
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NvmcError> {
@@ -116,9 +117,9 @@ impl<B: NvmcBus, const PAGE: usize> ReadNorFlash for NvmcFlash<B, PAGE> {
     }
 }
 
-impl<B: NvmcBus, const PAGE: usize> NorFlash for NvmcFlash<B, PAGE> {
+impl<B: NvmcBus, const PAGE: usize, const PAGES: usize> NorFlash for NvmcFlash<B, PAGE, PAGES> {
     const WRITE_SIZE: usize = 4;
-    const ERASE_SIZE: usize = PAGE;
+    const ERASE_SIZE: usize = PAGE * PAGES;
 
     fn erase(&mut self, from: u32, to: u32) -> Result<(), NvmcError> {
         check_erase(self, from, to).map_err(NvmcError::Place)?;
@@ -186,12 +187,17 @@ mod tests {
         /// How long it is busy after an operation.
         takes: u32,
         operations: usize,
+        page: usize,
     }
 
     impl Chip {
         fn flash(takes: u32) -> NvmcFlash<Self, PAGE> {
+            NvmcFlash::new(Self::new(takes))
+        }
+
+        fn new(takes: u32) -> Self {
             let words = std::vec![0xA5A5_A5A5; 48];
-            NvmcFlash::new(Self { words, mode: NvmcMode::Read, busy: 0, takes, operations: 0 })
+            Self { words, mode: NvmcMode::Read, busy: 0, takes, operations: 0, page: PAGE }
         }
 
         fn begin(&mut self, mode: NvmcMode) {
@@ -214,9 +220,9 @@ mod tests {
 
         fn erase_page(&mut self, offset: u32) {
             self.begin(NvmcMode::Erase);
-            let page = offset as usize / 4;
-            assert_eq!(offset as usize % PAGE, 0);
-            self.words[page..page + PAGE / 4].fill(u32::MAX);
+            let first = offset as usize / 4;
+            assert_eq!(offset as usize % self.page, 0);
+            self.words[first..first + self.page / 4].fill(u32::MAX);
         }
 
         fn read(&mut self, offset: u32) -> u32 {
@@ -246,6 +252,16 @@ mod tests {
         assert!(words[..16].iter().all(|&word| word == 0xA5A5_A5A5), "another page was touched");
         assert!(words[19..].iter().all(|&word| word == u32::MAX));
         assert_eq!((mode, operations), (NvmcMode::Read, 2 + 2));
+    }
+
+    #[test]
+    fn a_sector_of_several_pages_is_erased_page_by_page() {
+        let mut flash = NvmcFlash::<_, 32, 2>::new(Chip { page: 32, ..Chip::new(2) });
+        assert_eq!(flash.erase(32, 96), Err(NvmcError::Place(NorFlashErrorKind::NotAligned)));
+        flash.erase(64, 128).unwrap();
+        let Chip { words, operations, .. } = flash.free();
+        let erased = words.iter().enumerate().filter(|&(_, &word)| word == ERASED).map(|(at, _)| at);
+        assert_eq!((erased.collect::<Vec<_>>(), operations), ((16..32).collect(), 2));
     }
 
     #[test]

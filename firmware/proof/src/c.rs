@@ -7,8 +7,11 @@ use calib_c::{
     calib_apply_logits, calib_apply_margin, calib_apply_probs, calib_apply_score, calib_apply_top_k_logits,
     calib_apply_top_k_probs, calib_apply_u8, calib_calibrator_t, calib_device_classify,
     calib_device_config_t, calib_device_open, calib_device_t, calib_device_take, calib_error_text,
-    calib_flash_t, calib_info, calib_layout_t, calib_open, calib_options_t, calib_result_t,
-    calib_store_install, calib_store_load, calib_store_open, calib_store_survey, calib_store_t,
+    calib_flash_t, calib_info, calib_journal_t, calib_layout_t, calib_monitors_begin, calib_monitors_open,
+    calib_monitors_open_kept, calib_monitors_open_many, calib_monitors_open_many_kept, calib_monitors_read,
+    calib_monitors_reset, calib_monitors_restore, calib_monitors_save, calib_monitors_t, calib_monitors_tell,
+    calib_open, calib_options_t, calib_result_t, calib_store_install, calib_store_load, calib_store_open,
+    calib_store_survey, calib_store_t,
 };
 
 use crate::any::{any, from, keep};
@@ -66,10 +69,29 @@ fn device() {
     }
 }
 
+fn monitors() {
+    let (monitors, calibrator) = (place::<calib_monitors_t>(), pointer::<calib_calibrator_t>());
+    let journal = pointer::<calib_journal_t>();
+    // SAFETY: as above.
+    unsafe {
+        keep(calib_monitors_open(monitors, place(), any()));
+        keep(calib_monitors_open_many(monitors, place(), any()));
+        keep(calib_monitors_open_kept(monitors, place(), any(), journal));
+        keep(calib_monitors_open_many_kept(monitors, place(), any(), journal));
+        keep(calib_monitors_begin(monitors, calibrator));
+        keep(calib_monitors_tell(monitors, calibrator, pointer(), pointer(), any()));
+        keep(calib_monitors_read(monitors, calibrator, any(), place()));
+        keep(calib_monitors_reset(monitors, calibrator));
+        keep(calib_monitors_save(monitors, place(), any(), place()));
+        keep(calib_monitors_restore(monitors, pointer(), any()));
+    }
+}
+
 /// Calls every function.
 pub(crate) fn prove() {
     keep(calib_error_text(any()));
     apply();
     slots();
+    monitors();
     device();
 }

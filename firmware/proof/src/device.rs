@@ -2,15 +2,19 @@
 
 use core::convert::Infallible;
 
+use calib_core::journal::JournalLayout;
+use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Questions, Refusal, Request, RequestBody};
-use calib_core::{AlarmRule, Anybody, ClassifierId, Outcome, Uncalibrated};
+use calib_core::{AlarmRule, Anybody, ClassifierId, Erased, Outcome, Uncalibrated};
 use calib_firmware::{
-    Alarm, Classifier, Device, Entropy, Features, Gives, Kind, LinearClassifier, Meter, Monitors, Output,
-    Slot,
+    Alarm, Classifier, Device, Entropy, Features, Gives, KeptMonitors, Kind, LinearClassifier, Meter,
+    Monitors, Output, Slot, Watch,
 };
 use embedded_hal::digital::{ErrorType, OutputPin};
+use embedded_storage::nor_flash::ReadNorFlash;
 
 use crate::any::{any, bytes, floats, from, keep, words};
+use crate::slots::Flash;
 
 /// A pin that is written and never read.
 pub(crate) struct Pin(bool);
@@ -62,7 +66,8 @@ pub(crate) fn alarm() -> Alarm<Pin> {
 }
 
 fn answer<C: Classifier>(classifier: C) {
-    let slot = Slot::read(bytes(), Anybody, classifier.id(), classifier.kind());
+    let room = from(MonitorRoom { tables: 1, bins: 15 });
+    let slot = Slot::read_watched(bytes(), Anybody, classifier.id(), classifier.kind(), room);
     let mut monitors = from(Monitors::<15, 10>::new());
     let device = Device::with_parts((classifier, alarm(), Board, Board, &mut monitors), slot);
     let mut device = device.answering(from(Questions::All)).taking_outcomes(any());
@@ -71,6 +76,17 @@ fn answer<C: Classifier>(classifier: C) {
     keep(device.free().0.name().len());
     monitors.words().for_each(keep);
     keep((monitors.total(), monitors.of(), monitors.restore(&mut words().iter().copied())));
+}
+
+/// A device whose counters are saved, in flash of which nothing is known.
+fn kept() {
+    let layout = from(JournalLayout { offset: 0, len_bytes: 8192, erased: Erased::Ones });
+    let Ok(mut monitors) = KeptMonitors::<_, 15, 10>::open(Flash, layout, any()) else { return };
+    keep((monitors.room(), monitors.is_alarmed()));
+    let slot = Slot::read_watched(bytes(), Anybody, BINARY.id(), BINARY.kind(), monitors.room());
+    let mut device = Device::with_parts((&BINARY, alarm(), Board, Board, &mut monitors), slot);
+    keep(device.answer(&from(Request { id: 0, body: RequestBody::Status })));
+    keep(monitors.free().capacity());
 }
 
 /// The steps by themselves, for whoever writes a loop of their own.
@@ -104,6 +120,7 @@ fn steps(classifier: &impl Classifier) {
 pub(crate) fn prove() {
     answer(&BINARY);
     answer(&TEN);
+    kept();
     steps(&BINARY);
     steps(&TEN);
 }

@@ -1,5 +1,6 @@
 //! Two slots in flash, and updates over the line.
 
+use calib_core::slot::MonitorRoom;
 use calib_core::wire::RequestBody;
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
 use calib_firmware::{Kind, Update, Updater};
@@ -48,7 +49,7 @@ fn layout() -> SlotLayout {
 }
 
 fn store(buffer: &mut ArtifactBuffer<WORDS>) {
-    let admission = Admission::new(Anybody, ClassifierId([0; 8]));
+    let admission = Admission::new(Anybody, ClassifierId([0; 8])).watched(from(MonitorRoom::NONE));
     let Ok((mut store, loaded)) = SlotStore::open(Flash, layout(), admission, buffer) else { return };
     keep(loaded);
     keep(store.install(bytes()));

@@ -1,15 +1,11 @@
 //! NumPy arrays of rows.
-//!
-//! The format is NumPy's NEP 1: a header, which is a Python dictionary as `numpy.save` writes it, and the values. The crates that read
-//! it bring parsers of all of Python's literals, which took a quarter of the time to build a network.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::{error, fmt};
 
-/// The bytes that a file begins with.
-const MAGIC: &[u8] = b"\x93NUMPY";
+use npyz::{AutoSerialize, Deserialize, NpyFile, NpyHeader, Order, WriteOptions, WriterBuilder};
 
 /// Rows of equal length.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,18 +43,19 @@ impl Array<f32> {
     ///
     /// If the file cannot be read, or holds no such array.
     pub fn features(path: &Path) -> Result<Self, ArrayError> {
-        let file = NumpyFile::open(path)?;
+        let file = RowsFile::open(path)?;
+        let columns = file.columns;
         let values = match file.descr.as_str() {
-            "<f4" => file.values(f32::from_le_bytes),
+            "<f4" => file.values::<f32>()?,
             // As NumPy rounds.
-            "<f8" => file.values(|bytes| f64::from_le_bytes(bytes) as f32),
-            "|u1" => file.values(|[byte]| f32::from(byte)),
-            "|i1" => file.values(|[byte]| f32::from(byte as i8)),
-            "<u2" => file.values(|bytes| f32::from(u16::from_le_bytes(bytes))),
-            "<i2" => file.values(|bytes| f32::from(i16::from_le_bytes(bytes))),
+            "<f8" => file.values::<f64>()?.into_iter().map(|value| value as f32).collect(),
+            "|u1" => file.values::<u8>()?.into_iter().map(f32::from).collect(),
+            "|i1" => file.values::<i8>()?.into_iter().map(f32::from).collect(),
+            "<u2" => file.values::<u16>()?.into_iter().map(f32::from).collect(),
+            "<i2" => file.values::<i16>()?.into_iter().map(f32::from).collect(),
             _ => return Err(file.other("float32, float64, or integers of 8 or 16 bits")),
         };
-        Ok(Self { values: values.ok_or(ArrayError::Damaged(path.into()))?, columns: file.columns })
+        Ok(Self { values, columns })
     }
 
     /// Writes a file, in place of another only if that is `force`d.
@@ -67,13 +64,7 @@ impl Array<f32> {
     ///
     /// If it cannot be written.
     pub fn write(&self, path: &Path, force: bool) -> Result<(), ArrayError> {
-        write(
-            path,
-            force,
-            "<f4",
-            [self.rows().len(), self.columns],
-            self.values.iter().map(|v| v.to_le_bytes()),
-        )
+        write(path, force, self)
     }
 }
 
@@ -84,12 +75,12 @@ impl Array<i8> {
     ///
     /// As [`Array::features`].
     pub fn codes(path: &Path) -> Result<Self, ArrayError> {
-        let file = NumpyFile::open(path)?;
+        let file = RowsFile::open(path)?;
         if file.descr != "|i1" {
             return Err(file.other("int8"));
         }
-        let values = file.values(i8::from_le_bytes).ok_or(ArrayError::Damaged(path.into()))?;
-        Ok(Self { values, columns: file.columns })
+        let columns = file.columns;
+        Ok(Self { values: file.values()?, columns })
     }
 
     /// Writes a file, in place of another only if that is `force`d.
@@ -98,51 +89,42 @@ impl Array<i8> {
     ///
     /// If it cannot be written.
     pub fn write(&self, path: &Path, force: bool) -> Result<(), ArrayError> {
-        write(
-            path,
-            force,
-            "|i1",
-            [self.rows().len(), self.columns],
-            self.values.iter().map(|v| v.to_le_bytes()),
-        )
+        write(path, force, self)
     }
 }
 
-/// A file whose header was read.
-struct NumpyFile<'a> {
+/// A file of rows whose header was read.
+struct RowsFile<'a> {
     path: &'a Path,
+    header: NpyHeader,
+    /// The values' bytes.
     bytes: Vec<u8>,
-    /// Where the values begin.
-    first: usize,
     /// Their type.
     descr: String,
-    rows: usize,
     columns: usize,
 }
 
-impl<'a> NumpyFile<'a> {
+impl<'a> RowsFile<'a> {
     fn open(path: &'a Path) -> Result<Self, ArrayError> {
         let bytes = fs::read(path).map_err(|error| ArrayError::Io(path.into(), error))?;
-        let (header, first) = header(&bytes).ok_or(ArrayError::Damaged(path.into()))?;
-        let descr = between(header, "'descr': '", "'").ok_or(ArrayError::Damaged(path.into()))?.to_owned();
-        let shape = between(header, "'shape': (", ")").ok_or(ArrayError::Damaged(path.into()))?;
-        let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
-        let lengths: Result<Vec<usize>, _> = lengths.map(str::parse).collect();
-        let shape = lengths.map_err(|_| ArrayError::Damaged(path.into()))?;
-        let columns = shape.iter().skip(1).try_fold(1usize, |product, &length| product.checked_mul(length));
-        match (columns, &shape[..]) {
-            (Some(columns @ 1..), &[rows, _, ..]) if header.contains("'fortran_order': False") => {
-                Ok(Self { path, first, descr, rows, columns, bytes })
-            }
-            _ => Err(ArrayError::Shape(path.into(), shape)),
+        let damaged = |_| ArrayError::Damaged(path.into());
+        let mut rest = &bytes[..];
+        let header = NpyHeader::from_reader(&mut rest).map_err(damaged)?;
+        let shape: Result<Vec<usize>, _> = header.shape().iter().map(|&length| length.try_into()).collect();
+        let shape = shape.map_err(|_| ArrayError::Damaged(path.into()))?;
+        let columns = shape.iter().skip(1).product();
+        if shape.len() < 2 || columns == 0 || header.order() != Order::C {
+            return Err(ArrayError::Shape(path.into(), shape));
         }
+        let descr = header.dtype().descr().trim_matches('\'').to_owned();
+        Ok(Self { path, bytes: rest.to_vec(), header, descr, columns })
     }
 
     /// The values, if there are as many as the header says.
-    fn values<T, const BYTES: usize>(&self, read: impl Fn([u8; BYTES]) -> T) -> Option<Vec<T>> {
-        let (values, rest) = self.bytes.get(self.first..)?.as_chunks::<BYTES>();
-        let is_whole = rest.is_empty() && Some(values.len()) == self.rows.checked_mul(self.columns);
-        is_whole.then(|| values.iter().map(|&value| read(value)).collect())
+    fn values<T: Deserialize>(self) -> Result<Vec<T>, ArrayError> {
+        let mut rest = &self.bytes[..];
+        let values = NpyFile::with_header(self.header, &mut rest).into_vec();
+        values.ok().filter(|_| rest.is_empty()).ok_or(ArrayError::Damaged(self.path.into()))
     }
 
     fn other(&self, needed: &'static str) -> ArrayError {
@@ -150,44 +132,14 @@ impl<'a> NumpyFile<'a> {
     }
 }
 
-/// The header, and where the values begin.
-fn header(bytes: &[u8]) -> Option<(&str, usize)> {
-    let rest = bytes.strip_prefix(MAGIC)?;
-    let (start, len) = match rest {
-        [1, _, rest @ ..] => (10, usize::from(u16::from_le_bytes(*rest.first_chunk()?))),
-        [2 | 3, _, rest @ ..] => (12, u32::from_le_bytes(*rest.first_chunk()?) as usize),
-        _ => return None,
-    };
-    let end = len.checked_add(start)?;
-    Some((std::str::from_utf8(bytes.get(start..end)?).ok()?, end))
-}
-
-/// What stands between two texts.
-fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
-    text.split_once(before)?.1.split_once(after).map(|(found, _)| found)
-}
-
-fn write<const BYTES: usize>(
-    path: &Path,
-    force: bool,
-    descr: &str,
-    [rows, columns]: [usize; 2],
-    values: impl Iterator<Item = [u8; BYTES]>,
-) -> Result<(), ArrayError> {
+fn write<T: AutoSerialize + Copy>(path: &Path, force: bool, array: &Array<T>) -> Result<(), ArrayError> {
+    let shape = [array.rows().len() as u64, array.columns as u64];
     let write = || {
         let file = if force { File::create(path) } else { File::create_new(path) }?;
         let mut file = BufWriter::new(file);
-        let header =
-            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-        // Values begin at a multiple of 64 bytes, after a line's end.
-        let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
-        file.write_all(MAGIC)?;
-        file.write_all(&[1, 0])?;
-        file.write_all(&(padded as u16).to_le_bytes())?;
-        writeln!(file, "{header:<width$}", width = padded - 1)?;
-        for value in values {
-            file.write_all(&value)?;
-        }
+        let mut writer = WriteOptions::new().default_dtype().shape(&shape).writer(&mut file).begin_nd()?;
+        writer.extend(array.values.iter().copied())?;
+        writer.finish()?;
         file.flush()
     };
     write().map_err(|error| ArrayError::Io(path.into(), error))
@@ -222,7 +174,7 @@ mod tests {
     /// A file as NumPy writes it.
     fn file(header: &str, values: &[u8]) -> Vec<u8> {
         let header = format!("{header:<117}\n");
-        [MAGIC, &[1, 0], &118u16.to_le_bytes(), header.as_bytes(), values].concat()
+        [&b"\x93NUMPY\x01\x00"[..], &118u16.to_le_bytes(), header.as_bytes(), values].concat()
     }
 
     fn with<R>(bytes: &[u8], work: impl FnOnce(&Path) -> R) -> R {

@@ -74,10 +74,12 @@ pub fn start(flash: Flash, layout: SlotLayout) -> (Box<dyn Store>, Option<Loaded
 }
 
 impl Device {
-    /// The counter that stands against a downgrade, which the library's number does not tell.
-    fn highest_counter(&mut self) -> u32 {
+    /// The counter that stands against a downgrade, which the library's number does not tell. Flash that cannot be read now may hide it
+    /// from a survey: then it is the lowest that explains the refusal.
+    fn held_against(&mut self, offered: u32) -> u32 {
         let slots = self.slots().slots;
-        slots.iter().filter(|slot| slot.status == CALIB_OK).map(|slot| slot.counter).max().unwrap_or(u32::MAX)
+        let counters = slots.iter().filter(|slot| slot.status == CALIB_OK).map(|slot| slot.counter);
+        counters.filter(|&held| held > offered).max().unwrap_or(offered + 1)
     }
 
     fn slots(&mut self) -> calib_slots_t {
@@ -95,10 +97,10 @@ impl Device {
             CALIB_ERROR_READ_BACK => InstallError::ReadBack { offset: 0 },
             CALIB_ERROR_RELOAD => InstallError::Reload,
             CALIB_ERROR_WORN => InstallError::NoMark,
-            CALIB_ERROR_DOWNGRADE => InstallError::Downgrade {
-                held: self.highest_counter(),
-                offered: Artifact::parse(artifact).map_or(0, |artifact| artifact.counter()),
-            },
+            CALIB_ERROR_DOWNGRADE => {
+                let offered = Artifact::parse(artifact).map_or(0, |artifact| artifact.counter());
+                InstallError::Downgrade { held: self.held_against(offered), offered }
+            }
             _ => InstallError::OtherArtifact,
         }
     }

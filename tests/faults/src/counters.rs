@@ -280,6 +280,8 @@ fn one_life(device: &mut Device, report: &mut CounterReport) -> Result<(), Strin
     let mut epoch = 0;
     // The greatest count that a save was begun with, and the beginning's epoch, of the calibrator in force.
     let mut now = State { calibrator: 0, epoch, count: 0 };
+    // The last beginning that was saved to the end: nothing of before it is left.
+    let mut begun = 0;
     for _ in 0..40 {
         let draw = device.flash.random();
         let cut = Cut::ALL[(draw >> 8) as usize % 4];
@@ -289,6 +291,8 @@ fn one_life(device: &mut Device, report: &mut CounterReport) -> Result<(), Strin
         if is_other {
             now.calibrator = 1 - now.calibrator;
         }
+        let before = begun;
+        let mut begun_now = None;
         let (loaded, reached) = device.run(|journal| {
             let loaded = journal.load(now.calibrator);
             let mut state = match loaded.as_deref().map(State::of_words) {
@@ -296,7 +300,9 @@ fn one_life(device: &mut Device, report: &mut CounterReport) -> Result<(), Strin
                 _ => {
                     epoch += 1;
                     let fresh = State { calibrator: now.calibrator, epoch: epoch & 0xFF, count: 0 };
-                    let _ = journal.begin_anew(fresh);
+                    if journal.begin_anew(fresh).is_ok() {
+                        begun_now = Some(epoch);
+                    }
                     fresh
                 }
             };
@@ -314,6 +320,9 @@ fn one_life(device: &mut Device, report: &mut CounterReport) -> Result<(), Strin
             }
             // It was in force before, and its end was not saved: it is told anew then.
             Some(_) if is_other => {}
+            Some(found) if found.epoch < before => {
+                return Err(format!("{found:?} is of before beginning {before}, which was saved"));
+            }
             Some(found) if found.epoch > epoch & 0xFF => return Err(format!("{found:?} is of no beginning")),
             Some(found) if found.epoch == now.epoch && found.count > now.count => {
                 return Err(format!("{found:?} is more than {now:?} counted"));
@@ -321,7 +330,10 @@ fn one_life(device: &mut Device, report: &mut CounterReport) -> Result<(), Strin
             Some(found) if found == now => report.newest += 1,
             Some(_) => report.earlier += 1,
         }
-        now = reached;
+        begun = begun_now.unwrap_or(begun);
+        // What a save was begun with may be read later, though counting went on with less in between: it was counted.
+        let is_on = (now.calibrator, now.epoch) == (reached.calibrator, reached.epoch);
+        now = State { count: if is_on { reached.count.max(now.count) } else { reached.count }, ..reached };
     }
     match device.is_clean_outside() {
         true => Ok(()),

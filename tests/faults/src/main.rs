@@ -7,15 +7,22 @@ use std::time::Instant;
 use calib_faults::{Scale, counters, cuts, forgeries, half_erased, pairs, sequences, worn};
 
 fn main() -> ExitCode {
-    let scale = match std::env::args().nth(1).as_deref() {
-        None => Scale::Full,
-        Some("--long") => Scale::Long,
-        Some("--sample") => Scale::Sample,
-        Some(other) => {
-            eprintln!("error: {other} is unknown\n  hint: --long, --sample, or nothing");
-            return ExitCode::from(2);
+    let (mut scale, mut is_of_counters) = (Scale::Full, false);
+    for argument in std::env::args().skip(1) {
+        match &*argument {
+            "--long" => scale = Scale::Long,
+            "--sample" => scale = Scale::Sample,
+            "counters" => is_of_counters = true,
+            other => {
+                eprintln!("error: {other} is unknown\n  hint: --long, --sample, counters, or nothing");
+                return ExitCode::from(2);
+            }
         }
-    };
+    }
+    if is_of_counters {
+        let report = part(|| counters(scale), |report| &report.violations);
+        return if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let cuts = part(|| cuts(scale), |report| &report.violations);
     let pairs = part(|| pairs(scale), |report| &report.violations);
     let sequences = part(|| sequences(scale), |report| &report.violations);

@@ -9,10 +9,19 @@ use anyhow::{Context, Result, ensure};
 use calib_run::{cargo, root, run};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
 
 /// The pages that are looked at.
-const PAGES: [&str; 6] =
-    ["binary.html", "harmful.html", "useless.html", "top.html", "class-wise.html", "grid.html"];
+const PAGES: [&str; 8] = [
+    "binary.html",
+    "harmful.html",
+    "useless.html",
+    "top.html",
+    "class-wise.html",
+    "grid.html",
+    "fleet.html",
+    "quiet-fleet.html",
+];
 
 /// What decisions on the binary data cost.
 const COSTS: &str = r#"
@@ -78,6 +87,12 @@ fn main() -> Result<()> {
              {data}_test.npy --test-labels {data}_test_labels.csv -o {name}.html --force"
         ))?;
     }
+    in_folder("fit --method umd --bins 10 --scores cal.csv --monitor -o monitored.bin --force")?;
+    for (page, counters) in [("fleet", "moved.json"), ("quiet-fleet", "same.json")] {
+        let identity = identity(&calib, &folder)?;
+        write_counters(&folder.join(counters), &identity, page == "fleet")?;
+        in_folder(&format!("fleet monitored.bin {counters} --html {page}.html --force"))?;
+    }
     for page in PAGES {
         let len = fs::metadata(folder.join(page))?.len();
         ensure!(len < 1_000_000, "{page} has {len} bytes");
@@ -139,6 +154,39 @@ fn write_data(folder: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The identity of the calibrator with monitors.
+fn identity(calib: &Path, folder: &Path) -> Result<String> {
+    let mut inspect = Command::new(calib);
+    inspect.args(["inspect", "monitored.bin", "--json"]).current_dir(folder);
+    let inspected: Value = serde_json::from_slice(&inspect.output()?.stdout)?;
+    Ok(inspected["identity"].as_str().context("an artefact has an identity")?.into())
+}
+
+/// The counters of 300 devices, which are like the calibration, or whose scores and outcomes have moved.
+fn write_counters(path: &Path, identity: &str, have_moved: bool) -> Result<()> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut text = String::new();
+    for device in 0..300 {
+        let [mut predictions, mut labelled, mut positives] = [[0u32; 10]; 3];
+        for _ in 0..60 {
+            let score = if have_moved { rng.random::<f32>().powf(0.8) } else { rng.random::<f32>() };
+            let bin = (10.0 * score) as usize;
+            predictions[bin] += 1;
+            if rng.random::<f32>() < 0.2 {
+                labelled[bin] += 1;
+                let prob = if have_moved { score } else { score.powi(2) };
+                positives[bin] += u32::from(rng.random::<f32>() < prob);
+            }
+        }
+        let table = json!({"predictions": predictions, "labelled": labelled, "positives": positives});
+        let device = format!("ward {device}");
+        let counters =
+            json!({"calib_counters": 1, "device": device, "calibrator": identity, "tables": [table]});
+        text += &format!("{counters}\n");
+    }
+    Ok(fs::write(path, text)?)
 }
 
 /// A NumPy array of shape (rows, columns).

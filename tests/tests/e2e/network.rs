@@ -95,27 +95,42 @@ fn host_and_device_agree(board: Board, case: &NetworkCase, artifacts: &[Named], 
         assert_eq!(parity.differences, [] as [&str; 0], "{what}");
         assert_eq!(parity.predictions.len(), rows.codes.len());
         assert!(calibrated(&parity) * 10 > rows.codes.len() * 9, "{what}");
+        let mut device = Emulator::start_on(board, &elf, Some(&slot)).unwrap();
+        let [network, calibration] = instructions(board, &mut device, &rows);
+        assert!(0.0 < calibration && calibration < network, "{what}");
+        println!("{what}: {calibration:.0} instructions a calibration");
     }
     counts(board, case, &elf, &rows);
+}
+
+/// How often the work is repeated to count its instructions: some boards count in steps of dozens.
+const REPEAT: u16 = 64;
+
+/// The instructions of a prediction, and of its calibration, for the first row.
+fn instructions(board: Board, device: &mut Emulator, rows: &CodedRows) -> [f64; 2] {
+    let features = rows.rows.features[0].iter().copied().collect();
+    let measured = match device.request(RequestBody::Measure { features, repeat: REPEAT }).unwrap() {
+        ReplyBody::Measurement(measured) => measured,
+        other => panic!("not a measurement: {other:?}"),
+    };
+    [measured.classify_ticks, measured.calibrate_ticks].map(|ticks| {
+        let net = f64::from(ticks - measured.empty_ticks);
+        net * board.instructions_per_tick() / f64::from(measured.repeat)
+    })
 }
 
 /// Prints what the network costs, and demands that without a calibrator the device tells a code and no probability.
 fn counts(board: Board, case: &NetworkCase, elf: &Path, rows: &CodedRows) {
     let what = format!("{} on {}", case.network.name, board.name());
     let mut device = Emulator::start_on(board, elf, None).unwrap();
-    let features = || rows.rows.features[0].iter().copied().collect();
-    let ReplyBody::Prediction(bare) = device.request(RequestBody::Classify(features())).unwrap() else {
+    let features = rows.rows.features[0].iter().copied().collect();
+    let ReplyBody::Prediction(bare) = device.request(RequestBody::Classify(features)).unwrap() else {
         panic!("{what}: refused")
     };
     let top = rows.keys().next().unwrap().into_iter().max().unwrap();
     assert_eq!((bare.score, bare.alarm), (RawScore::Code(top), true), "{what}");
     assert!(bare.outcome.calibrated().is_none(), "{what}");
-    let measured = match device.request(RequestBody::Measure { features: features(), repeat: 4 }).unwrap() {
-        ReplyBody::Measurement(measured) => measured,
-        other => panic!("{what}: not a measurement: {other:?}"),
-    };
-    let ticks = f64::from(measured.classify_ticks - measured.empty_ticks);
-    let each = ticks * board.instructions_per_tick() / f64::from(measured.repeat);
+    let [each, _] = instructions(board, &mut device, rows);
     let ReplyBody::Status(status) = device.request(RequestBody::Status).unwrap() else { panic!("{what}") };
     assert_eq!((status.classifier_id, status.classifier.as_str()), (case.network.id, &*case.network.name));
     let (size, stack) = (image_size(elf).unwrap(), status.stack_high_water_bytes);

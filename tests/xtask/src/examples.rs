@@ -11,9 +11,10 @@ use calib_run::{cargo, root, run, tool};
 use crate::setup::{Needs, QEMU_ARM, Setup};
 
 /// The firmwares by their folders, and the targets that they are built for.
-const EXAMPLES: [(&str, &str); 5] = [
+const EXAMPLES: [(&str, &str); 6] = [
     (RUN, "thumbv7m-none-eabi"),
     ("embassy-rp2350", "thumbv8m.main-none-eabihf"),
+    ("embassy-updatable", "thumbv8m.main-none-eabihf"),
     ("embassy-nrf52840", "thumbv7em-none-eabihf"),
     ("embassy-stm32f411", "thumbv7em-none-eabihf"),
     ("esp32c3", "riscv32imc-unknown-none-elf"),

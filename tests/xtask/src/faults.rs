@@ -14,14 +14,16 @@ use crate::flags;
 use crate::mutants::{MUTANTS, Mutant};
 use crate::setup::{Needs, QEMU_ARM, QEMU_RISCV, Setup};
 
-/// The packages that a mutant is built from.
-const PARTS: [&str; 2] = ["calib-core", "tests/faults"];
+/// The packages that a mutant is built from, and the one that their tests need.
+const PARTS: [&str; 3] = ["calib-core", "tests/faults", "tests/layers"];
 
 /// A part of the faults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     /// Power cuts, worn and half-erased flash, forgeries: all on a model of flash.
     Flash,
+    /// Power cuts against the counters that a device keeps, on the same model: a part of those on flash.
+    Counters,
     /// Power cuts and half-erased flash, through the callbacks of the library for C.
     C,
     /// The emulator, killed during updates over a terminal.
@@ -38,11 +40,12 @@ impl FromStr for Part {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match name {
             "flash" => Ok(Self::Flash),
+            "counters" => Ok(Self::Counters),
             "c" => Ok(Self::C),
             "kills" => Ok(Self::Kills),
             "load" => Ok(Self::Load),
             "planted" => Ok(Self::Planted),
-            _ => Err("there are flash, c, kills, load and planted"),
+            _ => Err("there are flash, counters, c, kills, load and planted"),
         }
     }
 }
@@ -66,6 +69,11 @@ pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::F
             let run_suite = ["run", "--quiet", "--locked", "--release", "--package", package];
             run(cargo(&root()).args(run_suite).args(scale))?;
         }
+    }
+    if *only == Some(Part::Counters) {
+        let part: &[&str] = if long { &["counters", "--long"] } else { &["counters"] };
+        let run_suite = ["run", "--quiet", "--locked", "--release", "--package", "calib-faults", "--"];
+        run(cargo(&root()).args(run_suite).args(part))?;
     }
     if wanted(Part::Kills) {
         measure(["kills", if long { "1000" } else { "350" }])?;
@@ -111,14 +119,10 @@ fn prepare(folder: &Path) -> Result<()> {
         copy(&root().join(part), &to, &[])?;
     }
     let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
-    let members = manifest.lines().find(|line| line.starts_with("members")).context("no members")?;
+    let (before, rest) = manifest.split_once("members = [").context("no members")?;
+    let (_, after) = rest.split_once(']').context("no end of the members")?;
     let ours = PARTS.map(|part| format!("{part:?}")).join(", ");
-    // Optimised a little: they are built a dozen times, and each runs for a few seconds.
-    let profile = "\n[profile.release]\nopt-level = 1\ncodegen-units = 16\nincremental = true\n";
-    fs::write(
-        folder.join("Cargo.toml"),
-        manifest.replace(members, &format!("members = [{ours}]")) + profile,
-    )?;
+    fs::write(folder.join("Cargo.toml"), format!("{before}members = [{ours}]{after}"))?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     Ok(())
 }
@@ -147,8 +151,10 @@ fn judge(folder: &Path) -> Result<Option<String>> {
         .args(["build", "--quiet", "--release", "--package", "calib-faults", "--no-default-features"])
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .env("RUSTFLAGS", "--cap-lints allow")
-        // The next mutant changes a line or two.
+        // The next mutant changes a line or two. They are built a few dozen times, and each runs for a few seconds.
         .env("CARGO_INCREMENTAL", "1")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .stdin(Stdio::null())
         .output()?;
     if !built.status.success() {

@@ -28,6 +28,7 @@ const MARKS: &str = "slot/marks.rs";
 const TRAILER: &str = "slot/trailer.rs";
 const RECORD: &str = "slot/record.rs";
 const ADMISSION: &str = "slot/admission.rs";
+const JOURNAL: &str = "journal/store.rs";
 
 /// All of them.
 pub(crate) const MUTANTS: &[Mutant] = &[
@@ -241,6 +242,71 @@ pub(crate) const MUTANTS: &[Mutant] = &[
             ADMISSION,
             "if !artifact.is_for(self.classifier) {",
             "if !artifact.is_for(self.classifier) && bytes.is_empty() {",
+        )],
+    },
+    Mutant {
+        name: "another calibrator's counters are loaded",
+        edits: &[edit(
+            JOURNAL,
+            "if (head.calibrator, head.shape) != (calibrator, shape) {",
+            "if (head.calibrator, head.shape) != (calibrator, shape) && self.words == 0 {",
+        )],
+    },
+    Mutant {
+        name: "the CRC of counters is skipped",
+        edits: &[edit(
+            JOURNAL,
+            "(next()? == checksum.finish()).then_some((head, taken))",
+            "(next()? == checksum.finish() || words > 0).then_some((head, taken))",
+        )],
+    },
+    Mutant {
+        name: "the sector of the newest counters is erased for the next",
+        edits: &[edit(
+            JOURNAL,
+            "let after = self.newest.map_or(0, |newest| (newest.at / Self::SECTOR + 1) * Self::SECTOR);",
+            "let after = self.newest.map_or(0, |newest| newest.at / Self::SECTOR * Self::SECTOR);",
+        )],
+    },
+    Mutant {
+        name: "the oldest counters count",
+        edits: &[edit(
+            JOURNAL,
+            "newest.is_none_or(|newest| newest.head.sequence <= head.sequence)",
+            "newest.is_none_or(|newest| newest.head.sequence >= head.sequence)",
+        )],
+    },
+    Mutant {
+        name: "after a start a number is given that a torn save may have",
+        edits: &[edit(
+            JOURNAL,
+            "newest: None, next: None, last: 0, step: 2 }",
+            "newest: None, next: None, last: 0, step: 1 }",
+        )],
+    },
+    Mutant {
+        name: "after a start counters are written behind the newest",
+        edits: &[edit(
+            JOURNAL,
+            "journal.last = journal.newest.map_or(0, |newest| newest.head.sequence);",
+            "journal.last = journal.newest.map_or(0, |newest| newest.head.sequence); journal.next = \
+             journal.newest.and_then(|newest| journal.behind(newest.at));",
+        )],
+    },
+    Mutant {
+        name: "counters are not read back",
+        edits: &[edit(
+            JOURNAL,
+            "if self.unit(at).map_err(JournalError::Flash)? != unit {",
+            "if self.unit(at).map_err(JournalError::Flash)? != unit && self.words == 0 {",
+        )],
+    },
+    Mutant {
+        name: "a sector for counters is not looked at after it was erased",
+        edits: &[edit(
+            JOURNAL,
+            ".step_by(UNIT_LEN).all(|at| self.is_blank(at)) {",
+            ".step_by(UNIT_LEN).all(|at| self.is_blank(at) || self.words > 0) {",
         )],
     },
 ];

@@ -83,7 +83,9 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
         |_| header,
         |writer, (kind, mandatory, payload)| {
             // Scores of another prevalence are no draws from those that the monitors compare with.
-            if [SectionKind::Intervals as u16, SectionKind::Monitors as u16].contains(&kind) {
+            const LEFT_OUT: [SectionKind; 3] =
+                [SectionKind::Intervals, SectionKind::Monitors, SectionKind::MonitorAction];
+            if LEFT_OUT.iter().any(|&left_out| left_out as u16 == kind) {
                 return Ok(());
             }
             if kind != table.form.section() as u16 {

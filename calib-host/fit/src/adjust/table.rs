@@ -9,7 +9,7 @@ use calib_core::{Artifact, BinFlags, ProbInterval, StepTable};
 
 use super::error::AdjustError;
 use super::shift::Shift;
-use crate::stats::{Interval, single_at_least, single_at_most};
+use crate::stats::{Interval, single_at_least};
 
 /// The numbers of a table at another prevalence, to be borrowed by its form.
 pub(super) struct Adjusted<'a> {
@@ -120,9 +120,9 @@ impl<'a> Adjusted<'a> {
                 continue;
             };
             let (middle, half) = (f64::from(old), f64::from(epsilon));
-            let around = outwards(shift.interval(Interval { lo: middle - half, hi: middle + half }), value);
+            let around = shift.interval(Interval { lo: middle - half, hi: middle + half }).outwards(value);
             let exact = tables.interval(0, bin as u16).map(|interval| {
-                outwards(shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }), value)
+                shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }).outwards(value)
             });
             let reach = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());
             farthest = farthest.max(reach(around.lo)).max(reach(around.hi));
@@ -192,11 +192,4 @@ fn moved_margin(scaling: MarginScaling, by: f64) -> Result<MarginScaling, Adjust
         MarginScaling::Temperature { inverse_t } => MarginScaling::Platt { a: inverse_t, b: by as f32 },
         _ => return Err(WriteError::Form.into()),
     })
-}
-
-/// An interval with ends in f32 that are not inside of it, and that hold the value.
-fn outwards(interval: Interval, value: f32) -> ProbInterval {
-    let lo = single_at_most(interval.lo).max(0.0).min(value);
-    let hi = single_at_least(interval.hi).min(1.0).max(value);
-    ProbInterval::new(lo, hi).expect("0 <= lo <= value <= hi <= 1")
 }

@@ -29,6 +29,7 @@ pub use joint::joint_artifact_bytes;
 pub use kind::score_kind;
 pub use monitors::{MonitorBins, MonitorError, Monitoring};
 pub use options::{ArtifactOptions, identity};
+pub(crate) use points::COUNTING_DEVICES;
 pub use points::{bins_in_words, cluster_rows, points};
 pub(crate) use promise::names as table_names;
 pub use promise::{

@@ -1,6 +1,6 @@
 //! What the monitors of an artefact compare with.
 
-use calib_core::artifact::{ArtifactWriter, Method, MonitorParts, WriteError};
+use calib_core::artifact::{ArtifactWriter, Method, MonitorAction, MonitorParts, Reduction, WriteError};
 use calib_core::monitor::Reference;
 use calib_core::{Margin, Score, ScoreEncoding};
 
@@ -38,6 +38,9 @@ pub struct Monitoring {
     pub promise: u32,
     /// Bins of their own; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,
+    /// What a device does on an alarm of a shift or of the promise; `None` if it only tells it. A device that cannot do it refuses the
+    /// artefact.
+    pub action: Option<MonitorAction>,
 }
 
 /// Bins of uniform mass, whose edges are order statistics of the calibration scores that were chosen without the labels.
@@ -76,6 +79,11 @@ pub enum MonitorError {
     /// Bins of their own are of one score, and there are several tables.
     #[error("monitors with bins of their own are of one score")]
     Reduction,
+    /// An action on an alarm, which no device would ever raise.
+    #[error(
+        "no device counts the predictions of a calibrator by {0}, so that no action follows an alarm of its monitors"
+    )]
+    Action(Reduction),
     /// The bins are of another kind of score than the fit.
     #[error("the monitor's bins are of {0}, and the fit is of {1}")]
     Kind(ScoreKind, ScoreKind),
@@ -96,7 +104,7 @@ pub enum MonitorError {
 impl Default for Monitoring {
     /// A shift 1 in 20, a change every 10 000 predictions, the promise 1 in 100.
     fn default() -> Self {
-        Self { shift: 20, change: 10_000, promise: 100, bins: None }
+        Self { shift: 20, change: 10_000, promise: 100, bins: None, action: None }
     }
 }
 
@@ -154,6 +162,11 @@ impl Monitoring {
         if fit.weighted {
             return Err(MonitorError::Weighted);
         }
+        let is_counted =
+            matches!(fit.reduction, Reduction::Binary | Reduction::Confidence | Reduction::TopLabel);
+        if self.action.is_some() && !is_counted {
+            return Err(MonitorError::Action(fit.reduction));
+        }
         match &self.bins {
             Some(_) if fit.tables.len() != 1 => Err(MonitorError::Reduction),
             Some(bins) if bins.kind != fit.scores => Err(MonitorError::Kind(bins.kind, fit.scores)),
@@ -162,7 +175,7 @@ impl Monitoring {
         }
     }
 
-    /// Writes the section.
+    /// Writes the sections.
     pub(super) fn write(&self, gaps: &[Vec<u32>], writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
         let gaps: Vec<&[u32]> = gaps.iter().map(Vec::as_slice).collect();
         let edges = self.bins.as_ref().map(|bins| [bins.edges.as_slice()]);
@@ -173,7 +186,8 @@ impl Monitoring {
             promise,
             gaps: &gaps,
             edges: edges.as_ref().map(|edges| &edges[..]),
-        })
+        })?;
+        self.action.map_or(Ok(()), |action| writer.monitor_action(action))
     }
 }
 
@@ -275,6 +289,29 @@ mod tests {
         let monitors = Monitoring { bins, ..Monitoring::default() };
         assert!(monitored(&fit, monitors.clone()).is_ok());
         assert_eq!(refused(&weighted, monitors), MonitorError::Weighted);
+    }
+
+    #[test]
+    fn an_action_is_written_where_a_device_counts() {
+        let fit = fit_binary(&data((0..120).map(|i| f64::from(i) / 128.0)), &umd(4), 0.1).unwrap();
+        for action in [None, Some(MonitorAction::Alarm), Some(MonitorAction::Uncalibrated)] {
+            let bytes = monitored(&fit, Monitoring { action, ..Monitoring::default() }).unwrap();
+            assert_eq!(Artifact::parse(&bytes).unwrap().monitor_action(), action);
+        }
+        let row = |i: usize| {
+            let prob = 0.5 + i as f32 / 1024.0;
+            let mut row = [(1.0 - prob) / 2.0; 3];
+            row[i % 2] = prob;
+            row
+        };
+        let vectors = Vectors::new((0..400).flat_map(row).collect(), 3, VectorKind::Probs).unwrap();
+        let labels: Vec<i64> = (0..400).map(|i| i % 2).collect();
+        let problems = Problems::new(&vectors, &labels, Reduction::ClassWise).unwrap();
+        let options = ReductionOptions { method: umd(4), points_per_bin: None };
+        let fit = fit_reduction(&problems, &options, 0.1).unwrap();
+        let monitors = Monitoring { action: Some(MonitorAction::Alarm), ..Monitoring::default() };
+        assert_eq!(refused(&fit, monitors), MonitorError::Action(Reduction::ClassWise));
+        assert!(monitored(&fit, Monitoring::default()).is_ok());
     }
 
     /// Under a reduction a class with ties is not monitored, and the others are.

@@ -19,11 +19,36 @@ use crate::fit::parameter_of;
 /// ```
 pub fn points(artifact: &Artifact<'_>) -> String {
     let n = artifact.header().n;
-    match cluster_rows(artifact) {
-        Some(rows) => format!("{n} clusters (of their {rows} rows one each is a calibration point)"),
-        None => format!("{n} calibration points"),
+    match (cluster_rows(artifact), counting_devices(artifact)) {
+        (Some(rows), _) => format!("{n} clusters (of their {rows} rows one each is a calibration point)"),
+        (None, Some(1)) => format!("{n} outcomes that 1 device counted"),
+        (None, Some(devices)) => format!("{n} outcomes that {devices} devices counted"),
+        (None, None) => format!("{n} calibration points"),
     }
 }
+
+/// The parameter that says how many devices counted the outcomes that a calibrator was made of.
+pub(crate) const COUNTING_DEVICES: &str = "counting-devices";
+
+/// Returns how many devices counted the outcomes that a calibrator was made of; `None` if it was fitted to rows.
+pub(super) fn counting_devices(artifact: &Artifact<'_>) -> Option<u64> {
+    parameter_of(artifact.header().provenance.parameters, COUNTING_DEVICES)?.parse().ok()
+}
+
+/// What has to be so for the promise of a calibrator that was made of counted outcomes, besides what a fit to rows takes: each in short,
+/// and in full.
+pub(super) const OF_COUNTED_OUTCOMES: [[&str; 2]; 2] = [
+    [
+        "which outcomes were told, and when, depends on neither the label nor anything within the bin that predicts it",
+        "Which outcomes were told, and when, depends on neither the label nor anything within the bin that predicts it: not on the \
+         score, not on a suspicion. A prediction counts when the time to follow it up is over, the same for both labels.",
+    ],
+    [
+        "the counters were read at a time set in advance, not for what they showed",
+        "The counters were read at a time that was set in advance, and not for what they showed. Where an alarm about outcomes was \
+         the reason, only outcomes that were told after it count.",
+    ],
+];
 
 /// Returns how many rows there were of which one in each cluster was fitted to; `None` if every row was.
 pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {

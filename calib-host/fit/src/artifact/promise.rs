@@ -5,7 +5,7 @@ use std::fmt;
 use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags, Margin};
 
-use super::points::{cluster_rows, points};
+use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points};
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
@@ -196,6 +196,9 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
         ),
     };
     let mut all = vec![independent, Condition::new(fixed, in_full), same_distribution(artifact)];
+    if counting_devices(artifact).is_some() {
+        all.extend(OF_COUNTED_OUTCOMES.map(|[short, full]| Condition::new(short, full)));
+    }
     match guarantee.theorem {
         Theorem::Gr21Theorem4 => all.push(Condition::new(
             "the device is handed a fresh random word each time",
@@ -298,7 +301,8 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
             ),
         ),
     ];
-    if artifact.tables().has_intervals() {
+    // That of exact intervals is the farthest end of one: it holds whenever these do.
+    if artifact.tables().has_intervals() && guarantee.theorem != Theorem::ClopperPearson {
         let one = percent_of_success(guarantee.alpha);
         let both = in_decimals(100.0 * (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0));
         all.push(Condition::new(
@@ -327,6 +331,15 @@ fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
         }
         None => "beyond those of the calibration points".to_owned(),
     };
+    // Outcomes are known of bins, and the range is that of the scores that the edges come from.
+    if counting_devices(artifact).is_some() {
+        return Condition::new(
+            format!("scores {seen} are unlike those that the bins were made of{marked}"),
+            format!(
+                "Scores {seen} are unlike those that the bins were made of{marked}; what is said of their bin is said of all in it."
+            ),
+        );
+    }
     Condition::new(
         format!("nothing was seen of scores {seen}{marked}"),
         format!("Nothing was seen of scores {seen}{marked}; what is said of their bin is said of others."),

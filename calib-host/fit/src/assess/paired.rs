@@ -1,5 +1,6 @@
 //! The same rows before and after calibration.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::assessment::{AssessOptions, Assessment, EstimateWithInterval};
@@ -7,6 +8,7 @@ use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::subject::Subject;
 use crate::stats::{Interval, Units};
+use crate::stop;
 
 /// Two assessments of the same rows, and what changed, with intervals from the same resamples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,18 +32,30 @@ pub struct Change {
     pub log_loss: EstimateWithInterval,
     /// Of the area under the ROC curve, if it is defined.
     pub auc: Option<EstimateWithInterval>,
+    /// Of the sharpness.
+    pub sharpness: EstimateWithInterval,
     /// Of `c_emp`; without an interval, as that has none.
     pub c_emp: EstimateWithInterval,
     /// Of `conf_ece`, plugin.
     pub conf_ece: EstimateWithInterval,
     /// Of `conf_ece`, debiased.
     pub conf_ece_debiased: EstimateWithInterval,
+    /// Of `conf_mce`; without an interval, as that has none.
+    pub conf_mce: EstimateWithInterval,
+    /// Of `lp_ce`; without an interval, as that has none.
+    pub lp_ce: EstimateWithInterval,
     /// Of `tl_ece`, plugin; top-label predictions only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tl_ece: Option<EstimateWithInterval>,
     /// Of `tl_ece`, debiased; top-label predictions only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tl_ece_debiased: Option<EstimateWithInterval>,
+    /// Of `tl_mce`; without an interval, and of top-label predictions only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tl_mce: Option<EstimateWithInterval>,
+    /// Of `tl_mce_bin`; without an interval, and of top-label predictions only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tl_mce_bin: Option<EstimateWithInterval>,
 }
 
 /// Assesses the same rows before and after calibration: `before[row]` and `after[row]` have the same outcome. Before,
@@ -70,7 +84,10 @@ pub fn assess_before_after(
     assert_eq!(before.len(), after.len(), "every row is there before and after");
     let mut order: Vec<usize> = (0..before.len()).collect();
     let key = |row: usize| (before[row].key(), after[row].key());
-    order.sort_unstable_by_key(|&row| key(row));
+    order.par_sort_unstable_by_key(|&row| {
+        stop::check();
+        key(row)
+    });
     let units = Units::new(options_after.clusters, &mut order, |a, b| key(a) == key(b));
     let before = Subject::of_rows(before, &order, units.clone(), kind, options_before);
     let after = Subject::of_rows(after, &order, units, kind, options_after);
@@ -110,11 +127,16 @@ pub(super) fn change(
         brier: change.brier,
         log_loss: change.log_loss,
         auc: change.auc.defined(),
+        sharpness: change.sharpness,
         c_emp: change.c_emp,
         conf_ece: change.ece,
         conf_ece_debiased: change.ece_debiased,
+        conf_mce: change.mce,
+        lp_ce: change.lp,
         tl_ece: top_label(change.tl_ece),
         tl_ece_debiased: top_label(change.tl_ece_debiased),
+        tl_mce: top_label(change.tl_mce),
+        tl_mce_bin: top_label(change.tl_mce_bin),
     }
 }
 

@@ -4,6 +4,7 @@ use super::targets::Targets;
 use crate::error::ScalingError;
 use crate::points::{Group, totals};
 use crate::stats::sigmoid;
+use crate::stop;
 
 /// The square of Newton's decrement at which a fit has converged: the next step moves no weight by more than 1e-12 of what a
 /// standard deviation of one point would.
@@ -51,6 +52,7 @@ impl Line {
         let mut loss = line.loss(groups, targets);
         let mut least = f64::INFINITY;
         for _ in 0..MAX_STEPS {
+            stop::check();
             let moments = line.moments(groups, targets);
             let (step, decrement) = moments.step(has_intercept);
             if !decrement.is_finite() {

@@ -1,5 +1,7 @@
 //! The evidence of counts, by its definition.
 
+use std::fmt;
+
 use statrs::function::gamma::ln_gamma;
 
 use crate::stats::Interval;
@@ -20,8 +22,8 @@ pub struct Evidence {
     pub rarity: u32,
 }
 
-/// What evidence amounts to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What evidence amounts to, the more the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// Nothing speaks against the calibrator.
     Quiet,
@@ -46,6 +48,42 @@ impl Evidence {
     /// Returns the odds against the calibrator: what a bettor has who began with 1.
     pub fn odds(&self) -> f64 {
         self.log.exp()
+    }
+
+    /// Returns them as text.
+    ///
+    /// ```
+    /// use calib_fit::fleet::Evidence;
+    ///
+    /// let of = |log: f64| Evidence { log, rarity: 20 }.in_odds();
+    /// assert_eq!((of(0.0), of(1000.0)), ("1 : 1.0".to_owned(), "1 : 10^434.3".to_owned()));
+    /// ```
+    pub fn in_odds(&self) -> String {
+        match self.odds() {
+            odds if odds < 1e6 => format!("1 : {odds:.1}"),
+            // The logarithm is finite where its exponential is not.
+            _ => format!("1 : 10^{:.1}", self.log / std::f64::consts::LN_10),
+        }
+    }
+}
+
+/// What it amounts to, and its odds where that is anything.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.standing() {
+            Standing::Quiet => Standing::Quiet.fmt(f),
+            standing => write!(f, "{standing} {}", self.in_odds()),
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Quiet => "quiet",
+            Self::Evidence => "evidence",
+            Self::Alarm => "alarm",
+        })
     }
 }
 

@@ -9,13 +9,16 @@
 //!
 //! A [log](LogLine) says in which order a device counted and what it answered, and a [verifier](LogVerifier) works the answers out again.
 //!
-//! Imports `stats` and `artifact`.
+//! With the outcomes of the whole fleet the calibrator in force [gets new values](recalibrated).
+//!
+//! Imports `stats`, `error`, `binary`, `fit` and `artifact`.
 
 mod counters;
 mod error;
 mod evidence;
 mod log;
 mod log_error;
+mod recalibrate;
 mod surveyed;
 mod verify;
 
@@ -27,5 +30,6 @@ pub use log::{
     MonitorName,
 };
 pub use log_error::LogError;
+pub use recalibrate::{RecalibrateError, Recalibrated, RecalibratedBin, Recalibration, recalibrated};
 pub use surveyed::{DeviceStanding, FleetBin, FleetTable, survey};
 pub use verify::{LogVerifier, VerifiedDevice, VerifiedTable};

@@ -6,7 +6,7 @@ use calib_core::{Artifact, BinFlags};
 
 use super::counters::DeviceCounters;
 use super::error::FleetError;
-use super::evidence::{Evidence, promise_evidence, shift_evidence};
+use super::evidence::{Evidence, Standing, promise_evidence, shift_evidence};
 use crate::artifact::values;
 use crate::stats::{Interval, clopper_pearson};
 
@@ -55,6 +55,29 @@ pub struct DeviceStanding {
     pub shift: Evidence,
     /// Whether the promise is broken there.
     pub promise: Option<Evidence>,
+}
+
+impl FleetTable {
+    /// The devices that have an alarm of their own.
+    pub fn alone(&self) -> impl Iterator<Item = &DeviceStanding> {
+        let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
+        self.devices
+            .iter()
+            .filter(move |device| is_alarm(device.shift) || device.promise.is_some_and(is_alarm))
+    }
+
+    /// How many would have, on average and at most, with nothing wrong.
+    pub fn expected_alone(&self) -> f64 {
+        let chance = |evidence: Evidence| 1.0 / f64::from(evidence.rarity);
+        self.devices.iter().map(|device| chance(device.shift) + device.judged().map_or(0.0, chance)).sum()
+    }
+}
+
+impl DeviceStanding {
+    /// What its outcomes say of the promise; `None` where none is known, or nothing is promised.
+    pub fn judged(&self) -> Option<Evidence> {
+        self.promise.filter(|_| self.labelled > 0)
+    }
 }
 
 /// Adds the counters of all devices, and works the evidence out: of all together and of each alone, for every table that is
@@ -223,7 +246,7 @@ mod tests {
     use crate::binary::{BinaryMethod, Isotonic, Umd};
     use crate::data::BinaryData;
     use crate::fit::fit_binary;
-    use crate::fleet::{COUNTERS_VERSION, Standing, TableCounters};
+    use crate::fleet::{COUNTERS_VERSION, TableCounters};
 
     fn data() -> BinaryData {
         let scores = (0..1999).map(|i| f64::from(i) / 2048.0).collect();
@@ -270,6 +293,13 @@ mod tests {
         assert_eq!(standings(&table.devices[1]), (Standing::Alarm, Standing::Alarm));
         assert_eq!(standings(&table.devices[0]), (Standing::Quiet, Standing::Quiet));
         assert_eq!((table.devices[2].predictions, table.devices[2].labelled), (6, 0));
+        // One of 20 by its scores, and one of 100 by its outcomes, which the last one has none of.
+        assert!((table.expected_alone() - (3.0 * 0.05 + 2.0 * 0.01)).abs() < 1e-12);
+        assert!(table.devices[2].judged().is_none() && table.devices[1].judged().is_some());
+        assert!(table.alone().map(|device| &*device.device).eq(["b"]));
+        let broken = [device(&stored, "d", [&[60; 4], &[0, 0, 0, 60], &[0, 0, 0, 9]])];
+        let broken = survey(&stored.artifact(), &broken, 0.05).unwrap();
+        assert_eq!((broken[0].shift.standing(), broken[0].alone().count()), (Standing::Quiet, 1));
         assert_eq!(table.shift.standing(), Standing::Alarm);
         // Not the product of what the devices say.
         let product: f64 = table.devices.iter().map(|device| device.shift.log).sum();

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::product::{Entries, add_product};
 use super::rows::{Rows, add_to};
 use super::shape::Shape;
+use crate::stop;
 
 /// The blocks of the Hessian on its diagonal, factored. It speeds up a minimisation, and does not change where that ends.
 pub(crate) enum Preconditioner {
@@ -59,6 +60,7 @@ impl Preconditioner {
         let classes = rows.classes();
         let (weights, intercepts) = penalties.split_at(classes * classes);
         let factored = (0..classes).into_par_iter().map(|class| {
+            stop::check();
             let own = weights[class * classes..][..classes].iter().copied().chain([intercepts[class]]);
             let mut block = own_moments(rows, probs, moments, class);
             let ridge = f64::MIN_POSITIVE.sqrt();

@@ -1,5 +1,6 @@
 //! Labelled features of whole vectors, in pieces for several processors.
 
+use crate::stop;
 use rayon::prelude::*;
 
 /// A piece has at least so many rows, which are worth a thread's while.
@@ -63,7 +64,10 @@ impl Rows {
     pub(crate) fn pieces(&self) -> impl IndexedParallelIterator<Item = Piece<'_>> {
         let rows = self.piece_rows();
         let features = self.features.par_chunks(rows * self.classes);
-        features.zip(self.labels.par_chunks(rows)).map(|(features, labels)| Piece { features, labels })
+        features.zip(self.labels.par_chunks(rows)).map(|(features, labels)| {
+            stop::check();
+            Piece { features, labels }
+        })
     }
 
     /// Adds what `add` adds to `len` sums for each piece.

@@ -1,5 +1,9 @@
 //! Calibration points grouped by score.
 
+use rayon::prelude::*;
+
+use crate::stop;
+
 /// All calibration points with one score.
 ///
 /// Every binned fit starts from these: points with equal scores cannot be told apart by a lookup, so their order must
@@ -16,7 +20,8 @@ pub struct Group {
 
 /// Groups points, in ascending order of score. `points` are (score, number of points, number of positives).
 pub(crate) fn group(mut points: Vec<(f64, u64, u64)>) -> Vec<Group> {
-    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    stop::check();
+    points.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     points
         .chunk_by(|a, b| a.0 == b.0)
         .map(|tied| Group {

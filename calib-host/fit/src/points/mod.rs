@@ -19,6 +19,7 @@ mod tape;
 
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
+use crate::stop;
 
 pub use blocks::{Block, isotonic_blocks};
 pub(crate) use blocks::{mean_is_below, pool, pool_groups, pool_onto};
@@ -193,9 +194,12 @@ impl Points for [Group] {
         terms: impl Fn(f64, bool) -> [f64; K] + Sync,
     ) -> Result<[f64; K], FitError> {
         let mut sums = Sums::default();
-        for group in self {
-            sums.add(terms(group.score, true), group.positives);
-            sums.add(terms(group.score, false), group.n - group.positives);
+        for groups in self.chunks(stop::ROWS) {
+            stop::check();
+            for group in groups {
+                sums.add(terms(group.score, true), group.positives);
+                sums.add(terms(group.score, false), group.n - group.positives);
+            }
         }
         Ok(mean(sums, self.totals().0))
     }
@@ -204,6 +208,7 @@ impl Points for [Group] {
         &self,
         map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
+        stop::check();
         Ok(vec![map(0, &mut Groups::of(self))])
     }
 

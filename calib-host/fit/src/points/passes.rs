@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::packed::{self, Packed, pack};
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
+use crate::stop;
 
 /// Packed points in no order, which can be passed over again and again.
 pub(crate) trait Passes: Sync {
@@ -64,6 +65,7 @@ impl Passes for Arrays<'_> {
             let mut sum = new();
             let mut packed = [0; 1 << 12];
             for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
+                stop::check();
                 for ((packed, &score), &label) in packed.iter_mut().zip(scores).zip(labels) {
                     *packed = pack(Score::new(score).unwrap_or(Score::ZERO), label);
                 }
@@ -120,7 +122,10 @@ impl Passes for [Packed] {
     ) -> Result<T, FitError> {
         let sum_part = |part: &[Packed]| {
             let mut sum = new();
-            add(&mut sum, part);
+            for points in part.chunks(stop::ROWS) {
+                stop::check();
+                add(&mut sum, points);
+            }
             sum
         };
         let parts = self.par_chunks(part_len(self.len()));

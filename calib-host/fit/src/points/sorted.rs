@@ -8,6 +8,7 @@ use super::packed::{self, Packed};
 use super::passes::{Passes, mean_of, merged};
 use super::{Groups, Points, Ranked};
 use crate::error::FitError;
+use crate::stop;
 
 /// Packed points in ascending order, at least one. They are sorted once, and every question is then quick.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +67,7 @@ impl Sorted {
 }
 
 fn groups(run: &[Packed]) -> Groups<'_> {
+    stop::check();
     Groups::OfPoints(packed::sorted_groups(run))
 }
 
@@ -85,7 +87,10 @@ impl Passes for Sorted {
     ) -> Result<T, FitError> {
         let part = |runs: &[Vec<Packed>]| {
             let mut sum = new();
-            runs.iter().for_each(|run| add(&mut sum, run));
+            for run in runs {
+                stop::check();
+                add(&mut sum, run);
+            }
             sum
         };
         let parts = self.runs.par_chunks(self.runs.len().div_ceil(rayon::current_num_threads()).max(1));
@@ -154,7 +159,7 @@ impl Points for Sorted {
     }
 
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
-        self.runs.iter().flat_map(|run| packed::sorted_groups(run)).try_for_each(visit)
+        self.runs.iter().flat_map(|run| groups(run)).try_for_each(visit)
     }
 
     fn packed_in_memory(&self) -> Option<usize> {

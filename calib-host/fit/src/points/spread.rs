@@ -35,6 +35,18 @@ impl Tally {
         Self { lowest, highest, n: group.n, tied, heaviest: group.n }
     }
 
+    /// Adds a group above all that was added.
+    #[inline]
+    fn add_above(&mut self, group: Group) {
+        if self.n == 0 {
+            self.lowest = group.score;
+        }
+        self.highest = group.score;
+        self.n += group.n;
+        self.tied += if group.n > 1 { group.n } else { 0 };
+        self.heaviest = self.heaviest.max(group.n);
+    }
+
     fn merge(self, other: Self) -> Self {
         Self {
             lowest: self.lowest.min(other.lowest),
@@ -58,7 +70,7 @@ impl Spread {
     pub(crate) fn of(points: &(impl Points + ?Sized)) -> Result<Self, FitError> {
         let runs = points.map_runs(|groups| {
             let mut tally = Tally::NONE;
-            groups.each(|group| tally = tally.merge(Tally::of(group)));
+            groups.each(|group| tally.add_above(group));
             tally
         })?;
         Ok(runs.into_iter().fold(Tally::NONE, Tally::merge).into())

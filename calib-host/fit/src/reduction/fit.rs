@@ -11,6 +11,7 @@ use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::points::Points;
+use crate::stop;
 
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
@@ -72,6 +73,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let stated = stated_alpha(alpha);
     let promise = Promise::of(problems, options, stated);
     let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
+        stop::check();
         let fitted = fit_table(problems, table, method.as_ref(), options)?;
         Ok(fitted.map(|(method, model)| {
             let n = problems.table_len(table) as u64;

@@ -1,6 +1,9 @@
 //! Intervals of numbers.
 
+use calib_core::ProbInterval;
 use serde::Serialize;
+
+use super::single::{single_at_least, single_at_most};
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -29,5 +32,12 @@ impl Interval {
     /// average, by at most `noise`. Debiasing takes away a part of that, but not always all: no estimate does.
     pub(crate) fn of_absolute_error(self, noise: f64) -> Self {
         Self { lo: self.lo - noise, ..self }.not_below_zero()
+    }
+
+    /// An interval of probabilities with ends in `f32` that are not inside of this one, and that hold the value.
+    pub(crate) fn outwards(self, value: f32) -> ProbInterval {
+        let lo = single_at_most(self.lo).max(0.0).min(value);
+        let hi = single_at_least(self.hi).min(1.0).max(value);
+        ProbInterval::new(lo, hi).expect("0 <= lo <= value <= hi <= 1")
     }
 }

@@ -1,5 +1,7 @@
 //! A truncated Newton method for smooth convex functions of many parameters.
 
+use crate::stop;
+
 /// A smooth convex function.
 pub(crate) trait Convex {
     /// The value and the gradient at `at`; whatever the other methods need is kept.
@@ -50,6 +52,7 @@ pub(crate) fn minimise(function: &mut impl Convex, at: &mut [f64]) -> End {
     let mut beyond = 0;
     let mut current = function.move_to(at, &mut gradient);
     for _ in 0..MAX_STEPS {
+        stop::check();
         let norm = norm(&gradient);
         let step = newton_step(function, &gradient);
         if norm <= GRADIENT_NORM {
@@ -88,6 +91,7 @@ fn newton_step(function: &impl Convex, gradient: &[f64]) -> Vec<f64> {
     let mut direction = divided.clone();
     let mut size = dot(&residual, &divided);
     for _ in 0..(10 * len).clamp(50, MAX_PRODUCTS) {
+        stop::check();
         if norm(&residual) <= wanted {
             break;
         }

@@ -77,7 +77,7 @@ def _first_no_number(array: np.ndarray) -> tuple[int, Any]:
     return 0, array.ravel()[0] if array.size else None
 
 
-def _numbers(values: Any, what: str) -> np.ndarray:
+def numbers_of(values: Any, what: str) -> np.ndarray:
     """Real numbers, as they are."""
     array = _as_array(values, what)
     if array.dtype == object and array.size:
@@ -96,7 +96,7 @@ def _numbers(values: Any, what: str) -> np.ndarray:
 
 def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarray, str, int | None]:
     """Scores without a gap, what they are, and the number of classes if there is a column for each."""
-    array = _numbers(values, "scores")
+    array = numbers_of(values, "scores")
     if array.ndim == 2 and array.shape[1] == 1 and kind not in MATRIX:
         array = array[:, 0]
     if kind is None:
@@ -139,7 +139,7 @@ def labels_of(values: Any, what: str = "labels") -> np.ndarray:
             f"{what} are text, such as {array[0]!r}: give class indices from 0 on, as numpy.unique(y, return_inverse=True)[1] "
             "has them, or use calib_host.sklearn.CalibratedClassifier"
         )
-    array = _numbers(array, what)
+    array = numbers_of(array, what)
     if array.dtype.kind == "f":
         bad = ~(np.isfinite(array) & (array == np.floor(array)))
         if bad.any():
@@ -160,10 +160,28 @@ def check_classes(labels: np.ndarray, classes: int) -> None:
 
 def floats_of(values: Any, what: str) -> np.ndarray:
     """Numbers as f64, one a row."""
-    array = _numbers(values, what)
+    array = numbers_of(values, what)
     if array.ndim != 1:
         raise DataError(f"{what} have the shape {array.shape}: one a row is needed")
     return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def probs_of(values: Any) -> np.ndarray:
+    """Probabilities, one a row: f32 as they are, and all others as f64."""
+    array = numbers_of(values, "probs")
+    if array.ndim != 1:
+        raise DataError(f"probs have the shape {array.shape}: one a row is needed")
+    return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+
+
+def bins_of(values: Any) -> np.ndarray:
+    """Numbers of bins."""
+    array = labels_of(values, "bins")
+    bad = (array < 0) | (array >= 2**32)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(f"bins, row {row}: {array[row]} is no number of a bin")
+    return array.astype(np.uint32)
 
 
 def groups_of(values: Any, what: str) -> np.ndarray:

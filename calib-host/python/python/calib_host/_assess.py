@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import check_classes, floats_of, groups_of, labels_of, scores_of
+from ._arrays import bins_of, check_classes, floats_of, groups_of, labels_of, numbers_of, probs_of, scores_of
 from ._calibrator import Calibrator
 from ._native import DataError, UsageError
 from ._native import assess as _assess
 from ._native import assess_calibrated as _assess_calibrated
 from ._native import assess_vectors as _assess_vectors
 from ._native import calibration_curve as _calibration_curve
+from ._native import class_probs
 from ._progress import at_work
 
 
@@ -44,34 +45,24 @@ def assess(
     0.2
     """
     how = _how(how)
-    array = np.asarray(probs)
+    array = numbers_of(probs, "probs")
     names = None if clusters is None else groups_of(clusters, "clusters")
     labels = labels_of(y)
     if array.ndim == 2 and array.shape[1] > 1:
         if predicted is not None or bins is not None:
             raise UsageError("predicted and bins go with one probability a row, not with those of all classes")
-        values, _, classes = scores_of(probs, "probs", False)
+        values, _, classes = scores_of(array, "probs", False)
         check_classes(labels, classes)
         values = values.astype(np.float64, copy=False)
         with at_work("assessing"):
             return json.loads(_assess_vectors(values, labels.astype(np.uint16), classes, clusters=names, **how))
-    values = floats_of(array[:, 0] if array.ndim == 2 else probs, "probs")
-    if len(values) != len(labels):
-        raise DataError(f"{len(values)} rows of scores but {len(labels)} labels")
-    of = None
-    if predicted is None:
-        check_classes(labels, 2)
-        hits = labels == 1
-    else:
-        of = labels_of(predicted, "predicted")
-        if len(of) != len(labels):
-            raise DataError(f"{len(of)} predicted classes but {len(labels)} labels")
-        check_classes(of, 65535)
-        hits = labels == of
-        of = of.astype(np.uint16)
-    cells = None if bins is None else labels_of(bins, "bins").astype(np.uint32)
+    values = probs_of(array[:, 0] if array.ndim == 2 else array)
+    of = None if predicted is None else labels_of(predicted, "predicted")
+    if of is not None and len(of) != len(labels):
+        raise DataError(f"{len(of)} predicted classes but {len(labels)} labels")
+    cells = None if bins is None else bins_of(bins)
     with at_work("assessing"):
-        return json.loads(_assess(values, hits, classes=of, bins=cells, clusters=names, **how))
+        return json.loads(_assess(values, labels, predicted=of, bins=cells, clusters=names, **how))
 
 
 def assess_calibrator(calibrator: Calibrator, scores: Any, y: Any, *, clusters: Any = None, **how: Any) -> dict[str, Any]:
@@ -92,33 +83,17 @@ def assess_calibrator(calibrator: Calibrator, scores: Any, y: Any, *, clusters: 
             raise UsageError("assess what predict makes of these scores, with the predicted classes")
     if calibrator.reduction in ("binary", "top-label", "confidence"):
         check_classes(labels, classes or 2)
-        before = array.astype(np.float64) if classes is None else _softmax_top(array, kind, classes)
         with at_work("assessing"):
-            found = _assess_calibrated(
-                calibrator._artifact, kind, array, before, labels, classes=classes, clusters=names, **how
-            )
+            found = _assess_calibrated(calibrator._artifact, kind, array, labels, classes=classes, clusters=names, **how)
         return json.loads(found)
     after = calibrator.predict_proba(scores)
     kept = ~np.isnan(after).any(axis=1)
-    before = probs_of(array, kind, classes)
+    before = class_probs(kind, array, classes).reshape(-1, classes)
     names = None if names is None else names[kept]
     sides = {
         name: assess(side[kept], labels[kept], clusters=names, **how) for name, side in [("before", before), ("after", after)]
     }
     return {**sides, "uncalibrated": int((~kept).sum())}
-
-
-def probs_of(array: np.ndarray, kind: str, classes: int) -> np.ndarray:
-    """What vectors say before they are calibrated."""
-    rows = array.reshape(-1, classes).astype(np.float64)
-    if kind == "logits":
-        rows = np.exp(rows - rows.max(axis=1, keepdims=True))
-        rows /= rows.sum(axis=1, keepdims=True)
-    return np.clip(rows, 0.0, 1.0)
-
-
-def _softmax_top(array: np.ndarray, kind: str, classes: int) -> np.ndarray:
-    return np.ascontiguousarray(probs_of(array, kind, classes).max(axis=1))
 
 
 def calibration_curve(

@@ -92,8 +92,7 @@ def _prove_scores(
     proof: str,
 ) -> Calibrator:
     """Compares functions of one score."""
-    if proof not in ("sample", "every"):
-        raise UsageError(f'proof={proof!r}: there are "sample" and "every"')
+    _check_proof(proof)
     is_prob = calibrator.kind == "scores"
     knots = np.asarray(knots, dtype=np.float64)
     if is_prob:
@@ -114,10 +113,25 @@ def _prove_scores(
     return _proved(calibrator, compared, tolerance, proof == "every")
 
 
+def _check_proof(proof: str) -> None:
+    if proof not in ("sample", "every"):
+        raise UsageError(f'proof={proof!r}: there are "sample" and "every"')
+
+
 def _prove_vectors(
-    calibrator: Calibrator, theirs: Callable[[np.ndarray], np.ndarray], knots: np.ndarray, tolerance: float
+    calibrator: Calibrator,
+    theirs: Callable[[np.ndarray], np.ndarray],
+    knots: np.ndarray,
+    tolerance: float,
+    proof: str,
 ) -> Calibrator:
     """Compares functions of vectors."""
+    _check_proof(proof)
+    if proof == "every":
+        raise UsageError(
+            f'proof="every" goes through the floats of one score, and {calibrator.n_classes} classes have vectors, of which there are '
+            'too many: leave it out, or say proof="sample"'
+        )
     rng = np.random.default_rng(SEED)
     classes = calibrator.n_classes
     compared = _Compared()
@@ -236,7 +250,7 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
             )
             return _prove_scores(_made(kind, [function], n, origin), theirs, np.zeros(0), tolerance, proof)
         calibrator = Calibrator(imported_temperature(kind, len(classes), beta, n, origin), kind)
-        return _prove_vectors(calibrator, theirs, np.zeros(0), tolerance)
+        return _prove_vectors(calibrator, theirs, np.zeros(0), tolerance, proof)
     if not is_binary and response == "decision_function":
         raise UsageError(
             f"{part.method} of several classes is fitted to each class's decision_function, and a device has their probabilities: "
@@ -255,7 +269,7 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
     made = _made(kind, functions, n, origin)
     if is_binary:
         return _prove_scores(made, theirs, np.concatenate(knots), tolerance, proof)
-    return _prove_vectors(made, theirs, np.concatenate(knots), tolerance)
+    return _prove_vectors(made, theirs, np.concatenate(knots), tolerance, proof)
 
 
 def from_sklearn(
@@ -269,7 +283,7 @@ def from_sklearn(
     artefact to tell.
 
     Both sides are evaluated at all knots, at the floats on either side, and at 10^6 random scores or vectors; ``proof="every"`` takes every
-    f32 of one score. The result's ``proof`` has the largest difference; beyond ``tolerance`` the calibrator is refused. Nothing is guaranteed
+    f32 of one score, which takes minutes; vectors are too many. The result's ``proof`` has the largest difference; beyond ``tolerance`` the calibrator is refused. Nothing is guaranteed
     of what is taken over: that takes a fit with calib.
 
     >>> import numpy as np, calib_host
@@ -309,10 +323,9 @@ def from_betacal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: str
             f"the function falls somewhere (a = {a:.3g}, b = {b:.3g}), and a device's beta calibration rises: fit it with the "
             'parameters "abm", which keep both from 0 on'
         )
-    # Its three kinds keep the intercept in three ways; at one half it can be told.
+    # Its three kinds keep the intercept in three ways: what it says of one half tells it.
     half = float(np.ravel(fitted.predict(np.array([0.5])))[0])
-    c = np.log(half) - np.log1p(-half) - (float(a) - float(b)) * np.log(0.5)
-    function = {"function": "beta", "a": float(a), "b": float(b), "c": float(c)}
+    function = {"function": "beta-by-half", "a": float(a), "b": float(b), "at_half": half}
     calibrator = _made("scores", [function], n, "betacal.BetaCalibration")
 
     def theirs(scores: np.ndarray) -> np.ndarray:
@@ -351,7 +364,9 @@ def _venn_abers_steps(fitted: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return edges[changed[1:]].astype(np.float64), np.clip(p0[changed], 0, 1), np.clip(p1[changed], 0, 1)
 
 
-def from_temperature(temperature: float, classes: int, *, kind: str = "logits", n: int = 1) -> Calibrator:
+def from_temperature(
+    temperature: float, classes: int, *, kind: str = "logits", n: int = 1, proof: str = "sample"
+) -> Calibrator:
     """A calibrator that divides logits, or the logarithms of probabilities, by a temperature, as a scaler trained elsewhere does.
 
     It is compared with a softmax in f64 on 10^6 random vectors.
@@ -375,4 +390,4 @@ def from_temperature(temperature: float, classes: int, *, kind: str = "logits", 
         scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return scaled / scaled.sum(axis=1, keepdims=True)
 
-    return _prove_vectors(calibrator, theirs, np.zeros(0), 1e-5)
+    return _prove_vectors(calibrator, theirs, np.zeros(0), 1e-5, proof)

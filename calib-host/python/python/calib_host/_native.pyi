@@ -38,10 +38,10 @@ def apply(
     artifact: Artifact, kind: str, scores: NDArray[Any], *, classes: int | None = None, seed: int = 0
 ) -> tuple[NDArray[np.float32], NDArray[np.uint16] | None]: ...
 def assess(
-    probs: NDArray[np.float64],
-    hits: NDArray[np.bool_],
+    probs: NDArray[Any],
+    labels: NDArray[np.int64],
     *,
-    classes: NDArray[np.uint16] | None = None,
+    predicted: NDArray[np.int64] | None = None,
     bins: NDArray[np.uint32] | None = None,
     clusters: NDArray[np.int64] | None = None,
     **how: Any,
@@ -58,7 +58,6 @@ def assess_calibrated(
     artifact: Artifact,
     kind: str,
     scores: NDArray[Any],
-    before: NDArray[np.float64],
     labels: NDArray[np.int64],
     *,
     classes: int | None = None,
@@ -68,6 +67,8 @@ def assess_calibrated(
 def calibration_curve(
     probs: NDArray[np.float64], hits: NDArray[np.bool_], binning: str, n_bins: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]: ...
+def class_probs(kind: str, scores: NDArray[Any], classes: int) -> NDArray[np.float64]: ...
+def code_range(codes: NDArray[np.int64], outputs: int, scale: float, zero_point: int) -> tuple[float, float, bool]: ...
 def imported(kind: str, functions: str, n: int, origin: str) -> Artifact: ...
 def imported_temperature(kind: str, classes: int, inverse_t: float, n: int, origin: str) -> Artifact: ...
 def in_python(text: str) -> str: ...

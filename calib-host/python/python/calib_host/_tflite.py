@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import MATRIX, _numbers, check_classes, labels_of
+from ._arrays import MATRIX, numbers_of, check_classes, labels_of
 from ._calibrator import CalibrationWarning, Calibrator, fit
-from ._native import DataError, UsageError
+from ._native import DataError, UsageError, code_range
 from ._progress import at_work
 
 #: What the options of a fit call the types of codes.
@@ -152,7 +152,7 @@ class _Network:
 
     def quantised(self, X: Any) -> np.ndarray:
         """Rows as the network takes them."""
-        array, to = _numbers(X, "X"), self.input
+        array, to = numbers_of(X, "X"), self.input
         if array.shape[1:] != to.shape[1:] or array.ndim != len(to.shape):
             takes = ", ".join(str(size) for size in ("n", *to.shape[1:]))
             raise DataError(f"X has the shape {array.shape}: {to} takes ({takes})")
@@ -209,14 +209,13 @@ class _Network:
 def _scores(codes: np.ndarray, output: _Tensor, kind: str | None) -> tuple[np.ndarray, str]:
     """The codes that are calibrated, and what they stand for."""
     outputs = codes.shape[1]
-    values = output.scale * (codes.astype(np.float64) - output.zero_point)
     if kind is None:
-        # Every code is rounded to half a step.
-        off = 0.0 if outputs == 1 else float(np.abs(values.sum(axis=1) - 1).max(initial=0.0))
-        if off > outputs * output.scale or values.min(initial=0.0) < 0 or values.max(initial=0.0) > 1:
+        flat = np.ascontiguousarray(codes, dtype=np.int64).reshape(-1)
+        lowest, highest, are_probs = code_range(flat, outputs, output.scale, output.zero_point)
+        if not are_probs:
             what = 'kind="margins"' if outputs == 1 else 'kind="logits", with a reduction and class_score="margin"'
             raise UsageError(
-                f"{output} is no probability: its codes stand for {values.min():.4g} to {values.max():.4g}"
+                f"{output} is no probability: its codes stand for {lowest:.4g} to {highest:.4g}"
                 + (f", and those of a row do not sum to 1. If they are logits say {what}" if outputs > 1 else f". Say {what}")
             )
         kind = "probs" if outputs > 2 else "scores"

@@ -23,7 +23,9 @@ use crate::cli::read::{
     BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
     doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
 };
-use crate::cli::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
+use crate::cli::show::{
+    ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, action_words, class_column,
+};
 
 /// Calibrate scores as the device does, and write a table.
 ///
@@ -218,7 +220,14 @@ impl Apply {
 
     /// Tells what was written, and what to doubt.
     fn tell(&self, artifact: &Artifact<'_>, rows: u64, doubt: Option<String>) -> Result<(), Error> {
-        warn(doubt.as_slice())?;
+        let action = artifact.monitor_action().map(|action| {
+            format!(
+                "on an alarm of the monitors {}: no monitor counts these rows, and they are calibrated as before an alarm",
+                action_words(action)
+            )
+        });
+        let warnings: Vec<String> = doubt.into_iter().chain(action).collect();
+        warn(&warnings)?;
         if !self.json {
             return Ok(());
         }
@@ -229,7 +238,7 @@ impl Apply {
             "len_bytes": len_bytes,
             "rows": rows,
             "identity": artifact.identity().to_string(),
-            "warnings": doubt.as_slice(),
+            "warnings": warnings,
         }))
     }
 

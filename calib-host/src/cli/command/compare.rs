@@ -14,7 +14,8 @@ use serde_json::json;
 use crate::cli::bar::FitBar;
 use crate::cli::error::Error;
 use crate::cli::options::{
-    ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, parse_alpha,
+    ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number,
+    parse_alpha,
 };
 use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{
@@ -73,7 +74,7 @@ pub(crate) struct Compare {
     metric: Metric,
     /// The widest guarantee that will do: others are ranked, but not recommended. Where none will do, what it takes is told, and
     /// what to take without it.
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", value_parser = any_number)]
     epsilon: Option<f64>,
     /// The failure probability of guarantees.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]

@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use calib_host::StoredArtifact;
 use calib_host::files::{Place, read_artifact, write_file};
 use calib_host::fleet::{DeviceCounters, FleetTable, LogVerifier, survey};
-use calib_host::input::{read_counters, read_fleet_log};
+use calib_host::input::{self, Source, read_fleet_log};
+use calib_host::report::{FileOrigin, FleetReport, Origin};
 use clap::Args;
+use sha2::{Digest, Sha256};
 
+use crate::cli::asked::command_line;
 use crate::cli::error::Error;
 use crate::cli::options::parse_alpha;
-use crate::cli::out::{print_json, stdout, warn, write_output};
+use crate::cli::out::{check_page, print_json, stdout, warn, write_output};
+use crate::cli::read::CounterFiles;
 use crate::cli::show::{ShownFleet, verified, verified_json};
 
 /// Add up what the monitors of many devices counted.
@@ -47,6 +51,9 @@ pub(crate) struct FleetCommand {
     /// Write the outcomes of every bin, of all devices together, as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write a page that can be handed over: what the monitors say in words and plots, device by device.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "verify"])]
+    html: Option<PathBuf>,
     /// Replace an existing output.
     #[arg(long)]
     force: bool,
@@ -59,13 +66,14 @@ pub(crate) struct FleetCommand {
 }
 
 impl FleetCommand {
-    pub(crate) fn run(self) -> Result<(), Error> {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
         // Beside counters, with which --new does not go, nothing can require it.
         if self.output.is_some() && self.new.is_none() {
             return Err(Error::Usage(
-                "-o is for the counters of --new: take --csv or --json for what is told here".into(),
+                "-o is for the counters of --new: take --html, --csv or --json for what is told here".into(),
             ));
         }
+        self.html.as_deref().map_or(Ok(()), check_page)?;
         let stored = read_artifact(&self.calibrator)?;
         if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
             let counters = DeviceCounters::new(&stored.artifact(), device)
@@ -77,11 +85,11 @@ impl FleetCommand {
         if let Some(log) = &self.verify {
             return self.verify(&stored, log);
         }
-        let (devices, paths) = self.devices()?;
+        let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, quiet)?;
         let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
             // Of a device that is there twice, the file of the second.
             let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
-            Error::Fleet { place: Box::new(Place::file(at.map_or(&self.calibrator, |at| paths[at]))), cause }
+            Error::Fleet { place: Box::new(Place::file(at.map_or(&self.calibrator, |at| &paths[at]))), cause }
         })?;
         let shown =
             ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
@@ -89,6 +97,17 @@ impl FleetCommand {
         warn(&warnings)?;
         if let Some(path) = &self.csv {
             write_file(path, self.force, |out| write_csv(&tables, out))?;
+        }
+        if let Some(path) = &self.html {
+            let origin = self.origin(&stored, &sources);
+            let page = FleetReport {
+                stored: &stored,
+                tables: &tables,
+                devices: devices.len(),
+                alpha: self.alpha,
+                origin: &origin,
+            };
+            write_output(path, self.force, page.html()?.as_bytes())?;
         }
         if self.json {
             let mut value = shown.json();
@@ -113,15 +132,29 @@ impl FleetCommand {
         }
     }
 
-    /// The counters of all files, each with its file.
-    fn devices(&self) -> Result<(Vec<DeviceCounters>, Vec<&PathBuf>), Error> {
-        let mut all = (Vec::new(), Vec::new());
-        for path in &self.counters {
-            let devices = read_counters(path)?;
-            all.1.extend(devices.iter().map(|_| path));
-            all.0.extend(devices);
+    /// Which files a page comes from.
+    fn origin(&self, stored: &StoredArtifact, sources: &[Source]) -> Origin {
+        let artifact = FileOrigin {
+            role: "Artefact file".into(),
+            name: self.calibrator.display().to_string(),
+            sha256: hex::encode(Sha256::digest(stored.as_bytes())),
+        };
+        // Of a large fleet the files are as many as its devices.
+        let name = match sources {
+            [one] => one.path().display().to_string(),
+            [first, ..] => {
+                format!("{} and {} more, in their order", first.path().display(), sources.len() - 1)
+            }
+            [] => String::new(),
+        };
+        let sha256 = hex::encode(input::sha256(&sources.iter().collect::<Vec<_>>()));
+        let counters = FileOrigin { role: "Counters".into(), name, sha256 };
+        Origin {
+            files: vec![artifact, counters],
+            calibration_is_the_artefacts: false,
+            test_is_calibration: false,
+            command: command_line(),
         }
-        Ok(all)
     }
 }
 

@@ -104,7 +104,7 @@ impl Command {
             Self::Monitor(monitor) => monitor.run(quiet),
             #[cfg(feature = "serial")]
             Self::Label(label) => label.run(quiet),
-            Self::Fleet(fleet) => fleet.run(),
+            Self::Fleet(fleet) => fleet.run(quiet),
             Self::Sql(sql) => sql.run(quiet),
             Self::Keygen(keygen) => keygen.run(quiet),
             Self::Sign(sign) => sign.run(quiet),

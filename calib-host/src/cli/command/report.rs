@@ -9,11 +9,11 @@ use calib_host::report::{FileOrigin, Labels, Origin, Report, ReportData, Reporte
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::cli::asked::words;
+use crate::cli::asked::command_line;
 use crate::cli::error::Error;
 use crate::cli::notes::left_out;
 use crate::cli::options::ReportedOptions;
-use crate::cli::out::{print_json, stderr, warn, write_output};
+use crate::cli::out::{check_page, print_json, stderr, warn, write_output};
 use crate::cli::read::{NamedArtifact, Reported};
 
 /// With this many drawn rows in all, resampling takes a few seconds.
@@ -166,24 +166,5 @@ impl ReportCommand {
             (true, false) => print_json(report),
             (true, true) => print_json(&report.to_json().map_err(std::io::Error::other)?),
         }
-    }
-}
-
-/// The command line, with the name of the program as its users know it.
-fn command_line() -> String {
-    let words: Vec<String> = std::iter::once("calib".to_owned()).chain(words()).collect();
-    // No argument holds a zero, which is all that cannot be quoted.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
-}
-
-/// Refuses a name of another kind of file.
-fn check_page(path: &Path) -> Result<(), Error> {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref() {
-        None | Some("html" | "htm" | "xhtml") => Ok(()),
-        Some(_) => Err(Error::Usage(format!(
-            "{} has an extension of no page: name it .html (a browser prints it as PDF)",
-            path.display()
-        ))),
     }
 }

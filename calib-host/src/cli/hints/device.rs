@@ -8,10 +8,12 @@ use calib_host::device::serial::DeviceError;
 
 pub(super) fn of_device(error: &DeviceError) -> Option<String> {
     Some(match error {
-        DeviceError::NoPort { there, .. } if there.is_empty() => {
+        DeviceError::NoPort { there, .. } | DeviceError::NotAPort { there, .. } if there.is_empty() => {
             "no serial port was found: connect the device, then run `calib doctor`".into()
         }
-        DeviceError::NoPort { there, .. } => format!("the ports are {}", there.join(", ")),
+        DeviceError::NoPort { there, .. } | DeviceError::NotAPort { there, .. } => {
+            format!("the ports are {}", there.join(", "))
+        }
         DeviceError::NoPermission { port } => {
             format!(
                 "join the group that owns {port} (often `sudo usermod -aG dialout $USER`), then log in again"
@@ -47,6 +49,10 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
             format!("fit again with --counter {held} or more, if this one is to replace it")
         }
         DeviceError::Refused(UpdateRefusal::Refused(Refused::OtherClassifier(id))) => other_classifier(*id),
+        DeviceError::Refused(UpdateRefusal::Refused(Refused::Monitors)) => {
+            "fit without --monitor-action, or build its firmware with monitors and room for these tables; the calibrator in force is as before"
+                .into()
+        }
         DeviceError::Refused(UpdateRefusal::Refused(Refused::Signature(SignatureError::Missing)))
         | DeviceError::Key { .. } => {
             "sign the calibrator with `calib sign` and the private key that belongs to the device".into()

@@ -11,7 +11,7 @@ use calib_host::decide::{ActionsError, CostError};
 use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_host::export::ExportError;
 use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
-use calib_host::fleet::{FleetError, LogError};
+use calib_host::fleet::{FleetError, LogError, RecalibrateError};
 use calib_host::operating::OperatingError;
 use calib_host::passes::PassError;
 
@@ -28,6 +28,9 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
         Error::Compile(CompileError::Monitors(cause)) => of_monitors(cause),
         Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
+        Error::Recalibrate { cause: RecalibrateError::NoOutcome, .. } => Some(
+            "`calib label` tells a device outcomes; `calib status --counters` reads what it counted".into(),
+        ),
         Error::Fleet { cause: FleetError::NoMonitors, .. }
         | Error::Log { cause: LogError::NoMonitors, .. } => {
             Some("fit it with --monitor, so that devices and this command have what to compare with".into())
@@ -52,6 +55,7 @@ fn of_monitors(error: &MonitorError) -> Option<String> {
         MonitorError::Ties => "take scores with more digits, or fewer bins; or leave --monitor out".into(),
         MonitorError::Encoding(_) => "leave --monitor out, or take floats, and --table f32".into(),
         MonitorError::Weighted => "leave --monitor out".into(),
+        MonitorError::Action(_) => "leave --monitor-action out".into(),
         MonitorError::Reduction => {
             "leave --monitor-bins out, and take --method umd, whose bins the monitors then have".into()
         }
@@ -150,6 +154,10 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NotANumber(text) if text.ends_with('%') => {
             "write percent as fractions: 87.3 % is 0.873".into()
         }
+        Problem::NotANumber(text) if text.replacen(',', ".", 1).parse::<f64>().is_ok() => format!(
+            "write {} for {text}; decimal commas are read where ; or a tab separates the fields, and no number has a point",
+            text.replacen(',', ".", 1)
+        ),
         Problem::ScoreOutOfRange(_) => {
             "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and scores of any other size are \
              margins: use --margins instead of --scores"
@@ -169,8 +177,8 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::Infinite
         | Problem::TooLarge32(_)
         | Problem::NotANumber(_)
-        | Problem::BinNumber(_)
-        | Problem::Ragged { .. } => "remove or repair the row".into(),
+        | Problem::BinNumber(_) => "remove or repair the row".into(),
+        Problem::Ragged { expected, got } => ragged(*expected, *got),
         Problem::Text(_) => "write numbers as numbers, without quotes".into(),
         Problem::TwoLabels(labels) => {
             let [first, second] = labels.each_ref().map(|label| positive(label));
@@ -210,7 +218,11 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
 fn of_table(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::MissingColumn(there) => missing_column(place, there),
-        Problem::NotScalar(_) => "choose another column with --score-column, --label-column or the like".into(),
+        Problem::NotScalar(_) => {
+            "choose another column with --score-column, --label-column or the like; of a table write one object a row, as pandas does with \
+             to_json(orient=\"records\", lines=True)"
+                .into()
+        }
         Problem::WhichColumn(there) => {
             let option = if place.column.as_deref() == Some("label") { "--label-column" } else { "--score-column" };
             format!("choose one of them: {option} {:?}", there.first().map_or("", String::as_str))
@@ -297,16 +309,41 @@ fn is_integer(dtype: &str) -> bool {
     dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
 }
 
+/// What to do about a row of another number of fields than the header.
+fn ragged(expected: u64, got: u64) -> String {
+    const COMMAS: &str = "where numbers have decimal commas, separate the fields by ;";
+    match got {
+        _ if expected == 1 => {
+            format!(
+                "the names of the columns stand in the first line, and a separator between them; {COMMAS}"
+            )
+        }
+        got if got == expected + 1 => {
+            format!("repair the row; if all are so, name every column in the first line; {COMMAS}")
+        }
+        _ => "remove or repair the row".into(),
+    }
+}
+
 /// Which columns there are, and which of them it may be.
 fn missing_column(place: &Place, there: &[String]) -> String {
     let are_numbered =
         there.iter().zip(0..).all(|(name, number): (_, usize)| name.trim() == number.to_string());
     if there.len() > 1 && are_numbered {
+        let last = there.len() - 1;
+        // Of two the first one is taken for the scores, unless it cannot be.
+        let [score, label] = if last == 1 { [1, 0] } else { [last - 1, last] };
         return format!(
-            "the columns have no names, and are called 0 to {}: choose with --score-column and --label-column, as in --score-column 0 \
-             --label-column {}",
-            there.len() - 1,
-            there.len() - 1
+            "the columns have no names, and are called 0 to {last}: choose with --score-column and --label-column, as in --score-column {score} \
+             --label-column {label}; where numbers have decimal commas, separate the fields by ;"
+        );
+    }
+    if let [name] = there
+        && name.trim().contains([' ', ':', '~'])
+    {
+        let name = quoted(name);
+        return format!(
+            "the only column is {name}: separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\")"
         );
     }
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' ', '.'], "");
@@ -327,6 +364,15 @@ fn missing_column(place: &Place, there: &[String]) -> String {
         None if usual.iter().any(|(name, _)| *name == asked) => {
             let options: Vec<&str> = usual.iter().map(|(_, option)| option.as_str()).collect();
             format!("the columns are {columns}: try {}", options.join(" "))
+        }
+        // What predict_proba gives of two classes, as a table.
+        None if asked == "score"
+            && there.iter().any(|name| name == "1")
+            && !there.iter().any(|name| name == "2") =>
+        {
+            format!(
+                "the columns are {columns}: if they are the probabilities of two classes, --score-column 1"
+            )
         }
         None => format!("the columns are {columns}: choose with --score-column, --label-column or the like"),
     }
@@ -455,6 +501,11 @@ fn of_export(error: &ExportError) -> Option<String> {
     match error {
         ExportError::EmptyBins { .. } => Some(
             "fit fewer bins, or umd, whose bins follow the points; or use --format c, whose lookup returns a status".into(),
+        ),
+        ExportError::MonitorAction => Some(
+            "put the artefact itself into the flash of a firmware with monitors; or fit without --monitor-action, for an alarm that is \
+             told alone"
+                .into(),
         ),
         _ => None,
     }

@@ -19,6 +19,11 @@ pub(crate) struct ChildOptions {
 }
 
 impl ChildOptions {
+    /// As new as this.
+    pub(crate) fn at(counter: u32) -> Self {
+        Self { counter: Some(counter) }
+    }
+
     /// The counter of an artefact that is made from nothing else.
     pub(crate) fn counter(&self) -> u32 {
         self.counter.unwrap_or(0)

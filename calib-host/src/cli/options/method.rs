@@ -186,7 +186,9 @@ impl MethodOptions {
         let name = self.name();
         let method = self.joint.method(self.method(), self.bins, self.smoothing, self.seed)?;
         let method = method.ok_or_else(|| {
-            Error::Usage("a matrix of scores needs a reduction, such as --reduction top-label".into())
+            Error::Usage(
+                "a matrix of scores needs a reduction, such as --reduction top-label; of two classes give class 1 with --scores".into(),
+            )
         })?;
         let binary = [
             (self.bins.is_some() && self.method() != MethodName::Projection, "--bins"),
@@ -286,7 +288,10 @@ impl MethodOptions {
             ));
         }
         if self.method().has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
-            return Err(Error::Usage(format!("{} needs --bins or --points-per-bin", self.name())));
+            return Err(Error::Usage(format!(
+                "{} needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are chosen",
+                self.name()
+            )));
         }
         Ok(())
     }

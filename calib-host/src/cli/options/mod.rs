@@ -21,6 +21,7 @@ mod planned_thresholds;
 mod points;
 #[cfg(feature = "probe")]
 mod probe;
+mod recalibrated;
 mod reduction;
 mod reported;
 mod same_rows;
@@ -38,12 +39,13 @@ pub(crate) use contenders::{Contenders, MethodChoice};
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
 pub(crate) use method::MethodOptions;
-pub(crate) use parse::{count, parse_alpha, parse_classifier, parse_number, parse_share};
+pub(crate) use parse::{any_number, count, parse_alpha, parse_classifier, parse_number, parse_share};
 pub(crate) use passes::PassOptions;
 pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;
+pub(crate) use recalibrated::{CounterOptions, apart_from_rows};
 pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;

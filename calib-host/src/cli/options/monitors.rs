@@ -1,9 +1,10 @@
 //! The options of what the monitors on a device compare with.
 
+use calib_core::artifact::MonitorAction;
 use calib_host::BinaryData;
 use calib_host::artifact::{MonitorBins, Monitoring};
 use calib_host::input::Sample;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
 
@@ -29,6 +30,23 @@ pub(crate) struct MonitorOptions {
     /// Of N devices at most one ever says wrongly that a promise that holds is broken.
     #[arg(long, requires = "monitor", default_value_t = Monitoring::default().promise, value_name = "N", value_parser = rarity())]
     monitor_promise: u32,
+    /// What a device does on an alarm of a shift or of the promise, until it is told to count anew. A device that cannot do it refuses
+    /// the calibrator.
+    ///
+    /// An alarm of a change is told alone: one comes every --monitor-change predictions with nothing wrong.
+    #[arg(long, requires = "monitor", value_enum, default_value_t = ActionName::Flag, value_name = "ACTION")]
+    monitor_action: ActionName,
+}
+
+/// What a device does on an alarm.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ActionName {
+    /// Tells it when it is asked.
+    Flag,
+    /// Keeps its own alarm raised, too.
+    Alarm,
+    /// Answers "uncalibrated" from then on, and keeps its own alarm raised.
+    Uncalibrated,
 }
 
 /// An alarm in one of one would take no evidence.
@@ -79,6 +97,11 @@ impl MonitorOptions {
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {
         let &Self { monitor_shift: shift, monitor_change: change, monitor_promise: promise, .. } = self;
-        self.monitor.then_some(Monitoring { shift, change, promise, bins })
+        let action = match self.monitor_action {
+            ActionName::Flag => None,
+            ActionName::Alarm => Some(MonitorAction::Alarm),
+            ActionName::Uncalibrated => Some(MonitorAction::Uncalibrated),
+        };
+        self.monitor.then_some(Monitoring { shift, change, promise, bins, action })
     }
 }

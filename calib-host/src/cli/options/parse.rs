@@ -19,6 +19,12 @@ pub(crate) fn parse_number(text: &str) -> Option<f64> {
     Some(if is_percentage { number / 100.0 } else { number })
 }
 
+/// A number of which whoever takes it says what it may be.
+pub(crate) fn any_number(text: &str) -> Result<f64, String> {
+    let number = parse_number(text).or_else(|| text.parse().ok());
+    number.ok_or_else(|| "a number is expected, such as 0.1 or 10%".to_owned())
+}
+
 /// A whole number in a range, such as 25000, `25_000` or 2.5e4.
 pub(crate) fn count<R: RangeBounds<u64> + Debug + Clone + Send + Sync + 'static>(
     range: R,
@@ -73,6 +79,8 @@ mod tests {
             assert!(count(none).is_err(), "{none}");
         }
         assert_eq!((parse_alpha("10%"), parse_share("95%")), (Ok(0.1), Ok(0.95)));
+        assert_eq!((any_number("10%"), any_number("inf")), (Ok(0.1), Ok(f64::INFINITY)));
+        assert!(any_number("ten").is_err());
         assert!(parse_alpha("100%").is_err() && parse_alpha("0").is_err());
     }
 }

@@ -8,7 +8,7 @@ use calib_host::{ArtifactOptions, Fit};
 use clap::{Args, ValueEnum};
 
 use super::monitors::MonitorOptions;
-use super::parse::parse_classifier;
+use super::parse::{any_number, parse_classifier};
 use crate::cli::error::Error;
 
 /// What a fit states, and how it is written.
@@ -17,13 +17,14 @@ pub(crate) struct WrittenOptions {
     /// May fail with this probability.
     ///
     /// The probability, over the draw of the points, with which the guarantee may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number)]
     pub(crate) alpha: f64,
     /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
     /// the guarantee is then for alpha / M, so that it holds for any of them.
     #[arg(long, default_value_t = 1, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) candidates: u32,
-    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
+    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells. With --from-counters it is at least
+    /// what the calibrator and those before it spent.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent)]
     pub(crate) alpha_spent: f64,
     /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
@@ -40,7 +41,7 @@ pub(crate) struct WrittenOptions {
     /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
     /// calibrators must not come back.
     #[arg(long, default_value_t = 0, value_name = "N")]
-    counter: u32,
+    pub(crate) counter: u32,
     #[command(flatten)]
     pub(crate) monitors: MonitorOptions,
 }

@@ -5,6 +5,7 @@ mod binary_rows;
 mod class_probs;
 mod columns;
 mod counted;
+mod counters;
 mod files;
 mod independence;
 mod judged;
@@ -23,6 +24,7 @@ pub(crate) use columns::{
     Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
 };
 pub(crate) use counted::read_counted;
+pub(crate) use counters::CounterFiles;
 pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
 pub(crate) use independence::{predictions, question_independence, question_points, question_predictions};
 pub(crate) use judged::judged_sets;

@@ -39,7 +39,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     }
     print_thresholds(out, artifact)?;
     if let Some(monitors) = artifact.monitors() {
-        print_monitors(&monitors, out)?;
+        print_monitors(&monitors, artifact.monitor_action(), out)?;
     }
     (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
 }
@@ -223,7 +223,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "decision": artifact.decision().map(rule_json),
         "groups": artifact.groups().map(|groups| groups.names().collect::<Vec<_>>()),
         "operating_points": artifact.operating_points().map(points_json),
-        "monitors": artifact.monitors().map(|monitors| monitors_json(&monitors, header.encoding)),
+        "monitors": artifact
+            .monitors()
+            .map(|monitors| monitors_json(&monitors, artifact.monitor_action(), header.encoding)),
         "prediction_sets": artifact.prediction_sets().map(sets_json),
         "rule": rule_sentences(artifact),
         "joint": match artifact.calibrator() {

@@ -66,6 +66,8 @@ pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<
         }
     };
     let width = if change.brier.interval.is_some() { 32 } else { 12 };
+    // The longest name is that of the debiased estimate in a norm.
+    const NAME: usize = 23;
     writeln!(out, "{:<NAME$} {:<width$} {:<width$} change", "", "before", "after")?;
     let mut row = |name: &str, before, after, change: Option<EstimateWithInterval>| {
         let change = change.map_or(String::new(), |change| show(change, true));
@@ -76,9 +78,14 @@ pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<
         "brier" => Some(change.brier),
         "log_loss" => Some(change.log_loss),
         "auc" => change.auc,
+        "sharpness" => Some(change.sharpness),
         "c_emp" => Some(change.c_emp),
         "conf_ece" => Some(change.conf_ece),
+        "conf_mce" => Some(change.conf_mce),
         "tl_ece" => change.tl_ece,
+        "tl_mce" => change.tl_mce,
+        "tl_mce_bin" => change.tl_mce_bin,
+        name if name.starts_with("lp_ce") => Some(change.lp_ce),
         _ => None,
     };
     for ((name, before), (_, after)) in plain(before).into_iter().zip(plain(after)) {
@@ -90,7 +97,7 @@ pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<
             let change = match &*name {
                 "conf_ece" => Some(change.conf_ece_debiased),
                 "tl_ece" => change.tl_ece_debiased,
-                _ => None,
+                _ => Some(EstimateWithInterval { value: after.value - before.value, interval: None }),
             };
             row(&format!("  {name} debiased"), before, after, change)?;
         }
@@ -220,7 +227,7 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
         writeln!(
             out,
             "all labels are {}: nothing tells the classes apart here, and auc is left out; the rate of label 1 is in \
-             [{:.6}, {:.6}] with probability {}",
+             [{:.6}, {:.6}] with probability {} %",
             u8::from(label),
             i.lo,
             i.hi,

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use calib_core::monitor::LogEvidence;
-use calib_core::wire::{Counters, Kept, Raised, Watched};
+use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
 use serde_json::{Value, json};
 
+use super::monitors::action_words;
 use crate::cli::out::stdout;
 
 /// The alarms of all tables.
@@ -26,6 +27,11 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
         warn(Some(counters.change), "the scores have changed", "prediction");
         warn(counters.promise, "outcomes are not as frequent as was promised", "outcome");
     }
+    // It is the same of all.
+    let acts = tables.iter().flatten().find_map(|counters| counters.action);
+    if let Some(ActionOnAlarm { action, is_done: true }) = acts {
+        warnings.push(format!("on the alarm {}; `calib label --reset` ends that", action_words(action)));
+    }
     warnings
 }
 
@@ -35,7 +41,7 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     let labelled: u64 = counters.outcomes.iter().map(|known| u64::from(known.labelled)).sum();
     let full = if counters.is_full { "; a counter is full, and nothing is counted any more" } else { "" };
     let promise = match counters.promise {
-        Some(promise) => said(promise, "outcome"),
+        Some(promise) => said(promise, labelled, "outcome"),
         None => "not watched: nothing is promised that they could break".into(),
     };
     vec![
@@ -43,8 +49,8 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
             "monitors    {}{predictions} predictions, {labelled} with a known outcome{full}",
             of_table(counters)
         ),
-        format!("  scores    {}", said(counters.shift, "prediction")),
-        format!("  changes   {}", said(counters.change, "prediction")),
+        format!("  scores    {}", said(counters.shift, predictions, "prediction")),
+        format!("  changes   {}", said(counters.change, predictions, "prediction")),
         format!("  outcomes  {promise}"),
     ]
 }
@@ -62,9 +68,16 @@ pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
         Kept::But(0) => "all in flash".into(),
         Kept::But(lost) => format!("in flash but for the last {lost} predictions and outcomes"),
         Kept::Failed => "in memory alone: the flash failed when they were to be saved".into(),
+        Kept::Lost(lost) => format!(
+            "counting began anew at the last start: what was saved could not be read; {lost} predictions and outcomes are not saved yet"
+        ),
         _ => "as a later version of calib knows".into(),
     };
     writeln!(out, "counters    {kept}")?;
+    if let Some(ActionOnAlarm { action, is_done }) = counters.action {
+        let since = if is_done { "done since" } else { "on" };
+        writeln!(out, "on alarm    {}: {since} an alarm of a shift or of the promise", action_words(action))?;
+    }
     if !counters.takes_outcomes {
         writeln!(out, "counters    are neither told outcomes nor set back over this line")?;
     }
@@ -83,12 +96,15 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "change": watched_json(counters.change),
         "promise": counters.promise.map(watched_json),
         "full": counters.is_full,
-        "survive_restart": matches!(counters.kept, Kept::But(_)),
+        "survive_restart": matches!(counters.kept, Kept::But(_) | Kept::Lost(_)),
         "not_yet_saved": match counters.kept {
-            Kept::But(lost) => Some(lost),
+            Kept::But(lost) | Kept::Lost(lost) => Some(lost),
             _ => None,
         },
+        "saved_were_lost": matches!(counters.kept, Kept::Lost(_)),
         "takes_outcomes": counters.takes_outcomes,
+        "action": counters.action.map_or("flag".into(), |on_alarm| on_alarm.action.to_string()),
+        "action_is_done": counters.action.is_some_and(|on_alarm| on_alarm.is_done),
     })
 }
 
@@ -124,7 +140,11 @@ fn standing(watched: Watched) -> &'static str {
     }
 }
 
-fn said(watched: Watched, unit: &str) -> String {
+/// What so many predictions or outcomes say.
+fn said(watched: Watched, seen: u64, unit: &str) -> String {
+    if seen == 0 && watched.raised.is_none() {
+        return format!("nothing to judge: no {unit} is known");
+    }
     let evidence = odds(watched.evidence);
     let of = match (watched.raised, standing(watched)) {
         (Some(raised), _) => format!("alarm {}, evidence {evidence}", since(raised, unit)),
@@ -185,7 +205,10 @@ mod tests {
                 "alarm since prediction 9, evidence 1 : 10^434.3 (an alarm takes 1 : 20)",
             ),
         ] {
-            assert_eq!(said(watched(log, raised), "prediction"), expected);
+            assert_eq!(said(watched(log, raised), 1, "prediction"), expected);
         }
+        // That nothing is known is no sign that all is well.
+        assert_eq!(said(watched(0.0, None), 0, "outcome"), "nothing to judge: no outcome is known");
+        assert!(said(watched(5.0, Some(Raised::At(9))), 0, "outcome").starts_with("alarm since outcome 9"));
     }
 }

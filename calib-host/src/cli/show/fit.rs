@@ -67,8 +67,9 @@ impl<'a> ShownFit<'a> {
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
         if let Some(monitors) = artifact.monitors() {
-            let [first, rest] = monitor_lines(&monitors);
-            lines.extend([format!("Monitors: {first}."), rest]);
+            let mut of_monitors = monitor_lines(&monitors, artifact.monitor_action()).into_iter();
+            lines.extend(of_monitors.next().map(|first| format!("Monitors: {first}.")));
+            lines.extend(of_monitors);
         }
         lines
     }
@@ -91,7 +92,9 @@ impl<'a> ShownFit<'a> {
                 "alpha": g.alpha,
                 "epsilon": g.epsilon,
             })),
-            "monitors": artifact.monitors().map(|monitors| monitors_json(&monitors, fit.encoding())),
+            "monitors": artifact
+                .monitors()
+                .map(|monitors| monitors_json(&monitors, artifact.monitor_action(), fit.encoding())),
             "vacuous_bins": vacuous.vacuous,
             "promise": promise.statement,
             "assumptions": promise.full_assumptions(),
@@ -142,7 +145,7 @@ fn exact_intervals(fit: &calib_host::Fit, vacuous: VacuousBins) -> Vec<String> {
         return Vec::new();
     };
     let head = format!(
-        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {}:",
+        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {} %:",
         percent_of_success(guarantee.alpha)
     );
     let tables = fit.tables.iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));

@@ -25,14 +25,14 @@ impl ShownFleet<'_> {
             if table.shift.standing() == Standing::Alarm {
                 warnings.push(format!(
                     "{of}the scores of the fleet do not come from where the calibration scores did: evidence {}, and an alarm takes 1 : {}",
-                    odds(table.shift),
+                    table.shift.in_odds(),
                     table.shift.rarity
                 ));
             }
             if let Some(promise) = table.promise.filter(|promise| promise.standing() == Standing::Alarm) {
                 warnings.push(format!(
                     "{of}outcomes are not as frequent as was promised: evidence {}, and an alarm takes 1 : {}",
-                    odds(promise),
+                    promise.in_odds(),
                     promise.rarity
                 ));
             }
@@ -62,33 +62,28 @@ impl ShownFleet<'_> {
         let predictions: u64 = table.predictions.iter().sum();
         let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
         writeln!(out, "{of}{predictions} predictions, {labelled} with a known outcome")?;
-        writeln!(out, "  scores      {}", said(Some(table.shift)))?;
-        writeln!(out, "  outcomes    {}", said(table.promise))?;
+        let scores = match predictions {
+            0 => "nothing to judge: no prediction is known".into(),
+            _ => said(table.shift),
+        };
+        let outcomes = match table.promise {
+            None => "nothing is promised that they could break".into(),
+            Some(_) if labelled == 0 => "nothing to judge: no outcome is known".into(),
+            Some(promise) => said(promise),
+        };
+        writeln!(out, "  scores      {scores}")?;
+        writeln!(out, "  outcomes    {outcomes}")?;
         if labelled > 0 {
             let confidence = percent_of_success(self.alpha);
             writeln!(
                 out,
-                "  bin  promised           outcomes  positive   share   {confidence} interval of all at once"
+                "  bin  promised           outcomes  positive   share   {confidence} % interval of all at once"
             )?;
             for (at, bin) in table.bins.iter().enumerate() {
                 print_bin(at, bin, out)?;
             }
         }
-        let alone: Vec<_> = table
-            .devices
-            .iter()
-            .filter(|device| {
-                let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
-                is_alarm(device.shift) || device.promise.is_some_and(is_alarm)
-            })
-            .collect();
-        let expected = table.devices.len() as f64 / f64::from(table.shift.rarity)
-            + table
-                .devices
-                .iter()
-                .filter_map(|device| device.promise)
-                .map(|promise| 1.0 / f64::from(promise.rarity))
-                .sum::<f64>();
+        let (alone, expected): (Vec<_>, f64) = (table.alone().collect(), table.expected_alone());
         writeln!(
             out,
             "  {} of {} devices have an alarm of their own; up to {expected:.2} would with nothing wrong, on average",
@@ -96,9 +91,8 @@ impl ShownFleet<'_> {
             table.devices.len()
         )?;
         for device in alone.iter().take(SHOWN) {
-            let promise =
-                device.promise.map_or(String::new(), |promise| format!(", outcomes {}", short(promise)));
-            writeln!(out, "    {}: scores {}{promise}", device.device, short(device.shift))?;
+            let promise = device.judged().map_or(String::new(), |promise| format!(", outcomes {promise}"));
+            writeln!(out, "    {}: scores {}{promise}", device.device, device.shift)?;
         }
         match alone.len() {
             0..=SHOWN => Ok(()),
@@ -140,36 +134,8 @@ impl ShownFleet<'_> {
 /// How many devices are told one by one.
 const SHOWN: usize = 20;
 
-/// The name of a standing.
-fn name(evidence: Evidence) -> &'static str {
-    match evidence.standing() {
-        Standing::Quiet => "quiet",
-        Standing::Evidence => "evidence",
-        Standing::Alarm => "alarm",
-    }
-}
-
-/// Evidence as odds for the calibrator.
-fn odds(evidence: Evidence) -> String {
-    match evidence.odds() {
-        odds if odds < 1e6 => format!("1 : {odds:.1}"),
-        // The logarithm is finite where its exponential is not.
-        _ => format!("1 : 10^{:.1}", evidence.log / std::f64::consts::LN_10),
-    }
-}
-
-fn short(evidence: Evidence) -> String {
-    match evidence.standing() {
-        Standing::Quiet => name(evidence).into(),
-        _ => format!("{} {}", name(evidence), odds(evidence)),
-    }
-}
-
-fn said(evidence: Option<Evidence>) -> String {
-    match evidence {
-        Some(evidence) => format!("{} (an alarm takes 1 : {})", short(evidence), evidence.rarity),
-        None => "nothing is promised that they could break".into(),
-    }
+fn said(evidence: Evidence) -> String {
+    format!("{evidence} (an alarm takes 1 : {})", evidence.rarity)
 }
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
@@ -184,7 +150,7 @@ fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn evidence_json(evidence: Evidence) -> Value {
-    json!({"standing": name(evidence), "log_evidence": evidence.log, "alarm_at_odds": evidence.rarity})
+    json!({"standing": evidence.standing().to_string(), "log_evidence": evidence.log, "alarm_at_odds": evidence.rarity})
 }
 
 fn bin_json(bin: &FleetBin) -> Value {

@@ -17,6 +17,7 @@ mod groups;
 mod joint;
 mod monitors;
 mod operating;
+mod recalibrated;
 mod rule;
 mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
@@ -41,7 +42,9 @@ pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
+pub(crate) use monitors::action_words;
 pub(crate) use operating::ShownThresholds;
+pub(crate) use recalibrated::ShownRecalibration;
 pub(crate) use sets::{ShownSets, set_figures};
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;

@@ -118,6 +118,7 @@ mod tests {
             is_full: false,
             kept: Kept::No,
             takes_outcomes: true,
+            action: None,
         }
     }
 

@@ -20,6 +20,14 @@ pub enum DeviceError {
         /// The ports that are there.
         there: Vec<String>,
     },
+    /// There is something of this name, and it is no serial port.
+    #[error("{port} is no serial port")]
+    NotAPort {
+        /// Its name.
+        port: String,
+        /// The ports that are there.
+        there: Vec<String>,
+    },
     /// The port is there, and this user may not open it.
     #[error("no permission to open {port}")]
     NoPermission {

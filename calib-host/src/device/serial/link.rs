@@ -235,6 +235,10 @@ impl Transport for serialport::TTYPort {
     }
 }
 
+/// The words for `ENOTTY`, for which `serialport` has no kind.
+#[cfg(feature = "serial")]
+const NO_TERMINAL: &str = "Not a typewriter";
+
 /// Opens a serial port, for this program alone.
 ///
 /// ```no_run
@@ -246,9 +250,11 @@ impl Transport for serialport::TTYPort {
 ///
 /// # Errors
 ///
-/// If it is not there, in use, or not this user's to open.
+/// If it is not there, no serial port, in use, or not this user's to open.
 #[cfg(feature = "serial")]
 pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceError> {
+    use std::os::unix::fs::FileTypeExt;
+
     let builder = serialport::new(port, baud).timeout(Duration::from_secs(1));
     serialport::TTYPort::open(&builder).map_err(|error| {
         let port = port.to_owned();
@@ -256,12 +262,20 @@ pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceErr
             serialport::ErrorKind::Io(kind) => Some(kind),
             _ => None,
         };
-        let exists = std::path::Path::new(&port).exists();
+        let found = std::fs::metadata(&port);
+        let is_device = |found: &std::fs::Metadata| found.file_type().is_char_device();
+        let there = || {
+            let there = serialport::available_ports().unwrap_or_default();
+            there.into_iter().map(|port| port.port_name).collect()
+        };
         match (io_kind, error.kind()) {
             (Some(ErrorKind::PermissionDenied), _) => DeviceError::NoPermission { port },
-            (Some(ErrorKind::NotFound), _) | (_, serialport::ErrorKind::NoDevice) if !exists => {
-                let there = serialport::available_ports().unwrap_or_default();
-                DeviceError::NoPort { port, there: there.into_iter().map(|port| port.port_name).collect() }
+            (Some(ErrorKind::NotFound), _) | (_, serialport::ErrorKind::NoDevice) if found.is_err() => {
+                DeviceError::NoPort { port, there: there() }
+            }
+            // A file, or a device of another kind.
+            _ if error.description == NO_TERMINAL || found.is_ok_and(|found| !is_device(&found)) => {
+                DeviceError::NotAPort { port, there: there() }
             }
             (_, serialport::ErrorKind::NoDevice) => DeviceError::Busy { port },
             _ => DeviceError::Open { port, cause: error.to_string() },

@@ -37,7 +37,7 @@ impl TextPieces<Schema> {
     pub(super) fn open(
         path: &Path,
         mut file: File,
-        (columns, reading): (&Columns, Reading),
+        (columns, mut reading): (&Columns, Reading),
         piece_len: usize,
     ) -> io::Result<Option<Self>> {
         let mut start = Vec::new();
@@ -55,6 +55,7 @@ impl TextPieces<Schema> {
         if let Some(note) = first_line.note(path) {
             reading.options.note(&note);
         }
+        reading.begins_with(first_line);
         let schema = Schema {
             place: Place::file(path),
             columns: names.iter().map(|name| (name.to_owned(), columns.use_of(name))).collect(),

@@ -3,6 +3,7 @@
 //! Only the start of a file decides, so that a table in that dialect costs no more than a look at it.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
@@ -18,25 +19,40 @@ const START_RECORDS: usize = 100;
 /// What separates fields, the one that is read first.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
+/// What Excel writes before a text in UTF-8: no part of the first field.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) struct Dialect {
     pub(in crate::input) separator: u8,
     /// Whether numbers are written as `0,5`.
     has_decimal_commas: bool,
+    /// Which column the header leaves out, so that it is one field shorter than the rows.
+    unnamed: Option<Unnamed>,
+}
+
+/// The column that a header leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unnamed {
+    /// The names of the rows, as R's `write.table` writes them.
+    First,
+    /// An empty one behind a separator at the end of every row.
+    Last,
 }
 
 /// The one that is read.
-pub(in crate::input) const PLAIN: Dialect = Dialect { separator: b',', has_decimal_commas: false };
+pub(in crate::input) const PLAIN: Dialect =
+    Dialect { separator: b',', has_decimal_commas: false, unnamed: None };
 
 /// The same table in UTF-8 with `,` between fields and `.` in numbers, each record on its line; `None` if it is written so, or nothing
 /// tells how.
 pub(in crate::input) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = from_utf16(bytes);
     let is_decoded = matches!(text, Cow::Owned(_));
-    let (body, named) = separator_line(&text);
+    let (body, named) = body(&text);
     let dialect = Dialect::of(body, named);
-    match dialect == PLAIN && named.is_none() {
+    match dialect == PLAIN && body.len() == text.len() {
         true => is_decoded.then(|| text.into_owned()),
         false => dialect.rewritten(&text, body).or_else(|| is_decoded.then(|| text.to_vec())),
     }
@@ -44,26 +60,43 @@ pub(in crate::input) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// How a text that starts so is written, if it can be read in pieces.
 pub(in crate::input) fn of_pieces(start: &[u8]) -> Option<Dialect> {
-    let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
-    let (body, named) = separator_line(start);
-    (!is_utf16 && named.is_none()).then(|| Dialect::of(body, None))
+    let (body, _) = body(start);
+    let is_as_it_is = utf16(start).is_none() && body.len() == start.len();
+    is_as_it_is.then(|| Dialect::of(body, None)).filter(|dialect| dialect.unnamed.is_none())
 }
 
-/// Text in UTF-16 with a byte order mark as UTF-8; any other as it is.
+/// How a unit of UTF-16 is read.
+type Unit = fn([u8; 2]) -> u16;
+
+/// How the units of a text in UTF-16 are read, and how long its byte order mark is; without one, every other byte of the letters that
+/// tables begin with is zero.
+fn utf16(bytes: &[u8]) -> Option<(Unit, usize)> {
+    Some(match bytes {
+        [0xff, 0xfe, ..] => (u16::from_le_bytes, 2),
+        [0xfe, 0xff, ..] => (u16::from_be_bytes, 2),
+        [1..=u8::MAX, 0, 1..=u8::MAX, 0, ..] => (u16::from_le_bytes, 0),
+        [0, 1..=u8::MAX, 0, 1..=u8::MAX, ..] => (u16::from_be_bytes, 0),
+        _ => return None,
+    })
+}
+
+/// Text in UTF-16 as UTF-8; any other as it is.
 fn from_utf16(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let of_pair: fn([u8; 2]) -> u16 = match bytes {
-        [0xff, 0xfe, ..] => u16::from_le_bytes,
-        [0xfe, 0xff, ..] => u16::from_be_bytes,
-        _ => return bytes.into(),
-    };
-    let units = bytes[2..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
+    let Some((of_pair, mark)) = utf16(bytes) else { return bytes.into() };
+    let units = bytes[mark..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
     let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
     text.into_bytes().into()
 }
 
+/// The records of a text, without what stands above them, and the separator that is named there.
+fn body(text: &[u8]) -> (&[u8], Option<u8>) {
+    let (body, named) = separator_line(text);
+    (without_comments(body), named)
+}
+
 /// Takes off a first line such as `sep=;`, which Excel understands, and what it says.
 fn separator_line(text: &[u8]) -> (&[u8], Option<u8>) {
-    let start = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let start = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     match start {
         [b's', b'e', b'p', b'=', separator, rest @ ..]
             if rest.starts_with(b"\n") || rest.starts_with(b"\r\n") =>
@@ -72,6 +105,34 @@ fn separator_line(text: &[u8]) -> (&[u8], Option<u8>) {
         }
         _ => (text, None),
     }
+}
+
+/// Takes off comments above a table: lines that begin with `#`. The last of them holds the names if it has as many fields as the row of
+/// numbers below it, as NumPy's `savetxt` writes it; of that one the `#` is taken off. A column called `#` is no comment.
+fn without_comments(text: &[u8]) -> &[u8] {
+    let mut rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let separators = |line: &[u8]| SEPARATORS.map(|one| line.iter().filter(|&&byte| byte == one).count());
+    while let Some(names) = rest.strip_prefix(b"#") {
+        let names = names.trim_ascii_start();
+        if names.first().is_none_or(|first| SEPARATORS.contains(first)) {
+            break;
+        }
+        let below = &rest[rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1)..];
+        let next = below.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let has_numbers =
+            next.split(|byte| SEPARATORS.contains(byte)).any(|field| is_number(field.trim_ascii()));
+        let fields = [separators(&rest[..rest.len() - below.len()]), separators(next)];
+        let is_like_next = match fields[0] == [0; SEPARATORS.len()] {
+            true => fields[1] == fields[0],
+            false => (0..SEPARATORS.len()).any(|one| fields[0][one] > 0 && fields[0][one] == fields[1][one]),
+        };
+        if has_numbers && is_like_next {
+            return names;
+        }
+        rest = below;
+    }
+    // A byte order mark alone is nothing to take off.
+    if rest.len() + BYTE_ORDER_MARK.len() == text.len() { text } else { rest }
 }
 
 /// What the first line of a text table is.
@@ -83,6 +144,9 @@ pub(in crate::input) enum FirstLine {
     Numbers(usize),
     /// Data of so many columns.
     Data(usize),
+    /// Data of so many columns, of which the first one is 0 or 1 and the second one has more values than a label: the first one has labels,
+    /// or what is before the decimal commas of one column.
+    NoScoreFirst(usize),
 }
 
 impl FirstLine {
@@ -106,8 +170,18 @@ impl FirstLine {
             .all(|(number, field)| field.trim_ascii() == number.to_string().as_bytes());
         let is_like_others = (0..first.len())
             .all(|column| others.iter().any(|record| record.get(column).is_some_and(is_whole_number)));
+        let column = |number: usize| {
+            records.iter().filter_map(move |record| record.get(number)).map(<[u8]>::trim_ascii)
+        };
         match numbers_columns && !is_like_others {
             true => Self::Numbers(first.len()),
+            false
+                if first.len() > 1
+                    && column(0).all(|field| matches!(field, b"0" | b"1"))
+                    && column(1).collect::<HashSet<_>>().len() > 2 =>
+            {
+                Self::NoScoreFirst(first.len())
+            }
             false => Self::Data(first.len()),
         }
     }
@@ -115,7 +189,7 @@ impl FirstLine {
     /// How many columns there are, if the line is data.
     pub(in crate::input) fn columns_without_names(self) -> Option<usize> {
         match self {
-            Self::Data(columns) => Some(columns),
+            Self::Data(columns) | Self::NoScoreFirst(columns) => Some(columns),
             Self::Names | Self::Numbers(_) => None,
         }
     }
@@ -125,7 +199,9 @@ impl FirstLine {
         match self {
             Self::Names => None,
             Self::Numbers(columns) => Some(TableNote::NumberedColumns { file: file.into(), columns }),
-            Self::Data(columns) => Some(TableNote::NoHeader { file: file.into(), columns }),
+            Self::Data(columns) | Self::NoScoreFirst(columns) => {
+                Some(TableNote::NoHeader { file: file.into(), columns })
+            }
         }
     }
 }
@@ -137,19 +213,39 @@ impl Dialect {
         let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
         let mut found =
             candidates.into_iter().filter_map(|separator| Some((separator, records(start, separator)?)));
-        let Some(first) = found.next() else { return PLAIN };
+        let Some(first) = found.next() else { return Self::of_shorter_header(start, named) };
         // A table without a header has decimal commas in its first line, too, which divide it.
         let has_no_header = |(_, records): &(u8, Vec<ByteRecord>)| is_data(&records[0], &records[1..]);
         let (separator, records) = match has_no_header(&first) {
             true => first,
             false => found.find(has_no_header).unwrap_or(first),
         };
-        let fields = || records.iter().skip(1).flat_map(ByteRecord::iter);
-        // Between commas a number has no comma, or is a text.
-        let has_decimal_commas = separator != b','
-            && fields().any(|field| with_point(field).is_some())
-            && !fields().any(has_point);
-        Self { separator, has_decimal_commas }
+        Self { separator, has_decimal_commas: has_decimal_commas(separator, &records[1..]), unnamed: None }
+    }
+
+    /// By a start of which every row has one field more than the header.
+    fn of_shorter_header(start: &[u8], named: Option<u8>) -> Self {
+        let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
+        for separator in candidates {
+            let Some(records) = first_records(start, separator) else { continue };
+            let Some((header, rows)) = records.split_first() else { continue };
+            if header.len() < 2 || rows.len() < 2 || rows.iter().any(|row| row.len() != header.len() + 1) {
+                continue;
+            }
+            let firsts: HashSet<&[u8]> = rows.iter().map(|row| &row[0]).collect();
+            // Between commas, numbers with decimal commas have a field too many, too.
+            let has_points = || separator != b',' || rows.iter().flat_map(ByteRecord::iter).any(has_point);
+            let unnamed = if rows.iter().all(|row| row[header.len()].is_empty()) {
+                Unnamed::Last
+            } else if firsts.len() == rows.len() && has_points() {
+                Unnamed::First
+            } else {
+                continue;
+            };
+            let has_decimal_commas = has_decimal_commas(separator, rows);
+            return Self { separator, has_decimal_commas, unnamed: Some(unnamed) };
+        }
+        PLAIN
     }
 
     /// The table in the dialect that is read, each record on its line of `text`, of which `body` is the end with the records; `None` if it
@@ -161,20 +257,25 @@ impl Dialect {
         let mut at = 0;
         let mut lines = line_feeds(&text[..text.len() - body.len()]);
         let mut written = 0;
+        let mut is_first = true;
         while reader.read_byte_record(&mut record).ok()? {
             let blank = body[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
             lines += line_feeds(&body[at..at + blank]);
             out.resize(out.len() + lines.saturating_sub(written), b'\n');
             written = written.max(lines);
             let begin = out.len();
+            let unnamed = self.unnamed.filter(|_| std::mem::take(&mut is_first));
             for (place, field) in record.iter().enumerate() {
-                if place > 0 {
+                if place > 0 || unnamed == Some(Unnamed::First) {
                     out.push(b',');
                 }
                 match with_point(field).filter(|_| self.has_decimal_commas) {
                     Some(number) => out.extend(number),
                     None => push_field(&mut out, field, record.len() == 1),
                 }
+            }
+            if unnamed == Some(Unnamed::Last) {
+                out.push(b',');
             }
             out.push(b'\n');
             written += line_feeds(&out[begin..]);
@@ -212,10 +313,20 @@ fn reader(bytes: &[u8], separator: u8) -> ::csv::Reader<&[u8]> {
     ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes)
 }
 
+/// The first records; `None` if they have a fault.
+fn first_records(start: &[u8], separator: u8) -> Option<Vec<ByteRecord>> {
+    reader(start, separator).into_byte_records().take(START_RECORDS).collect::<Result<_, _>>().ok()
+}
+
+/// Whether numbers have decimal commas, as far as these records tell: between commas a number has none, or is a text. Where none of
+/// them has a point, those that follow may have commas.
+fn has_decimal_commas(separator: u8, records: &[ByteRecord]) -> bool {
+    separator != b',' && !records.iter().flat_map(ByteRecord::iter).any(has_point)
+}
+
 /// The first records, if the separator divides the header, and most records as it does.
 fn records(start: &[u8], separator: u8) -> Option<Vec<ByteRecord>> {
-    let records: Vec<ByteRecord> =
-        reader(start, separator).into_byte_records().take(START_RECORDS).collect::<Result<_, _>>().ok()?;
+    let records = first_records(start, separator)?;
     let width = records.first()?.len();
     let like_header = records.iter().filter(|record| record.len() == width).count();
     (width > 1 && 2 * like_header > records.len()).then_some(records)
@@ -284,6 +395,13 @@ mod tests {
             // Ragged rows are told by whoever reads them.
             "score,label\n0.5\n0.5,1\n0.25,0\n",
             "\u{feff}score,label\n0.5,1\n",
+            // Decimal commas, which are no names of rows, and fields too many in some rows alone.
+            "score,label\n0,5,1\n1,0,0\n",
+            "score,label\n5,5,1\n1,0,0\n",
+            "score,label\na,0.5,1\n0.25,0\n",
+            // The names of rows differ.
+            "score,label\nx,0.5,1\nx,0.25,0\n",
+            "#,score\n1,0.5\n",
         ] {
             assert_eq!(plain(text.as_bytes()), None, "{text:?}");
         }
@@ -306,6 +424,16 @@ mod tests {
             ("0,5\t1,5\t0\n1\t2,5\t1\n", "0.5,1.5,0\n1,2.5,1\n"),
             ("0,5;no\n0,25;yes\n0,5;no\n", "0.5,no\n0.25,yes\n0.5,no\n"),
             ("sep=,\r\na,b\r\n1,2\r\n", "\na,b\n1,2\n"),
+            // A header that is one field shorter than the rows.
+            ("a,b\nx,0.5,1\ny,0.25,0\n", ",a,b\nx,0.5,1\ny,0.25,0\n"),
+            ("a;b\nx;0,5;1\ny;1;0\n", ",a,b\nx,0.5,1\ny,1,0\n"),
+            ("a,b\n0.5,1,\n0.25,0,\n", "a,b,\n0.5,1,\n0.25,0,\n"),
+            // Comments, of which the last one may be the header.
+            ("# of 2024\na;b\n0,5;1\n", "\na,b\n0.5,1\n"),
+            ("# of 2024\n# a,b\n0.5,1\n", "\na,b\n0.5,1\n"),
+            ("\u{feff}#a,b\n0.5,1\n", "a,b\n0.5,1\n"),
+            ("# x, y\na,b\n0.5,1\n", "\na,b\n0.5,1\n"),
+            ("# scores\n0.5\n0.25\n", "scores\n0.5\n0.25\n"),
         ] {
             assert_eq!(read(text.as_bytes()).as_deref(), Some(expected), "{text:?}");
         }
@@ -313,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_first_line_is_data_if_it_is_written_as_the_lines_below() {
-        use FirstLine::{Data, Names, Numbers};
+        use FirstLine::{Data, Names, NoScoreFirst, Numbers};
         for (text, expected) in [
             ("0.5,1\n0.25,0\n", Data(2)),
             ("\"0.5\", 1\n", Data(2)),
@@ -321,6 +449,11 @@ mod tests {
             ("1,0\n", Data(2)),
             ("1,0\n0.5,1\n", Data(2)),
             ("nan,1e-3,-1\n", Data(3)),
+            // Labels, or what is before decimal commas.
+            ("0,0.5\n1,0.25\n1,0.75\n", NoScoreFirst(2)),
+            ("0,5,1\n0,25,0\n1,0,1\n", NoScoreFirst(3)),
+            ("0,1\n1,2\n0,1\n", Data(2)),
+            ("0.0,5\n1,25\n1,0\n", Data(2)),
             // The numbers of the columns, above floats.
             ("0,1\n0.5,1\n0.0,0\n", Numbers(2)),
             ("0,1\n", Numbers(2)),

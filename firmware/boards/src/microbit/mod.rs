@@ -8,6 +8,8 @@ mod flash;
 mod led;
 mod rng;
 
+#[cfg(all(feature = "slots", monitored))]
+pub(crate) use flash::{COUNTERS, counters};
 #[cfg(feature = "slots")]
 pub(crate) use flash::{LAYOUT, WORDS, flash};
 use led::Led;

@@ -1,5 +1,5 @@
 //! The controller of the flash that the program runs from (nRF51 Series Reference Manual, chapter 6; nRF52840 Product
-//! Specification, 4.3: the same registers), with the region of the slots.
+//! Specification, 4.3: the same registers), with a region of it.
 
 use calib_drivers::{NvmcBus, NvmcMode};
 use vcell::VolatileCell;
@@ -11,7 +11,8 @@ const READY: usize = 0x400;
 const CONFIG: usize = 0x504;
 const ERASE_PAGE: usize = 0x508;
 
-/// The registers, and the words of the slots.
+/// The registers, and the words of a region. Every operation leaves the controller as it found it, so that there may be one for each
+/// region.
 pub(crate) struct Controller {
     ready: &'static VolatileCell<u32>,
     config: &'static VolatileCell<u32>,
@@ -24,15 +25,37 @@ impl Controller {
     ///
     /// # Safety
     ///
-    /// Nothing else uses either.
-    pub(crate) unsafe fn new() -> Self {
+    /// Nothing else uses the region, and nothing uses the controller while this does.
+    pub(crate) unsafe fn of_slots() -> Self {
         unsafe extern "C" {
             static __calib_slot_start: VolatileCell<u32>;
             static __calib_slot_end: VolatileCell<u32>;
         }
-        let (start, end) = (&raw const __calib_slot_start, &raw const __calib_slot_end);
-        // SAFETY: `memory.x` sets both symbols around a region of whole pages that the program does not occupy; its
-        // cells change only by what this does.
+        // SAFETY: `memory.x` sets both symbols around the region; the rest is the caller's.
+        unsafe { Self::of(&raw const __calib_slot_start, &raw const __calib_slot_end) }
+    }
+
+    /// The same with the region of the counters.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Controller::of_slots`].
+    #[cfg(monitored)]
+    pub(crate) unsafe fn of_counters() -> Self {
+        unsafe extern "C" {
+            static __calib_counters_start: VolatileCell<u32>;
+            static __calib_counters_end: VolatileCell<u32>;
+        }
+        // SAFETY: `memory.x` sets both symbols around the region; the rest is the caller's.
+        unsafe { Self::of(&raw const __calib_counters_start, &raw const __calib_counters_end) }
+    }
+
+    /// # Safety
+    ///
+    /// Between the ends are whole pages that the program does not occupy and nothing else uses, and nothing uses the controller while
+    /// this does.
+    unsafe fn of(start: *const VolatileCell<u32>, end: *const VolatileCell<u32>) -> Self {
+        // SAFETY: the caller's; the cells change only by what this does.
         let words = unsafe { core::slice::from_raw_parts(start, (end.addr() - start.addr()) / 4) };
         // SAFETY: the caller's.
         let at = |offset| unsafe { register(NVMC, offset) };

@@ -9,6 +9,8 @@ mod led;
 mod rng;
 
 use defmt_rtt as _;
+#[cfg(monitored)]
+pub(crate) use flash::{COUNTERS, counters};
 pub(crate) use flash::{LAYOUT, WORDS, flash};
 use led::Led;
 use nrf52840_hal::gpio::{Level, p0};

@@ -1,5 +1,7 @@
 //! The first of the machine's two flashes: 32 MiB of two 16-bit chips side by side, in a file of the host.
 
+#[cfg(monitored)]
+use calib_core::journal::JournalLayout;
 use calib_core::{Erased, SlotLayout};
 use calib_drivers::{CfiFlash, FlashBus};
 use vcell::VolatileCell;
@@ -18,6 +20,14 @@ pub(crate) const LAYOUT: SlotLayout = SlotLayout {
     erased: Erased::Ones,
 };
 
+/// Two sectors behind the slots.
+#[cfg(monitored)]
+pub(crate) const COUNTERS: JournalLayout = JournalLayout {
+    offset: LAYOUT.offsets[1] + SECTOR_LEN as u32,
+    len_bytes: 2 * SECTOR_LEN as u32,
+    erased: Erased::Ones,
+};
+
 /// The longest calibrator is of 8 KB; there are two buffers of that.
 pub(crate) const WORDS: usize = 2048;
 
@@ -26,17 +36,28 @@ pub(crate) struct Window {
     words: &'static [VolatileCell<u32>],
 }
 
-/// Takes the flash over.
+/// Takes the flash over. Every operation lets it be read again, so that there may be a driver for each region.
 ///
 /// # Safety
 ///
-/// Nothing else uses it, and the program does not run from it.
+/// Nothing else uses it while this does, and the program does not run from it.
 pub(crate) unsafe fn flash() -> Flash {
     let first = core::ptr::with_exposed_provenance(FLASH);
     // SAFETY: the flash is always there; its cells change only by what is written to them, and the caller's word that
-    // nothing else does.
+    // nothing else writes while this does.
     let words = unsafe { core::slice::from_raw_parts(first, FLASH_LEN / 4) };
     CfiFlash::new(Window { words })
+}
+
+/// Takes the flash over for the counters.
+///
+/// # Safety
+///
+/// As of [`flash`].
+#[cfg(monitored)]
+pub(crate) unsafe fn counters() -> Flash {
+    // SAFETY: the caller's.
+    unsafe { flash() }
 }
 
 impl FlashBus for Window {

@@ -8,6 +8,8 @@ mod meter;
 mod pin;
 mod uart;
 
+#[cfg(all(feature = "slots", monitored))]
+pub(crate) use flash::{COUNTERS, counters};
 #[cfg(feature = "slots")]
 pub(crate) use flash::{LAYOUT, WORDS, flash};
 use meter::CycleMeter;

@@ -1,9 +1,15 @@
 //! The device: what it is asked, and what it answers.
 
 #[cfg(test)]
+mod acting;
+#[cfg(test)]
 mod counting;
+#[cfg(test)]
+mod encodings;
 mod measure;
 mod predict;
+#[cfg(test)]
+mod predicting;
 mod rest;
 #[cfg(test)]
 mod rules;
@@ -89,7 +95,8 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
     }
 
     /// Answers a request. A request for a prediction sets the alarm; the others leave it alone, and so does one that is
-    /// [switched off](Device::answering), or about counters.
+    /// [switched off](Device::answering). One about counters raises it if the calibrator asks for that on an alarm of its monitors, and
+    /// there is one.
     ///
     /// # Errors
     ///
@@ -115,7 +122,10 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
             | RequestBody::Chunk { .. }
             | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
             RequestBody::Counters { .. } | RequestBody::Outcome(_) | RequestBody::ResetCounters { .. } => {
-                self.watch.answer(self.slot.artifact(), &request.body, self.takes_outcomes)
+                let body = self.watch.answer(self.slot.artifact(), &request.body, self.takes_outcomes);
+                // An outcome may bring an alarm, and whoever asks lets the device look.
+                self.hold_alarm()?;
+                body
             }
             scores => return self.predict(request.id, scores),
         };

@@ -38,7 +38,7 @@ fn answer<C: Classifier>(
 }
 
 /// Thresholds of two keys, or of one.
-fn thresholds(lower: u32, upper: u32) -> Thresholds {
+pub(super) fn thresholds(lower: u32, upper: u32) -> Thresholds {
     let at = |key, above| Threshold {
         key,
         positives: 60,
@@ -49,7 +49,7 @@ fn thresholds(lower: u32, upper: u32) -> Thresholds {
     Thresholds { lower: at(lower, 59), upper: at(upper, if lower == upper { 59 } else { 9 }) }
 }
 
-fn points(writer: &mut ArtifactWriter<'_>, groups: &[Thresholds], refer_raises: bool) {
+pub(super) fn points(writer: &mut ArtifactWriter<'_>, groups: &[Thresholds], refer_raises: bool) {
     let promises = [AccuracyPromise {
         accuracy: Accuracy::Sensitivity,
         level: 0.95,

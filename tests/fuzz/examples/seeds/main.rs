@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use calib_core::artifact::{
-    Artifact, ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind,
-    Table, TableForm, Theorem,
+    Artifact, ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorAction, Provenance, Reduction,
+    SectionKind, Table, TableForm, Theorem,
 };
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles,
@@ -25,10 +25,10 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, CalibratorStatus, ClassesPrediction, Counters, CountersRefusal, Held, Kept, KnownOutcomes,
-    Measurement, Missing, Prediction, PredictionOutcome, Question, Questions, Raised, Ranked, RawScore,
-    Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots, Standing, TopKPrediction, UpdateStatus,
-    Watched,
+    self, ActionOnAlarm, CalibratorStatus, ClassesPrediction, Counters, CountersRefusal, Held, Kept,
+    KnownOutcomes, Measurement, Missing, Prediction, PredictionOutcome, Question, Questions, Raised, Ranked,
+    RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots, Standing, TopKPrediction,
+    UpdateStatus, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -484,6 +484,7 @@ fn counters() -> Counters {
         is_full: true,
         kept: Kept::But(64),
         takes_outcomes: true,
+        action: Some(ActionOnAlarm { action: MonitorAction::Alarm, is_done: true }),
     }
 }
 

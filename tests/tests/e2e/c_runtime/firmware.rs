@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use calib_core::artifact::crc32c;
+use calib_core::artifact::{MonitorAction, crc32c};
 use calib_core::wire::{
     Chunk, MAX_CHUNK, MAX_FRAME, RawScore, ReplyBody, Request, RequestBody, UpdateStatus, encode,
 };
@@ -20,8 +20,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::harness::random_inputs;
+use crate::update::acting::acts_until_it_counts_anew;
 use crate::update::device::updates;
-use crate::update::setting::{ID, calibrator};
+use crate::update::setting::{ID, calibrator, monitored};
 
 const RULE: AlarmRule = AlarmRule::AtLeast(0.5);
 
@@ -142,6 +143,68 @@ fn the_commands_work_on_it_unchanged() {
     assert_eq!(status["device"]["calibrator"]["identity"].as_str(), Some(&*identity), "{status}");
     assert_eq!(status["device"]["classifier"].as_str(), Some("tree"), "{status}");
     watched(&mut device, &port);
+}
+
+/// What it counts is told by `calib status`, takes outcomes by `calib label`, and begins anew with another calibrator.
+#[test]
+fn what_it_counts_is_shown_by_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let artifact = monitored(11, 0, Some(ID));
+    for (name, artifact) in [("first.bin", &artifact), ("second.bin", &monitored(12, 0, Some(ID)))] {
+        fs::write(folder.path().join(name), artifact.as_bytes()).unwrap();
+    }
+    let mut device = TtyDevice::new(Board::Mps2An386, mps2()).unwrap();
+    device.switch_on().unwrap();
+    device.slots().unwrap();
+    let port = device.port().unwrap().to_owned();
+    let run = |args: &[&str]| {
+        let line = ["--port", &port, "--timeout", "2", "--tries", "15"];
+        let done = Command::new(calib()).current_dir(folder.path()).args(args).args(line).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let monitors = || {
+        let status: serde_json::Value = serde_json::from_str(&run(&["status", "--json"])).unwrap();
+        let stack_bytes = status["device"]["stack_high_water_bytes"].as_u64();
+        assert!(stack_bytes.is_some_and(|bytes| bytes < 12 * 1024), "{status}");
+        status["monitors"][0].clone()
+    };
+    run(&["push", "first.bin"]);
+    assert_eq!(monitors()["predictions"].as_array().map(|bins| counted(bins)), Some(0));
+
+    let row = [1.0f32, 0.5];
+    let calib_core::Calibrator::Binary(binary) = artifact.artifact().calibrator() else {
+        panic!("not binary")
+    };
+    let bin = binary.calibrate(Score::new(tree(row)).unwrap()).calibrated().unwrap().bin;
+    let mut link = device.link(crate::update::setting::patience()).unwrap();
+    for _ in 0..60 {
+        link.ask(&RequestBody::Classify(row.into_iter().collect())).unwrap();
+        // Nobody knows where this score comes from.
+        link.ask(&RequestBody::Score(0.1)).unwrap();
+    }
+    drop(link);
+    let found = monitors();
+    let predictions = found["predictions"].as_array().unwrap();
+    assert_eq!((counted(predictions), predictions[usize::from(bin)].as_u64()), (60, Some(60)), "{found}");
+    assert!(!found["shift"]["raised_at"].is_null() && !found["change"]["raised_at"].is_null(), "{found}");
+    fs::write(folder.path().join("outcomes.csv"), format!("class,bin,label\n1,{bin},0\n1,{bin},1\n"))
+        .unwrap();
+    run(&["label", "outcomes.csv"]);
+    let found = monitors();
+    assert_eq!(found["labelled"][usize::from(bin)].as_u64(), Some(2), "{found}");
+
+    run(&["push", "second.bin"]);
+    assert_eq!(monitors()["predictions"].as_array().map(|bins| counted(bins)), Some(0));
+}
+
+#[test]
+fn what_a_calibrator_asks_for_on_an_alarm_is_done() {
+    acts_until_it_counts_anew(Board::Mps2An386, mps2(), MonitorAction::Uncalibrated);
+}
+
+fn counted(bins: &[serde_json::Value]) -> u64 {
+    bins.iter().map(|bin| bin.as_u64().unwrap()).sum()
 }
 
 /// `calib monitor` shows what the device answers to another program on the line.

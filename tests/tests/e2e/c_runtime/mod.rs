@@ -2,16 +2,20 @@
 
 mod artifacts;
 mod asked;
+mod counting;
+mod device;
 mod firmware;
 mod in_c;
 
 use std::fs;
 
 use calib_core::ClassifierId;
+use calib_core::artifact::MonitorAction;
 use calib_host::StoredArtifact;
 
 use crate::harness::random_inputs;
-use crate::update::setting::{ID, calibrator};
+use crate::update::acting::acting;
+use crate::update::setting::{ID, calibrator, monitored};
 
 /// Of each kind of artefact; `cargo xtask test` asks an eighth.
 const QUESTIONS: usize = 10_000;
@@ -26,7 +30,7 @@ fn the_header_is_c99_c11_and_cpp_without_a_warning() {
         in_c::compile(compiler, &[&standard, "-fsyntax-only", "-x", language], &[&source]);
     }
     for standard in ["-std=c99", "-std=c11"] {
-        for source in ["parity.c", "hostile.c"] {
+        for source in ["parity.c", "hostile.c", "hostile_monitors.c", "counting.c", "device.c"] {
             in_c::compile("cc", &[standard, "-fsyntax-only"], &[&in_c::sources().join(source)]);
         }
     }
@@ -35,18 +39,26 @@ fn the_header_is_c99_c11_and_cpp_without_a_warning() {
 #[test]
 fn callers_who_err_get_error_codes_under_sanitizers() {
     let folder = tempfile::tempdir().unwrap();
-    let program = in_c::program(folder.path(), "hostile.c");
     let write = |name: &str, artifact: &StoredArtifact| {
         let path = folder.path().join(name);
         fs::write(&path, artifact.as_bytes()).unwrap();
         path
     };
-    assert_eq!(ID, ClassifierId(*b"updates!"), "as in hostile.c");
-    let paths = [write("first", &calibrator(7, 1, Some(ID))), write("second", &calibrator(9, 2, Some(ID)))];
-    let said = in_c::run(&program, &paths);
-    println!("{said}");
-    let checks: usize = said.split_whitespace().next().unwrap().parse().unwrap();
-    assert!(checks > 1000, "{said}");
+    assert_eq!(ID, ClassifierId(*b"updates!"), "as in hostile.h");
+    let plain = write("plain", &calibrator(7, 1, Some(ID)));
+    let wide = write("wide", &monitored(40, 2, Some(ID)));
+    let large = write("large", &calibrator(600, 0, Some(ID)));
+    let [first, second] = [8, 10].map(|bins| write(&bins.to_string(), &monitored(bins, 0, Some(ID))));
+    let acting = write("acting", &acting(MonitorAction::Alarm));
+    for (source, paths) in [
+        ("hostile.c", &[plain.clone(), wide.clone(), large][..]),
+        ("hostile_monitors.c", &[plain, wide, first, second, acting][..]),
+    ] {
+        let said = in_c::run(&in_c::program(folder.path(), source), paths);
+        println!("{source}: {said}");
+        let checks: usize = said.split_whitespace().next().unwrap().parse().unwrap();
+        assert!(checks > 1000, "{said}");
+    }
 }
 
 #[test]

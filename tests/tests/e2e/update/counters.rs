@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_host::artifact::Monitoring;
+use calib_host::device::serial::Patience;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
@@ -13,48 +15,65 @@ use calib_tests::{Board, TtyDevice, calib};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::setting::{ID, owner, patience, signed, virt};
+use super::setting::{ID, owner, signed, virt};
 
 /// A calibrator of four bins with monitors.
-fn monitored() -> StoredArtifact {
+pub(super) fn monitored() -> StoredArtifact {
+    monitored_with(4)
+}
+
+/// A calibrator of so many bins with monitors; every number of bins is another one.
+pub(super) fn monitored_with(bins: usize) -> StoredArtifact {
+    monitored_by(bins, Monitoring::default())
+}
+
+/// The same with these monitors.
+pub(super) fn monitored_by(bins: usize, monitors: Monitoring) -> StoredArtifact {
     let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
     let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
     let data = BinaryData::new(scores, labels).unwrap().on_device();
-    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
-    let monitors = Some(Monitoring::default());
+    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1).unwrap();
+    let monitors = Some(monitors);
     let options =
         ArtifactOptions { classifier: Some(ID), counter: 4, monitors, ..ArtifactOptions::default() };
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
 }
 
 /// A folder with `cal.bin`, and a device that is on.
-fn setting(elf: &Path, artifact: &StoredArtifact) -> (TempDir, TtyDevice) {
+pub(super) fn setting(elf: &Path, artifact: &StoredArtifact) -> (TempDir, TtyDevice) {
+    setting_on(Board::Virt, elf, artifact)
+}
+
+/// The same on another board.
+pub(super) fn setting_on(board: Board, elf: &Path, artifact: &StoredArtifact) -> (TempDir, TtyDevice) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("cal.bin"), artifact.as_bytes()).unwrap();
-    let mut device = TtyDevice::new(Board::Virt, elf).unwrap();
+    let mut device = TtyDevice::new(board, elf).unwrap();
     device.switch_on().unwrap();
     device.slots().unwrap();
     (folder, device)
 }
 
 /// Runs `calib` on a device.
-fn run(folder: &Path, args: &[&str], device: &TtyDevice) -> Output {
+pub(super) fn run(folder: &Path, args: &[&str], device: &TtyDevice) -> Output {
     let line = ["--port", device.port().unwrap(), "--timeout", "2", "--tries", "15"];
     Command::new(calib()).current_dir(folder).args(args).args(line).output().unwrap()
 }
 
-fn words(output: &Output) -> String {
+pub(super) fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn json(output: &Output) -> Value {
+pub(super) fn json(output: &Output) -> Value {
     assert!(output.status.success(), "{}", words(output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// Lets the device predict: its classifier gives the sigmoid of what is sent.
-fn predict(device: &TtyDevice, logits: &[f32]) {
-    let mut link = device.link(patience()).unwrap();
+pub(super) fn predict(device: &TtyDevice, logits: &[f32]) {
+    // A request that is sent again is counted again.
+    let once = Patience { reply: Duration::from_secs(60), tries: 1 };
+    let mut link = device.link(once).unwrap();
     for &logit in logits {
         let features: Values = [logit, 0.0].into_iter().collect();
         let reply = link.ask(&RequestBody::Classify(features)).unwrap();
@@ -77,8 +96,9 @@ fn counters_are_shown_stored_and_told_outcomes() {
     json(&run(&["push", "cal.bin", "--json"]));
     let quiet = String::from_utf8(run(&["status"]).stdout).unwrap();
     assert!(quiet.contains("monitors    0 predictions, 0 with a known outcome"), "{quiet}");
-    assert!(quiet.contains("  scores    quiet (an alarm takes 1 : 20)"), "{quiet}");
-    assert!(quiet.contains("counters    in memory alone"), "{quiet}");
+    assert!(quiet.contains("  scores    nothing to judge: no prediction is known\n"), "{quiet}");
+    assert!(quiet.contains("  outcomes  nothing to judge: no outcome is known\n"), "{quiet}");
+    assert!(quiet.contains("counters    all in flash"), "{quiet}");
 
     // All in the highest bin.
     predict(&device, &[2.0; 20]);
@@ -154,27 +174,6 @@ fn fleet_agrees(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     let reset = json(&run(&["label", "--reset", "--json"]));
     assert_eq!(reset["monitors"][0]["predictions"], serde_json::json!([0, 0, 0, 0]));
     assert_eq!(reset["monitors"][0]["shift"]["standing"], "quiet");
-}
-
-#[test]
-fn counters_begin_anew_with_another_calibrator_and_after_a_restart() {
-    let artifact = monitored();
-    let (folder, mut device) = setting(virt(), &artifact);
-    let total = |device: &TtyDevice| {
-        let status = json(&run(folder.path(), &["status", "--json"], device));
-        let counts = status["monitors"][0]["predictions"].as_array().unwrap().clone();
-        counts.iter().map(|count| count.as_u64().unwrap()).sum::<u64>()
-    };
-    json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
-    predict(&device, &[0.0, 1.0, -1.0]);
-    assert_eq!(total(&device), 3);
-    // The same calibrator once more is no other.
-    json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
-    assert_eq!(total(&device), 3);
-    device.switch_off();
-    device.switch_on().unwrap();
-    device.slots().unwrap();
-    assert_eq!(total(&device), 0);
 }
 
 #[test]

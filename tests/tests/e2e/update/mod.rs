@@ -1,9 +1,11 @@
 //! Calibrators replaced on emulated boards with two slots: over a terminal, by the command, and through a debug probe.
 
+pub(crate) mod acting;
 mod commands;
 mod counters;
 pub(crate) mod device;
 mod hardware;
+mod kept;
 mod monitor;
 mod probe;
 pub(crate) mod setting;

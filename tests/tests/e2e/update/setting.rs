@@ -5,13 +5,14 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use calib_core::ClassifierId;
+use calib_host::artifact::Monitoring;
 use calib_host::device::serial::Patience;
 use calib_host::files::PrivateKey;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
 use calib_linear::{AlarmRule, LinearModel, LinearParameters};
-use calib_tests::{Board, build_nrf52840_dk, build_updatable_firmware};
+use calib_tests::{Board, build_nrf52840_dk, build_unmonitored_firmware, build_updatable_firmware};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"updates!");
 /// The classifier of the program that a bootloader puts in place of the other.
@@ -24,6 +25,11 @@ pub(crate) fn patience() -> Patience {
 /// The firmware of a board that takes calibrators from anybody.
 pub(crate) fn firmware(board: Board) -> PathBuf {
     with_classifier(ID, |json| build_updatable_firmware(board, json, None))
+}
+
+/// The same without monitors.
+pub(crate) fn unmonitored(board: Board) -> PathBuf {
+    with_classifier(ID, |json| build_unmonitored_firmware(board, json))
 }
 
 /// The same with the next classifier.
@@ -101,10 +107,19 @@ pub(crate) fn prob(artifact: &StoredArtifact, score: f32) -> f32 {
 
 /// A calibrator of so many bins; every number of bins is another one.
 pub(crate) fn calibrator(bins: usize, counter: u32, classifier: Option<ClassifierId>) -> StoredArtifact {
+    with_options(bins, &ArtifactOptions { classifier, counter, ..ArtifactOptions::default() })
+}
+
+/// The same with monitors.
+pub(crate) fn monitored(bins: usize, counter: u32, classifier: Option<ClassifierId>) -> StoredArtifact {
+    let monitors = Some(Monitoring { change: 1000, ..Monitoring::default() });
+    with_options(bins, &ArtifactOptions { classifier, counter, monitors, ..ArtifactOptions::default() })
+}
+
+fn with_options(bins: usize, options: &ArtifactOptions) -> StoredArtifact {
     let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
     let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
     let data = BinaryData::new(scores, labels).unwrap().on_device();
     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1).unwrap();
-    let options = ArtifactOptions { classifier, counter, ..ArtifactOptions::default() };
-    StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
+    StoredArtifact::from_bytes(&artifact_bytes(&fit, options).unwrap()).unwrap()
 }

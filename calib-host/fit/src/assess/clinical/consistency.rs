@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::distinct::Distinct;
 use crate::assess::Bootstrap;
 use crate::points::{Group, isotonic_blocks};
+use crate::stop;
 
 /// Labels are drawn for at most so many probabilities: above that number neighbours are pooled, for the band alone.
 const DRAWN: usize = 1 << 12;
@@ -34,6 +35,7 @@ pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) 
     let wanted = groups.len().min(PLACES);
     let places: Vec<usize> = (0..wanted).map(|i| i * (groups.len() - 1) / (wanted - 1).max(1)).collect();
     let draw = |mut rng: Xoshiro256PlusPlus| -> Vec<f64> {
+        stop::check();
         let drawn: Vec<Group> = groups
             .iter()
             .map(|group| Group { positives: positives(group.n, group.score, &mut rng), ..*group })

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::assess::Prediction;
 use crate::points::{Group, Groups, Sorted, Tape};
+use crate::stop;
 
 /// A part of groups has so many of them; parts of points are the runs that these are sorted in.
 const PART: usize = 1 << 14;
@@ -155,6 +156,7 @@ impl<'p> Distinct<'p> {
 
     /// Goes over one part.
     fn part<T>(&self, number: usize, over: impl FnOnce(&mut Groups<'_>) -> T) -> T {
+        stop::check();
         let ends = |len: usize| number * PART..len.min((number + 1) * PART);
         match &self.kept {
             Kept::Groups(groups) => over(&mut Groups::of(&groups[ends(groups.len())])),

@@ -9,6 +9,7 @@ use super::condensed::{NODES, Point};
 use super::logit_row::LogitRow;
 use super::logits::Logits;
 use crate::stats::Interval;
+use crate::stop;
 
 /// Threads share out chunks of so many rows; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
@@ -259,7 +260,11 @@ impl<const W: usize, F: Fn(f64) -> [f64; W] + Sync> Rows<'_, W, F> {
                     .map(|groups| groups.filter_map(|group| to_logit.row(group)).map(row).fold(zero, &add))
             }
             Self::Condensed(rows) => {
-                rows.points.par_chunks(CHUNK).map(|rows| rows.iter().copied().fold(zero, &add)).collect()
+                let sum = |rows: &[Row<W>]| {
+                    stop::check();
+                    rows.iter().copied().fold(zero, &add)
+                };
+                rows.points.par_chunks(CHUNK).map(sum).collect()
             }
         }
     }

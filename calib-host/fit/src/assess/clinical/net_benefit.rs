@@ -8,6 +8,7 @@ use super::consistency::positives;
 use crate::assess::{Bootstrap, Prediction};
 use crate::points::Group;
 use crate::stats::{Clusters, Interval, Units};
+use crate::stop;
 
 /// The thresholds of a curve are so many steps of a hundredth, from 0 on.
 const STEPS: u32 = 100;
@@ -124,7 +125,10 @@ pub(super) fn net_benefit_intervals(
         return bootstrap.intervals(&units, resampled, |_| true);
     }
     let n = predictions.len() as u64;
-    let draw = |mut rng: Xoshiro256PlusPlus| benefits(&redrawn(cells, n, &mut rng));
+    let draw = |mut rng: Xoshiro256PlusPlus| {
+        stop::check();
+        benefits(&redrawn(cells, n, &mut rng))
+    };
     let draws: Vec<Vec<f64>> = bootstrap.generators().into_par_iter().map(draw).collect();
     let at = |i: usize| bootstrap.percentiles(draws.iter().map(|draw| draw[i]).collect());
     (0..thresholds.len()).map(at).collect()

@@ -11,6 +11,7 @@ use super::row_groups::RowGroups;
 use crate::assess::bootstrap::generators;
 use crate::assess::prediction::Prediction;
 use crate::stats::{Clusters, Seed};
+use crate::stop;
 
 /// A bin within which group codes are permuted has at least so many rows, if there are as many.
 const BIN_ROWS: usize = 20;
@@ -124,8 +125,10 @@ pub fn test_equal_calibration(
     let found = bins.statistic(&bins.observed);
     let permutations = (DRAWN_ROWS / predictions.len().max(1)).clamp(99, PERMUTATIONS);
     // What is equal but for rounding counts as large.
-    let permuted =
-        |mut rng: Xoshiro256PlusPlus| bins.statistic(&bins.permuted(&mut rng)) >= found * (1.0 - 1e-12);
+    let permuted = |mut rng: Xoshiro256PlusPlus| {
+        stop::check();
+        bins.statistic(&bins.permuted(&mut rng)) >= found * (1.0 - 1e-12)
+    };
     let as_large =
         generators(seed, permutations).into_par_iter().map(permuted).filter(|&large| large).count();
     Ok(EqualCalibration {

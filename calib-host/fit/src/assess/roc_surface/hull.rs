@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::stop;
+
 /// A convex polyhedron with triangular facets.
 pub(super) struct Hull {
     /// The corners, in no particular order.
@@ -49,6 +51,7 @@ impl Hull {
         let mut surface = Surface::default();
         surface.add(points, first.into(), 4..points.len());
         while let Some(facet) = surface.unfinished.pop() {
+            stop::check();
             let Some(Facet { outside, .. }) = surface.facets.get(&facet) else { continue };
             let height = |&point: &usize| surface.facets[&facet].height(points[point]);
             let farthest = outside.iter().copied().max_by_key(height).expect("a point is outside");

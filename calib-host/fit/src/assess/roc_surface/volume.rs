@@ -11,6 +11,7 @@ use crate::assess::bootstrap::Bootstrap;
 use crate::assess::roc::Roc;
 use crate::assess::vectors::ProbMatrix;
 use crate::stats::{Interval, Units};
+use crate::stop;
 
 /// Up to so many tuples all are looked at.
 const MOST_TUPLES: u128 = 1 << 27;
@@ -158,6 +159,7 @@ fn all_tuples(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
     let by_ways = first
         .par_iter()
         .map(|&(a, times_a)| {
+            stop::check();
             let mut by_ways = [0u128; 7];
             for &(b, times_b) in second {
                 let mut with_c = [0u128; 7];
@@ -188,6 +190,7 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
     let sums: Vec<[f64; 2]> = generators
         .into_par_iter()
         .map(|mut rng| {
+            stop::check();
             let mut sums = [0.0; 2];
             for _ in 0..CHUNK {
                 let tuple: Vec<&[i64]> =
@@ -241,7 +244,8 @@ fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<
     let largest = by_class.iter().map(Vec::len).max().unwrap_or(0);
     let mut sums: Vec<Vec<(f64, u32)>> = by_class.iter().map(|rows| vec![(0.0, 0); rows.len()]).collect();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for _ in 0..DRAWN.max(TUPLES_OF_A_ROW * largest) {
+    for drawn in 0..DRAWN.max(TUPLES_OF_A_ROW * largest) {
+        stop::check_row(drawn);
         let places: Vec<usize> = by_class.iter().map(|rows| rng.random_range(0..rows.len())).collect();
         let tuple: Vec<&[i64]> =
             by_class.iter().zip(&places).map(|(rows, &place)| &rows[place][..]).collect();

@@ -6,6 +6,7 @@ use super::order::Bounds;
 use super::reach::Reach;
 use super::split_search::{Candidate, SteppedPoints, child};
 use super::values::RegionValues;
+use crate::stop;
 
 /// What regions are made of and judged by.
 pub(crate) struct Rules<'a> {
@@ -78,6 +79,7 @@ impl<'a> Regions<'a> {
                 if best.as_ref().is_some_and(|best| candidate.gain <= best.candidate.gain) {
                     break;
                 }
+                stop::check();
                 if !candidate.blocked_by.is_empty() {
                     continue;
                 }

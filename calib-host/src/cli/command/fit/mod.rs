@@ -2,6 +2,7 @@
 
 mod matrices;
 mod passes;
+mod recalibrated;
 mod scores;
 
 use std::cmp::Ordering;
@@ -21,8 +22,8 @@ use clap::Args;
 use crate::cli::error::Error;
 use crate::cli::fitting::{Chosen, check_written};
 use crate::cli::options::{
-    ClusterColumn, ClusterSource, CodeOptions, MethodOptions, PassOptions, PointOptions, ReductionOption,
-    SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
+    ClusterColumn, ClusterSource, CodeOptions, CounterOptions, MethodOptions, PassOptions, PointOptions,
+    ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::cli::out::{print_json, stderr, write_output};
 use crate::cli::show::{ShownFit, Warnings};
@@ -39,6 +40,8 @@ pub(crate) struct FitCommand {
     source: ScoreSource,
     #[command(flatten)]
     passes: PassOptions,
+    #[command(flatten)]
+    counters: CounterOptions,
     /// Labels, if not in the table of scores.
     ///
     /// A NumPy array of integers, or a table.
@@ -112,6 +115,9 @@ struct Fitted {
 
 impl FitCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        if let counters @ [_, ..] = self.counters.files()? {
+            return self.recalibrate(counters, quiet);
+        }
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }

@@ -45,7 +45,8 @@ impl FitCommand {
             (self.clusters().is_some(), "--cluster-column draws a row of each cluster, and counts have none"),
             (
                 self.group_column.is_some(),
-                "--group-column divides rows, and both passes count all of them together",
+                "--group-column divides rows, and both passes count all of them together: a query for each group (--from with a \
+                 condition) gives it a calibrator of its own",
             ),
             (self.points.are_aggregated(), "both passes say themselves how many points a row is"),
             (self.labels.is_some(), "both passes count labels: leave out --labels"),

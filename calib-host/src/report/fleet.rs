@@ -1,0 +1,323 @@
+//! A page about a fleet: what the counters of all devices say.
+
+use calib_fit::artifact::{StoredArtifact, points, table_label};
+use calib_fit::fleet::{DeviceStanding, Evidence, FleetBin, FleetTable, Standing};
+use calib_fit::stats::percent_of_success;
+use minijinja::{Value, context};
+
+use super::data::Origin;
+use super::page::{PageError, environment, figures};
+use super::words::number;
+use crate::draw::{Axis, Chart, Mark, Plot, STYLE, Words, finish};
+
+/// At most so many tables are drawn.
+const DRAWN_TABLES: usize = 12;
+/// At most so many devices are listed, those with the most evidence.
+const LISTED_DEVICES: usize = 200;
+
+/// What a page about a fleet is made of.
+#[derive(Clone, Copy)]
+pub struct FleetReport<'a> {
+    /// The calibrator that all devices have.
+    pub stored: &'a StoredArtifact,
+    /// What its monitored tables' counters say.
+    pub tables: &'a [FleetTable],
+    /// The number of devices.
+    pub devices: usize,
+    /// The intervals of a table's shares cover all of its bins except with this probability.
+    pub alpha: f64,
+    /// The files, and the command.
+    pub origin: &'a Origin,
+}
+
+impl FleetReport<'_> {
+    /// The page: one file that needs no other, with the same bytes for the same counters.
+    ///
+    /// # Errors
+    ///
+    /// None with the templates that are compiled in.
+    pub fn html(&self) -> Result<String, PageError> {
+        let artifact = self.stored.artifact();
+        let header = artifact.header();
+        let plots: Vec<Plot> =
+            self.tables.iter().take(DRAWN_TABLES).flat_map(|table| self.plots(table)).collect();
+        let devices = match self.devices {
+            1 => "1 device".into(),
+            devices => format!("{devices} devices"),
+        };
+        let fleet = context! {
+            identity => artifact.identity().to_string(),
+            method => header.method.to_string(),
+            reduction => header.reduction.to_string(),
+            parameters => header.provenance.parameters,
+            tool_version => header.provenance.tool_version,
+            points => points(&artifact),
+            devices => devices,
+            title => self.title(),
+            is_alarm => self.worst() == Standing::Alarm,
+            verdict => self.tables.iter().flat_map(|table| self.verdict(table)).collect::<Vec<_>>(),
+            undrawn => self.tables.len().saturating_sub(DRAWN_TABLES),
+        };
+        let page = environment("fleet.html", include_str!("fleet.html"))?;
+        let page = page.get_template("fleet.html")?.render(context! {
+            fleet,
+            tables => self.tables.iter().map(|table| self.devices(table)).collect::<Vec<_>>(),
+            plots => figures(&plots),
+            reading => READING,
+            origin => Value::from_serialize(self.origin),
+            version => env!("CARGO_PKG_VERSION"),
+            chart_style => Value::from_safe_string(STYLE.into()),
+            page_style => Value::from_safe_string(include_str!("report.css").into()),
+        })?;
+        Ok(page)
+    }
+
+    /// The strongest that any table's counters say.
+    fn worst(&self) -> Standing {
+        let promises = self.tables.iter().filter_map(|table| table.promise);
+        let all = self.tables.iter().map(|table| table.shift).chain(promises);
+        all.map(|evidence| evidence.standing()).max().unwrap_or(Standing::Quiet)
+    }
+
+    fn title(&self) -> &'static str {
+        match self.worst() {
+            Standing::Alarm => "Alarm: the calibrator is not to be relied on",
+            Standing::Evidence => "There is evidence against the calibrator, and not enough for an alarm",
+            Standing::Quiet
+                if self.tables.iter().all(|table| table.predictions.iter().all(|&count| count == 0)) =>
+            {
+                "Nothing to judge: no prediction is known"
+            }
+            Standing::Quiet => "Quiet: nothing speaks against the calibrator",
+        }
+    }
+
+    /// The name of a table; none where there is only one.
+    fn name(&self, table: &FleetTable) -> Option<String> {
+        let artifact = self.stored.artifact();
+        (artifact.tables().count() > 1).then(|| table_label(&artifact, table.table))
+    }
+
+    /// What a table's counters say, in sentences.
+    fn verdict(&self, table: &FleetTable) -> [String; 3] {
+        let of = self.name(table).map_or(String::new(), |name| format!("{name}: "));
+        let predictions: u64 = table.predictions.iter().sum();
+        let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        let said = match table.shift.standing() {
+            Standing::Alarm => "alarm. They do not come from where the calibration scores did",
+            Standing::Evidence => {
+                "evidence, no alarm. Some of it says that they do not come from where the calibration scores did"
+            }
+            Standing::Quiet => {
+                "quiet. Nothing says that they do not come from where the calibration scores did"
+            }
+        };
+        let scores = match predictions {
+            0 => "nothing to judge, as no prediction is known.".into(),
+            _ => format!("{said}, by {predictions} predictions ({}).", levels(table.shift)),
+        };
+        let outcomes = match table.promise {
+            None => "nothing is promised of them that they could break.".into(),
+            Some(_) if labelled == 0 => {
+                "nothing to judge, as none is known: nothing tells whether the promise still holds.".into()
+            }
+            Some(promise) => {
+                let said = match promise.standing() {
+                    Standing::Alarm => "alarm. They are not as frequent as was promised",
+                    Standing::Evidence => {
+                        "evidence, no alarm. Some of it says that they are not as frequent as was promised"
+                    }
+                    Standing::Quiet => "quiet. Nothing says that they are not as frequent as was promised",
+                };
+                format!("{said}, by {labelled} known ones ({}).", levels(promise))
+            }
+        };
+        [
+            format!("{of}Scores: {scores}"),
+            format!("{of}Outcomes: {outcomes}"),
+            format!("{of}{}", alone(table)),
+        ]
+    }
+
+    /// What each device says, those with the most evidence first.
+    fn devices(&self, table: &FleetTable) -> Value {
+        let evidence = |device: &DeviceStanding| {
+            let part = |evidence: Evidence| evidence.log / f64::from(evidence.rarity).ln();
+            part(device.shift).max(device.judged().map_or(f64::NEG_INFINITY, part))
+        };
+        let mut devices: Vec<&DeviceStanding> = table.devices.iter().collect();
+        devices.sort_by(|a, b| evidence(b).total_cmp(&evidence(a)));
+        let row = |device: &&DeviceStanding| {
+            let said = |evidence: Evidence| evidence.to_string();
+            [
+                device.device.clone(),
+                device.predictions.to_string(),
+                device.labelled.to_string(),
+                said(device.shift),
+                device.judged().map_or(String::new(), said),
+            ]
+        };
+        context! {
+            name => self.name(table),
+            alone => alone(table),
+            devices => devices.iter().take(LISTED_DEVICES).map(row).collect::<Vec<_>>(),
+            unlisted => devices.len().saturating_sub(LISTED_DEVICES),
+        }
+    }
+
+    /// The outcomes of a table's bins beside what was promised, and how predictions are shared out among the monitor's.
+    fn plots(&self, table: &FleetTable) -> [Plot; 2] {
+        let name = self.name(table);
+        let title = |title: &str| name.as_ref().map_or(title.to_owned(), |name| format!("{title}, {name}"));
+        [self.outcomes(table, &title("Outcomes")), self.occupancy(table, &title("Scores"))]
+    }
+
+    fn outcomes(&self, table: &FleetTable, title: &str) -> Plot {
+        let mut chart = Chart::new(
+            Axis::unit("what was said: probability"),
+            Axis::unit("what came true, of all devices"),
+        );
+        let mut drawn: Vec<(f64, &FleetBin)> =
+            table.bins.iter().filter_map(|bin| Some((bin.prob?.into(), bin))).collect();
+        drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
+        chart.diagonal();
+        for (prob, bin) in &drawn {
+            if let Some(promised) = bin.promised {
+                // As wide as a mark, so that bins next to each other stay apart.
+                let corners =
+                    [(-HALF, promised.lo), (HALF, promised.lo), (HALF, promised.hi), (-HALF, promised.hi)];
+                chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
+            }
+        }
+        for (prob, bin) in drawn.iter().filter(|(_, bin)| bin.labelled > 0) {
+            chart.whisker("before whisker", *prob, bin.interval.lo, bin.interval.hi);
+            chart.mark("before", Mark::Circle, *prob, share(bin));
+        }
+        let rows = table.bins.iter().enumerate().map(|(at, bin)| {
+            let known = bin.labelled > 0;
+            vec![
+                at.to_string(),
+                bin.prob.map_or(String::new(), |prob| number(prob.into())),
+                bin.promised.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
+                bin.labelled.to_string(),
+                bin.positives.to_string(),
+                if known { number(share(bin)) } else { String::new() },
+                if known {
+                    format!("{} to {}", number(bin.interval.lo), number(bin.interval.hi))
+                } else {
+                    String::new()
+                },
+            ]
+        });
+        let rows = rows.collect();
+        let words = Words {
+            id: &format!("outcomes-{}", table.table),
+            title,
+            caption: format!(
+                "The share of known outcomes that were positive, in every bin and of all devices together. The {} % exact intervals cover \
+                 all bins at once, each at the bin's probability; without any, no outcome is known.",
+                percent_of_success(self.alpha)
+            ),
+            legend: vec![
+                ("band", "promised"),
+                ("before whisker", "counted, with its exact interval"),
+                ("diagonal", "as was said"),
+            ],
+        };
+        finish(
+            &chart,
+            words,
+            vec!["bin", "probability", "promised", "outcomes", "positive", "share", "exact interval"],
+            rows,
+        )
+    }
+
+    fn occupancy(&self, table: &FleetTable, title: &str) -> Plot {
+        let artifact = self.stored.artifact();
+        let reference = artifact.monitors().and_then(|monitors| monitors.reference(table.table));
+        let gaps: Vec<u32> = reference.map_or(Vec::new(), |reference| reference.each().collect());
+        let all = |counts: &mut dyn Iterator<Item = u64>| counts.sum::<u64>().max(1) as f64;
+        let of_gaps = all(&mut gaps.iter().map(|&gaps| gaps.into()));
+        let of_predictions = all(&mut table.predictions.iter().copied());
+        let expected: Vec<f64> = gaps.iter().map(|&gaps| 100.0 * f64::from(gaps) / of_gaps).collect();
+        let found: Vec<f64> =
+            table.predictions.iter().map(|&count| 100.0 * count as f64 / of_predictions).collect();
+        let top = expected.iter().chain(&found).copied().fold(0.0, f64::max) * 1.05;
+        let bins = expected.len() as f64;
+        let mut chart = Chart::new(
+            Axis::new("bin of the monitor, in order", 0.0, bins),
+            Axis::new("predictions, in %", 0.0, top),
+        );
+        for (at, &share) in found.iter().enumerate() {
+            chart.bar("bar", at as f64, at as f64 + 1.0, share);
+        }
+        let levels = expected
+            .iter()
+            .enumerate()
+            .flat_map(|(at, &share)| [at as f64, at as f64 + 1.0].map(|x| (x, share)));
+        chart.line("after", levels);
+        let rows = expected.iter().zip(&found).zip(&table.predictions).enumerate();
+        let rows = rows.map(|(at, ((expected, found), count))| {
+            vec![at.to_string(), format!("{expected:.2} %"), count.to_string(), format!("{found:.2} %")]
+        });
+        let rows = rows.collect();
+        let words = Words {
+            id: &format!("scores-{}", table.table),
+            title,
+            caption: "How predictions are shared out among the monitor's bins, and how the calibration scores were: by how many of the gaps \
+                      between them each bin has. The evidence is about all bins at once."
+                .into(),
+            legend: vec![("bar", "predictions of all devices"), ("after", "gaps between the calibration scores")],
+        };
+        finish(&chart, words, vec!["bin", "gaps", "predictions", "share"], rows)
+    }
+}
+
+/// Half the width of what was promised of a bin.
+const HALF: f64 = 0.01;
+
+/// What there is to know of such evidence.
+const READING: [&str; 6] = [
+    "Evidence 1 : x against the calibrator is what a bettor has who began with 1 and bet on something being wrong: with nothing wrong it \
+     ever reaches 1 : 20 in at most one of 20 fleets.",
+    "Scores are compared with the calibration scores. Where patients come again, or calibration rows were chosen, they differ with nothing \
+     wrong: count one prediction a patient.",
+    "Scores that come from where they did say nothing of outcomes: whether these are as frequent as promised only known outcomes tell, and \
+     only in bins that have some.",
+    "Which outcomes become known, and when, must depend on neither the label nor anything within the bin that predicts it.",
+    "Which devices are added up, and when, must not depend on what they counted. A device that was lost or replaced keeps its last counters in \
+     the sum.",
+    "That a device has an alarm of its own and the fleet has none may be chance: so many as stated are expected with nothing wrong.",
+];
+
+fn share(bin: &FleetBin) -> f64 {
+    bin.positives as f64 / bin.labelled as f64
+}
+
+/// Evidence and what an alarm takes.
+fn levels(evidence: Evidence) -> String {
+    match evidence.standing() {
+        Standing::Quiet => format!("no evidence, and an alarm takes 1 : {}", evidence.rarity),
+        _ => format!("evidence {}, and an alarm takes 1 : {}", evidence.in_odds(), evidence.rarity),
+    }
+}
+
+/// Which devices differ, and how many would with nothing wrong.
+fn alone(table: &FleetTable) -> String {
+    let alarmed: Vec<&str> = table.alone().map(|device| &*device.device).collect();
+    let shown = alarmed.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let which = match alarmed.len() {
+        0 => String::new(),
+        1..=SHOWN => format!(" ({shown})"),
+        more => format!(" ({shown} and {} more)", more - SHOWN),
+    };
+    format!(
+        "{} of {} devices have an alarm of their own{which}; up to {:.2} would with nothing wrong, on average.",
+        alarmed.len(),
+        table.devices.len(),
+        table.expected_alone()
+    )
+}
+
+/// How many devices are named in a sentence.
+const SHOWN: usize = 10;

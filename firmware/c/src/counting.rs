@@ -1,0 +1,116 @@
+//! Counters in the caller's memory, of two shapes, in memory alone or kept in flash.
+
+use core::mem::MaybeUninit;
+
+use calib_core::Identity;
+use calib_firmware::{KeptMonitors, Monitors, Watch};
+
+use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LENGTH, Result};
+use crate::journal::JournalFlash;
+use crate::memory;
+use crate::saved;
+
+/// Words, of 8 bytes, of the counters of `calib_monitors_open`.
+#[cfg(target_pointer_width = "32")]
+pub const CALIB_COUNTERS_WORDS: usize = 84;
+/// Words, of 8 bytes, of the counters of `calib_monitors_open`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_COUNTERS_WORDS: usize = 87;
+/// Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
+#[cfg(target_pointer_width = "32")]
+pub const CALIB_MANY_COUNTERS_WORDS: usize = 338;
+/// Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_MANY_COUNTERS_WORDS: usize = 341;
+/// Bytes of saved counters of `calib_monitors_open`.
+pub const CALIB_SAVED_BYTES: usize = 544;
+/// Bytes of saved counters of `calib_monitors_open_many`.
+pub const CALIB_MANY_SAVED_BYTES: usize = 2576;
+
+const _: () = assert!(CALIB_SAVED_BYTES == saved::len(Monitors::<32, 1>::WORDS));
+const _: () = assert!(CALIB_MANY_SAVED_BYTES == saved::len(Monitors::<15, 10>::WORDS));
+
+/// Counters that can be saved by the caller.
+// A function that opens some kind of them names it: no other is linked.
+pub(crate) trait Counting: Watch {
+    /// Writes the counters of this calibrator; returns how many bytes they are.
+    fn save(&self, of: Identity, bytes: &mut [u8]) -> Result<usize>;
+
+    /// Takes counters over that were saved.
+    fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<()>;
+}
+
+/// Of one table, of as many bins as a reply over the line holds; in memory alone, and kept in flash.
+pub(crate) type OneTable = Monitors<32, 1>;
+pub(crate) type KeptTable = KeptMonitors<JournalFlash, 32, 1>;
+/// Of as many tables as classes, or groups, are often counted.
+pub(crate) type ManyTables = Monitors<15, 10>;
+pub(crate) type ManyKeptTables = KeptMonitors<JournalFlash, 15, 10>;
+
+/// What tells apart counters of other numbers of bins and tables.
+const fn shape(bins: usize, tables: usize) -> u32 {
+    (bins as u32) << 16 | tables as u32
+}
+
+impl<const BINS: usize, const TABLES: usize> Counting for Monitors<BINS, TABLES> {
+    fn save(&self, of: Identity, bytes: &mut [u8]) -> Result<usize> {
+        saved::write(bytes, of, (shape(BINS, TABLES), Self::WORDS), self.words())
+    }
+
+    fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<()> {
+        let mut words = saved::read(bytes, of, (shape(BINS, TABLES), Self::WORDS))?;
+        // There are enough.
+        Self::restore(self, &mut words);
+        Ok(())
+    }
+}
+
+/// They save themselves.
+impl<const BINS: usize, const TABLES: usize> Counting for KeptMonitors<JournalFlash, BINS, TABLES> {
+    fn save(&self, _: Identity, _: &mut [u8]) -> Result<usize> {
+        Err(CALIB_ERROR_ARGUMENT)
+    }
+
+    fn restore(&mut self, _: Identity, _: &[u8]) -> Result<()> {
+        Err(CALIB_ERROR_ARGUMENT)
+    }
+}
+
+/// What an opening function makes.
+pub(crate) trait Made: Counting + Sized + 'static {
+    /// How many words of 8 bytes the caller gives.
+    const WORDS: usize;
+}
+
+impl<const BINS: usize, const TABLES: usize> Made for Monitors<BINS, TABLES> {
+    const WORDS: usize = words(TABLES);
+}
+
+impl<const BINS: usize, const TABLES: usize> Made for KeptMonitors<JournalFlash, BINS, TABLES> {
+    const WORDS: usize = words(TABLES);
+}
+
+const fn words(tables: usize) -> usize {
+    if tables == 1 { CALIB_COUNTERS_WORDS } else { CALIB_MANY_COUNTERS_WORDS }
+}
+
+/// Puts counters into the caller's words.
+///
+/// # Safety
+///
+/// A pointer that is neither null nor misaligned points to so many words, which may be written, and which nothing else uses while the
+/// counters are used.
+pub(crate) unsafe fn open<C: Made>(
+    words: *mut u64,
+    len: usize,
+    make: impl FnOnce() -> Result<C>,
+) -> Result<*mut dyn Counting> {
+    let place = memory::checked_mut(words.cast::<MaybeUninit<C>>())?;
+    const { assert!(size_of::<C>() <= size_of::<u64>() * C::WORDS) };
+    if len < C::WORDS {
+        return Err(CALIB_ERROR_LENGTH);
+    }
+    let made = make()?;
+    // SAFETY: checked, and the caller's.
+    Ok(unsafe { (*place).write(made) })
+}

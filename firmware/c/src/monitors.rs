@@ -1,0 +1,486 @@
+//! Monitors: counting what is calibrated, and noticing that it is no longer like the calibration.
+
+use calib_core::slot::MonitorRoom;
+use calib_core::wire::{Counters, CountersRefusal, PredictionOutcome, Refusal, ReplyBody, RequestBody};
+use calib_core::{Artifact, Identity};
+use calib_firmware::{Calibration, NoMonitors, Watch};
+
+use crate::calibrator::{Opened, calib_calibrator_t};
+use crate::counters::calib_counters_t;
+use crate::counting::{self, Counting, KeptTable, Made, ManyKeptTables, ManyTables, OneTable};
+use crate::error::{
+    CALIB_ERROR_ARGUMENT, CALIB_ERROR_BIN, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED,
+    CALIB_ERROR_OTHER_CALIBRATOR, Result, code, of_refusal,
+};
+use crate::journal::{calib_journal_t, kept};
+use crate::memory::{self, State};
+use crate::result::{CALIB_CALIBRATED, Told, calib_options_t, calib_result_t, options};
+
+/// Words, of 8 bytes, of a `calib_monitors_t`.
+#[cfg(target_pointer_width = "32")]
+pub const CALIB_MONITORS_WORDS: usize = 3;
+/// Words, of 8 bytes, of a `calib_monitors_t`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_MONITORS_WORDS: usize = 5;
+
+/// The monitors of a calibrator, over counters in other memory of the caller's. Opened by `calib_monitors_open` and its
+/// like; there is nothing to close.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct calib_monitors_t {
+    /// The library's own.
+    pub opaque: [u64; CALIB_MONITORS_WORDS],
+}
+
+/// Open monitors.
+pub(crate) struct OpenMonitors {
+    counters: *mut dyn Counting,
+    /// Whose predictions are counted.
+    of: Option<Identity>,
+}
+
+const _: () =
+    assert!(State::<OpenMonitors>::fits(size_of::<calib_monitors_t>(), align_of::<calib_monitors_t>()));
+
+impl OpenMonitors {
+    fn counters(&mut self) -> &mut dyn Counting {
+        // SAFETY: by the contract of `calib_monitors_open`: nothing else uses the memory.
+        unsafe { &mut *self.counters }
+    }
+
+    fn counted(&self) -> &dyn Counting {
+        // SAFETY: as above.
+        unsafe { &*self.counters }
+    }
+
+    /// Goes on for this calibrator or begins anew, and sees that there is room for all of its monitors.
+    fn begin_with(&mut self, artifact: &Artifact<'_>) -> Result<()> {
+        self.begin(Some(artifact));
+        let begun = self.has_room(artifact);
+        if begun.is_err() {
+            self.begin(None);
+        }
+        begun
+    }
+
+    fn has_room(&mut self, artifact: &Artifact<'_>) -> Result<()> {
+        let section = artifact.monitors().ok_or(CALIB_ERROR_NOT_MONITORED)?;
+        let is_monitored = |table: &u16| section.to_count(usize::from(*table)).is_some();
+        let mut tables = (0..u16::MAX).take(section.count()).filter(is_monitored).peekable();
+        tables.peek().ok_or(CALIB_ERROR_NOT_MONITORED)?;
+        tables.try_for_each(|table| self.asked(artifact, &RequestBody::Counters { table }).map(|_| ()))
+    }
+
+    /// The calibrator must be the one that was begun with.
+    fn check(&self, artifact: &Artifact<'_>) -> Result<()> {
+        if self.of == Some(artifact.identity()) { Ok(()) } else { Err(CALIB_ERROR_OTHER_CALIBRATOR) }
+    }
+
+    /// Sees that it is begun with: the caller may have opened the monitors again, or begun with another calibrator.
+    fn go_on_with(&mut self, artifact: Option<&Artifact<'_>>) {
+        if self.of != artifact.map(Artifact::identity) {
+            self.begin(artifact);
+        }
+    }
+
+    fn asked(&mut self, artifact: &Artifact<'_>, request: &RequestBody) -> Result<Counters> {
+        match self.counters().answer(Some(artifact), request, true) {
+            ReplyBody::Counters(counters) => Ok(counters),
+            ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),
+            _ => Err(CALIB_ERROR_NOT_MONITORED),
+        }
+    }
+
+    /// Counts an outcome. Nothing sends it twice here: the number that is known already is asked for first.
+    fn tell(&mut self, artifact: &Artifact<'_>, mut told: PredictionOutcome) -> Result<Counters> {
+        let request = RequestBody::Outcome(told);
+        if let ReplyBody::Refused(Refusal::Counters(CountersRefusal::Known(known))) =
+            self.counters().answer(Some(artifact), &request, true)
+        {
+            told.known = known;
+        }
+        self.asked(artifact, &RequestBody::Outcome(told))
+    }
+}
+
+impl Watch for OpenMonitors {
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
+        self.of = artifact.map(Artifact::identity);
+        self.counters().begin(artifact);
+    }
+
+    fn room(&self) -> MonitorRoom {
+        self.counted().room()
+    }
+
+    fn is_alarmed(&self) -> bool {
+        self.counted().is_alarmed()
+    }
+
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+        self.counters().count(artifact, group, prediction);
+    }
+
+    fn answer(&mut self, artifact: Option<&Artifact<'_>>, request: &RequestBody, takes: bool) -> ReplyBody {
+        self.counters().answer(artifact, request, takes)
+    }
+}
+
+/// Counts a prediction by an open calibrator; null counts nothing.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+pub(crate) unsafe fn count(
+    monitors: *mut calib_monitors_t,
+    artifact: Option<&Artifact<'_>>,
+    group: Option<u8>,
+    prediction: &Calibration,
+) -> Result<()> {
+    if monitors.is_null() {
+        return Ok(());
+    }
+    let artifact = artifact.ok_or(CALIB_ERROR_NOT_MONITORED)?;
+    let count = |opened: &mut OpenMonitors| {
+        opened.check(artifact)?;
+        opened.count(artifact, group, prediction);
+        Ok(())
+    };
+    // SAFETY: the caller's.
+    unsafe { memory::work(monitors.cast(), count) }
+}
+
+/// What counts a device's predictions: the caller's monitors, or nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Watching {
+    /// Null counts nothing.
+    monitors: *mut State<OpenMonitors>,
+}
+
+impl Watching {
+    /// Takes the caller's monitors.
+    ///
+    /// # Safety
+    ///
+    /// As [`calib_monitors_open`], as long as the device is used.
+    pub(crate) unsafe fn new(monitors: *mut calib_monitors_t) -> Result<Self> {
+        let watching = Self { monitors: monitors.cast() };
+        watching.check()?;
+        Ok(watching)
+    }
+
+    /// Sees that they are open, and that nobody works on them: what a device predicts is counted then.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.monitors.is_null() {
+            return Ok(());
+        }
+        // SAFETY: by the contract of `Watching::new`.
+        unsafe { memory::look(self.monitors) }.map(|_| ())
+    }
+
+    fn look<R>(&self, look: impl FnOnce(&OpenMonitors) -> R) -> Option<R> {
+        if self.monitors.is_null() {
+            return None;
+        }
+        // SAFETY: by the contract of `Watching::new`.
+        unsafe { memory::look(self.monitors) }.ok().map(look)
+    }
+
+    fn with<R>(&mut self, work: impl FnOnce(&mut OpenMonitors) -> R) -> Option<R> {
+        if self.monitors.is_null() {
+            return None;
+        }
+        // SAFETY: by the contract of `Watching::new`.
+        unsafe { memory::work(self.monitors, |opened| Ok(work(opened))) }.ok()
+    }
+}
+
+impl Watch for Watching {
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
+        self.with(|opened| opened.begin(artifact));
+    }
+
+    fn room(&self) -> MonitorRoom {
+        self.look(OpenMonitors::room).unwrap_or(MonitorRoom::NONE)
+    }
+
+    fn is_alarmed(&self) -> bool {
+        self.look(OpenMonitors::is_alarmed).unwrap_or(false)
+    }
+
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+        self.with(|opened| {
+            opened.go_on_with(Some(artifact));
+            opened.count(artifact, group, prediction);
+        });
+    }
+
+    fn answer(&mut self, artifact: Option<&Artifact<'_>>, request: &RequestBody, takes: bool) -> ReplyBody {
+        let answered = self.with(|opened| {
+            opened.go_on_with(artifact);
+            opened.answer(artifact, request, takes)
+        });
+        answered.unwrap_or_else(|| NoMonitors.answer(artifact, request, takes))
+    }
+}
+
+/// Makes monitors of one table of up to 32 bins: those of a binary calibrator, or of one by confidence.
+///
+/// `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
+/// They are in memory alone, unless they are saved by `calib_monitors_save`. Counting begins with `calib_monitors_begin`, or with the device
+/// that is given the monitors.
+///
+/// # Safety
+///
+/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_open(
+    monitors: *mut calib_monitors_t,
+    counters: *mut u64,
+    counters_words: usize,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { opened(monitors, counters, counters_words, || Ok(OneTable::new())) }
+}
+
+/// The same for up to 10 tables of up to 15 bins: those of a calibrator with a table for each class or group. `counters` has room for
+/// `CALIB_MANY_COUNTERS_WORDS`.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_open_many(
+    monitors: *mut calib_monitors_t,
+    counters: *mut u64,
+    counters_words: usize,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { opened(monitors, counters, counters_words, || Ok(ManyTables::new())) }
+}
+
+/// As `calib_monitors_open`, with a journal: the counters are saved in flash by themselves, and survive a restart. Opening reads the
+/// flash, and writes nothing.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_open_kept(
+    monitors: *mut calib_monitors_t,
+    counters: *mut u64,
+    counters_words: usize,
+    journal: *const calib_journal_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { opened::<KeptTable>(monitors, counters, counters_words, || kept(journal)) }
+}
+
+/// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: three sectors let no restart lose a save.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_open_many_kept(
+    monitors: *mut calib_monitors_t,
+    counters: *mut u64,
+    counters_words: usize,
+    journal: *const calib_journal_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    unsafe { opened::<ManyKeptTables>(monitors, counters, counters_words, || kept(journal)) }
+}
+
+/// Opens monitors over counters.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+unsafe fn opened<C: Made>(
+    monitors: *mut calib_monitors_t,
+    counters: *mut u64,
+    counters_words: usize,
+    make: impl FnOnce() -> Result<C>,
+) -> i32 {
+    let make = || {
+        // SAFETY: the caller's.
+        let words: &[u64] = unsafe { memory::slice(counters, C::WORDS) }?;
+        memory::disjoint(monitors, words)?;
+        // SAFETY: the caller's.
+        Ok(OpenMonitors { counters: unsafe { counting::open(counters, counters_words, make) }?, of: None })
+    };
+    // SAFETY: the caller's.
+    code(unsafe { memory::open(monitors.cast::<State<OpenMonitors>>(), make) })
+}
+
+/// Works on monitors and the artefact that a calibrator was opened on.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+unsafe fn with_artifact<R>(
+    monitors: *mut calib_monitors_t,
+    calibrator: *const calib_calibrator_t,
+    work: impl FnOnce(&mut OpenMonitors, &Artifact<'_>) -> Result<R>,
+) -> Result<R> {
+    let work = |opened: &mut OpenMonitors| {
+        // SAFETY: the caller's.
+        let calibrator = unsafe { memory::look::<Opened>(calibrator.cast()) }?;
+        work(opened, calibrator.artifact().ok_or(CALIB_ERROR_NOT_MONITORED)?)
+    };
+    // SAFETY: the caller's.
+    unsafe { memory::work(monitors.cast(), work) }
+}
+
+/// Goes on counting for this calibrator if it is the one that was counted for before, by the journal too, and begins anew otherwise.
+///
+/// From then on `calib_apply_...` counts each prediction whose `calib_options_t` names the monitors. A calibrator that was fitted
+/// without `--monitor`, or that gives several probabilities, gives `CALIB_ERROR_NOT_MONITORED`, one with more tables or bins than there
+/// is room for `CALIB_ERROR_ROOM`. A device does this by itself with the calibrator in force.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_begin(
+    monitors: *mut calib_monitors_t,
+    calibrator: *const calib_calibrator_t,
+) -> i32 {
+    // SAFETY: the caller's.
+    code(unsafe { with_artifact(monitors, calibrator, OpenMonitors::begin_with) })
+}
+
+/// Tells the outcome of a prediction that was counted, once it is known.
+///
+/// Of the `result` the class, the bin and the reason are looked at, of the options the group. `is_positive` is 1 if the event happened,
+/// or, with several classes, if the predicted class was right; otherwise 0.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_tell(
+    monitors: *mut calib_monitors_t,
+    calibrator: *const calib_calibrator_t,
+    result: *const calib_result_t,
+    told: *const calib_options_t,
+    is_positive: u8,
+) -> i32 {
+    let tell = |opened: &mut OpenMonitors, artifact: &Artifact<'_>| {
+        // SAFETY: the caller's.
+        let (result, Told { group, .. }) = unsafe { (memory::copied(result)?, options(told)?) };
+        if is_positive > 1 {
+            return Err(CALIB_ERROR_ARGUMENT);
+        }
+        if result.reason != CALIB_CALIBRATED {
+            return Err(CALIB_ERROR_BIN);
+        }
+        opened.check(artifact)?;
+        let calib_result_t { class_index: class, bin, .. } = result;
+        let (calibrator, is_positive) = (artifact.identity(), is_positive == 1);
+        // More than a counter holds: no number that is known.
+        let known = u32::MAX;
+        let told = PredictionOutcome { calibrator, group, class, bin, is_positive, known };
+        opened.tell(artifact, told).map(|_| ())
+    };
+    // SAFETY: the caller's.
+    code(unsafe { with_artifact(monitors, calibrator, tell) })
+}
+
+/// Says what the monitors of a table counted, and works the evidence out: about a million instructions.
+///
+/// A binary calibrator, and one by confidence, has the table 0, one by predicted class a table for each; with groups, those of each group
+/// follow those of the one before.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_read(
+    monitors: *mut calib_monitors_t,
+    calibrator: *const calib_calibrator_t,
+    table: u16,
+    counters: *mut calib_counters_t,
+) -> i32 {
+    let read = |opened: &mut OpenMonitors, artifact: &Artifact<'_>| {
+        opened.check(artifact)?;
+        opened.asked(artifact, &RequestBody::Counters { table }).map(|found| calib_counters_t::new(&found))
+    };
+    // SAFETY: the caller's.
+    let found = unsafe { with_artifact(monitors, calibrator, read) };
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(counters, found) })
+}
+
+/// Begins to count anew, alarms included.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_reset(
+    monitors: *mut calib_monitors_t,
+    calibrator: *const calib_calibrator_t,
+) -> i32 {
+    let reset = |opened: &mut OpenMonitors, artifact: &Artifact<'_>| {
+        opened.check(artifact)?;
+        let calibrator = artifact.identity();
+        opened.asked(artifact, &RequestBody::ResetCounters { calibrator }).map(|_| ())
+    };
+    // SAFETY: the caller's.
+    code(unsafe { with_artifact(monitors, calibrator, reset) })
+}
+
+/// Writes all counters to `bytes`, as `calib_monitors_restore` takes them: at most `CALIB_SAVED_BYTES`, or `CALIB_MANY_SAVED_BYTES` of
+/// many tables. `len` is set to how many they are. Monitors with a journal save themselves, and give `CALIB_ERROR_ARGUMENT`.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_save(
+    monitors: *mut calib_monitors_t,
+    bytes: *mut u8,
+    capacity: usize,
+    len: *mut usize,
+) -> i32 {
+    let place = memory::checked_mut(len);
+    let save = |opened: &mut OpenMonitors| {
+        place?;
+        // SAFETY: the caller's.
+        let bytes = unsafe { memory::slice_mut::<u8, u8>(bytes, capacity, &[]) }?;
+        memory::disjoint(monitors, bytes)?;
+        let of = opened.of.ok_or(CALIB_ERROR_OTHER_CALIBRATOR)?;
+        opened.counters().save(of, bytes)
+    };
+    // SAFETY: the caller's.
+    let saved = unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), save) };
+    // SAFETY: the caller's.
+    code(unsafe { memory::hand_over(len, saved) })
+}
+
+/// Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
+/// another calibrator or other monitors, give `CALIB_ERROR_SAVED`, and nothing changes.
+///
+/// # Safety
+///
+/// As [`calib_monitors_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calib_monitors_restore(
+    monitors: *mut calib_monitors_t,
+    bytes: *const u8,
+    len: usize,
+) -> i32 {
+    let restore = |opened: &mut OpenMonitors| {
+        if len == 0 {
+            return Err(CALIB_ERROR_LENGTH);
+        }
+        // SAFETY: the caller's.
+        let bytes = unsafe { memory::slice(bytes, len) }?;
+        let of = opened.of.ok_or(CALIB_ERROR_OTHER_CALIBRATOR)?;
+        opened.counters().restore(of, bytes)
+    };
+    // SAFETY: the caller's.
+    code(unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), restore) })
+}
