@@ -239,7 +239,16 @@ impl Transport for serialport::TTYPort {
 #[cfg(feature = "serial")]
 const NO_TERMINAL: &str = "Not a typewriter";
 
+/// How long a port may stay in use.
+///
+/// Whoever starts a process while a port is open lends the process a copy of it, and of its lock, until the process runs
+/// its own program.
+#[cfg(feature = "serial")]
+const LENT: Duration = Duration::from_secs(1);
+
 /// Opens a serial port, for this program alone.
+///
+/// A port that is in use is asked for again, for a second.
 ///
 /// ```no_run
 /// use calib_host::device::serial::{Link, Patience, open_port};
@@ -253,6 +262,20 @@ const NO_TERMINAL: &str = "Not a typewriter";
 /// If it is not there, no serial port, in use, or not this user's to open.
 #[cfg(feature = "serial")]
 pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceError> {
+    let deadline = Instant::now() + LENT;
+    loop {
+        match open_free_port(port, baud) {
+            Err(DeviceError::Busy { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// As [`open_port`], at once.
+#[cfg(feature = "serial")]
+fn open_free_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceError> {
     use std::os::unix::fs::FileTypeExt;
 
     let builder = serialport::new(port, baud).timeout(Duration::from_secs(1));
@@ -298,6 +321,26 @@ mod tests {
         passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
         questions: Questions::All,
     };
+
+    /// A port is not taken from the program that has it, and is waited for while a process that was just started holds it.
+    #[cfg(feature = "serial")]
+    #[test]
+    fn a_port_in_use_is_waited_for() {
+        use serialport::{SerialPort, TTYPort};
+
+        let (_device, terminal) = TTYPort::pair().unwrap();
+        let port = terminal.name().unwrap();
+        drop(terminal);
+        let user = open_port(&port, 115_200).unwrap();
+        assert!(matches!(open_port(&port, 115_200), Err(DeviceError::Busy { .. })));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(LENT / 4);
+                drop(user);
+            });
+            open_port(&port, 115_200).unwrap();
+        });
+    }
 
     /// How old a device's firmware is.
     #[derive(Clone, Copy, PartialEq)]
