@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -22,7 +22,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::harness::random_inputs;
 use crate::update::acting::acts_until_it_counts_anew;
 use crate::update::device::updates;
-use crate::update::setting::{ID, calibrator, monitored};
+use crate::update::setting::{ID, calibrator, json, monitored, patience, run, words};
 
 const RULE: AlarmRule = AlarmRule::AtLeast(0.5);
 
@@ -129,17 +129,12 @@ fn the_commands_work_on_it_unchanged() {
     device.switch_on().unwrap();
     device.slots().unwrap();
     let port = device.port().unwrap().to_owned();
-    let run = |args: &[&str]| {
-        let line = ["--port", &port, "--timeout", "2", "--tries", "15"];
-        let done = Command::new(calib()).current_dir(folder.path()).args(args).args(line).output().unwrap();
-        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8(done.stdout).unwrap()
-    };
-    let empty: serde_json::Value = serde_json::from_str(&run(&["status", "--json"])).unwrap();
+    let run = |args: &[&str]| done(folder.path(), args, &port);
+    let empty = json(&run(&["status", "--json"]));
     assert!(empty["slots"]["in_force"].is_null(), "{empty}");
     run(&["push", "cal.bin"]);
     let identity = artifact.artifact().identity().to_string();
-    let status: serde_json::Value = serde_json::from_str(&run(&["status", "--json"])).unwrap();
+    let status = json(&run(&["status", "--json"]));
     assert_eq!(status["device"]["calibrator"]["identity"].as_str(), Some(&*identity), "{status}");
     assert_eq!(status["device"]["classifier"].as_str(), Some("tree"), "{status}");
     watched(&mut device, &port);
@@ -157,14 +152,9 @@ fn what_it_counts_is_shown_by_the_commands() {
     device.switch_on().unwrap();
     device.slots().unwrap();
     let port = device.port().unwrap().to_owned();
-    let run = |args: &[&str]| {
-        let line = ["--port", &port, "--timeout", "2", "--tries", "15"];
-        let done = Command::new(calib()).current_dir(folder.path()).args(args).args(line).output().unwrap();
-        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8(done.stdout).unwrap()
-    };
+    let run = |args: &[&str]| done(folder.path(), args, &port);
     let monitors = || {
-        let status: serde_json::Value = serde_json::from_str(&run(&["status", "--json"])).unwrap();
+        let status = json(&run(&["status", "--json"]));
         let stack_bytes = status["device"]["stack_high_water_bytes"].as_u64();
         assert!(stack_bytes.is_some_and(|bytes| bytes < 12 * 1024), "{status}");
         status["monitors"][0].clone()
@@ -177,7 +167,7 @@ fn what_it_counts_is_shown_by_the_commands() {
         panic!("not binary")
     };
     let bin = binary.calibrate(Score::new(tree(row)).unwrap()).calibrated().unwrap().bin;
-    let mut link = device.link(crate::update::setting::patience()).unwrap();
+    let mut link = device.link(patience()).unwrap();
     for _ in 0..60 {
         link.ask(&RequestBody::Classify(row.into_iter().collect())).unwrap();
         // Nobody knows where this score comes from.
@@ -201,6 +191,13 @@ fn what_it_counts_is_shown_by_the_commands() {
 #[test]
 fn what_a_calibrator_asks_for_on_an_alarm_is_done() {
     acts_until_it_counts_anew(Board::Mps2An386, mps2(), MonitorAction::Uncalibrated);
+}
+
+/// What `calib` says on the device at a port, which must take it.
+fn done(folder: &Path, args: &[&str], port: &str) -> Output {
+    let output = run(folder, args, port);
+    assert!(output.status.success(), "{args:?}: {}", words(&output));
+    output
 }
 
 fn counted(bins: &[serde_json::Value]) -> u64 {

@@ -11,9 +11,9 @@ use calib_host::artifact::Monitoring;
 use calib_tests::{Board, TtyDevice};
 use serde_json::Value;
 
-use super::counters::{json, monitored_by, monitored_with, predict, run, setting, setting_on, words};
+use super::counters::{monitored_by, monitored_with, predict, run, setting, setting_on};
 use super::kept::restart;
-use super::setting::{firmware, patience, unmonitored, virt};
+use super::setting::{firmware, json, patience, unmonitored, virt, words};
 
 /// With what is done on an alarm.
 pub(crate) fn acting(action: MonitorAction) -> StoredArtifact {

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,27 +14,13 @@ use calib_tests::{Board, Break, BrittleLine, TtyDevice, calib, terminals};
 use serialport::SerialPort;
 use tempfile::TempDir;
 
-use super::setting::{ID, calibrator, patience, virt};
+use super::setting::{ID, calibrator, json, patience, run, virt, words};
 
 /// A folder with `cal.bin`.
 fn folder(bins: usize) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("cal.bin"), calibrator(bins, 4, Some(ID)).as_bytes()).unwrap();
     folder
-}
-
-fn run(folder: &Path, args: &[&str], port: &str) -> Output {
-    let line = ["--port", port, "--timeout", "2", "--tries", "15"];
-    Command::new(calib()).current_dir(folder).args(args).args(line).output().unwrap()
-}
-
-fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn json(output: &Output) -> serde_json::Value {
-    assert!(output.status.success(), "{}", words(output));
-    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]

@@ -8,14 +8,12 @@ use std::time::Duration;
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_host::artifact::Monitoring;
 use calib_host::device::serial::Patience;
-use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
-};
+use calib_host::{ArtifactOptions, StoredArtifact};
 use calib_tests::{Board, TtyDevice, calib};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::setting::{ID, owner, signed, virt};
+use super::setting::{self, ID, json, owner, signed, virt, with_options, words};
 
 /// A calibrator of four bins with monitors.
 pub(super) fn monitored() -> StoredArtifact {
@@ -29,14 +27,10 @@ pub(super) fn monitored_with(bins: usize) -> StoredArtifact {
 
 /// The same with these monitors.
 pub(super) fn monitored_by(bins: usize, monitors: Monitoring) -> StoredArtifact {
-    let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
-    let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
-    let data = BinaryData::new(scores, labels).unwrap().on_device();
-    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1).unwrap();
     let monitors = Some(monitors);
     let options =
         ArtifactOptions { classifier: Some(ID), counter: 4, monitors, ..ArtifactOptions::default() };
-    StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
+    with_options(bins, &options)
 }
 
 /// A folder with `cal.bin`, and a device that is on.
@@ -56,17 +50,7 @@ pub(super) fn setting_on(board: Board, elf: &Path, artifact: &StoredArtifact) ->
 
 /// Runs `calib` on a device.
 pub(super) fn run(folder: &Path, args: &[&str], device: &TtyDevice) -> Output {
-    let line = ["--port", device.port().unwrap(), "--timeout", "2", "--tries", "15"];
-    Command::new(calib()).current_dir(folder).args(args).args(line).output().unwrap()
-}
-
-pub(super) fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-pub(super) fn json(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", words(output));
-    serde_json::from_slice(&output.stdout).unwrap()
+    setting::run(folder, args, device.port().unwrap())
 }
 
 /// Lets the device predict: its classifier gives the sigmoid of what is sent.

@@ -12,8 +12,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
-use super::counters::{json, monitored, monitored_with, predict, run, setting, setting_on, words};
-use super::setting::{firmware, owner, signed, virt};
+use super::counters::{monitored, monitored_with, predict, run, setting, setting_on};
+use super::setting::{firmware, json, owner, signed, virt, words};
 
 /// After how many predictions the boards save their counters.
 const SAVE_EVERY: u64 = 64;

@@ -1,6 +1,7 @@
 //! What the tests work with.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
 use calib_linear::{AlarmRule, LinearModel, LinearParameters};
-use calib_tests::{Board, build_nrf52840_dk, build_unmonitored_firmware, build_updatable_firmware};
+use calib_tests::{Board, build_nrf52840_dk, build_unmonitored_firmware, build_updatable_firmware, calib};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"updates!");
 /// The classifier of the program that a bootloader puts in place of the other.
@@ -116,10 +117,28 @@ pub(crate) fn monitored(bins: usize, counter: u32, classifier: Option<Classifier
     with_options(bins, &ArtifactOptions { classifier, counter, monitors, ..ArtifactOptions::default() })
 }
 
-fn with_options(bins: usize, options: &ArtifactOptions) -> StoredArtifact {
+/// A calibrator of so many bins with these options.
+pub(crate) fn with_options(bins: usize, options: &ArtifactOptions) -> StoredArtifact {
     let scores = (0..2000).map(|i| f64::from(i) / 2000.0).collect();
     let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
     let data = BinaryData::new(scores, labels).unwrap().on_device();
     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1).unwrap();
     StoredArtifact::from_bytes(&artifact_bytes(&fit, options).unwrap()).unwrap()
+}
+
+/// Runs `calib` in a folder on the device at a port.
+pub(crate) fn run(folder: &Path, args: &[&str], port: &str) -> Output {
+    let line = ["--port", port, "--timeout", "2", "--tries", "15"];
+    Command::new(calib()).current_dir(folder).args(args).args(line).output().unwrap()
+}
+
+/// What it says on standard error.
+pub(crate) fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What it says with `--json`, if it succeeded.
+pub(crate) fn json(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", words(output));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
