@@ -5,7 +5,7 @@ use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenan
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 use calib_fit::fit::FittedTable;
 use calib_host::artifact::identity;
-use calib_host::binary::{InterpolatedModel, Model, ScalingModel, VennAbersModel};
+use calib_host::binary::{Bin, BinnedModel, InterpolatedModel, Model, ScalingModel, VennAbersModel};
 use calib_host::{ArtifactOptions, Fit, ScoreKind, StoredArtifact, artifact_bytes};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -50,28 +50,32 @@ pub(crate) fn imported(kind: &str, functions: &str, n: u64, origin: &str) -> PyR
     stored(&bytes.map_err(|cause| DataError::new_err(cause.to_string()))?)
 }
 
-/// Writes the artefact of a temperature for vectors, which are multiplied by `inverse_t` before the softmax: logits, or the logarithms of
-/// probabilities.
+/// Writes the artefact of a function of vectors: logits, or the logarithms of probabilities of at least `clip`, are multiplied by weights, and
+/// intercepts are added before the softmax. One weight and no intercepts are a temperature, one of each a class is vector scaling.
 #[pyfunction]
-pub(crate) fn imported_temperature(
+pub(crate) fn imported_scaling(
     kind: &str,
     classes: u16,
-    inverse_t: f32,
+    weights: Vec<f32>,
+    intercepts: Vec<f32>,
+    clip: f32,
     n: u64,
     origin: &str,
 ) -> PyResult<PyArtifact> {
     let input = match kind {
         "logits" => ScalingInput::Logits,
-        // What scikit-learn adds to every probability before the logarithm.
-        _ => ScalingInput::LogProbs { clip: 1e-12 },
+        _ => ScalingInput::LogProbs { clip },
     };
-    let function =
-        VectorScaling::new(classes, input, ScalingShape::Temperature { inverse_t }).map_err(|_| {
-            DataError::new_err(format!("the inverse temperature {inverse_t} is not above 0 and finite"))
-        })?;
+    let (method, shape) = match (&weights[..], &intercepts[..]) {
+        (&[inverse_t], []) => (Method::Temperature, ScalingShape::Temperature { inverse_t }),
+        (weights, intercepts) => (Method::VectorScaling, ScalingShape::Vector { weights, intercepts }),
+    };
+    let function = VectorScaling::new(classes, input, shape).map_err(|cause| {
+        DataError::new_err(format!("weights {weights:?}, intercepts {intercepts:?}: {cause}"))
+    })?;
     let parameters = format!("imported={origin}");
     let header = Header {
-        method: Method::Temperature,
+        method,
         reduction: Reduction::Joint,
         encoding: ScoreEncoding::F32,
         classes,
@@ -86,7 +90,7 @@ pub(crate) fn imported_temperature(
             classifier: None,
         },
     };
-    let mut words = vec![0u32; 1 << 10];
+    let mut words = vec![0u32; (1 << 10) + weights.len() + intercepts.len()];
     let mut writer = ArtifactWriter::new(bytemuck::cast_slice_mut(&mut words));
     let written = writer
         .header(&header)
@@ -123,6 +127,15 @@ fn model(function: &Value) -> PyResult<(Method, Model)> {
         "platt-prob" => scaling(Method::Platt, ScalingModel::PlattProb { a: number("a")?, b: number("b")? }),
         "platt-margin" => {
             scaling(Method::Platt, ScalingModel::PlattMargin { a: number("a")?, b: number("b")? })
+        }
+        // How many points a bin had is not known: it has a value, so it was not empty.
+        "steps" => {
+            let bins = list("values")?.into_iter().map(|value| Bin { value, n: 1, positives: 0 }).collect();
+            let model = BinnedModel { edges: list("edges")?, bins, ties_merged: false };
+            Ok((Method::FixedWidth, Model::Steps(model)))
+        }
+        "beta" => {
+            scaling(Method::Beta, ScalingModel::Beta { a: number("a")?, b: number("b")?, c: number("c")? })
         }
         // Its logit is `a ln s - b ln(1 - s) + c`, of which two terms are known at one half.
         "beta-by-half" => {

@@ -112,7 +112,10 @@ xflags::xflags! {
         /// Build the Python package's wheel for this machine's platform, and test it.
         ///
         /// In clean virtual environments, with the oldest and the newest NumPy and scikit-learn that it is for.
-        cmd wheel {}
+        cmd wheel {
+            /// In one with netcal, too, which brings PyTorch: some gigabytes.
+            optional --all
+        }
         /// Build the examples of calib in firmware of others, and run one in the emulator.
         ///
         /// Embassy on three chips, esp-hal, and RTIC, which runs.

@@ -59,7 +59,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
             BenchCmd::Device(device) => devices::count(setup, &device),
         },
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
-        XtaskCmd::Wheel(_) => wheel::wheel(setup),
+        XtaskCmd::Wheel(wheel) => wheel::wheel(setup, wheel.all),
         XtaskCmd::Examples(_) => examples::examples(setup),
         XtaskCmd::Engines(engines) => engines::engines(setup, &engines),
         XtaskCmd::Exhaustive(_) => exhaustive::exhaustive(),

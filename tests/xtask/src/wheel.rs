@@ -14,6 +14,8 @@ use crate::steps::Steps;
 const NEWEST: &str = "newest";
 /// With these packages the wheel is tested: the oldest NumPy and scikit-learn that it is for, and the newest.
 const TESTED: [&str; 2] = ["oldest", NEWEST];
+/// With netcal, whose calibrators the package takes over.
+const NETCAL: &str = "netcal";
 
 /// How the extension module is built.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +26,15 @@ enum Profile {
     Tests,
 }
 
-/// Builds the wheel for this machine's platform, and tests it in clean environments.
-pub(crate) fn wheel(setup: Setup) -> Result<()> {
+/// Builds the wheel for this machine's platform, and tests it in clean environments; with all, in one with netcal, too.
+pub(crate) fn wheel(setup: Setup, all: bool) -> Result<()> {
     let mut steps = Steps::new();
     let mut environments = Vec::new();
+    let mut netcal = None;
     steps.step("set-up", || {
+        if all {
+            netcal = Some(environment(NETCAL, setup)?);
+        }
         environments = TESTED.iter().map(|name| environment(name, setup)).collect::<Result<_>>()?;
         environment("build", setup).map(drop)
     })?;
@@ -41,6 +47,12 @@ pub(crate) fn wheel(setup: Setup) -> Result<()> {
         steps.step("its tests in a clean environment", || {
             install(&python, &wheel)?;
             tests(&python)
+        })?;
+    }
+    if let Some(python) = netcal {
+        steps.step("what netcal fitted", || {
+            install(&python, &wheel)?;
+            run(pytest(&python).args(["-s", "test_netcal.py"]))
         })?;
     }
     steps.summarise();

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ._command import Comparison, Report, Thresholds, compare, report, threshold
     from ._imports import Proof, from_betacal, from_sklearn, from_temperature, from_venn_abers
     from ._native import CalibError, DataError, MismatchError, UsageError, __version__
+    from ._netcal import from_netcal
     from ._plan import plan
     from ._plots import CalibrationDisplay
     from ._tflite import from_tflite, tflite_codes
@@ -50,6 +51,7 @@ _MODULES = {
     "from_betacal": "_imports",
     "from_venn_abers": "_imports",
     "from_temperature": "_imports",
+    "from_netcal": "_netcal",
     "from_tflite": "_tflite",
     "tflite_codes": "_tflite",
     "CalibError": "_native",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._calibrator import Calibrator
-from ._native import DataError, UsageError, imported, imported_temperature
+from ._native import DataError, UsageError, imported, imported_scaling
 
 #: Random scores, or vectors, of a proof.
 SAMPLE = 1_000_000
@@ -19,6 +19,10 @@ SAMPLE = 1_000_000
 SEED = 20
 #: Scores at a time.
 CHUNK = 1 << 22
+#: What scikit-learn adds to every probability before the logarithm.
+ADDED = 1e-12
+#: What to do where functions of knots differ.
+OF_KNOTS = "fit on scores of type numpy.float32, so that knots are the device's"
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ def _prove_scores(
     knots: np.ndarray,
     tolerance: float,
     proof: str,
+    advice: str = OF_KNOTS,
 ) -> Calibrator:
     """Compares functions of one score."""
     _check_proof(proof)
@@ -110,7 +115,7 @@ def _prove_scores(
     compared = _Compared()
     for scores in pieces:
         compared.add(scores, calibrator.predict(scores), np.asarray(theirs(scores.astype(np.float64)), dtype=np.float64))
-    return _proved(calibrator, compared, tolerance, proof == "every")
+    return _proved(calibrator, compared, tolerance, proof == "every", advice)
 
 
 def _check_proof(proof: str) -> None:
@@ -124,6 +129,7 @@ def _prove_vectors(
     knots: np.ndarray,
     tolerance: float,
     proof: str,
+    advice: str = OF_KNOTS,
 ) -> Calibrator:
     """Compares functions of vectors."""
     _check_proof(proof)
@@ -149,15 +155,15 @@ def _prove_vectors(
                 vectors[np.arange(len(ends)), of] = ends
         vectors = vectors.astype(np.float32)
         compared.add(vectors, calibrator.predict(vectors), theirs(vectors.astype(np.float64)))
-    return _proved(calibrator, compared, tolerance, False)
+    return _proved(calibrator, compared, tolerance, False, advice)
 
 
-def _proved(calibrator: Calibrator, compared: _Compared, tolerance: float, every: bool) -> Calibrator:
+def _proved(calibrator: Calibrator, compared: _Compared, tolerance: float, every: bool, advice: str) -> Calibrator:
     proof = Proof(compared.largest, compared.at, compared.compared, tolerance, every)
     if not compared.largest <= tolerance:
         raise DataError(
-            f"the device would differ by {compared.largest:.3g} at {compared.at}, more than {tolerance:.3g}: fit on scores of type "
-            "numpy.float32, so that knots are the device's, or accept it with tolerance"
+            f"the device would differ by {compared.largest:.3g} at {compared.at}, more than {tolerance:.3g}: {advice}, or accept it "
+            "with tolerance"
         )
     calibrator.proof = proof
     return calibrator
@@ -249,7 +255,7 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
                 else {"function": "temperature", "inverse_t": beta}
             )
             return _prove_scores(_made(kind, [function], n, origin), theirs, np.zeros(0), tolerance, proof)
-        calibrator = Calibrator(imported_temperature(kind, len(classes), beta, n, origin), kind)
+        calibrator = Calibrator(imported_scaling(kind, len(classes), [beta], [], ADDED, n, origin), kind)
         return _prove_vectors(calibrator, theirs, np.zeros(0), tolerance, proof)
     if not is_binary and response == "decision_function":
         raise UsageError(
@@ -382,10 +388,10 @@ def from_temperature(
         raise UsageError(f'kind={kind!r}: there are "logits" and "probs"')
     if not (temperature > 0 and np.isfinite(temperature)):
         raise UsageError(f"a temperature is a number above 0, and this is {temperature}")
-    calibrator = Calibrator(imported_temperature(kind, classes, 1.0 / temperature, n, "temperature"), kind)
+    calibrator = Calibrator(imported_scaling(kind, classes, [1.0 / temperature], [], ADDED, n, "temperature"), kind)
 
     def theirs(vectors: np.ndarray) -> np.ndarray:
-        logits = vectors if kind == "logits" else np.log(np.maximum(vectors, 1e-12))
+        logits = vectors if kind == "logits" else np.log(np.maximum(vectors, ADDED))
         scaled = logits / temperature
         scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return scaled / scaled.sum(axis=1, keepdims=True)
