@@ -70,6 +70,23 @@ def test_every_method_gives_the_bits_of_the_command(method, binary, tmp_path):
     np.testing.assert_array_equal(printed.view(np.uint32), calibrator.predict(scores).view(np.uint32))
 
 
+def test_the_seed_draws_the_words_of_the_command(binary, tmp_path):
+    scores, labels = np.round(binary[0], 1), binary[1]
+    calibrator = calib_host.fit(scores, labels, "umd-randomized", bins=7)
+    calibrator.save(tmp_path / "cal.bin")
+    save(tmp_path, scores, labels)
+    said = []
+    for seed in (0, 5):
+        command(tmp_path, "apply", "cal.bin", "--scores", "scores.npy", "--seed", str(seed), "-o", f"{seed}.csv")
+        rows = (tmp_path / f"{seed}.csv").read_text().splitlines()
+        column = rows[0].split(",").index("prob")
+        printed = np.array([row.split(",")[column] for row in rows[1:]], dtype=np.float32)
+        np.testing.assert_array_equal(printed, calibrator.predict(scores, seed=seed))
+        np.testing.assert_array_equal(printed, calibrator.predict_proba(scores, seed=seed)[:, 1].astype(np.float32))
+        said.append(printed)
+    assert (said[0] != said[1]).any()
+
+
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("kind", ["logits", "probs"])
 def test_every_reduction(reduction, kind, logits):

@@ -110,8 +110,9 @@ def test_rows_without_an_answer_of_netcal_are_spread_evenly():
 def test_where_the_ends_differ_they_are_told():
     # So flat that a score of 0 has a probability far from 0.
     rng = np.random.default_rng(0)
-    scores = rng.random(500)
-    flat = fitted(TemperatureScaling, np.where(rng.random(500) < 0.5, scores**9, 1 - scores**9), (rng.random(500) < 0.5).astype(int))
+    logits = rng.normal(scale=4, size=3000)
+    labels = (rng.random(3000) < 1 / (1 + np.exp(-0.2 * logits))).astype(int)
+    flat = fitted(TemperatureScaling, 1 / (1 + np.exp(-logits)), labels)
     with pytest.raises(DataError, match=r"the device would differ by .* at [01]\.0, .*: before the logarithm netcal takes"):
         from_netcal(flat)
     assert from_netcal(flat, tolerance=0.5).proof.largest_difference > 1e-3
