@@ -175,6 +175,19 @@ def test_codes_are_calibrated_as_codes():
             calibrator.predict([0, beyond])
 
 
+def test_codes_of_logits_are_calibrated_as_codes(logits):
+    values, labels = logits
+    codes = np.clip(np.round(values / 0.1), -128, 127).astype(np.int8)
+    how = {"score_encoding": "i8", "scale": 0.1, "zero_point": 0, "class_score": "margin"}
+    calibrator = calib_host.fit(codes, labels, "umd", kind="logits", reduction="top-label", points_per_bin=50, **how)
+    assert calibrator.takes_codes
+    said = calibrator.predict(codes)
+    # Of equal codes the first is the predicted class.
+    np.testing.assert_array_equal(said["class"], codes.argmax(axis=1))
+    of = [np.unique(said["prob"][said["class"] == label]) for label in range(3)]
+    assert all(len(probs) > 3 and (0 <= probs).all() and (probs <= 1).all() for probs in of)
+
+
 def test_margins_are_of_any_size(binary):
     scores, labels = binary
     margins = 30 * (scores - 0.5)

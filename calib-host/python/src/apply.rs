@@ -27,7 +27,7 @@ pub(crate) struct Calibrated {
     /// What was said before: the device's score of each probability. Nothing where every class has one.
     pub(crate) before: Vec<f32>,
     pub(crate) classes: Option<Vec<u16>>,
-    /// The bin of each probability.
+    /// The bin of each probability. Nothing where every class has one.
     pub(crate) bins: Vec<u32>,
 }
 
@@ -143,9 +143,6 @@ pub(crate) fn applied(
         }
         (Kind::Vectors(kind), Slice::I64(codes)) => {
             let encoding = artifact.header().encoding;
-            if !encoding.is_quantized() {
-                return Err(mismatch("vectors of integer codes"));
-            }
             let classes = classes.unwrap_or(2);
             let vectors = match kind {
                 VectorKind::Probs => CodeVectors::new(codes, classes, encoding)?,
@@ -205,7 +202,6 @@ fn of_vectors(rows: impl Iterator<Item = AppliedVector>) -> Calibrated {
             AppliedVector::TopLabel(pair) => vec![pair],
             AppliedVector::TopK(pairs) => pairs,
             AppliedVector::Classes(of) => {
-                all.bins.extend(of.probs.iter().map(|_| of.bin.map_or(0, u32::from)));
                 all.probs.extend(of.probs.into_iter().map(|prob| prob.unwrap_or(f32::NAN)));
                 continue;
             }
