@@ -6,9 +6,9 @@ use calib_fit::stats::percent_of_success;
 use minijinja::{Value, context};
 
 use super::data::Origin;
-use super::page::{PageError, environment, figures};
+use super::page::{Page, PageError};
 use super::words::number;
-use crate::draw::{Axis, Chart, Mark, Plot, STYLE, Words, finish};
+use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
 
 /// At most so many tables are drawn.
 const DRAWN_TABLES: usize = 12;
@@ -46,30 +46,32 @@ impl FleetReport<'_> {
             devices => format!("{devices} devices"),
         };
         let fleet = context! {
-            identity => artifact.identity().to_string(),
             method => header.method.to_string(),
             reduction => header.reduction.to_string(),
             parameters => header.provenance.parameters,
             tool_version => header.provenance.tool_version,
             points => points(&artifact),
             devices => devices,
-            title => self.title(),
-            is_alarm => self.worst() == Standing::Alarm,
-            verdict => self.tables.iter().flat_map(|table| self.verdict(table)).collect::<Vec<_>>(),
             undrawn => self.tables.len().saturating_sub(DRAWN_TABLES),
         };
-        let page = environment("fleet.html", include_str!("fleet.html"))?;
-        let page = page.get_template("fleet.html")?.render(context! {
+        let page = Page {
+            name: "fleet.html",
+            template: include_str!("fleet.html"),
+            version: env!("CARGO_PKG_VERSION"),
+            identity: &artifact.identity().to_string(),
+            verdict: context! {
+                title => self.title(),
+                is_bad => self.worst() == Standing::Alarm,
+                sentences => self.tables.iter().flat_map(|table| self.verdict(table)).collect::<Vec<_>>(),
+            },
+            plots: &plots,
+        };
+        page.html(context! {
             fleet,
             tables => self.tables.iter().map(|table| self.devices(table)).collect::<Vec<_>>(),
-            plots => figures(&plots),
             reading => READING,
             origin => Value::from_serialize(self.origin),
-            version => env!("CARGO_PKG_VERSION"),
-            chart_style => Value::from_safe_string(STYLE.into()),
-            page_style => Value::from_safe_string(include_str!("report.css").into()),
-        })?;
-        Ok(page)
+        })
     }
 
     /// The strongest that any table's counters say.

@@ -25,10 +25,20 @@ impl Report {
     ///
     /// None with the templates that are compiled in.
     pub fn html(&self) -> Result<String, PageError> {
-        let environment = environment("report.html", include_str!("report.html"))?;
-        let page = environment.get_template("report.html")?.render(context! {
+        let page = Page {
+            name: "report.html",
+            template: include_str!("report.html"),
+            version: &self.version,
+            identity: &self.calibrator.identity,
+            verdict: context! {
+                title => self.verdict.title(),
+                is_bad => self.verdict.is_bad(),
+                sentences => self.verdict.sentences,
+            },
+            plots: &self.plots,
+        };
+        page.html(context! {
             report => self.head(),
-            plots => figures(&self.plots),
             metrics => self.metric_rows(),
             clinical => self.clinical.as_ref().map(ClinicalSummary::text),
             groups => self.groups.as_ref().map(groups_text),
@@ -39,10 +49,7 @@ impl Report {
             operating => self.operating_points.iter().map(operating_text).collect::<Vec<_>>(),
             parts => Value::from_serialize(&self.parts),
             costs => self.cost_text(),
-            chart_style => Value::from_safe_string(STYLE.into()),
-            page_style => Value::from_safe_string(include_str!("report.css").into()),
-        })?;
-        Ok(page)
+        })
     }
 
     /// The report without what the page shows in another form.
@@ -50,9 +57,6 @@ impl Report {
         context! {calibrator => self.calibrator,
             title => self.labels.title.as_deref().unwrap_or("Calibration report"),
             labels => self.labels,
-            verdict => self.verdict.sentences,
-            verdict_title => self.verdict.title(),
-            verdict_is_bad => self.verdict.is_bad(),
             guarantee => self.guarantee,
             conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
             warnings => self.warnings,
@@ -110,17 +114,42 @@ impl Report {
     }
 }
 
-/// The templates that a page of this name is made of.
-pub(super) fn environment<'t>(name: &'t str, page: &'t str) -> Result<Environment<'t>, PageError> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("parts.html", include_str!("parts.html"))?;
-    environment.add_template(name, page)?;
-    Ok(environment)
+/// A page: what all have, and the template of what this one has.
+pub(super) struct Page<'p> {
+    pub(super) name: &'p str,
+    pub(super) template: &'p str,
+    /// The version of calib that makes it.
+    pub(super) version: &'p str,
+    /// The artefact's name.
+    pub(super) identity: &'p str,
+    /// `title`, `sentences`, and whether they are bad news, `is_bad`.
+    pub(super) verdict: Value,
+    pub(super) plots: &'p [Plot],
+}
+
+impl Page<'_> {
+    /// The page with what its own template takes.
+    pub(super) fn html(&self, own: Value) -> Result<String, PageError> {
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_template("parts.html", include_str!("parts.html"))?;
+        environment.add_template("page.html", include_str!("page.html"))?;
+        environment.add_template(self.name, self.template)?;
+        let page = environment.get_template(self.name)?.render(context! {
+            version => self.version,
+            identity => self.identity,
+            verdict => self.verdict,
+            plots => figures(self.plots),
+            chart_style => Value::from_safe_string(STYLE.into()),
+            page_style => Value::from_safe_string(include_str!("report.css").into()),
+            ..own
+        })?;
+        Ok(page)
+    }
 }
 
 /// Plots as the templates have them.
-pub(super) fn figures(plots: &[Plot]) -> Vec<Value> {
+fn figures(plots: &[Plot]) -> Vec<Value> {
     let figure = |plot: &Plot| {
         context! {
             id => plot.id,
