@@ -253,6 +253,21 @@ def test_labels_of_everything():
             calib_host.assess(SCORES, LABELS, bins=bins, binning="by-bin")
 
 
+def test_what_goes_beside_the_labels_has_a_row_for_each():
+    calibrator = calib_host.fit(SCORES, LABELS, "isotonic")
+    vectors = np.column_stack([1 - SCORES, SCORES])
+    few = np.arange(7)
+    with pytest.raises(DataError, match="7 bins but 60 labels"):
+        calib_host.assess(SCORES, LABELS, bins=few, binning="by-bin")
+    for ask in [
+        lambda: calib_host.assess(SCORES, LABELS, clusters=few),
+        lambda: calib_host.assess(vectors, LABELS, clusters=few),
+        lambda: calibrator.assess(SCORES, LABELS, clusters=few),
+    ]:
+        with pytest.raises(DataError, match="7 clusters but 60 labels"):
+            ask()
+
+
 def test_dlpack():
     class Tensor:
         """Nothing but DLPack, as of a tensor."""

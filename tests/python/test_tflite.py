@@ -12,6 +12,7 @@ from networks import LOGISTIC, SOFTMAX, interpreter
 
 import calib_host
 from calib_host import CalibrationWarning, DataError, UsageError, from_tflite, tflite_codes
+from calib_host._native import code_range
 
 FEATURES = 6
 
@@ -246,3 +247,9 @@ def test_rows_that_were_scaled_otherwise_are_warned_of(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error", CalibrationWarning)
         assert from_tflite(interpreter(content), X, y, "isotonic").warnings == ()
+
+
+def test_codes_that_stand_for_more_than_one_are_no_probabilities():
+    for codes, outputs, is_prob in [([0, 16], 1, False), ([-1, 4], 1, False), ([0, 8], 1, True), ([0, 16, 4, 4], 2, False)]:
+        lowest, highest, found = code_range(np.array(codes), outputs, 0.125, 0)
+        assert (found, lowest, highest) == (is_prob, 0.125 * min(codes), 0.125 * max(codes))

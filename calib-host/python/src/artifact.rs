@@ -52,14 +52,12 @@ impl PyArtifact {
 
     /// Its bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let len_bytes = self.stored.artifact().len_bytes();
-        PyBytes::new(py, &self.stored.as_bytes()[..len_bytes])
+        PyBytes::new(py, self.stored.as_bytes())
     }
 
     /// Writes it; `force` replaces a file that is there.
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        let len_bytes = self.stored.artifact().len_bytes();
-        let bytes = &self.stored.as_bytes()[..len_bytes];
+        let bytes = self.stored.as_bytes();
         py.detach(|| write_file(&path, force, |out| out.write_all(bytes))).map_err(|cause| match cause {
             OutputError::Exists(_) => {
                 PyFileExistsError::new_err(format!("{cause}: add force=True to replace it"))

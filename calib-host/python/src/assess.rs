@@ -106,10 +106,10 @@ pub(crate) fn assess(
     if how.binning == Binning::ByBin && bins.is_none() {
         return Err(UsageError::new_err("binning=\"by-bin\" needs the bins, or a calibrator that has some"));
     }
-    let lens = [predicted.map(<[i64]>::len), bins.map(<[u32]>::len)];
-    let mut lens = lens.into_iter().chain([clusters.as_ref().map(Clusters::rows)]).flatten();
     check_count(probs.len(), labels.len())?;
-    lens.try_for_each(|len| check_count(probs.len(), len))?;
+    check_beside(labels, "predicted classes", predicted.map(<[i64]>::len))?;
+    check_beside(labels, "bins", bins.map(<[u32]>::len))?;
+    check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
     let assessed = working(py, || -> Result<Value, PyErr> {
         let options = how.options(clusters.as_ref());
         if predicted.is_none() && bins.is_none() && is_surveyed(&options) {
@@ -196,6 +196,7 @@ pub(crate) fn assess_vectors(
         return Err(of_data(&cause));
     }
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
+    check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
     working(py, || {
         let matrix = ProbMatrix::new(check_probs(Slice::F64(probs))?, labels.to_vec(), classes);
         Ok(json!(assess_matrix(&matrix, &how.options(clusters.as_ref()))).to_string())
@@ -230,9 +231,7 @@ pub(crate) fn assess_calibrated(
     let rows = values.len() / classes.unwrap_or(1);
     check_count(rows, labels.len())?;
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
-    if let Some(clusters) = &clusters {
-        check_count(rows, clusters.rows())?;
-    }
+    check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
     let predictions = match stored.artifact().header().reduction {
         Reduction::Binary => PredictionKind::Binary,
         _ => PredictionKind::TopLabel,
@@ -312,6 +311,16 @@ fn check_count(scores: usize, labels: usize) -> PyResult<()> {
     match scores == labels {
         true => Ok(()),
         false => Err(of_data(&calib_host::data::DataError::LabelCount { scores, labels })),
+    }
+}
+
+/// That what is given beside the labels is given for each.
+fn check_beside<L>(labels: &[L], what: &str, len: Option<usize>) -> PyResult<()> {
+    match len {
+        Some(len) if len != labels.len() => {
+            Err(DataError::new_err(format!("{len} {what} but {} labels", labels.len())))
+        }
+        _ => Ok(()),
     }
 }
 

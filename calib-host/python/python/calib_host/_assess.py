@@ -58,8 +58,6 @@ def assess(
             return json.loads(_assess_vectors(values, labels.astype(np.uint16), classes, clusters=names, **how))
     values = probs_of(array[:, 0] if array.ndim == 2 else array)
     of = None if predicted is None else labels_of(predicted, "predicted")
-    if of is not None and len(of) != len(labels):
-        raise DataError(f"{len(of)} predicted classes but {len(labels)} labels")
     cells = None if bins is None else bins_of(bins)
     with at_work("assessing"):
         return json.loads(_assess(values, labels, predicted=of, bins=cells, clusters=names, **how))
