@@ -142,3 +142,13 @@ def test_plots(binary):
     calibrator = calib_host.fit(scores, labels, "umd", bins=5)
     after = calib_host.CalibrationDisplay.from_calibrator(calibrator, scores, labels, ax=display.ax_)
     assert after.ax_ is display.ax_ and len(after.prob_true) <= 5
+
+
+def test_bins_that_are_given_are_the_groups():
+    rng = np.random.default_rng(1)
+    # Too low below one half and too high above it: in one group the errors would cancel.
+    scores, labels = rng.random(2000), rng.integers(0, 2, 2000)
+    bins = (scores > 0.3).astype(int) + 7 * (scores > 0.8)
+    found = calib_host.assess(scores, labels, bins=bins, binning="by-bin", norm=1)
+    off = [abs(scores[bins == of].mean() - labels[bins == of].mean()) * (bins == of).mean() for of in np.unique(bins)]
+    assert found["conf_ece"]["value"] == pytest.approx(sum(off), abs=1e-12)
