@@ -5,6 +5,7 @@ import pytest
 
 import calib_host
 from calib_host import CalibError, DataError, UsageError
+from calib_host._native import in_python
 
 SCORES = np.linspace(0.01, 0.99, 60)
 LABELS = np.arange(60) % 3 == 0
@@ -266,6 +267,33 @@ def test_what_goes_beside_the_labels_has_a_row_for_each():
     ]:
         with pytest.raises(DataError, match="7 clusters but 60 labels"):
             ask()
+
+
+@pytest.mark.parametrize(
+    ("said", "in_words_of_python"),
+    [
+        ("leave --points-per-bin out", "leave points_per_bin out"),
+        ("--cluster-column names them; --logits or --probs", 'clusters names them; kind="logits" or kind="probs"'),
+        ("with --margins, not --scores.", 'with kind="margins", not kind="scores".'),
+        ("a -- b, c--d", "a -- b, c--d"),
+    ],
+)
+def test_options_have_the_names_of_python(said, in_words_of_python):
+    assert in_python(said) == in_words_of_python
+
+
+def test_what_is_assessed_are_probabilities():
+    for dtype, words in [(np.float32, "row 3: .*1.5"), (np.float64, "row 3: 1.5 is no probability")]:
+        probs = SCORES.astype(dtype)
+        probs[3] = 1.5
+        with pytest.raises(DataError, match=words):
+            calib_host.assess(probs, LABELS)
+        with pytest.raises(DataError, match=words):
+            calib_host.assess(probs, LABELS, resamples=20)
+        with pytest.raises(DataError, match="row 3: 1.5 is no probability"):
+            calib_host.calibration_curve(LABELS, probs)
+        with pytest.raises(DataError, match="row 3, class 1: 1.5 is no probability"):
+            calib_host.assess(np.column_stack([0 * probs, probs]), LABELS)
 
 
 def test_dlpack():

@@ -198,7 +198,12 @@ pub(crate) fn assess_vectors(
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
     check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
     working(py, || {
-        let matrix = ProbMatrix::new(check_probs(Slice::F64(probs))?, labels.to_vec(), classes);
+        if let Some(at) = first_improbable(probs) {
+            let (row, class) = (at / classes, at % classes);
+            let text = format!("row {row}, class {class}: {} is no probability in [0, 1]", probs[at]);
+            return Err(DataError::new_err(text));
+        }
+        let matrix = ProbMatrix::new(probs.to_vec(), labels.to_vec(), classes);
         Ok(json!(assess_matrix(&matrix, &how.options(clusters.as_ref()))).to_string())
     })?
 }
@@ -276,8 +281,8 @@ pub(crate) fn class_probs<'py>(
     Ok(probs.map_err(|cause| of_data(&cause))?.into_pyarray(py))
 }
 
-/// Shares that came true, mean probabilities, and the numbers of predictions, by bins that hold some.
-type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u64>>);
+/// Shares that came true, and mean probabilities, by bins that hold predictions.
+type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// The points of a reliability diagram.
 #[pyfunction]
@@ -299,8 +304,7 @@ pub(crate) fn calibration_curve<'py>(
     })?;
     let rates: Vec<f64> = bins.iter().map(|bin| bin.rate).collect();
     let means: Vec<f64> = bins.iter().map(|bin| bin.mean_prob).collect();
-    let counts: Vec<u64> = bins.iter().map(|bin| bin.n).collect();
-    Ok((rates.into_pyarray(py), means.into_pyarray(py), counts.into_pyarray(py)))
+    Ok((rates.into_pyarray(py), means.into_pyarray(py)))
 }
 
 /// That there are rows, and a label for each.
@@ -331,8 +335,13 @@ fn check_probs(probs: Slice<'_>) -> PyResult<Vec<f64>> {
         Slice::F64(probs) => probs.to_vec(),
         Slice::I64(_) => return Err(DataError::new_err("integers are no probabilities")),
     };
-    match probs.iter().position(|prob| !(0.0..=1.0).contains(prob)) {
+    match first_improbable(&probs) {
         Some(at) => Err(DataError::new_err(format!("row {at}: {} is no probability in [0, 1]", probs[at]))),
         None => Ok(probs),
     }
+}
+
+/// The first number that is no probability.
+fn first_improbable(probs: &[f64]) -> Option<usize> {
+    probs.iter().position(|prob| !(0.0..=1.0).contains(prob))
 }

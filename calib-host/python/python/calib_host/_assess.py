@@ -113,7 +113,6 @@ def calibration_curve(
         if not set(values.tolist()) <= {0, 1}:
             raise DataError(f"labels are {values.tolist()}: name that of class 1 with pos_label")
         pos_label = 1
-    rates, means, _ = _calibration_curve(
+    return _calibration_curve(
         floats_of(y_prob, "probs"), np.ascontiguousarray(labels == pos_label), strategy, n_bins
     )
-    return rates, means
