@@ -1,7 +1,8 @@
 """Asks engines what `calib sql` prints, and compares what is fitted to their answers with the fit of all rows, byte for byte.
 
 `cargo xtask engines` runs it. Each case is a Parquet file: skewed scores with ties at the edges of buckets and bins, margins, scores of
-few values, integer codes, and rows of no use, which have to be counted and refused.
+few values, integer codes, and rows of no use, which have to be counted and refused. All of them are asked by group, too: groups of
+text that has to be quoted, of integers and of booleans, large and small, and too small for a table.
 """
 
 import argparse
@@ -76,7 +77,9 @@ class Spark:
     def ask(self, rows, sql, stem):
         self.session.read.parquet(str(rows)).createOrReplaceTempView("scored")
         folder = stem.with_suffix(".folder")
-        self.session.sql(sql).coalesce(1).write.mode("overwrite").csv(str(folder), header=True)
+        # Quotes within quotes are doubled, as everywhere else.
+        answer = self.session.sql(sql).coalesce(1).write.mode("overwrite").option("escape", '"')
+        answer.csv(str(folder), header=True)
         (part,) = folder.glob("part-*.csv")
         return part.replace(stem.with_suffix(".csv"))
 
@@ -118,6 +121,18 @@ def codes(random, rows):
     return scores, labels(random, (scores + 128) / 256)
 
 
+def groups(random, rows):
+    """Columns of groups: of text, of which one is written in two ways, of integers, and of booleans."""
+    names = ["f", " f ", "m", "it's \\ a \"name\", quoted", "Ö", "few"]
+    which = random.choice(5, rows, p=[0.6, 0.1, 0.25, 0.04, 0.01])
+    # Too few for a table.
+    which[:5] = 5
+    texts = pyarrow.DictionaryArray.from_arrays(which, names).cast(pyarrow.string())
+    # These names are those of columns within the queries, too.
+    numbers = random.choice([-1, 7, 12], rows, p=[0.9, 0.09, 0.01])
+    return {"sex": texts, "m": numbers, "positive": random.random(rows) < 0.3}
+
+
 class Bench:
     def __init__(self, calib, folder, rows):
         self.calib, self.folder, self.rows = calib, folder, rows
@@ -130,10 +145,16 @@ class Bench:
             raise RuntimeError(f"calib {' '.join(map(str, words))}\n{done.stderr}")
         return done.stdout
 
-    def written(self, name, scores, labels):
+    def written(self, name, scores, labels, groups):
         path = self.folder / f"{name}.parquet"
-        pyarrow.parquet.write_table(pyarrow.table({"score": scores, "label": labels}), path)
+        pyarrow.parquet.write_table(pyarrow.table({"score": scores, "label": labels, **groups}), path)
         return path
+
+    def fitted(self, case, *words):
+        """Fits all rows, which is what engines are compared with."""
+        begin = time.perf_counter()
+        self.run("fit", *words, "-o", f"{case}.bin".replace(" ", "-"), "--force")
+        print(f"  all rows    {case:<34} {time.perf_counter() - begin:6.1f} s", flush=True)
 
     def artefact(self, path):
         """The bytes of an artefact without CRC and identity, and without the hashes of files and rows."""
@@ -151,9 +172,9 @@ class Bench:
         if not same:
             self.failures.append(f"{engine.name}, {case}")
 
-    def two_passes(self, engine, path, case, kind, method):
+    def two_passes(self, engine, path, case, kind, group, method):
         stem = self.folder / f"{engine.name}-{path.stem}"
-        sql = ["sql", "--dialect", engine.name, "--from", "scored", *kind, *method]
+        sql = ["sql", "--dialect", engine.name, "--from", "scored", *kind, *group, *method]
         begin = time.perf_counter()
         first = engine.ask(path, self.run(*sql).rstrip().rstrip(";"), stem.with_name(stem.name + "-1"))
         middle = time.perf_counter()
@@ -162,39 +183,42 @@ class Bench:
         second = engine.ask(path, second_sql, stem.with_name(stem.name + "-2"))
         end = time.perf_counter()
         counted, all_rows = stem.with_name(stem.name + "-counted.bin"), self.folder / f"{case}.bin".replace(" ", "-")
-        self.run("fit", *method, "--pass1", first, "--pass2", second, "-o", counted, "--force")
+        self.run("fit", *method, *group, "--pass1", first, "--pass2", second, "-o", counted, "--force")
         same = self.artefact(counted) == self.artefact(all_rows)
         said = f"pass 1 {middle - begin:6.1f} s, {first.stat().st_size >> 10:5} KiB; pass 2 {end - between:6.1f} s, "
         said += f"{second.stat().st_size >> 10:5} KiB; {'same bytes' if same else 'OTHER BYTES'}"
         self.check(engine, case, said, same)
 
-    def one_pass(self, engine, path, case):
+    def one_pass(self, engine, path, case, group):
         stem = self.folder / f"{engine.name}-{path.stem}-codes"
-        sql = self.run("sql", "--dialect", engine.name, "--from", "scored", *CODES, *UMD)
+        sql = self.run("sql", "--dialect", engine.name, "--from", "scored", *CODES, *group, *UMD)
         answer = engine.ask(path, sql.rstrip().rstrip(";"), stem)
         counted = stem.with_suffix(".bin")
         columns = ["--score-column", "code", "--count-column", "n", "--positives-column", "positives"]
-        self.run("fit", *UMD, *CODES, "--scores", answer, *columns, "-o", counted, "--force")
+        self.run("fit", *UMD, *CODES, *group, "--scores", answer, *columns, "-o", counted, "--force")
         same = self.artefact(counted) == self.artefact(self.folder / f"{case}.bin".replace(" ", "-"))
         self.check(engine, case, "same bytes" if same else "OTHER BYTES", same)
 
-    def faults(self, engine, path):
+    def faults(self, engine, path, case, group, of_groups):
         """Rows of no use are counted, and calib refuses the answer with their numbers."""
         stem = self.folder / f"{engine.name}-faults"
-        sql = self.run("sql", "--dialect", engine.name, "--from", "scored", *UMD)
+        sql = self.run("sql", "--dialect", engine.name, "--from", "scored", *group, *UMD)
         answer = engine.ask(path, sql.rstrip().rstrip(";"), stem)
-        words = ["fit", *UMD, "--pass1", answer, "-o", stem.with_suffix(".bin")]
+        words = ["fit", *UMD, *group, "--pass1", answer, "-o", stem.with_suffix(".bin")]
         done = subprocess.run([self.calib, *map(str, words)], capture_output=True, text=True)
         wanted = "5 with no score, or NaN, 3 with a score that is out of range, 4 with a label other than 0 and 1"
+        wanted += of_groups
         refused = done.returncode == 3 and wanted in done.stderr
-        self.check(engine, "rows of no use", "counted and refused" if refused else f"TAKEN: {done.stderr}", refused)
+        self.check(engine, case, "counted and refused" if refused else f"TAKEN: {done.stderr}", refused)
 
 
 def faulty(bench, random):
     scores, of_rows = skewed(random, 10_000)
     scores = pyarrow.array(scores.tolist()[:-12] + [None, None] + [float("nan")] * 3 + [1.5, -1e-9, float("inf")] + [0.5] * 4)
     of_rows = pyarrow.array(of_rows.tolist()[:-4] + [2, -1, None, 7], pyarrow.int32())
-    return bench.written("faults", scores, of_rows)
+    # The rows of no use are of one group; two have none, and one has spaces alone.
+    names = pyarrow.array([None, None, "  "] + ["f", "m"] * 4_992 + ["f"] * 13)
+    return bench.written("faults", scores, of_rows, {"sex": names})
 
 
 def main():
@@ -210,21 +234,32 @@ def main():
     print(f"{given.rows} rows in Parquet", flush=True)
     two_passes, files = [], {}
     for name, make, kind, methods in [
-        ("skewed", skewed, [], {"umd": UMD, "isotonic": ISOTONIC, "fixed-width": FIXED}),
-        ("few", few, [], {"umd": UMD, "isotonic": ISOTONIC}),
-        ("margins", margins, ["--margins"], {"umd": UMD, "isotonic": ISOTONIC}),
+        (
+            "skewed",
+            skewed,
+            [],
+            {"umd": (UMD, ["sex", "m"]), "isotonic": (ISOTONIC, ["sex"]), "fixed-width": (FIXED, ["sex"])},
+        ),
+        ("few", few, [], {"umd": (UMD, ["positive"]), "isotonic": (ISOTONIC, ["positive"])}),
+        ("margins", margins, ["--margins"], {"umd": (UMD, ["sex"]), "isotonic": (ISOTONIC, ["m"])}),
     ]:
-        files[name] = bench.written(name, *make(random, given.rows))
-        for method_name, method in methods.items():
-            case = f"{name} {method_name}"
-            source = ["--margins" if kind else "--scores", files[name]]
-            begin = time.perf_counter()
-            bench.run("fit", *method, *source, "-o", f"{case}.bin".replace(" ", "-"), "--force")
-            print(f"  all rows    {case:<34} {time.perf_counter() - begin:6.1f} s", flush=True)
-            two_passes.append((files[name], case, kind, method))
-    files["codes"] = bench.written("codes", *codes(random, given.rows))
-    bench.run("fit", *UMD, *CODES, "--scores", files["codes"], "-o", "codes-umd.bin", "--force")
+        files[name] = bench.written(name, *make(random, given.rows), groups(random, given.rows))
+        source = ["--margins" if kind else "--scores", files[name]]
+        for method_name, (method, columns) in methods.items():
+            for column in [None, *columns]:
+                case = f"{name} {method_name}" + (f" by {column}" if column else "")
+                group = ["--group-column", column] if column else []
+                bench.fitted(case, *method, *group, *source)
+                two_passes.append((files[name], case, kind, group, method))
+    files["codes"] = bench.written("codes", *codes(random, given.rows), groups(random, given.rows))
+    one_pass = [("codes umd", []), ("codes umd by sex", ["--group-column", "sex"])]
+    for case, group in one_pass:
+        bench.fitted(case, *UMD, *CODES, *group, "--scores", files["codes"])
     files["faults"] = faulty(bench, random)
+    faults = [
+        ("rows of no use", [], ""),
+        ("rows of no use by sex", ["--group-column", "sex"], ", 3 with no group"),
+    ]
 
     for kind in ENGINES:
         try:
@@ -236,8 +271,8 @@ def main():
             continue
         for work in [
             *((bench.two_passes, (engine, *case)) for case in two_passes),
-            (bench.one_pass, (engine, files["codes"], "codes umd")),
-            (bench.faults, (engine, files["faults"])),
+            *((bench.one_pass, (engine, files["codes"], *case)) for case in one_pass),
+            *((bench.faults, (engine, files["faults"], *case)) for case in faults),
         ]:
             try:
                 work[0](*work[1])

@@ -155,7 +155,7 @@ pub(crate) fn warnings_of(data: &BinaryData) -> Result<Warnings, FitError> {
 }
 
 /// What the lowest and the highest code stand for.
-fn range_of_codes(encoding: ScoreEncoding) -> Option<(f32, f32)> {
+pub(crate) fn range_of_codes(encoding: ScoreEncoding) -> Option<(f32, f32)> {
     let (lowest, highest) = encoding.code_range()?;
     let score = |code| Some(QuantizedScore::new(encoding, code).ok()?.dequantized());
     score(lowest).zip(score(highest))

@@ -1,7 +1,7 @@
 //! The tables that a database counted.
 
 use calib_fit::data::ScoreKind;
-use calib_fit::passes::{Bucket, BucketTies, Buckets, FirstPass, PassError};
+use calib_fit::passes::{Bucket, BucketTies, Buckets, FirstPass, GroupedPass, PassError};
 
 use super::column::Column;
 use super::source::Source;
@@ -15,7 +15,11 @@ const OF_BUCKETS: [&str; 8] =
     ["fault", "per_unit", "n", "positives", "lowest", "highest", "tied", "heaviest"];
 
 /// What is wrong with a row that was counted, by its number in the column `fault`.
-const FAULTS: [&str; 3] = ["no score, or NaN", "a score that is out of range", "a label other than 0 and 1"];
+const FAULTS: [&str; 4] =
+    ["no score, or NaN", "a score that is out of range", "a label other than 0 and 1", "no group"];
+
+/// A score that was counted, with its number of rows and of positives.
+type Counted = (f64, u64, u64);
 
 /// Reads what the query of the first pass found.
 ///
@@ -23,7 +27,56 @@ const FAULTS: [&str; 3] = ["no score, or NaN", "a score that is out of range", "
 ///
 /// If the file is no such table, if rows were counted that are of no use, or if no rows can have been counted like that.
 pub fn read_first_pass(source: &Source) -> Result<FirstPass, FileError> {
-    let names: Vec<&str> = BUCKETS.into_iter().chain(OF_BUCKETS).collect();
+    let (buckets, rows, _) = first_pass(source, None)?;
+    FirstPass::new(buckets, rows).map_err(|cause| match cause {
+        PassError::Twice(_) => {
+            let said = format!("{cause}; what was counted by group has a column of groups to be named");
+            FileError::input(Place::file(source.path()), Problem::Format(said))
+        }
+        cause => wrong(source, cause),
+    })
+}
+
+/// Reads what the query of the first pass found by group, whose names are in this column.
+///
+/// # Errors
+///
+/// As [`read_first_pass`], and if a row has no group.
+pub fn read_first_pass_by_group(source: &Source, group_column: &str) -> Result<GroupedPass, FileError> {
+    let (buckets, rows, groups) = first_pass(source, Some(group_column))?;
+    GroupedPass::new(buckets, groups.into_iter().zip(rows)).map_err(|cause| wrong(source, cause))
+}
+
+/// Reads what the query of the second pass found: scores of this kind, each with its number of rows and of positives.
+///
+/// # Errors
+///
+/// If the file is no such table.
+pub fn read_second_pass(source: &Source, kind: ScoreKind) -> Result<Vec<Counted>, FileError> {
+    Ok(second_pass(source, kind, None)?.0)
+}
+
+/// Reads what the query of the second pass found by group: the name of a group, which is in this column, and a score as
+/// [`read_second_pass`] reads it.
+///
+/// # Errors
+///
+/// As [`read_second_pass`], and if a row has no group.
+pub fn read_second_pass_by_group(
+    source: &Source,
+    kind: ScoreKind,
+    group_column: &str,
+) -> Result<Vec<(String, Counted)>, FileError> {
+    let (counted, groups) = second_pass(source, kind, Some(group_column))?;
+    Ok(groups.into_iter().zip(counted).collect())
+}
+
+/// The buckets of the first pass, and the group of each if there is a column of groups.
+fn first_pass(
+    source: &Source,
+    group_column: Option<&str>,
+) -> Result<(Buckets, Vec<Bucket>, Vec<String>), FileError> {
+    let names: Vec<&str> = BUCKETS.into_iter().chain(OF_BUCKETS).chain(group_column).collect();
     let table = counted_table(source, &names)?;
     let has = |name: &str| table.column_names().any(|other| other == name);
     let kind = if has(BUCKETS[1]) { ScoreKind::Margin } else { ScoreKind::Probability };
@@ -36,9 +89,9 @@ pub fn read_first_pass(source: &Source) -> Result<FirstPass, FileError> {
         false => None,
     };
     check_faults(&faults, &n.values)?;
-    let place = Place::file(source.path());
-    let wrong = |cause: PassError| FileError::input(place.clone(), Problem::Format(cause.to_string()));
-    let buckets = read_buckets(kind, &table.numbers("per_unit")?, &wrong)?;
+    // Rows without a group are such a fault, whose row of the table has none.
+    let groups = groups(&table, group_column)?;
+    let buckets = read_buckets(kind, &table.numbers("per_unit")?, &|cause| wrong(source, cause))?;
     let bucket = |row: usize| Bucket {
         number: numbers.values[row],
         n: n.values[row],
@@ -49,24 +102,34 @@ pub fn read_first_pass(source: &Source) -> Result<FirstPass, FileError> {
             .as_ref()
             .map(|(tied, heaviest)| BucketTies { tied: tied.values[row], heaviest: heaviest.values[row] }),
     };
-    FirstPass::new(buckets, (0..numbers.len()).map(bucket).collect()).map_err(wrong)
+    Ok((buckets, (0..numbers.len()).map(bucket).collect(), groups))
 }
 
-/// Reads what the query of the second pass found: scores of this kind, each with its number of rows and of positives.
-///
-/// # Errors
-///
-/// If the file is no such table.
-pub fn read_second_pass(source: &Source, kind: ScoreKind) -> Result<Vec<(f64, u64, u64)>, FileError> {
-    let table = match counted_table(source, &["score", "n", "positives"]) {
+/// The scores of the second pass, and the group of each if there is a column of groups.
+fn second_pass(
+    source: &Source,
+    kind: ScoreKind,
+    group_column: Option<&str>,
+) -> Result<(Vec<Counted>, Vec<String>), FileError> {
+    let names: Vec<&str> = ["score", "n", "positives"].into_iter().chain(group_column).collect();
+    let table = match counted_table(source, &names) {
         // Nothing was left open.
-        Err(FileError::Input { problem: Problem::Empty, .. }) => return Ok(Vec::new()),
+        Err(FileError::Input { problem: Problem::Empty, .. }) => return Ok((Vec::new(), Vec::new())),
         table => table?,
     };
     let scores = table.device_scores("score", kind)?;
     let (n, positives) = (counts(&table, "n")?, counts(&table, "positives")?);
     let counts = n.values.into_iter().zip(positives.values);
-    Ok(scores.values.into_iter().zip(counts).map(|(score, (n, k))| (score.into(), n, k)).collect())
+    let counted = scores.values.into_iter().zip(counts).map(|(score, (n, k))| (score.into(), n, k)).collect();
+    Ok((counted, groups(&table, group_column)?))
+}
+
+fn groups(table: &Table, column: Option<&str>) -> Result<Vec<String>, FileError> {
+    Ok(column.map(|column| table.names(column)).transpose()?.map_or_else(Vec::new, |names| names.values))
+}
+
+fn wrong(source: &Source, cause: PassError) -> FileError {
+    FileError::input(Place::file(source.path()), Problem::Format(cause.to_string()))
 }
 
 fn counted_table(source: &Source, names: &[&str]) -> Result<Table, FileError> {
@@ -196,5 +259,33 @@ mod tests {
         assert!(
             read_first_pass(&source).is_err() && read_second_pass(&source, ScoreKind::Probability).is_err()
         );
+    }
+
+    /// Names come back whatever characters they have, and whatever type: a whole number, true and false are text.
+    #[test]
+    fn groups_are_read_as_text() {
+        let text = "sex,fault,bucket,per_unit,n,positives,lowest,highest\n\"a, \"\"b\"\"\",0,6553,65536,3,1,0.1,0.1\n\
+                    7,0,6553,65536,2,1,0.1,0.1\n true ,0,6553,65536,1,1,0.1,0.1\n";
+        let source = Source::from_bytes("pass1.csv", text.into()).unwrap();
+        let pass = read_first_pass_by_group(&source, "sex").unwrap();
+        assert_eq!(pass.names().collect::<Vec<_>>(), ["7", "a, \"b\"", "true"]);
+        assert_eq!(pass.spreads()[0].unwrap().lowest, f64::from(0.1f32));
+        let refused = read_first_pass(&source).unwrap_err().to_string();
+        assert!(refused.ends_with("what was counted by group has a column of groups to be named"), "{refused}");
+        let text = "score,n,positives,sex\n0.1,3,1,f\n0.1,2,0,\n";
+        let source = Source::from_bytes("pass2.csv", text.into()).unwrap();
+        let refused = read_second_pass_by_group(&source, ScoreKind::Probability, "sex").unwrap_err().to_string();
+        assert!(refused.starts_with("pass2.csv, line 3, column sex"), "{refused}");
+        let empty = Source::from_bytes("pass2.csv", b"sex,score,n,positives\n".to_vec()).unwrap();
+        assert_eq!(read_second_pass_by_group(&empty, ScoreKind::Probability, "sex").unwrap(), []);
+    }
+
+    /// Rows without a group are told with their number, though their row of the table has none.
+    #[test]
+    fn rows_without_a_group_are_refused() {
+        let text = "sex,fault,bucket,per_unit,n,positives,lowest,highest\nf,0,6553,65536,3,1,0.1,0.1\n,4,0,65536,5,0,0,0\n";
+        let source = Source::from_bytes("pass1.csv", text.into()).unwrap();
+        let refused = read_first_pass_by_group(&source, "sex").unwrap_err().to_string();
+        assert!(refused.ends_with("nothing can be fitted to: 5 with no group"), "{refused}");
     }
 }

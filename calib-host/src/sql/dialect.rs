@@ -39,6 +39,28 @@ impl Dialect {
         }
     }
 
+    /// A text.
+    pub(super) fn literal(self, text: &str) -> String {
+        match self {
+            Self::DuckDb | Self::DataFusion | Self::Postgres => format!("'{}'", text.replace('\'', "''")),
+            // A backslash begins an escape, and two quotes are the end of one text and the begin of another.
+            Self::Spark | Self::BigQuery => {
+                let text = text.replace('\\', "\\\\").replace('\'', "\\'");
+                format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
+            }
+        }
+    }
+
+    /// A value of any type as text without spaces around it; none if that is empty.
+    pub(super) fn name(self, value: &str) -> String {
+        let text = match self {
+            Self::DuckDb | Self::DataFusion => "VARCHAR",
+            Self::Spark | Self::BigQuery => "STRING",
+            Self::Postgres => "TEXT",
+        };
+        format!("nullif(trim(CAST({value} AS {text})), '')")
+    }
+
     /// The type of doubles.
     pub(super) fn double(self) -> &'static str {
         match self {

@@ -6,13 +6,15 @@
 //! use calib_host::passes::Buckets;
 //! use calib_host::sql::{Dialect, Query};
 //!
-//! let query = Query { dialect: Dialect::DuckDb, from: "scored", score: "score", label: "label", skip_ties: false };
+//! let query = Query { dialect: Dialect::DuckDb, from: "scored", score: "score", label: "label", group: None, skip_ties: false };
 //! assert!(query.first_pass(Buckets::Probabilities).contains("GROUP BY fault, bucket"));
 //! assert!(query.second_pass(Buckets::Probabilities, &[6553.0, 6554.0]).contains("bucket IN (6553, 6554)"));
 //! ```
+//!
+//! With a [column of groups](Query::group) they count by group, for [a table of each](calib_fit::passes::GroupedPass).
 
 mod dialect;
 mod query;
 
 pub use dialect::Dialect;
-pub use query::Query;
+pub use query::{Query, is_column_of_answer};

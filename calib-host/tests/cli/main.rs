@@ -51,6 +51,7 @@ mod sets;
 mod signing;
 mod spreadsheets;
 mod sql;
+mod sql_groups;
 #[cfg(feature = "serial")]
 mod status;
 #[cfg(feature = "arrow")]

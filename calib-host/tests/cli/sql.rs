@@ -9,7 +9,7 @@ use crate::data::{binary, csv, noise};
 use crate::workplace::Workplace;
 
 /// Rows by score, each with its number and that of positives, as a database groups them.
-fn by_score(rows: &[(f32, u8)]) -> BTreeMap<u32, (f32, u64, u64)> {
+pub(crate) fn by_score(rows: &[(f32, u8)]) -> BTreeMap<u32, (f32, u64, u64)> {
     let mut scores = BTreeMap::new();
     for &(score, label) in rows {
         let (_, n, positives) = scores.entry(score.to_bits()).or_insert((score, 0, 0));
@@ -47,14 +47,14 @@ pub(crate) fn pass2(rows: &[(f32, u8)], is_open: impl Fn(f64) -> bool) -> String
 }
 
 /// The buckets that the query of pass 2 names.
-fn named_buckets(sql: &str) -> Vec<f64> {
+pub(crate) fn named_buckets(sql: &str) -> Vec<f64> {
     let Some((_, list)) = sql.split_once("bucket IN (") else { return Vec::new() };
     let list = list.split(')').next().unwrap();
     list.split(',').map(|number| number.trim().parse().unwrap()).collect()
 }
 
 /// An artefact without what names the rows: CRC and identity, the hash of the files, and the hash of the rows.
-fn without_hashes(place: &Workplace, name: &str) -> Vec<u8> {
+pub(crate) fn without_hashes(place: &Workplace, name: &str) -> Vec<u8> {
     let (mut bytes, inspected) = (place.bytes(name), place.inspect(name));
     bytes[12..24].fill(0);
     for hash in [&inspected["provenance"]["data_sha256"], &inspected["sample"]["rows"]] {

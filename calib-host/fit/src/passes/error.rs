@@ -84,6 +84,20 @@ pub enum PassError {
         /// Their lowest and highest score.
         second_ends: [f64; 2],
     },
+    /// The answers about one group do not stand for its rows.
+    #[error("group {group}: {cause}")]
+    Group {
+        /// The group.
+        group: String,
+        /// Why not.
+        cause: Box<PassError>,
+    },
+    /// The second pass names a group that the first does not.
+    #[error("the second pass has rows of the group {0}, and the first has none")]
+    UnknownGroup(String),
+    /// There are fewer than two groups.
+    #[error("the first pass has {0} group, and tables of groups take two")]
+    FewGroups(usize),
     /// Nothing can be fitted to so many rows.
     #[error(transparent)]
     Fit(#[from] FitError),

@@ -29,18 +29,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Imports `stats`, `error`, `points`, `data` and `binary`.
+//! Where each group of rows is to have a table of its own, both passes count [by group](GroupedPass).
+//!
+//! Imports `stats`, `error`, `points`, `data`, `binary` and `reduction`.
 
 mod buckets;
 mod error;
 mod first;
+mod grouped;
 mod open;
 mod second;
 
+#[cfg(test)]
+mod grouped_tests;
 #[cfg(test)]
 mod tests;
 
 pub use buckets::Buckets;
 pub use error::PassError;
 pub use first::{Bucket, BucketTies, FirstPass};
+pub use grouped::{GroupedPass, OpenGroup};
 pub use open::check_method;

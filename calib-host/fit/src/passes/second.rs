@@ -17,6 +17,20 @@ impl FirstPass {
     ///
     /// An open bucket that was not counted, or counts that are not those of the first pass.
     pub fn points(&self, open: &[f64], counted: Vec<(f64, u64, u64)>) -> Result<BinaryData, PassError> {
+        let points = self.counts(open, counted)?;
+        let points = match self.buckets.kind() {
+            ScoreKind::Probability => BinaryData::from_counts(points),
+            ScoreKind::Margin => BinaryData::of_margin_counts(points),
+        };
+        Ok(points.expect("counts and scores were checked"))
+    }
+
+    /// The points as scores, each with its number of points and of positives.
+    pub(super) fn counts(
+        &self,
+        open: &[f64],
+        counted: Vec<(f64, u64, u64)>,
+    ) -> Result<Vec<(f64, u64, u64)>, PassError> {
         if let Some(&(score, n, positives)) = counted.iter().find(|row| row.2 > row.1) {
             return Err(PassError::Positives { score, positives, n });
         }
@@ -52,11 +66,7 @@ impl FirstPass {
         if let [bucket, others @ ..] = &missing[..] {
             return Err(PassError::Missing { bucket: *bucket, others: others.len() });
         }
-        let points = match self.buckets.kind() {
-            ScoreKind::Probability => BinaryData::from_counts(points),
-            ScoreKind::Margin => BinaryData::of_margin_counts(points),
-        };
-        Ok(points.expect("counts and scores were checked"))
+        Ok(points)
     }
 
     fn unknown(&self, group: &Group) -> PassError {

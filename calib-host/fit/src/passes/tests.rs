@@ -13,7 +13,7 @@ use crate::fit::{Fit, fit_binary};
 use crate::points::group;
 use crate::stats::ScoreKind;
 
-type Row = (f64, bool);
+pub(super) type Row = (f64, bool);
 
 fn data(kind: ScoreKind, rows: &[Row]) -> BinaryData {
     let (scores, labels) = rows.iter().copied().unzip();
@@ -30,7 +30,7 @@ fn counts(rows: &[Row]) -> Vec<(f64, u64, u64)> {
 }
 
 /// The first pass, as a database would count it.
-fn first_pass(buckets: Buckets, rows: &[Row]) -> FirstPass {
+pub(super) fn first_pass(buckets: Buckets, rows: &[Row]) -> FirstPass {
     let counts = counts(rows);
     let bucket = |counts: &[(f64, u64, u64)]| Bucket {
         number: buckets.of(counts[0].0),
@@ -48,19 +48,19 @@ fn first_pass(buckets: Buckets, rows: &[Row]) -> FirstPass {
 }
 
 /// The second pass: the scores in these buckets.
-fn second_pass(buckets: Buckets, open: &[f64], rows: &[Row]) -> Vec<(f64, u64, u64)> {
+pub(super) fn second_pass(buckets: Buckets, open: &[f64], rows: &[Row]) -> Vec<(f64, u64, u64)> {
     let mut counts = counts(rows);
     counts.retain(|row| open.contains(&buckets.of(row.0)));
     counts
 }
 
 /// The artefact without what names the data.
-fn bytes(fit: &Fit, monitors: Option<Monitoring>) -> Vec<u8> {
+pub(super) fn bytes(fit: &Fit, monitors: Option<Monitoring>) -> Vec<u8> {
     let options = ArtifactOptions { rows: Some(RowsHash::default()), monitors, ..ArtifactOptions::default() };
     artifact_bytes(fit, &options).unwrap()
 }
 
-fn methods(bins: usize, kind: ScoreKind) -> Vec<BinaryMethod> {
+pub(super) fn methods(bins: usize, kind: ScoreKind) -> Vec<BinaryMethod> {
     let umd = Umd::new(bins);
     vec![
         BinaryMethod::Umd(umd),
@@ -78,7 +78,7 @@ fn methods(bins: usize, kind: ScoreKind) -> Vec<BinaryMethod> {
 }
 
 /// Scores on a grid of quarters of few buckets, most of them in two of these: they tie, also at the ends of buckets.
-fn rows(kind: ScoreKind) -> impl Strategy<Value = Vec<Row>> {
+pub(super) fn rows(kind: ScoreKind) -> impl Strategy<Value = Vec<Row>> {
     let place = prop_oneof![4 => 0u32..8, 2 => 40u32..44, 1 => 0u32..64, 1 => Just(262_140u32), 1 => Just(262_144u32)];
     proptest::collection::vec((place, any::<bool>()), 16..200).prop_map(move |rows| {
         let score = |place: u32| match kind {
@@ -90,14 +90,14 @@ fn rows(kind: ScoreKind) -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-fn buckets_of(kind: ScoreKind) -> Buckets {
+pub(super) fn buckets_of(kind: ScoreKind) -> Buckets {
     match kind {
         ScoreKind::Probability => Buckets::Probabilities,
         ScoreKind::Margin => Buckets::margins(1.0).unwrap(),
     }
 }
 
-fn kinds() -> impl Strategy<Value = ScoreKind> {
+pub(super) fn kinds() -> impl Strategy<Value = ScoreKind> {
     prop_oneof![Just(ScoreKind::Probability), Just(ScoreKind::Margin)]
 }
 

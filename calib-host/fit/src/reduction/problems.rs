@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::data::{
     CodeVectors, DataError, TopLabelData, VectorKind, Vectors, check_labels, clamped_score, rounded_of,
 };
-use crate::points::Spread;
+use crate::points::{Spread, group};
 use crate::stats::ScoreKind;
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
@@ -215,6 +215,31 @@ impl Problems {
             reduction: Reduction::Binary,
             classes: 2,
             n: scores.len(),
+            scores: kind,
+            tables: vec![table],
+            names: Vec::new(),
+        }
+    }
+
+    /// The same for points counted by score: rows of a score, the number of points, and the number of those with label 1.
+    ///
+    /// ```
+    /// use calib_fit::{Problems, ScoreKind};
+    ///
+    /// let problems = Problems::of_counts(vec![(0.5, 2, 1), (0.25, 1, 1)], ScoreKind::Probability);
+    /// assert_eq!(problems.points(0), [(0.25, true), (0.5, false), (0.5, true)]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If a score has more positives than points.
+    pub fn of_counts(counts: Vec<(f64, u64, u64)>, kind: ScoreKind) -> Self {
+        assert!(counts.iter().all(|row| row.2 <= row.1), "no more positives than points");
+        let table = Table::Grouped(group(counts));
+        Self {
+            reduction: Reduction::Binary,
+            classes: 2,
+            n: table.len(),
             scores: kind,
             tables: vec![table],
             names: Vec::new(),

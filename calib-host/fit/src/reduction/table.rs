@@ -2,13 +2,15 @@
 
 use calib_core::Score;
 
-use crate::points::{Counted, Group, Packed, Spread, group, packed};
+use crate::points::{Counted, Group, Packed, Spread, group, packed, totals};
 
-/// Scores, each with whether its class is right: in 4 bytes a point as long as every score is a probability that an `f32` holds.
+/// Scores, each with whether its class is right: in 4 bytes a point as long as every score is a probability that an `f32` holds, or
+/// counted by score where they came so.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Table {
     Packed(Vec<Packed>),
     Wide(Vec<(f64, bool)>),
+    Grouped(Vec<Group>),
 }
 
 /// With fewer points, to sort them is quicker than to count them by score first.
@@ -31,6 +33,10 @@ impl Table {
                 }
             },
             Self::Wide(points) => points.push((score, hit)),
+            Self::Grouped(groups) => {
+                let counts = groups.iter().map(|group| (group.score, group.n, group.positives));
+                *groups = group(counts.chain([(score, 1, hit.into())]).collect());
+            }
         }
     }
 
@@ -44,6 +50,10 @@ impl Table {
 
     /// The same points with other scores.
     pub(super) fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+        if let Self::Grouped(groups) = self {
+            let counts = groups.iter().map(|group| (of(group.score), group.n, group.positives));
+            return Self::Grouped(group(counts.collect()));
+        }
         let mut mapped = Self::new();
         self.points().into_iter().for_each(|(score, hit)| mapped.push(of(score), hit));
         mapped
@@ -53,14 +63,19 @@ impl Table {
         match self {
             Self::Packed(points) => points.len(),
             Self::Wide(points) => points.len(),
+            Self::Grouped(groups) => usize::try_from(totals(groups).0).expect("points that can be addressed"),
         }
     }
 
-    /// The points in the order in which they came.
+    /// The points in the order in which they came; counted ones in ascending order, those with label 0 first.
     pub(super) fn points(&self) -> Vec<(f64, bool)> {
         match self {
             Self::Packed(points) => points.iter().map(|&p| (packed::score(p), packed::label(p))).collect(),
             Self::Wide(points) => points.clone(),
+            Self::Grouped(groups) => groups
+                .iter()
+                .flat_map(|group| (0..group.n).map(|at| (group.score, at >= group.n - group.positives)))
+                .collect(),
         }
     }
 
@@ -83,6 +98,7 @@ impl Table {
                 packed::sorted_groups(&sorted).collect()
             }
             Self::Wide(points) => group(points.iter().map(|&(score, hit)| (score, 1, hit.into())).collect()),
+            Self::Grouped(groups) => groups.clone(),
         }
     }
 
@@ -117,7 +133,7 @@ mod tests {
                 points.iter().for_each(|&(score, hit)| table.push(score, hit));
                 table
             };
-            let all = table(&points);
+            let mut all = table(&points);
             let (front, back) = points.split_at(cut.min(points.len()));
             let mut joined = table(front);
             joined.append(table(back));
@@ -126,6 +142,16 @@ mod tests {
             prop_assert_eq!(&all.points(), &points);
             prop_assert_eq!(all.groups(), Table::Wide(points.clone()).groups());
             prop_assert_eq!(all.map(|score| score / 2.0).points(), points.iter().map(|p| (p.0 / 2.0, p.1)).collect::<Vec<_>>());
+            // Counted by score they are the same points.
+            let mut counted = Table::Grouped(all.groups());
+            prop_assert_eq!((counted.len(), counted.groups(), counted.spread()), (all.len(), all.groups(), all.spread()));
+            let sorted = |mut points: Vec<(f64, bool)>| { points.sort_by(|a, b| a.partial_cmp(b).unwrap()); points };
+            prop_assert_eq!(counted.points(), sorted(points));
+            let halves = |table: &Table| table.map(|score| (score * 4.0).floor()).groups();
+            prop_assert_eq!(halves(&counted), halves(&all));
+            counted.push(0.25, true);
+            all.push(0.25, true);
+            prop_assert_eq!(counted.groups(), all.groups());
         }
     }
 

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use calib_host::files::Place;
 use calib_host::passes::{Buckets, check_method};
-use calib_host::sql::{Dialect, Query};
+use calib_host::sql::{Dialect, Query, is_column_of_answer};
 use calib_host::{BinaryMethod, ScoreKind};
 use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
+use crate::cli::fitting::range_of_codes;
 use crate::cli::options::{EncodingOptions, MethodOptions, SCORE_COLUMN};
 use crate::cli::out::{stderr, stdout};
-use crate::cli::read::Opened;
+use crate::cli::read::{Counted, Opened};
 
 /// Print the SQL that counts scores where they are.
 ///
@@ -39,6 +40,12 @@ pub(crate) struct Sql {
     /// The column of labels, numbers 0 or 1.
     #[arg(long = "label-column", default_value = "label", value_name = "NAME")]
     from_label: String,
+    /// A column of groups, for a table of each, as --group-column of the fit.
+    ///
+    /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without spaces around
+    /// it; rows without one are counted, and refused by what reads the answer.
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
     /// The scores are margins, of any size.
     #[arg(long = "margins")]
     are_margins: bool,
@@ -84,6 +91,7 @@ const MANY: u64 = 1 << 53;
 
 impl Sql {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        self.check_groups()?;
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
             (Some(_), Some(_)) => {
@@ -100,28 +108,31 @@ impl Sql {
                 (query.first_pass(self.buckets()?), FIRST.to_owned())
             }
             (Some(path), None) => {
-                let opened = Opened::read(path, &self.method, self.monitor_bins, quiet)?;
-                let (first, open) = (&opened.first, &opened.open);
-                if first.buckets().kind() != self.kind() {
+                let column = self.group_column.as_deref();
+                let opened = Opened::read(path, &self.method, column, self.monitor_bins, quiet)?;
+                let counted = &opened.counted;
+                if counted.buckets().kind() != self.kind() {
                     return Err(Error::Usage(format!(
                         "{}: it counted {}, and the query is for {}",
                         opened.place,
-                        first.buckets().kind(),
+                        counted.buckets().kind(),
                         self.kind()
                     )));
                 }
-                let said = format!(
-                    "pass 2 looks into {} buckets, which hold {} of {} rows; {SECOND}",
-                    open.len(),
-                    first.rows_in(open),
-                    first.len()
-                );
-                (query.second_pass(first.buckets(), open), said)
+                let (open, of_rows, rows) = counted.sizes();
+                let said =
+                    format!("pass 2 looks into {open} buckets, which hold {of_rows} of {rows} rows; {SECOND}");
+                let text = match counted {
+                    Counted::Together { first, open, .. } => query.second_pass(first.buckets(), open),
+                    Counted::ByGroup { first, open, .. } => query.second_pass_by_group(first.buckets(), open),
+                };
+                (text, said)
             }
         };
         stdout().write_all(text.as_bytes())?;
         if !quiet {
-            writeln!(stderr(), "{said}")?;
+            let groups = self.group_column.as_ref().map_or("", |_| SAME_GROUPS);
+            writeln!(stderr(), "{said}{groups}")?;
         }
         Ok(())
     }
@@ -138,6 +149,7 @@ impl Sql {
             from: &self.from,
             score: &self.from_score,
             label: &self.from_label,
+            group: self.group_column.as_deref(),
             skip_ties: self.skip_ties,
         }
     }
@@ -155,13 +167,36 @@ impl Sql {
         }
     }
 
+    /// Refuses a column of groups that would be two of an answer, and what groups have none of.
+    fn check_groups(&self) -> Result<(), Error> {
+        let Some(column) = &self.group_column else { return Ok(()) };
+        if is_column_of_answer(column) {
+            return Err(Error::Usage(format!(
+                "the answers have a column {column} themselves: give groups another name, with a query in --from, such as \
+                 \"(SELECT {column} AS of_group, ... FROM ...)\""
+            )));
+        }
+        match self.monitor_bins {
+            Some(_) => Err(Error::Usage(
+                "tables of groups have no bins of monitors of their own: leave --monitor-bins out, and take --method umd, whose bins \
+                 the monitors then have"
+                    .into(),
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The method that is asked for, if one is.
     fn method(&self) -> Result<Option<BinaryMethod>, Error> {
         if self.method.is_left_open() {
             return Ok(None);
         }
+        let codes = self.codes.encoding()?.and_then(range_of_codes);
+        if self.group_column.is_some() {
+            return Ok(Some(self.method.by_table((self.kind(), codes))?.method));
+        }
         // Whatever the number of rows.
-        self.method.binary((MANY, &Place::file(self.from.as_ref())), self.kind(), None).map(Some)
+        self.method.binary((MANY, &Place::file(self.from.as_ref())), self.kind(), codes).map(Some)
     }
 
     /// Refuses a method that two passes are not enough for, before anything is counted.
@@ -184,5 +219,6 @@ impl Sql {
 const FIRST: &str = "save the answer as a table, such as pass1.csv; then the same command with --method and --pass1 pass1.csv prints pass 2";
 const SECOND: &str =
     "save the answer as pass2.csv; then `calib fit --pass1 pass1.csv --pass2 pass2.csv` with the same method";
+const SAME_GROUPS: &str = "; every step with the same --group-column";
 const CODES: &str = "save the answer as a table, such as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
                      --positives-column positives` with the same encoding and method";

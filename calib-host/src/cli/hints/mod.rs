@@ -73,7 +73,8 @@ fn of_pass(error: &PassError) -> Option<String> {
         PassError::Missing { .. } => {
             "ask what `calib sql --pass1` prints with the method and options of this fit".into()
         }
-        PassError::Differs { .. } | PassError::Unknown { .. } => {
+        PassError::Group { cause, .. } => return of_pass(cause),
+        PassError::Differs { .. } | PassError::Unknown { .. } | PassError::UnknownGroup(_) => {
             "ask both queries again, of rows that do not change in between".into()
         }
         _ => return None,

@@ -230,7 +230,12 @@ impl MethodOptions {
             (None, None) => Ok(1),
         };
         let bins = bins.map_err(|cause| Error::fit(place.clone(), cause))?;
-        Ok(self.with_bins(bins, kind, self.range.or(codes.filter(|_| kind == ScoreKind::Margin))))
+        Ok(self.with_bins(bins, kind, self.range_of(kind, codes)))
+    }
+
+    /// The range of bins of equal width: the one that is asked for, or that of the codes.
+    fn range_of(&self, kind: ScoreKind, codes: Option<(f32, f32)>) -> Option<(f32, f32)> {
+        self.range.or(codes.filter(|_| kind == ScoreKind::Margin))
     }
 
     /// Refuses methods and options for scores of the other kind.
@@ -266,17 +271,23 @@ impl MethodOptions {
 
     /// The method for each binary problem of a reduction.
     pub(crate) fn reduction(&self) -> Result<ReductionOptions, Error> {
+        self.by_table((ScoreKind::Probability, None))
+    }
+
+    /// The method for each of several tables of scores of this kind, which are codes of this range if they are codes.
+    pub(crate) fn by_table(
+        &self,
+        (kind, codes): (ScoreKind, Option<(f32, f32)>),
+    ) -> Result<ReductionOptions, Error> {
         self.check()?;
-        self.check_kind(ScoreKind::Probability, false)?;
+        self.check_kind(kind, codes.is_some())?;
         let points_per_bin = if self.method().has_bins() {
             self.points_per_bin
         } else {
             Some(self.points_per_bin.unwrap_or(MIN_POINTS))
         };
-        Ok(ReductionOptions {
-            method: self.with_bins(self.bins.unwrap_or(1), ScoreKind::Probability, None),
-            points_per_bin,
-        })
+        let range = self.range_of(kind, codes);
+        Ok(ReductionOptions { method: self.with_bins(self.bins.unwrap_or(1), kind, range), points_per_bin })
     }
 
     /// Refuses options that the method does not have, and a method without its bins.

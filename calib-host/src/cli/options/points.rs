@@ -36,6 +36,17 @@ impl PointOptions {
         self.columns().next().is_some()
     }
 
+    /// Whether rows have weights.
+    pub(crate) fn are_weighted(&self) -> bool {
+        self.weight_column.is_some()
+    }
+
+    /// The number of points of each row of a table, and of those with label 1, if columns count them.
+    pub(crate) fn counts(&self, table: &Table) -> Result<Option<(Column<f64>, Column<f64>)>, Error> {
+        let column = |name: &Option<String>| name.as_deref().map(|name| table.numbers(name)).transpose();
+        Ok(column(&self.count_column)?.zip(column(&self.positives_column)?))
+    }
+
     /// Refuses positives without counts of points.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match (&self.positives_column, &self.count_column) {
@@ -79,9 +90,8 @@ impl PointOptions {
                     .into(),
             ));
         }
-        let column = |name: &Option<String>| name.as_deref().map(|name| table.numbers(name)).transpose();
-        let (counts, positives) = (column(&self.count_column)?, column(&self.positives_column)?);
-        let sample = match (labels, column(&self.weight_column)?, counts.zip(positives)) {
+        let weights = self.weight_column.as_deref().map(|name| table.numbers(name)).transpose()?;
+        let sample = match (labels, weights, self.counts(table)?) {
             (_, _, Some((counts, positives))) => {
                 input::counted_data(scores, &counts, &positives, kind).map(Sample::Points)
             }

@@ -30,10 +30,10 @@ pub(crate) use independence::{predictions, question_independence, question_point
 pub(crate) use judged::judged_sets;
 pub(crate) use mismatch::{applied_codes, codes_of_classes};
 pub(crate) use operating::OperatingRows;
-pub(crate) use passes::Opened;
+pub(crate) use passes::{Counted, Opened};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, groups_of, is_fitted_to, matrix_labels, read_groups,
+    ColumnNames, NamedArtifact, ScoreColumns, groups_of, is_fitted_to, matrix_labels, one_group, read_groups,
     row_labels, score_columns, table_labels,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};

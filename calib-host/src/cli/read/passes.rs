@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use calib_host::files::Place;
-use calib_host::input::{Source, read_first_pass};
-use calib_host::passes::FirstPass;
+use calib_host::input::{Source, read_first_pass, read_first_pass_by_group};
+use calib_host::passes::{Buckets, FirstPass, GroupedPass, OpenGroup};
+use calib_host::reduction::ReductionOptions;
 use calib_host::{BinaryMethod, Umd};
 
+use super::rows::{check_group_count, one_group};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
 use crate::cli::options::MethodOptions;
@@ -15,17 +17,22 @@ use crate::cli::options::MethodOptions;
 pub(crate) struct Opened {
     pub(crate) source: Source,
     pub(crate) place: Place,
-    pub(crate) first: FirstPass,
-    pub(crate) method: BinaryMethod,
-    /// The buckets that the second pass looks into.
-    pub(crate) open: Vec<f64>,
+    pub(crate) counted: Counted,
+}
+
+/// What was counted of all rows together, or by group, and the buckets that the second pass looks into.
+pub(crate) enum Counted {
+    Together { first: FirstPass, method: BinaryMethod, open: Vec<f64> },
+    ByGroup { first: GroupedPass, options: ReductionOptions, open: Vec<OpenGroup> },
 }
 
 impl Opened {
-    /// Reads the first pass. The method is the one that is asked for, and monitors may have so many bins of their own.
+    /// Reads the first pass, by group if there is a column of groups. The method is the one that is asked for, and monitors of all rows
+    /// together may have so many bins of their own.
     pub(crate) fn read(
         path: &Path,
         method: &MethodOptions,
+        group_column: Option<&str>,
         monitor_bins: Option<u16>,
         quiet: bool,
     ) -> Result<Self, Error> {
@@ -37,12 +44,60 @@ impl Opened {
             ));
         }
         let source = Source::read(path, &reading(quiet))?;
-        let first = read_first_pass(&source)?;
         let place = Place::file(path);
-        let method = method.binary((first.len(), &place), first.buckets().kind(), None)?;
+        let counted = match group_column {
+            Some(column) => Counted::by_group(&source, &place, method, column)?,
+            None => Counted::together(&source, &place, method, monitor_bins)?,
+        };
+        Ok(Self { source, place, counted })
+    }
+}
+
+impl Counted {
+    fn together(
+        source: &Source,
+        place: &Place,
+        method: &MethodOptions,
+        monitor_bins: Option<u16>,
+    ) -> Result<Self, Error> {
+        let first = read_first_pass(source)?;
+        let method = method.binary((first.len(), place), first.buckets().kind(), None)?;
         let of_monitors = monitor_bins.map(|bins| BinaryMethod::Umd(Umd::new(bins.into())));
         let methods: Vec<BinaryMethod> = [method].into_iter().chain(of_monitors).collect();
         let open = first.open_buckets(&methods).map_err(|cause| Error::pass(place.clone(), cause))?;
-        Ok(Self { source, place, first, method, open })
+        Ok(Self::Together { first, method, open })
+    }
+
+    fn by_group(
+        source: &Source,
+        place: &Place,
+        method: &MethodOptions,
+        column: &str,
+    ) -> Result<Self, Error> {
+        let first = read_first_pass_by_group(source, column)?;
+        check_group_count(first.names().len(), column)?;
+        if first.names().len() == 1 {
+            return Err(one_group(column));
+        }
+        let options = method.by_table((first.buckets().kind(), None))?;
+        let open = first.open_buckets(&options).map_err(|cause| Error::pass(place.clone(), cause))?;
+        Ok(Self::ByGroup { first, options, open })
+    }
+
+    pub(crate) fn buckets(&self) -> Buckets {
+        match self {
+            Self::Together { first, .. } => first.buckets(),
+            Self::ByGroup { first, .. } => first.buckets(),
+        }
+    }
+
+    /// How many buckets the second pass looks into, how many rows these hold, and how many there are.
+    pub(crate) fn sizes(&self) -> (usize, u64, u64) {
+        match self {
+            Self::Together { first, open, .. } => (open.len(), first.rows_in(open), first.len()),
+            Self::ByGroup { first, open, .. } => {
+                (open.iter().map(|open| open.buckets.len()).sum(), first.rows_in(open), first.len())
+            }
+        }
     }
 }

@@ -253,12 +253,23 @@ pub(crate) fn groups_of(table: &Table, column: &str) -> Result<RowGroups, Error>
 
 fn few_groups(names: Vec<String>, column: &str) -> Result<RowGroups, Error> {
     let groups = RowGroups::new(names);
-    match groups.names().len() {
-        count if count > MOST_GROUPS => Err(Error::Usage(format!(
+    check_group_count(groups.names().len(), column)?;
+    Ok(groups)
+}
+
+/// Refuses more groups than there are tables for.
+pub(super) fn check_group_count(count: usize, column: &str) -> Result<(), Error> {
+    match count > MOST_GROUPS {
+        true => Err(Error::Usage(format!(
             "{count} groups are in the column {column:?}, and at most {MOST_GROUPS} can be compared: is it a column of names or numbers?"
         ))),
-        _ => Ok(groups),
+        false => Ok(()),
     }
+}
+
+/// Why there are no tables of groups.
+pub(crate) fn one_group(column: &str) -> Error {
+    Error::Usage(format!("the column {column:?} names one group only: leave --group-column out"))
 }
 
 /// Whether an artefact was fitted to rows with this hash: by the hash that it keeps, or if it is from an older version by the

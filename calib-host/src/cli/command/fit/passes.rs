@@ -2,41 +2,89 @@
 
 use std::path::Path;
 
+use calib_host::artifact::Monitoring;
 use calib_host::data::RowsHash;
 use calib_host::files::Place;
-use calib_host::fit_binary;
-use calib_host::input::{self, Source, read_second_pass};
+use calib_host::input::{self, Source, read_second_pass, read_second_pass_by_group};
+use calib_host::passes::{FirstPass, GroupedPass, OpenGroup};
+use calib_host::reduction::{ReductionOptions, fit_reduction};
+use calib_host::{BinaryMethod, Fit, fit_binary};
 
 use super::{DataOrigin, FitCommand, Fitted, usage};
 use crate::cli::bar::reading;
 use crate::cli::error::Error;
-use crate::cli::read::Opened;
+use crate::cli::read::{Counted, Opened};
 use crate::cli::show::Warnings;
+use crate::cli::tables;
+
+/// A fit, and the monitors that go with it.
+type Monitored = (Fit, Option<Monitoring>);
+
+/// The answer to the second pass, if there is one, and what a refusal is said of: it, and the answer to the first.
+struct Answers<'a> {
+    first: &'a Place,
+    second: Option<&'a Source>,
+}
 
 impl FitCommand {
     /// Fits the tables of both passes: the same artefact as all rows have, but for the hash of the rows, which are not there.
     pub(super) fn passes(&self, first: &Path, quiet: bool) -> Result<Fitted, Error> {
         self.check_passes()?;
-        let monitors = &self.written.monitors;
-        let opened = Opened::read(first, &self.method, monitors.own_bins(), quiet)?;
+        let column = self.group_column.as_deref();
+        let own_bins = self.written.monitors.own_bins();
+        let opened = Opened::read(first, &self.method, column, own_bins, quiet)?;
         let second = self.passes.second();
         let second = second.map(|path| Source::read(path, &reading(quiet))).transpose()?;
-        let kind = opened.first.buckets().kind();
-        let counted = second.as_ref().map(|source| read_second_pass(source, kind)).transpose()?;
-        let place = second.as_ref().map_or(opened.place.clone(), |source| Place::file(source.path()));
-        let data = opened.first.points(&opened.open, counted.unwrap_or_default());
-        let data = data.map_err(|cause| Error::pass(place, cause))?;
-        let fit = fit_binary(&data, &opened.method, self.written.divided_alpha())
-            .map_err(|cause| Error::fit(opened.place, cause))?;
+        let answers = Answers { first: &opened.place, second: second.as_ref() };
+        let (fit, monitors) = match &opened.counted {
+            Counted::Together { first, method, open } => self.together((first, open), method, &answers)?,
+            Counted::ByGroup { first, options, open } => {
+                let column = column.expect("what is counted by group has a column of groups");
+                self.by_group((first, open), options, &answers, column)?
+            }
+        };
         let sources: Vec<&Source> = std::iter::once(&opened.source).chain(&second).collect();
         Ok(Fitted {
-            fit: fit.with_spreads([Some(opened.first.spread())]),
+            fit,
             // The hash of no rows, which no rows that it is judged by have.
             origin: DataOrigin { sha256: input::sha256(&sources), rows: RowsHash::default() },
             warnings: Warnings::default(),
             chosen: None,
-            monitors: monitors.of_points(&data)?,
+            monitors,
         })
+    }
+
+    fn together(
+        &self,
+        (first, open): (&FirstPass, &[f64]),
+        method: &BinaryMethod,
+        answers: &Answers<'_>,
+    ) -> Result<Monitored, Error> {
+        let kind = first.buckets().kind();
+        let counted = answers.second.map(|source| read_second_pass(source, kind)).transpose()?;
+        let data = first.points(open, counted.unwrap_or_default());
+        let data = data.map_err(|cause| Error::pass(answers.place(), cause))?;
+        let fit = fit_binary(&data, method, self.written.divided_alpha())
+            .map_err(|cause| Error::fit(answers.first.clone(), cause))?;
+        Ok((fit.with_spreads([Some(first.spread())]), self.written.monitors.of_points(&data)?))
+    }
+
+    fn by_group(
+        &self,
+        (first, open): (&GroupedPass, &[OpenGroup]),
+        options: &ReductionOptions,
+        answers: &Answers<'_>,
+        column: &str,
+    ) -> Result<Monitored, Error> {
+        let monitors = self.written.monitors.of_tables()?;
+        let kind = first.buckets().kind();
+        let counted =
+            answers.second.map(|source| read_second_pass_by_group(source, kind, column)).transpose()?;
+        let problems = first.problems(open, counted.unwrap_or_default());
+        let problems = problems.map_err(|cause| Error::pass(answers.place(), cause))?;
+        let fit = fit_reduction(&problems, options, self.written.divided_alpha())
+            .map_err(|cause| Error::fit(answers.first.clone(), cause))?;
+        Ok((fit.with_spreads(first.spreads()), monitors))
     }
 
     /// Refuses what takes rows, of which counts have none.
@@ -44,9 +92,8 @@ impl FitCommand {
         let refused = [
             (self.clusters().is_some(), "--cluster-column draws a row of each cluster, and counts have none"),
             (
-                self.group_column.is_some(),
-                "--group-column divides rows, and both passes count all of them together: a query for each group (--from with a \
-                 condition) gives it a calibrator of its own",
+                !tables::options().complete.is_empty(),
+                "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
             (self.points.are_aggregated(), "both passes say themselves how many points a row is"),
             (self.labels.is_some(), "both passes count labels: leave out --labels"),
@@ -64,5 +111,12 @@ impl FitCommand {
             Some((_, why)) => Err(usage(why)),
             None => Ok(()),
         }
+    }
+}
+
+impl Answers<'_> {
+    /// Where it is said that both do not stand for the same rows.
+    fn place(&self) -> Place {
+        self.second.map_or_else(|| self.first.clone(), |source| Place::file(source.path()))
     }
 }

@@ -9,9 +9,11 @@ use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{FitError, ScoreKind};
 
 use crate::cli::error::Error;
-use crate::cli::fitting::{fit_points, fit_sample, over_codes, warnings_of, warnings_of_sample};
+use crate::cli::fitting::{
+    fit_points, fit_sample, over_codes, range_of_codes, warnings_of, warnings_of_sample,
+};
 use crate::cli::read::{
-    labels_of, question_independence, question_margins, read_all, read_binary, read_groups,
+    labels_of, one_group, question_independence, question_margins, read_all, read_binary, read_groups,
 };
 
 use super::{DataOrigin, FitCommand, Fitted, usage};
@@ -53,45 +55,64 @@ impl FitCommand {
 
     /// Fits scores of groups, each of which has a table of its own.
     fn grouped(&self, (path, kind): (&Path, ScoreKind), column: &str, quiet: bool) -> Result<Fitted, Error> {
-        let other =
-            self.points.are_aggregated() || self.clusters().is_some() || self.codes.encoding()?.is_some();
-        if other {
+        if self.points.are_weighted() || self.clusters().is_some() {
             return Err(usage(
-                "--group-column goes with a row for every point, and with floats: leave out counts, weights, clusters and codes",
+                "--group-column goes with points that count the same: leave out weights and clusters",
             ));
         }
+        let encoding = self.codes.encoding()?;
         let monitors = self.written.monitors.of_tables()?;
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = read_all(&paths, quiet)?;
-        let names = [&*self.score_column, &*self.label_column, column];
+        let names: Vec<&str> =
+            [&*self.score_column, &*self.label_column, column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;
-        let labels = labels_of(&sources, &table, &self.label_column)?;
-        let scores = table.numbers(&self.score_column)?;
+        let labels = match self.points.counts_positives() {
+            true => None,
+            false => Some(labels_of(&sources, &table, &self.label_column)?),
+        };
+        let scores = match encoding {
+            Some(encoding) => input::scores_of_codes(&table.codes(&self.score_column)?, encoding, kind)?,
+            None => table.numbers(&self.score_column)?,
+        };
         let place = Place::file(sources[0].path());
-        let all = input::binary_data(&scores, &labels, kind)?;
+        let all = self.points.sample(&table, (&scores, kind), labels.as_ref())?;
         let fit_error = |cause| Error::fit(place.clone(), cause);
         let rows = all.rows_hash().map_err(fit_error)?;
-        let mut warnings = warnings_of(&all).map_err(fit_error)?;
-        warnings.doubts.extend(question_independence(&all, None));
-        warnings.doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
+        let mut warnings = warnings_of_sample(&all).map_err(fit_error)?;
+        if let (Sample::Points(all), false) = (&all, self.points.are_aggregated()) {
+            warnings.doubts.extend(question_independence(all, None));
+        }
+        let device = scores.device_scores(kind)?;
+        warnings.doubts.extend(question_margins(&sources[0], kind, &device));
 
         let groups = read_groups(&sources[0], column, scores.len())?;
-        let device = scores.device_scores(kind)?;
+        let counts = self.points.counts(&table)?;
         let of_group = |(group, name): (usize, &String)| {
             let rows = || groups.rows_of(group);
-            let scores: Vec<f64> = rows().map(|row| f64::from(device[row])).collect();
-            let labels: Vec<bool> = rows().map(|row| labels.values[row] == 1).collect();
-            (name.clone(), Problems::of_scores(&scores, &labels, kind))
+            let score = |row: usize| f64::from(device[row]);
+            let problems = match (&counts, &labels) {
+                (Some((n, positives)), _) => {
+                    let counted = |row| (score(row), n.values[row] as u64, positives.values[row] as u64);
+                    Problems::of_counts(rows().map(counted).collect(), kind)
+                }
+                (None, Some(labels)) => {
+                    let scores: Vec<f64> = rows().map(score).collect();
+                    let labels: Vec<bool> = rows().map(|row| labels.values[row] == 1).collect();
+                    Problems::of_scores(&scores, &labels, kind)
+                }
+                (None, None) => unreachable!("labels are read unless there are positives, which need counts"),
+            };
+            (name.clone(), problems)
         };
         let problems = Problems::by_group(groups.names().iter().enumerate().map(of_group).collect());
-        let problems = problems.ok_or_else(|| {
-            Error::Usage(format!("the column {column:?} names one group only: leave --group-column out"))
-        })?;
-        let problems = if self.written.is_compact() { problems.rounded() } else { problems };
-        let fit = fit_reduction(&problems, &self.method.reduction()?, self.written.divided_alpha())
-            .map_err(fit_error)?;
+        let problems = problems.ok_or_else(|| one_group(column))?;
+        let is_rounded = encoding.is_none() && self.written.is_compact();
+        let problems = if is_rounded { problems.rounded() } else { problems };
+        let options = self.method.by_table((kind, encoding.and_then(range_of_codes)))?;
+        let fit = fit_reduction(&problems, &options, self.written.divided_alpha()).map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
-        let fit = fit.with_spreads(problems.spreads());
+        let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
         Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen: None, monitors })
     }
 
