@@ -311,6 +311,27 @@ pub fn apply_codes(
     Some(codes.iter().map(apply).collect())
 }
 
+/// Calibrates codes of scores of class 1 as [`apply_scores_of_groups`] does scores.
+///
+/// # Errors
+///
+/// The row of the first code whose group is none of the artefact's, or that is of another encoding than the artefact.
+pub fn apply_codes_of_groups(
+    artifact: &Artifact<'_>,
+    codes: &[QuantizedScore],
+    groups: &[u8],
+) -> Option<Result<Vec<Applied>, usize>> {
+    let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
+    let Some(Calibrator::BinaryCode(_)) = calibrators.of_group(0) else { return None };
+    let kind = score_kind(artifact);
+    let apply = |(row, (&code, &group)): (usize, (&QuantizedScore, &u8))| {
+        let Some(Calibrator::BinaryCode(calibrator)) = calibrators.of_group(group) else { return Err(row) };
+        let outcome = calibrator.calibrate(code).map_err(|_| row)?;
+        Ok(Applied { class: 1, score: score_of_code(kind, code), outcome, word: None })
+    };
+    Some(codes.iter().zip(groups).enumerate().map(apply).collect())
+}
+
 /// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
 /// classes, or has another number of classes or another encoding, or is for the leads of logits where the codes stand for
 /// probabilities, or the reverse.

@@ -67,9 +67,7 @@ pub use fleet_log::read_fleet_log;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{is_matrix, vectors, vectors_named};
 
-pub use passes::{
-    read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group,
-};
+pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group};
 pub use pieces::{
     BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
 };

@@ -271,10 +271,14 @@ mod tests {
         assert_eq!(pass.names().collect::<Vec<_>>(), ["7", "a, \"b\"", "true"]);
         assert_eq!(pass.spreads()[0].unwrap().lowest, f64::from(0.1f32));
         let refused = read_first_pass(&source).unwrap_err().to_string();
-        assert!(refused.ends_with("what was counted by group has a column of groups to be named"), "{refused}");
+        assert!(
+            refused.ends_with("what was counted by group has a column of groups to be named"),
+            "{refused}"
+        );
         let text = "score,n,positives,sex\n0.1,3,1,f\n0.1,2,0,\n";
         let source = Source::from_bytes("pass2.csv", text.into()).unwrap();
-        let refused = read_second_pass_by_group(&source, ScoreKind::Probability, "sex").unwrap_err().to_string();
+        let refused =
+            read_second_pass_by_group(&source, ScoreKind::Probability, "sex").unwrap_err().to_string();
         assert!(refused.starts_with("pass2.csv, line 3, column sex"), "{refused}");
         let empty = Source::from_bytes("pass2.csv", b"sex,score,n,positives\n".to_vec()).unwrap();
         assert_eq!(read_second_pass_by_group(&empty, ScoreKind::Probability, "sex").unwrap(), []);

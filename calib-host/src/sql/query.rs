@@ -36,7 +36,17 @@ const IN_A_LINE: usize = 16;
 
 /// The columns of the answers.
 const ANSWERED: [&str; 12] = [
-    "fault", "bucket", "margin_bucket", "per_unit", "n", "positives", "lowest", "highest", "tied", "heaviest", "score",
+    "fault",
+    "bucket",
+    "margin_bucket",
+    "per_unit",
+    "n",
+    "positives",
+    "lowest",
+    "highest",
+    "tied",
+    "heaviest",
+    "score",
     "code",
 ];
 
@@ -132,7 +142,8 @@ impl Query<'_> {
             ScoreKind::Margin => format!("abs(x) >= {ROUNDS_TO_INFINITY}"),
         };
         let ByGroup { given, inner, .. } = self.by_group();
-        let has_none = if inner.is_empty() { String::new() } else { format!("WHEN {GROUP} IS NULL THEN 4\n    ") };
+        let has_none =
+            if inner.is_empty() { String::new() } else { format!("WHEN {GROUP} IS NULL THEN 4\n    ") };
         let mut text = dialect.prelude().to_owned();
         // Writing to a string does not fail.
         let _ = write!(
@@ -152,7 +163,9 @@ impl Query<'_> {
 
     /// What the query says besides where rows are counted by group.
     fn by_group(&self) -> ByGroup {
-        let Some(group) = self.group.map(|group| self.dialect.column(group)) else { return ByGroup::default() };
+        let Some(group) = self.group.map(|group| self.dialect.column(group)) else {
+            return ByGroup::default();
+        };
         ByGroup {
             given: format!(", {} AS {GROUP}", self.dialect.name(&group)),
             inner: format!("{GROUP}, "),
@@ -221,8 +234,14 @@ fn number(buckets: Buckets, number: f64) -> String {
 mod tests {
     use super::*;
 
-    const QUERY: Query<'_> =
-        Query { dialect: Dialect::DuckDb, from: "scored", score: "score", label: "label", group: None, skip_ties: false };
+    const QUERY: Query<'_> = Query {
+        dialect: Dialect::DuckDb,
+        from: "scored",
+        score: "score",
+        label: "label",
+        group: None,
+        skip_ties: false,
+    };
 
     fn open(name: &str, buckets: &[f64]) -> OpenGroup {
         OpenGroup { name: name.into(), buckets: buckets.into() }
@@ -270,20 +289,28 @@ mod tests {
     #[test]
     fn a_query_by_group_is_standard_sql() {
         let query = Query { dialect: Dialect::Postgres, group: Some("the sex"), ..QUERY };
-        assert_eq!(query.first_pass(Buckets::Probabilities), include_str!("first_pass_by_group.postgres.sql"));
+        assert_eq!(
+            query.first_pass(Buckets::Probabilities),
+            include_str!("first_pass_by_group.postgres.sql")
+        );
         let text = query.second_pass_by_group(
             Buckets::Probabilities,
             &[open("f", &[3.0, 9.0]), open("m", &[]), open("x", &[7.0])],
         );
         assert!(
-            text.contains("WHERE grp = 'f' AND bucket IN (3, 9)\n  OR grp = 'x' AND bucket IN (7)\nGROUP BY grp, score"),
+            text.contains(
+                "WHERE grp = 'f' AND bucket IN (3, 9)\n  OR grp = 'x' AND bucket IN (7)\nGROUP BY grp, score"
+            ),
             "{text}"
         );
         assert!(text.contains("SELECT grp AS \"the sex\", score, CAST(count(*)"), "{text}");
         let text = query.second_pass_by_group(Buckets::Probabilities, &[open("f", &[]), open("m", &[])]);
         assert!(text.contains("WHERE 1 = 0\n"), "{text}");
         let text = query.of_codes();
-        assert!(text.contains("AS positive, nullif(trim(CAST(\"the sex\" AS TEXT)), '') AS grp\n  FROM scored"), "{text}");
+        assert!(
+            text.contains("AS positive, nullif(trim(CAST(\"the sex\" AS TEXT)), '') AS grp\n  FROM scored"),
+            "{text}"
+        );
         assert!(text.ends_with("FROM seen GROUP BY grp, code ORDER BY grp, code;\n"), "{text}");
     }
 
@@ -315,7 +342,9 @@ mod tests {
         let mut known = 0;
         for text in &texts {
             let answer = text.rsplit_once("\nSELECT ").unwrap().1.split("\nFROM ").next().unwrap();
-            for column in answer.replace("AS BIGINT)", "").split([',', '\n']).filter(|part| !part.trim().is_empty()) {
+            for column in
+                answer.replace("AS BIGINT)", "").split([',', '\n']).filter(|part| !part.trim().is_empty())
+            {
                 let name = column.rsplit(' ').next().unwrap().trim_matches('"');
                 assert!(is_column_of_answer(name) || name == "sex", "{name} in {answer}");
                 known += usize::from(is_column_of_answer(name));

@@ -119,3 +119,60 @@ fn rows_are_judged_by_the_table_of_their_group() {
     // The third has no table, and its rows are left out.
     assert_eq!((groups, &value["uncalibrated"]), (vec!["f", "m"], &3.into()));
 }
+
+/// Integer codes are looked up in the table of their group, and what is said of the rows is that.
+#[test]
+fn codes_are_calibrated_by_the_table_of_their_group() {
+    let code = |line: &str| {
+        let mut fields = line.split(',');
+        let score = fields.next().unwrap();
+        let code =
+            score.parse::<f64>().map_or("code".into(), |score| ((score * 256.0) as i64 - 128).to_string());
+        format!("{code},{}\n", fields.collect::<Vec<_>>().join(","))
+    };
+    let coded = |text: &str| text.lines().map(code).collect::<String>();
+    let place = Workplace::new().with("rows.csv", coded(&csv())).with("f.csv", coded(&part("f")));
+    let fit = "calib fit --score-encoding i8 --scale 1/256 --zero-point -128 --score-column code --method";
+    for method in ["umd --bins 4", "platt", "umd --bins 4 --direct-table"] {
+        place.ok(&format!("{fit} {method} --scores rows.csv --group-column sex -o all.bin --force"));
+        place.ok(&format!("{fit} {method} --scores f.csv -o f.bin --force"));
+        let apply = |artifact: &str, rows: &str, groups: &str| {
+            let line = format!(
+                "calib apply {artifact} --scores {rows} --score-column code {groups} -o out.csv --force"
+            );
+            place.ok(&line);
+            let (header, rows) = place.table("out.csv");
+            let at = |name: &str| header.iter().position(|field| field == name).unwrap();
+            let of = |row: &Vec<String>| (row[at("code")].clone(), row[at("prob")].clone());
+            rows.iter().filter(|row| row[at("sex")] == "f").map(of).collect::<Vec<_>>()
+        };
+        let alone = apply("f.bin", "f.csv", "");
+        assert_eq!(apply("all.bin", "rows.csv", "--group-column sex"), alone, "{method}");
+    }
+    let assess =
+        "calib assess all.bin --scores rows.csv --score-column code --group-column sex --same-rows --json";
+    assert_eq!(place.json(assess)["groups"]["groups"].as_array().unwrap().len(), 2);
+}
+
+/// Of margins each method is that of margins: bins of equal width have a range, and Platt's function is one of the margin.
+#[test]
+fn margins_of_groups_have_every_method_of_margins() {
+    let place = place().with("f.csv", part("f"));
+    for method in ["platt", "temperature", "fixed-width --bins 4 --range -4,3"] {
+        let fit = format!("calib fit --method {method} --score-column margin --force --margins");
+        place.ok(&format!("{fit} rows.csv --group-column sex -o all.bin"));
+        place.ok(&format!("{fit} f.csv -o f.bin"));
+        let (all, alone) = (place.inspect("all.bin"), place.inspect("f.bin"));
+        for part in ["edges", "values", "scaling"] {
+            assert_eq!(all["tables"][0][part], alone["tables"][0][part], "{method} {part}");
+        }
+    }
+    for (method, said) in [("beta", "use platt"), ("fixed-width --bins 4", "need their range: --range LO,HI")]
+    {
+        let line = format!(
+            "calib fit --method {method} --margins rows.csv --score-column margin --group-column sex -o out.bin"
+        );
+        let run = place.run(&line);
+        assert!(run.code == 2 && run.stderr.contains(said), "{run:?}");
+    }
+}

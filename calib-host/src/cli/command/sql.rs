@@ -120,8 +120,9 @@ impl Sql {
                     )));
                 }
                 let (open, of_rows, rows) = counted.sizes();
-                let said =
-                    format!("pass 2 looks into {open} buckets, which hold {of_rows} of {rows} rows; {SECOND}");
+                let said = format!(
+                    "pass 2 looks into {open} buckets, which hold {of_rows} of {rows} rows; {SECOND}"
+                );
                 let text = match counted {
                     Counted::Together { first, open, .. } => query.second_pass(first.buckets(), open),
                     Counted::ByGroup { first, open, .. } => query.second_pass_by_group(first.buckets(), open),

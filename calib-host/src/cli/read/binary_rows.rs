@@ -5,8 +5,8 @@ use std::ops::Range;
 use calib_core::artifact::Reduction;
 use calib_core::{Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_host::apply::{
-    Applied, Words, apply_codes, apply_margins_from, apply_margins_of_groups, apply_scores_from,
-    apply_scores_of_groups,
+    Applied, Words, apply_codes, apply_codes_of_groups, apply_margins_from, apply_margins_of_groups,
+    apply_scores_from, apply_scores_of_groups,
 };
 use calib_host::assess::RowGroups;
 use calib_host::files::FileError;
@@ -101,31 +101,26 @@ impl NamedArtifact<'_> {
             }));
         }
         let calibrator = artifact.calibrator();
-        let encoding = match &calibrator {
+        let of_first_group = match &calibrator {
+            Calibrator::Grouped(calibrators) => calibrators.of_group(0),
+            _ => None,
+        };
+        let encoding = match of_first_group.as_ref().unwrap_or(&calibrator) {
             Calibrator::BinaryCode(calibrator) => calibrator.encoding(),
             _ => ScoreEncoding::F32,
         };
         let (scores, numbers) = BinaryScores::read(table, column, encoding, kind)?;
-        let is_taken = match (&calibrator, &scores) {
-            (Calibrator::Grouped(of), BinaryScores::Scores(_)) => {
-                matches!(of.of_group(0), Some(Calibrator::Binary(_)))
-            }
-            (Calibrator::Grouped(of), BinaryScores::Margins(_)) => {
-                matches!(of.of_group(0), Some(Calibrator::BinaryMargin(_)))
-            }
+        match (of_first_group.as_ref().unwrap_or(&calibrator), &scores) {
             (Calibrator::Binary(_), BinaryScores::Scores(_))
             | (Calibrator::BinaryMargin(_), BinaryScores::Margins(_))
-            | (Calibrator::BinaryCode(_), _) => true,
+            | (Calibrator::BinaryCode(_), BinaryScores::Codes(_)) => {}
             _ => return Err(self.mismatch("scores to be calibrated, without groups")),
-        };
+        }
         let groups = match &calibrator {
             Calibrator::Grouped(_) => self.codes_of_rows(groups)?,
             _ => Vec::new(),
         };
-        match is_taken {
-            true => Ok(BinaryRows { scores, numbers, groups }),
-            false => Err(self.mismatch("binary scores that are no codes")),
-        }
+        Ok(BinaryRows { scores, numbers, groups })
     }
 
     /// The artefact's code of each row's group.
@@ -158,6 +153,10 @@ impl BinaryRows {
         let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped(_));
         let groups = if is_grouped { &self.groups[rows.clone()] } else { &[] };
         match &self.scores {
+            BinaryScores::Codes(codes) if is_grouped => {
+                let applied = apply_codes_of_groups(&artifact, &codes[rows], groups).expect(READ_FOR);
+                applied.expect("every group and code is one of the artefact's")
+            }
             BinaryScores::Codes(codes) => {
                 apply_codes(&artifact, &codes[rows]).expect(READ_FOR).expect(READ_FOR)
             }

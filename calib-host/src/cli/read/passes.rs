@@ -68,12 +68,7 @@ impl Counted {
         Ok(Self::Together { first, method, open })
     }
 
-    fn by_group(
-        source: &Source,
-        place: &Place,
-        method: &MethodOptions,
-        column: &str,
-    ) -> Result<Self, Error> {
+    fn by_group(source: &Source, place: &Place, method: &MethodOptions, column: &str) -> Result<Self, Error> {
         let first = read_first_pass_by_group(source, column)?;
         check_group_count(first.names().len(), column)?;
         if first.names().len() == 1 {

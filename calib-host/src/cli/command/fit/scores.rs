@@ -64,8 +64,10 @@ impl FitCommand {
         let monitors = self.written.monitors.of_tables()?;
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
         let sources = read_all(&paths, quiet)?;
-        let names: Vec<&str> =
-            [&*self.score_column, &*self.label_column, column].into_iter().chain(self.points.columns()).collect();
+        let names: Vec<&str> = [&*self.score_column, &*self.label_column, column]
+            .into_iter()
+            .chain(self.points.columns())
+            .collect();
         let table = Table::read_only(&sources[0], &names)?;
         let labels = match self.points.counts_positives() {
             true => None,
