@@ -1,7 +1,8 @@
 //! Artefacts, written and parsed on the device as it would get them.
 
 use calib_core::artifact::{
-    ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table, TableForm,
+    Theorem,
 };
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
@@ -21,6 +22,10 @@ const EDGES_64: [f32; 63] = scores::edges();
 const VALUES_64: [f32; 64] = scores::values();
 const MARGINS_15: [f32; 14] = scores::margin_edges();
 const MARGINS_64: [f32; 63] = scores::margin_edges();
+/// The gaps of 5000 calibration scores.
+pub(crate) static GAPS: [u32; 15] = [333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 333];
+/// Within this of the truth the bins of an artefact with monitors are promised to be.
+const EPSILON: f32 = 0.073;
 const LEADS_15: [u16; 14] = scores::lead_edges();
 
 fn header(reduction: Reduction, classes: u16, bins: u32) -> Header<'static> {
@@ -50,6 +55,38 @@ pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
 pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
     let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
     parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(Table { form, epsilon: None }); 10])
+}
+
+/// A binary artefact of 15 bins, with a promise and with monitors.
+pub(crate) fn monitored(room: &mut Room) -> Artifact<'_> {
+    promised(room, Reduction::Binary, 2, &[steps()])
+}
+
+/// A top-label artefact of ten classes of 15 bins, likewise.
+pub(crate) fn monitored_top_label(room: &mut Room) -> Artifact<'_> {
+    promised(room, Reduction::TopLabel, 10, &[steps(); 10])
+}
+
+/// 15 bins that keep a promise.
+fn steps() -> Option<Table<'static>> {
+    let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
+    Some(Table { form, epsilon: Some(EPSILON) })
+}
+
+fn promised<'a>(
+    room: &'a mut Room,
+    reduction: Reduction,
+    classes: u16,
+    tables: &[Option<Table<'_>>],
+) -> Artifact<'a> {
+    let guarantee = Some(Guarantee { theorem: Theorem::Gr21Theorem3, alpha: 0.1, epsilon: EPSILON });
+    let header = Header { method: Method::Umd, guarantee, ..header(reduction, classes, 15 * tables.len() as u32) };
+    let gaps: [&[u32]; 10] = [&GAPS; 10];
+    let gaps = gaps.get(..tables.len()).unwrap_or(&gaps);
+    parse_by(room, &header, |writer| {
+        checked(writer.tables(tables));
+        checked(writer.monitors(&MonitorParts { shift: 20, change: 10_000, promise: 100, gaps, edges: None }));
+    })
 }
 
 /// A binary artefact of margins with 15 or 64 bins.

@@ -160,6 +160,7 @@ extern "C" fn top_label_margin(row: u32, context: *const c_void) -> u64 {
 }
 
 /// Measures all of them.
+#[inline(never)]
 pub(crate) fn run(bench: &mut Bench) {
     bench.margin("fixed_margin_15", 15, fixed_margin_15, &());
     bench.margin("fixed_margin_64", 64, fixed_margin_64, &());

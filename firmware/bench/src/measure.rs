@@ -139,6 +139,19 @@ impl Bench {
         host::print(format_args!("stack {name} {bytes}\n"));
     }
 
+    /// Measures a call that takes much longer than others.
+    pub(crate) fn single(&mut self, name: &str, call: impl FnOnce()) {
+        let start = ticks::now();
+        call();
+        let ticks = ticks::between(start, ticks::now());
+        host::print(format_args!("call {name} {ticks}\n"));
+    }
+
+    /// Measures the stack of such a call.
+    pub(crate) fn stack(&mut self, name: &str, call: impl FnOnce()) {
+        host::print(format_args!("stack {name} {}\n", stack_bytes(call)));
+    }
+
     fn print(&self, name: &str, calls: u32, ticks: u32, empty: u32) {
         host::print(format_args!("count {name} {calls} {ticks} {empty}\n"));
     }

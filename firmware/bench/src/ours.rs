@@ -193,7 +193,7 @@ pub(crate) struct With<C, R> {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
+pub(crate) extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
     let with: &With<BinaryCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     match Score::new(score) {
@@ -203,11 +203,11 @@ extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
     0
 }
 
-type WithTopLabel<'a> = With<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
+pub(crate) type WithTopLabel<'a> = With<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn top_label_probs(row: u32, context: *const c_void) -> u64 {
+pub(crate) extern "C" fn top_label_probs(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
     let with: &WithTopLabel<'_> = unsafe { at(context) };
     let Some(row) = scores::PROBS.get(row as usize % 8) else { return REFUSED };
@@ -322,6 +322,7 @@ pub(crate) const fn halves<const B: usize>() -> [u16; B] {
 }
 
 /// Measures all of them.
+#[inline(never)]
 pub(crate) fn run(bench: &mut Bench) {
     fixed_tables(bench);
     compact_tables(bench);

@@ -75,6 +75,7 @@ extern "C" fn set_logits_10(row: u32, context: *const c_void) -> u64 {
 }
 
 /// Measures all of them.
+#[inline(never)]
 pub(crate) fn run(bench: &mut Bench) {
     let mut room: Room = [0; 512];
     let ends = [0.25f32.to_bits(), 0.75f32.to_bits()];

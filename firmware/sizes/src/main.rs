@@ -57,8 +57,48 @@ fn binary() {
             #[cfg(feature = "log-calibrated")]
             defmt::info!("{}", calibrated);
         }
+        #[cfg(any(feature = "counted", feature = "watched"))]
+        if let Some(calibrated) = outcome.calibrated() {
+            watch(&artifact, calibrated.bin.into());
+        }
         let _ = outcome;
     }
+}
+
+#[cfg(feature = "counted")]
+fn watch(artifact: &calib_core::Artifact<'_>, bin: usize) {
+    use calib_core::monitor::ShiftMonitor;
+
+    let mut monitor = black_box(ShiftMonitor::<15>::new());
+    let Some((section, reference)) = artifact.monitors().and_then(|section| Some((section, section.to_count(0)?)))
+    else {
+        return;
+    };
+    monitor.count(bin);
+    if black_box(true) {
+        monitor.look(&reference, section.alarms().shift);
+    }
+    black_box(monitor);
+}
+
+#[cfg(feature = "watched")]
+fn watch(artifact: &calib_core::Artifact<'_>, bin: usize) {
+    use calib_core::monitor::TableMonitors;
+
+    let mut monitors = black_box(TableMonitors::<15>::new());
+    let Some((section, reference)) = artifact.monitors().and_then(|section| Some((section, section.to_count(0)?)))
+    else {
+        return;
+    };
+    let alarms = section.alarms();
+    black_box(monitors.count(bin, &reference, alarms.change));
+    if black_box(true) {
+        monitors.look_for_shift(&reference, alarms.shift);
+    }
+    if monitors.tell(bin, black_box(true)) {
+        monitors.look_at_promise((0..15).map(|bin| artifact.tables().promised(0, bin)), alarms.promise);
+    }
+    black_box(monitors);
 }
 
 #[cfg(feature = "any-calibrator")]

@@ -19,10 +19,12 @@ const CALIBRATORS: [Identity; 2] = [Identity([1; 8]), Identity([2; 8])];
 /// How many cuts there were, and what came of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CounterReport {
-    /// Single cuts: in a save, in one that takes the next sector, when another calibrator begins.
-    pub cuts: [u64; 3],
+    /// Single cuts: in a save, in one behind another since the start, in one that takes the next sector, when another calibrator begins.
+    pub cuts: [u64; 4],
     /// Cuts in sequences of saves, resets and other calibrators.
     pub in_sequences: u64,
+    /// Saves to flash that wears out: those that were acknowledged, and those that were not.
+    pub worn: [u64; 2],
     /// How often counting went on with what was saved last.
     pub newest: u64,
     /// How often with an earlier state.
@@ -143,18 +145,22 @@ impl Device {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scenario {
     Save,
+    /// Two saves since the start: the second goes behind the first, into the sector of the newest.
+    Behind,
     NextSector,
     OtherCalibrator,
 }
 
-const SCENARIOS: [Scenario; 3] = [Scenario::Save, Scenario::NextSector, Scenario::OtherCalibrator];
+const SCENARIOS: [Scenario; 4] =
+    [Scenario::Save, Scenario::Behind, Scenario::NextSector, Scenario::OtherCalibrator];
 
 /// Cuts the power at every byte of every write and every sixteenth of every erase of a save, in every way and geometry; then cuts at
-/// random in long sequences of saves, resets and other calibrators.
+/// random in long sequences of saves, resets and other calibrators; then wears flash out.
 pub fn counters(scale: Scale) -> CounterReport {
     Report::sum(for_every_geometry(|geometry, seed| {
         let mut report = single_cuts(geometry, seed, scale);
         sequences(geometry, seed, scale, &mut report);
+        worn(geometry, seed, scale, &mut report);
         report
     }))
 }
@@ -168,7 +174,7 @@ fn single_cuts(geometry: Geometry, seed: u64, scale: Scale) -> CounterReport {
                 let prepared = prepared(geometry, scenario, seed + 7919 * repeat);
                 let mut whole = prepared.clone();
                 let before = whole.0.flash.steps();
-                whole.0.run(|journal| act(journal, scenario, whole.1)).expect("the power is on");
+                assert!(whole.0.run(|journal| act(journal, scenario, whole.1)).is_saved, "the power is on");
                 for step in (0..=whole.0.flash.steps() - before).step_by(stride) {
                     report.cuts[at] += 1;
                     let (mut device, last) = prepared.clone();
@@ -204,18 +210,31 @@ fn prepared(geometry: Geometry, scenario: Scenario, seed: u64) -> (Device, State
     (device, last)
 }
 
-/// The state that is saved under the cut.
-fn next(scenario: Scenario, last: State) -> State {
-    match scenario {
-        Scenario::OtherCalibrator => State { calibrator: 1, epoch: 1, count: 0 },
-        _ => State { count: last.count + 1, ..last },
-    }
+/// What was done until the power failed.
+struct Attempt {
+    /// What was saved last.
+    last: State,
+    /// What was to be saved then, and whether it was.
+    new: State,
+    is_saved: bool,
 }
 
-fn act(journal: &mut dyn Counters, scenario: Scenario, last: State) -> Result<(), JournalError<FlashFault>> {
+fn act(journal: &mut dyn Counters, scenario: Scenario, last: State) -> Attempt {
+    let after = |last: State| State { count: last.count + 1, ..last };
+    let mut save = |last: State| {
+        let new = after(last);
+        Attempt { last, new, is_saved: journal.save(new).is_ok() }
+    };
     match scenario {
-        Scenario::OtherCalibrator => journal.begin_anew(next(scenario, last)),
-        _ => journal.save(next(scenario, last)),
+        Scenario::OtherCalibrator => {
+            let new = State { calibrator: 1, epoch: 1, count: 0 };
+            Attempt { last, new, is_saved: journal.begin_anew(new).is_ok() }
+        }
+        Scenario::Behind => match save(last) {
+            Attempt { new, is_saved: true, .. } => save(new),
+            failed => failed,
+        },
+        Scenario::Save | Scenario::NextSector => save(last),
     }
 }
 
@@ -226,8 +245,7 @@ fn one_cut(
     cut: Cut,
     report: &mut CounterReport,
 ) -> Result<(), String> {
-    let new = next(scenario, last);
-    let is_saved = device.run(|journal| act(journal, scenario, last)).is_ok();
+    let Attempt { last, new, is_saved } = device.run(|journal| act(journal, scenario, last));
     // Bits that read otherwise every time may change their minds: every start must end well.
     for _ in 0..if cut == Cut::Before { 1 } else { 4 } {
         let found = device.boot(new.calibrator)?;
@@ -249,10 +267,10 @@ fn one_cut(
     go_on(device, new)
 }
 
-/// Counts on after the cut, as a device does: what is saved then is there at every start.
+/// Counts on after the cut, as a device does: what is saved then is there at every start, and not what the cut left.
 fn go_on(device: &mut Device, new: State) -> Result<(), String> {
     let Some(found) = device.boot(new.calibrator)? else { return Ok(()) };
-    let later = State { count: found.count + 1, ..found };
+    let later = State { count: found.count + 2, ..found };
     device.flash.set_nature(Nature::Plain);
     device.flash.restart();
     device.run(|journal| journal.save(later)).map_err(|error| format!("it saves no more: {error:?}"))?;
@@ -341,10 +359,47 @@ fn one_life(device: &mut Device, report: &mut CounterReport) -> Result<(), Strin
     }
 }
 
+/// Flash that says nothing when it no longer takes bits, or leaves some behind when it erases: what was acknowledged is there at the next
+/// start, and where nothing was, what was saved before.
+fn worn(geometry: Geometry, seed: u64, scale: Scale, report: &mut CounterReport) {
+    for life in 0..scale.pick(2, 20, 100) as u64 {
+        let mut device = Device::new(geometry, 2 + (life % 2) as usize, seed + life);
+        device.flash.set_nature(Nature::ErasesBadly);
+        if let Err(problem) = one_worn_life(&mut device, report) {
+            report.note(format!("{geometry}, worn life {life}: {problem}"));
+        }
+    }
+}
+
+fn one_worn_life(device: &mut Device, report: &mut CounterReport) -> Result<(), String> {
+    let (mut state, mut saved) = (State { calibrator: 0, epoch: 0, count: 0 }, None);
+    for _ in 0..80 {
+        let draw = device.flash.random();
+        // Where one of the first records of a sector lies, as long as no other byte wears out.
+        let sectors = device.layout.len_bytes / device.flash.geometry().sector as u32;
+        let sector = (draw >> 8) as u32 % sectors * device.flash.geometry().sector as u32;
+        device.flash.wear((device.layout.offset + sector) as usize + (draw >> 16) as usize % 256, 0xFF);
+        device.run(|journal| {
+            for _ in 0..=draw % 3 {
+                state.count += 1;
+                let is_saved = journal.save(state).is_ok();
+                report.worn[usize::from(!is_saved)] += 1;
+                saved = if is_saved { Some(state) } else { saved };
+            }
+        });
+        let found = device.boot(0)?;
+        if found != saved {
+            return Err(format!("{saved:?} was saved, and then there is {found:?}"));
+        }
+    }
+    Ok(())
+}
+
 impl Report for CounterReport {
     fn add_counts(&mut self, part: &Self) {
         self.cuts.iter_mut().zip(part.cuts).for_each(|(all, cuts)| *all += cuts);
         self.in_sequences += part.in_sequences;
+        self.worn.iter_mut().zip(part.worn).for_each(|(all, saves)| *all += saves);
         self.newest += part.newest;
         self.earlier += part.earlier;
         self.anew += part.anew;
@@ -357,13 +412,14 @@ impl Report for CounterReport {
 
 impl fmt::Display for CounterReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [save, sector, other] = self.cuts;
+        let ([save, behind, sector, other], [kept, refused]) = (self.cuts, self.worn);
         writeln!(f, "counters: {} power cuts", self.cuts.iter().sum::<u64>() + self.in_sequences)?;
         writeln!(
             f,
-            "  in a save {save}, with the next sector {sector}, another calibrator {other}, in sequences {}",
+            "  in a save {save}, in one behind it {behind}, with the next sector {sector}, another calibrator {other}, in sequences {}",
             self.in_sequences
         )?;
+        writeln!(f, "  in worn flash {kept} saves were acknowledged, and {refused} were not")?;
         write!(
             f,
             "  counting went on with the newest {} times, with an earlier save {}, anew {}; violations {}",

@@ -55,4 +55,5 @@ fn a_device_never_goes_on_with_more_than_it_counted_nor_with_what_another_calibr
     assert_eq!(report.violations, [""; 0]);
     assert!(report.cuts.iter().all(|&cuts| cuts > 1000) && report.in_sequences > 1000, "{report}");
     assert!(report.newest > 1000 && report.earlier > 1000 && report.anew > 100, "{report}");
+    assert!(report.worn.iter().all(|&saves| saves > 1000), "{report}");
 }

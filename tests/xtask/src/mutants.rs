@@ -309,4 +309,8 @@ pub(crate) const MUTANTS: &[Mutant] = &[
             ".step_by(UNIT_LEN).all(|at| self.is_blank(at) || self.words > 0) {",
         )],
     },
+    Mutant {
+        name: "counting begins anew, and what was counted before is left",
+        edits: &[edit(JOURNAL, "filter(|&sector| sector != held)", "filter(|&sector| sector == held)")],
+    },
 ];

@@ -45,9 +45,9 @@ pub(crate) const STACK_SIZES: [(&str, &str); 2] =
 /// What was measured of one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
-    /// Instructions a call, over uniform scores.
+    /// Instructions a call, over uniform scores; of a call that takes much longer than others, the most.
     pub(crate) instructions: f64,
-    /// The least and the most over all bins.
+    /// The least and the most over all bins, or of single calls.
     pub(crate) range: Option<(f64, f64)>,
     pub(crate) stack_bytes: Option<u64>,
 }
@@ -117,7 +117,7 @@ fn emulate(board: Board, elf: &PathBuf) -> Result<String> {
     Ok(text)
 }
 
-/// Reads lines of `count NAME CALLS TICKS EMPTY`, `bin NAME TICKS EMPTY` and `stack NAME BYTES`.
+/// Reads lines of `count NAME CALLS TICKS EMPTY`, `bin NAME TICKS EMPTY`, `call NAME TICKS` and `stack NAME BYTES`.
 fn parse(board: Board, text: &str) -> Result<BTreeMap<String, Cost>> {
     const CALLS: f64 = 4096.0;
     let per_tick = board.instructions_per_tick_of_core_timer();
@@ -141,6 +141,13 @@ fn parse(board: Board, text: &str) -> Result<BTreeMap<String, Cost>> {
                 let here = each(CALLS, ticks, empty);
                 let (least, most) = cost.range.unwrap_or((here, here));
                 cost.range = Some((least.min(here), most.max(here)));
+            }
+            // Of single calls the one that takes longest counts.
+            ("call", &[ticks]) => {
+                let here = ticks * per_tick;
+                let (least, most) = cost.range.unwrap_or((here, here));
+                cost.range = Some((least.min(here), most.max(here)));
+                cost.instructions = cost.instructions.max(here);
             }
             ("stack", &[bytes]) => cost.stack_bytes = Some(bytes as u64),
             _ => bail!("the measuring image printed `{line}`"),

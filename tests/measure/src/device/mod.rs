@@ -1,5 +1,6 @@
 //! `cargo xtask bench device`: what calib-core costs on every core, counted.
 
+mod amortised;
 mod baseline;
 mod constant;
 mod image;

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use calib_tests::{Board, function_assembly};
 
+use super::amortised;
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 45] = [
+const ROWS: [(&str, &str, Option<&str>); 57] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -52,6 +53,18 @@ const ROWS: [(&str, &str, Option<&str>); 45] = [
     ("a shift, looked for every 256th", "monitor_shift", None),
     ("a change, with every prediction", "monitor_change", None),
     ("a promise, every 256th outcome", "monitor_promise", None),
+    ("a prediction, with a promise", "predicted_15", None),
+    ("the same, counted", "counted_15", None),
+    ("the same, evidence worked out", "counted_look_15", None),
+    ("the same, all monitors", "watched_15", None),
+    ("the same, evidence worked out", "watched_look_15", None),
+    ("an outcome, counted", "told_15", None),
+    ("the same, evidence worked out", "told_look_15", None),
+    ("a prediction, top-label of 10", "predicted_top_label", None),
+    ("the same, counted", "counted_top_label", None),
+    ("the same, evidence worked out", "counted_look_top_label", None),
+    ("the same, all monitors", "watched_top_label", None),
+    ("the same, evidence worked out", "watched_look_top_label", None),
     ("FixedTable of 128 / 256", "fixed_128", Some("fixed_256")),
     ("FixedTable of 512 / 1024", "fixed_512", Some("fixed_1024")),
 ];
@@ -100,6 +113,7 @@ pub(super) fn print(all: &[Measured]) {
             .filter_map(|(symbol, bins)| bytes.get(*symbol).map(|bytes| format!("{symbol} {bytes} ({bins})")))
             .collect();
         println!("  table bytes (bins): {}", tables.join(", "));
+        amortised::print(costs);
         if *opt_level == OptLevel::Speed {
             print_cycles(measured);
         }
@@ -119,6 +133,13 @@ pub(super) fn code_symbol(name: &str) -> &str {
         "compact_margin_15" => "compact_margin",
         "compact_i16_15" | "compact_i16_64" => "compact_i16",
         "interpolated_15" => "interpolated",
+        "predicted_15" => "calibrate",
+        "predicted_top_label" => "top_label_probs",
+        "counted_look_15" => "counted_15",
+        "watched_look_15" => "watched_15",
+        "told_look_15" => "told_15",
+        "counted_look_top_label" => "counted_top_label",
+        "watched_look_top_label" => "watched_top_label",
         "platt_prob" | "platt_logit" | "beta" | "temperature" => "scaling",
         name => name,
     }

@@ -16,10 +16,12 @@ use flash::Flash;
 /// One core without and one with a floating-point unit.
 const BOARDS: [Board; 2] = [Board::Microbit, Board::Mps2An386];
 /// The features of `firmware/sizes`, and what a program with each can do.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 6] = [
     ("fixed-table", "a lookup in a table of 15 bins in a `const`"),
     ("binary", "an artefact checked, and a lookup: binary, any method"),
-    ("any-calibrator", "the same for every kind of calibrator"),
+    ("counted", "that, counted, and a look for a shift"),
+    ("watched", "that, and all monitors, with outcomes"),
+    ("any-calibrator", "the second for every kind of calibrator"),
     ("frames", "that, and the frames of the serial protocol"),
 ];
 /// What logs, of the part that does not.
