@@ -1,8 +1,8 @@
 //! Artefacts, written and parsed on the device as it would get them.
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table, TableForm,
-    Theorem,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table,
+    TableForm, Theorem,
 };
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
@@ -23,7 +23,8 @@ const VALUES_64: [f32; 64] = scores::values();
 const MARGINS_15: [f32; 14] = scores::margin_edges();
 const MARGINS_64: [f32; 63] = scores::margin_edges();
 /// The gaps of 5000 calibration scores.
-pub(crate) static GAPS: [u32; 15] = [333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 333];
+pub(crate) static GAPS: [u32; 15] =
+    [333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 333];
 /// Within this of the truth the bins of an artefact with monitors are promised to be.
 const EPSILON: f32 = 0.073;
 const LEADS_15: [u16; 14] = scores::lead_edges();
@@ -80,12 +81,19 @@ fn promised<'a>(
     tables: &[Option<Table<'_>>],
 ) -> Artifact<'a> {
     let guarantee = Some(Guarantee { theorem: Theorem::Gr21Theorem3, alpha: 0.1, epsilon: EPSILON });
-    let header = Header { method: Method::Umd, guarantee, ..header(reduction, classes, 15 * tables.len() as u32) };
+    let header =
+        Header { method: Method::Umd, guarantee, ..header(reduction, classes, 15 * tables.len() as u32) };
     let gaps: [&[u32]; 10] = [&GAPS; 10];
     let gaps = gaps.get(..tables.len()).unwrap_or(&gaps);
     parse_by(room, &header, |writer| {
         checked(writer.tables(tables));
-        checked(writer.monitors(&MonitorParts { shift: 20, change: 10_000, promise: 100, gaps, edges: None }));
+        checked(writer.monitors(&MonitorParts {
+            shift: 20,
+            change: 10_000,
+            promise: 100,
+            gaps,
+            edges: None,
+        }));
     })
 }
 

@@ -70,7 +70,8 @@ fn watch(artifact: &calib_core::Artifact<'_>, bin: usize) {
     use calib_core::monitor::ShiftMonitor;
 
     let mut monitor = black_box(ShiftMonitor::<15>::new());
-    let Some((section, reference)) = artifact.monitors().and_then(|section| Some((section, section.to_count(0)?)))
+    let Some((section, reference)) =
+        artifact.monitors().and_then(|section| Some((section, section.to_count(0)?)))
     else {
         return;
     };
@@ -86,7 +87,8 @@ fn watch(artifact: &calib_core::Artifact<'_>, bin: usize) {
     use calib_core::monitor::TableMonitors;
 
     let mut monitors = black_box(TableMonitors::<15>::new());
-    let Some((section, reference)) = artifact.monitors().and_then(|section| Some((section, section.to_count(0)?)))
+    let Some((section, reference)) =
+        artifact.monitors().and_then(|section| Some((section, section.to_count(0)?)))
     else {
         return;
     };
