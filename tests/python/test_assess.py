@@ -83,6 +83,8 @@ def test_plans():
     for alpha in (0.0, 1.0, 5.0, float("nan")):
         with pytest.raises(UsageError, match="alpha is a fraction"):
             calib_host.plan(n=100, bins=2, alpha=alpha)
+    with pytest.raises(UsageError, match="1 class at least"):
+        calib_host.plan(n=100, points_per_bin=10, classes=0)
 
 
 def test_comparisons_recommend(binary):

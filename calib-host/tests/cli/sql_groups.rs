@@ -22,7 +22,7 @@ fn rows(n: usize) -> Vec<Row> {
             _ => "true",
         };
         let score = ((row * 7919 % n) as f32 + 0.5) / n as f32;
-        let score = if row % 10 == 0 { (row / 10 % 4) as f32 / 4.0 } else { score.powi(3) };
+        let score = if row.is_multiple_of(10) { (row / 10 % 4) as f32 / 4.0 } else { score.powi(3) };
         (group, score, u8::from(noise(row) < f64::from(score).sqrt() * if group == "f" { 0.5 } else { 0.9 }))
     };
     (0..n).map(of).collect()

@@ -6,6 +6,9 @@ use clap::Args;
 
 use crate::cli::error::Error;
 
+/// The points of each row, and those of them with label 1.
+type Counts = (Column<f64>, Column<f64>);
+
 /// How many points a row is.
 #[derive(Args)]
 pub(crate) struct PointOptions {
@@ -42,7 +45,7 @@ impl PointOptions {
     }
 
     /// The number of points of each row of a table, and of those with label 1, if columns count them.
-    pub(crate) fn counts(&self, table: &Table) -> Result<Option<(Column<f64>, Column<f64>)>, Error> {
+    pub(crate) fn counts(&self, table: &Table) -> Result<Option<Counts>, Error> {
         let column = |name: &Option<String>| name.as_deref().map(|name| table.numbers(name)).transpose();
         Ok(column(&self.count_column)?.zip(column(&self.positives_column)?))
     }
