@@ -5,6 +5,7 @@ import pytest
 
 import calib_host
 from calib_host import DataError, UsageError
+from calib_host._native import assess_vectors
 
 
 def test_figures_are_those_of_their_definitions(binary):
@@ -154,3 +155,20 @@ def test_bins_that_are_given_are_the_groups():
     found = calib_host.assess(scores, labels, bins=bins, binning="by-bin", norm=1)
     off = [abs(scores[bins == of].mean() - labels[bins == of].mean()) * (bins == of).mean() for of in np.unique(bins)]
     assert found["conf_ece"]["value"] == pytest.approx(sum(off), abs=1e-12)
+
+
+def test_vectors_are_resampled_by_cluster(logits):
+    values, labels = logits
+    probs = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    # Every row five times: independent, they would say five times as much.
+    many, names = np.repeat(probs, 5, axis=0), np.repeat(np.arange(len(probs)), 5)
+    width = {}
+    for clusters in (None, names):
+        interval = calib_host.assess(many, np.repeat(labels, 5), clusters=clusters, resamples=200)["brier"]["interval"]
+        width[clusters is None] = interval["hi"] - interval["lo"]
+    assert 1.6 < width[False] / width[True] < 3
+
+
+def test_a_class_beyond_the_vectors_is_refused():
+    with pytest.raises(DataError, match="class 7 is out of range, there are 2 classes"):
+        assess_vectors(np.array([0.5, 0.5]), np.array([7], dtype=np.uint16), 2)

@@ -9,6 +9,9 @@ use crate::fit::Fit;
 use crate::reduction::{Problems, ReductionOptions, fit_reduction};
 use crate::stats::ScoreKind;
 
+/// A group and a score that was counted in it.
+type Named = (String, (f64, u64, u64));
+
 const NAMES: [&str; 4] = ["0", "7", "f", "it's"];
 
 /// The rows of each group that has any, by name.
@@ -26,11 +29,7 @@ fn first(buckets: Buckets, groups: &[(String, Vec<Row>)]) -> GroupedPass {
     GroupedPass::new(buckets, rows.collect::<Vec<_>>()).unwrap()
 }
 
-fn second(
-    first: &GroupedPass,
-    open: &[OpenGroup],
-    groups: &[(String, Vec<Row>)],
-) -> Vec<(String, (f64, u64, u64))> {
+fn second(first: &GroupedPass, open: &[OpenGroup], groups: &[(String, Vec<Row>)]) -> Vec<Named> {
     let of_group = |(open, (name, rows)): (&OpenGroup, &(String, Vec<Row>))| {
         assert_eq!(open.name, *name);
         let counted = second_pass(first.buckets(), &open.buckets, rows);
@@ -120,7 +119,7 @@ fn passes_with_other_groups_are_refused() {
     let counted = second(&first, &open, &groups);
     assert!(first.problems(&open, counted.clone()).is_ok());
     assert_eq!(first.rows_in(&open), counted.iter().map(|(_, row)| row.1).sum::<u64>());
-    let refused = |change: fn(&mut Vec<(String, (f64, u64, u64))>)| {
+    let refused = |change: fn(&mut Vec<Named>)| {
         let mut counted = counted.clone();
         change(&mut counted);
         first.problems(&open, counted).unwrap_err().to_string()
