@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::cli::options::{AssessedOptions, ClinicalArgs, parse_alpha};
+use crate::cli::options::{AssessedOptions, ClinicalArgs, count, parse_alpha};
 use crate::cli::out::{print_json, stdout, warn};
 use crate::cli::read::{
     After, Assessed, OperatingRows, Subject, Surveyed, judged_sets, question_points, question_predictions,
@@ -41,7 +41,7 @@ pub(crate) struct Assess {
     #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
     binning: BinningName,
     /// The number of bins of equal width or mass.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count(1..=1_000_000))]
     bins: u32,
     /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"])]
@@ -50,10 +50,10 @@ pub(crate) struct Assess {
     #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm)]
     norm: f64,
     /// Assess the K most probable classes of every row, too: for a matrix.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "K", value_parser = count(1..))]
     top_k: Option<u16>,
     /// Give bootstrap intervals from this many resamples.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count(1..))]
     bootstrap: Option<u32>,
     /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
     /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::asked::command_line;
 use crate::cli::error::Error;
 use crate::cli::notes::left_out;
-use crate::cli::options::ReportedOptions;
+use crate::cli::options::{ReportedOptions, count};
 use crate::cli::out::{check_page, print_json, stderr, warn, write_output};
 use crate::cli::read::{NamedArtifact, Reported};
 
@@ -33,7 +33,7 @@ pub(crate) struct ReportCommand {
     #[arg(long, value_name = "FILE")]
     calibration_labels: Option<PathBuf>,
     /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count(1..))]
     bootstrap: Option<u32>,
     /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
     #[arg(long, value_name = "FILE")]

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::error::Error;
 use crate::cli::fitting::range_of_codes;
-use crate::cli::options::{EncodingOptions, MethodOptions, SCORE_COLUMN};
+use crate::cli::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
 use crate::cli::out::{stderr, stdout};
 use crate::cli::read::{Counted, Opened};
 
@@ -61,7 +61,7 @@ pub(crate) struct Sql {
     #[arg(long)]
     skip_ties: bool,
     /// As --monitor-bins of the fit, whose buckets pass 2 then reads, too.
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "B", value_parser = count(2..))]
     monitor_bins: Option<u16>,
     #[command(flatten)]
     method: MethodOptions,

@@ -6,6 +6,8 @@ use calib_host::device::serial::{DeviceError, Link, Patience, open_port};
 use clap::Args;
 use serialport::TTYPort;
 
+use super::parse::count;
+
 /// The line to a device.
 #[derive(Args)]
 pub(crate) struct SerialLine {
@@ -26,7 +28,7 @@ pub(crate) struct LineOptions {
     #[arg(long, default_value_t = 5.0, value_name = "S", value_parser = parse_seconds)]
     timeout: f64,
     /// How often to ask.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = count(1..))]
     tries: u32,
 }
 

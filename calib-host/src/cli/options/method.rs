@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::joint::JointOptions;
 use super::method_name::{MethodName, Parameters, listing};
-use super::parse::parse_number;
+use super::parse::{count, parse_number};
 use crate::cli::error::Error;
 
 /// The fewest points of a class or rank for methods without bins of fixed mass: what Gupta and Ramdas 2022 suggest per bin.
@@ -27,7 +27,7 @@ pub(crate) struct MethodOptions {
     #[arg(long, value_enum, conflicts_with = "method")]
     strategy: Option<Strategy>,
     /// The number of bins; of each table of a reduction.
-    #[arg(long, alias = "n-bins", value_name = "B", conflicts_with = "points_per_bin")]
+    #[arg(long, alias = "n-bins", value_name = "B", value_parser = count::<usize, _>(..), conflicts_with = "points_per_bin")]
     bins: Option<usize>,
     /// As many bins as keep the guarantee within E.
     ///
@@ -38,10 +38,10 @@ pub(crate) struct MethodOptions {
     ///
     /// The number of bins follows from the data, with a reduction for each of its tables.
     /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = count::<usize, _>(..))]
     points_per_bin: Option<usize>,
     /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "B", value_parser = count(1..=65_536))]
     max_bins: Option<u32>,
     /// Interpolate isotonic regression linearly instead of stepping.
     #[arg(long)]

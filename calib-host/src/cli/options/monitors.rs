@@ -6,6 +6,7 @@ use calib_host::artifact::{MonitorBins, Monitoring};
 use calib_host::input::Sample;
 use clap::{Args, ValueEnum};
 
+use super::parse::count;
 use crate::cli::error::Error;
 
 /// Whether the device notices that scores or outcomes have changed.
@@ -19,7 +20,7 @@ pub(crate) struct MonitorOptions {
     #[arg(long)]
     monitor: bool,
     /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
-    #[arg(long, requires = "monitor", value_name = "B", value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, requires = "monitor", value_name = "B", value_parser = count(2..))]
     monitor_bins: Option<u16>,
     /// Of N devices at most one ever says wrongly that scores come from another distribution.
     #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity())]
@@ -50,8 +51,8 @@ enum ActionName {
 }
 
 /// An alarm in one of one would take no evidence.
-fn rarity() -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(2..)
+fn rarity() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
+    count(2..)
 }
 
 impl MonitorOptions {

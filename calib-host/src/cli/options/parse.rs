@@ -26,16 +26,27 @@ pub(crate) fn any_number(text: &str) -> Result<f64, String> {
 }
 
 /// A whole number in a range, such as 25000, `25_000` or 2.5e4.
-pub(crate) fn count<R: RangeBounds<u64> + Debug + Clone + Send + Sync + 'static>(
-    range: R,
-) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+pub(crate) fn count<T, R>(range: R) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: TryFrom<u64> + PartialOrd,
+    R: RangeBounds<T> + Debug + Clone + Send + Sync + 'static,
+{
     move |text| {
         let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(number);
         let number = parse_number(text).filter(is_whole).filter(|_| !text.contains('%'));
-        let count =
-            number.ok_or_else(|| "a whole number is expected, such as 25000 or 2.5e4".to_owned())? as u64;
-        if range.contains(&count) { Ok(count) } else { Err(format!("{count} is not in {range:?}")) }
+        let number = number.ok_or_else(|| no_count(text))? as u64;
+        let count = T::try_from(number).map_err(|_| format!("{number} is too large"))?;
+        if range.contains(&count) { Ok(count) } else { Err(format!("{number} is not in {range:?}")) }
     }
+}
+
+/// Why a text is no whole number; a comma is named, because it may part thousands or be a decimal one.
+fn no_count(text: &str) -> String {
+    let without = text.replace(',', "");
+    if text.contains(',') && parse_number(&without).is_some() {
+        return format!("a whole number has no comma: {without}, if it parts thousands");
+    }
+    "a whole number is expected, such as 25000 or 2.5e4".to_owned()
 }
 
 pub(crate) fn parse_alpha(text: &str) -> Result<f64, String> {
@@ -72,12 +83,14 @@ mod tests {
         for none in ["", "%", "_", "1_", "_1", "1__0", "inf", "nan", "1e999", "five", "5%%", "1,5"] {
             assert_eq!(parse_number(none), None, "{none}");
         }
-        let count = count(2..1 << 53);
+        let count = count::<u64, _>(2..1 << 53);
         assert_eq!([count("1e5"), count("2_660"), count("2.5e4")], [Ok(100_000), Ok(2660), Ok(25_000)]);
         assert_eq!(count("1"), Err("1 is not in 2..9007199254740992".to_owned()));
         for none in ["2.5", "-3", "200%", "1e16", "x"] {
             assert!(count(none).is_err(), "{none}");
         }
+        assert!(count("5,000").unwrap_err().contains("5000, if it parts thousands"));
+        assert_eq!(super::count::<u16, _>(1..)("70_000"), Err("70000 is too large".to_owned()));
         assert_eq!((parse_alpha("10%"), parse_share("95%")), (Ok(0.1), Ok(0.95)));
         assert_eq!((any_number("10%"), any_number("inf")), (Ok(0.1), Ok(f64::INFINITY)));
         assert!(any_number("ten").is_err());

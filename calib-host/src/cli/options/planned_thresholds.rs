@@ -7,7 +7,7 @@ use calib_host::stats::percent;
 use clap::Args;
 use serde_json::json;
 
-use super::parse::parse_share;
+use super::parse::{count, parse_share};
 use crate::cli::error::Error;
 use crate::cli::out::{print_json, stdout};
 
@@ -25,7 +25,7 @@ pub(crate) struct PlannedThresholds {
     #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share)]
     confidence: f64,
     /// Among how many groups with thresholds of their own the failure probability is divided; each takes so many points.
-    #[arg(long, default_value_t = 1, value_name = "G", value_parser = clap::value_parser!(u64).range(1..=255))]
+    #[arg(long, default_value_t = 1, value_name = "G", value_parser = count(1..=255))]
     groups: u64,
 }
 

@@ -70,8 +70,8 @@ pub(crate) struct FitCommand {
     clusters: Option<PathBuf>,
     /// A column of groups: a table of numbers for each.
     ///
-    /// Such as the sex or the site, of a table of scores: each has a table of its own, and the guarantee holds for
-    /// the bins of all of them together. The device is then told the group with every score.
+    /// Such as the sex or the site, of a table of scores or codes or of what `calib sql` counted: each has a table of its own,
+    /// and the guarantee holds for the bins of all of them together. The device is then told the group with every score.
     #[arg(long, value_name = "NAME")]
     group_column: Option<String>,
     #[command(flatten)]
