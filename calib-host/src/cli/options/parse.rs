@@ -32,18 +32,23 @@ where
     R: RangeBounds<T> + Debug + Clone + Send + Sync + 'static,
 {
     move |text| {
-        let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(number);
-        let number = parse_number(text).filter(is_whole).filter(|_| !text.contains('%'));
-        let number = number.ok_or_else(|| no_count(text))? as u64;
+        let number = text.parse().ok().or_else(|| whole(text)).ok_or_else(|| no_count(text))?;
         let count = T::try_from(number).map_err(|_| format!("{number} is too large"))?;
         if range.contains(&count) { Ok(count) } else { Err(format!("{number} is not in {range:?}")) }
     }
 }
 
-/// Why a text is no whole number; a comma is named, because it may part thousands or be a decimal one.
+/// A whole number that is written as others are; a float holds all of them up to 2^53.
+fn whole(text: &str) -> Option<u64> {
+    let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=2f64.powi(53)).contains(number);
+    parse_number(text).filter(is_whole).filter(|_| !text.contains('%')).map(|number| number as u64)
+}
+
+/// Why a text is no whole number; commas between thousands are named, because elsewhere they are decimal ones.
 fn no_count(text: &str) -> String {
     let without = text.replace(',', "");
-    if text.contains(',') && parse_number(&without).is_some() {
+    let are_thousands = text.contains(',') && text.split(',').skip(1).all(|digits| digits.len() == 3);
+    if are_thousands && parse_number(&without).is_some() {
         return format!("a whole number has no comma: {without}, if it parts thousands");
     }
     "a whole number is expected, such as 25000 or 2.5e4".to_owned()
@@ -90,6 +95,8 @@ mod tests {
             assert!(count(none).is_err(), "{none}");
         }
         assert!(count("5,000").unwrap_err().contains("5000, if it parts thousands"));
+        assert!(count("1,5").unwrap_err().contains("a whole number is expected"));
+        assert_eq!(super::count(..)("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(super::count::<u16, _>(1..)("70_000"), Err("70000 is too large".to_owned()));
         assert_eq!((parse_alpha("10%"), parse_share("95%")), (Ok(0.1), Ok(0.95)));
         assert_eq!((any_number("10%"), any_number("inf")), (Ok(0.1), Ok(f64::INFINITY)));
