@@ -48,7 +48,7 @@ pub(crate) struct Adjust {
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "estimate_from")]
     score_column: String,
     /// The number of bootstrap resamples for the interval of the estimate.
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count(100..=100_000))]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000))]
     bootstrap: u32,
     /// The seed of resamples, and of the random words that a randomised artefact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED")]

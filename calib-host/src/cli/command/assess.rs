@@ -41,7 +41,7 @@ pub(crate) struct Assess {
     #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
     binning: BinningName,
     /// The number of bins of equal width or mass.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count(1..=1_000_000))]
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000))]
     bins: u32,
     /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"])]
@@ -50,10 +50,10 @@ pub(crate) struct Assess {
     #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm)]
     norm: f64,
     /// Assess the K most probable classes of every row, too: for a matrix.
-    #[arg(long, value_name = "K", value_parser = count(1..))]
+    #[arg(long, value_name = "K", value_parser = count::<u16>(1..))]
     top_k: Option<u16>,
     /// Give bootstrap intervals from this many resamples.
-    #[arg(long, value_name = "N", value_parser = count(1..))]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..))]
     bootstrap: Option<u32>,
     /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
     /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.

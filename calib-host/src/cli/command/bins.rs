@@ -60,7 +60,7 @@ pub(crate) struct Bins {
     #[arg(long, value_name = "FILE", requires = "test")]
     test_clusters: Option<PathBuf>,
     /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
-    #[arg(long, value_delimiter = ',', value_name = "B", value_parser = count(1..=65_536))]
+    #[arg(long, value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536))]
     bins: Vec<u32>,
     /// The largest calibration error that will do: names the number of bins with the least squared error whose bound is not
     /// above it.
@@ -70,7 +70,7 @@ pub(crate) struct Bins {
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
     alpha: f64,
     /// The number of bootstrap resamples.
-    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count(2..))]
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..))]
     bootstrap: u32,
     /// The seed of everything random.
     #[arg(long, default_value_t = 0, value_name = "SEED")]

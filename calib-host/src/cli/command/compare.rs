@@ -80,13 +80,13 @@ pub(crate) struct Compare {
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
     alpha: f64,
     /// The number of parts of the data; each is calibrated by fits to the others.
-    #[arg(long, default_value_t = 5, value_name = "K", value_parser = count(2..=1000))]
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000))]
     folds: u16,
     /// How often the points are dealt out anew.
-    #[arg(long, default_value_t = 3, value_name = "R", value_parser = count(1..=1000))]
+    #[arg(long, default_value_t = 3, value_name = "R", value_parser = count::<u16>(1..=1000))]
     repeats: u16,
     /// The number of bootstrap resamples for the 95 % intervals.
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count(1..))]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(1..))]
     bootstrap: u32,
     /// The seed of everything random.
     #[arg(long, default_value_t = 0, value_name = "SEED")]

@@ -34,16 +34,16 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 #[derive(Args)]
 pub(crate) struct PlanCommand {
     /// The number of calibration points.
-    #[arg(long, value_name = "N", value_parser = count(2..1_u64 << 53))]
+    #[arg(long, value_name = "N", value_parser = count::<u64>(2..1 << 53))]
     n: Option<u64>,
     /// The probability with which the guarantee may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
     alpha: f64,
     /// The number of bins.
-    #[arg(long, value_name = "B", value_parser = count(1..=65_536))]
+    #[arg(long, value_name = "B", value_parser = count::<u64>(1..=65_536))]
     bins: Option<u64>,
     /// The calibration points per bin.
-    #[arg(long, value_name = "K", value_parser = count(2..1_u64 << 53))]
+    #[arg(long, value_name = "K", value_parser = count::<u64>(2..1 << 53))]
     points_per_bin: Option<u64>,
     /// The largest deviation that is acceptable.
     #[arg(long, value_name = "E", value_parser = parse_epsilon)]
@@ -52,7 +52,7 @@ pub(crate) struct PlanCommand {
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["bins", "svg"])]
     reduction: Option<PlannedReduction>,
     /// The number of classes, for --reduction class-wise.
-    #[arg(long, value_name = "L", requires = "reduction", value_parser = count(2..=65_535))]
+    #[arg(long, value_name = "L", requires = "reduction", value_parser = count::<u64>(2..=65_535))]
     classes: Option<u64>,
     #[command(flatten)]
     validation: ValidationArgs,

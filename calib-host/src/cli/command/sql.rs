@@ -61,7 +61,7 @@ pub(crate) struct Sql {
     #[arg(long)]
     skip_ties: bool,
     /// As --monitor-bins of the fit, whose buckets pass 2 then reads, too.
-    #[arg(long, value_name = "B", value_parser = count(2..))]
+    #[arg(long, value_name = "B", value_parser = count::<u16>(2..))]
     monitor_bins: Option<u16>,
     #[command(flatten)]
     method: MethodOptions,

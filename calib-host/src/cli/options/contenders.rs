@@ -41,10 +41,10 @@ pub(crate) struct MethodChoice {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     reductions: Option<Vec<ReductionChoice>>,
     /// The number of bins of methods that have one: 10 without a matrix.
-    #[arg(long, value_name = "B", value_parser = count(1..))]
+    #[arg(long, value_name = "B", value_parser = count::<u16>(1..))]
     bins: Option<u16>,
     /// The calibration points per bin under a reduction: 50 without --bins.
-    #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = count(2..))]
+    #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = count::<u32>(2..))]
     points_per_bin: Option<u32>,
     /// The scores of the predicted class that confidence and top-label are tried with, separated by commas: both for --logits with
     /// --claim top-label.

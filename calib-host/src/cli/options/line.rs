@@ -28,7 +28,7 @@ pub(crate) struct LineOptions {
     #[arg(long, default_value_t = 5.0, value_name = "S", value_parser = parse_seconds)]
     timeout: f64,
     /// How often to ask.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = count(1..))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = count::<u32>(1..))]
     tries: u32,
 }
 

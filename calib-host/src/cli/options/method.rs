@@ -27,7 +27,7 @@ pub(crate) struct MethodOptions {
     #[arg(long, value_enum, conflicts_with = "method")]
     strategy: Option<Strategy>,
     /// The number of bins; of each table of a reduction.
-    #[arg(long, alias = "n-bins", value_name = "B", value_parser = count::<usize, _>(..), conflicts_with = "points_per_bin")]
+    #[arg(long, alias = "n-bins", value_name = "B", value_parser = count::<usize>(..), conflicts_with = "points_per_bin")]
     bins: Option<usize>,
     /// As many bins as keep the guarantee within E.
     ///
@@ -38,10 +38,10 @@ pub(crate) struct MethodOptions {
     ///
     /// The number of bins follows from the data, with a reduction for each of its tables.
     /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
-    #[arg(long, value_name = "K", value_parser = count::<usize, _>(..))]
+    #[arg(long, value_name = "K", value_parser = count::<usize>(..))]
     points_per_bin: Option<usize>,
     /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
-    #[arg(long, value_name = "B", value_parser = count(1..=65_536))]
+    #[arg(long, value_name = "B", value_parser = count::<u32>(1..=65_536))]
     max_bins: Option<u32>,
     /// Interpolate isotonic regression linearly instead of stepping.
     #[arg(long)]

@@ -20,7 +20,7 @@ pub(crate) struct MonitorOptions {
     #[arg(long)]
     monitor: bool,
     /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
-    #[arg(long, requires = "monitor", value_name = "B", value_parser = count(2..))]
+    #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..))]
     monitor_bins: Option<u16>,
     /// Of N devices at most one ever says wrongly that scores come from another distribution.
     #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity())]
@@ -52,7 +52,7 @@ enum ActionName {
 
 /// An alarm in one of one would take no evidence.
 fn rarity() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
-    count(2..)
+    count::<u32>(2..)
 }
 
 impl MonitorOptions {

@@ -26,11 +26,11 @@ pub(crate) fn any_number(text: &str) -> Result<f64, String> {
 }
 
 /// A whole number in a range, such as 25000, `25_000` or 2.5e4.
-pub(crate) fn count<T, R>(range: R) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
-where
-    T: TryFrom<u64> + PartialOrd,
-    R: RangeBounds<T> + Debug + Clone + Send + Sync + 'static,
-{
+///
+/// Name its type: an option's parser does not know the option's own, and numbers alone would be `i32`.
+pub(crate) fn count<T: TryFrom<u64> + PartialOrd>(
+    range: impl RangeBounds<T> + Debug + Clone + Send + Sync + 'static,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = text.parse().ok().or_else(|| whole(text)).ok_or_else(|| no_count(text))?;
         let count = T::try_from(number).map_err(|_| format!("{number} is too large"))?;
@@ -88,7 +88,7 @@ mod tests {
         for none in ["", "%", "_", "1_", "_1", "1__0", "inf", "nan", "1e999", "five", "5%%", "1,5"] {
             assert_eq!(parse_number(none), None, "{none}");
         }
-        let count = count::<u64, _>(2..1 << 53);
+        let count = count::<u64>(2..1 << 53);
         assert_eq!([count("1e5"), count("2_660"), count("2.5e4")], [Ok(100_000), Ok(2660), Ok(25_000)]);
         assert_eq!(count("1"), Err("1 is not in 2..9007199254740992".to_owned()));
         for none in ["2.5", "-3", "200%", "1e16", "x"] {
@@ -97,7 +97,7 @@ mod tests {
         assert!(count("5,000").unwrap_err().contains("5000, if it parts thousands"));
         assert!(count("1,5").unwrap_err().contains("a whole number is expected"));
         assert_eq!(super::count(..)("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(super::count::<u16, _>(1..)("70_000"), Err("70000 is too large".to_owned()));
+        assert_eq!(super::count::<u16>(1..)("70_000"), Err("70000 is too large".to_owned()));
         assert_eq!((parse_alpha("10%"), parse_share("95%")), (Ok(0.1), Ok(0.95)));
         assert_eq!((any_number("10%"), any_number("inf")), (Ok(0.1), Ok(f64::INFINITY)));
         assert!(any_number("ten").is_err());

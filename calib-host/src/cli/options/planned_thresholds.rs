@@ -25,7 +25,7 @@ pub(crate) struct PlannedThresholds {
     #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share)]
     confidence: f64,
     /// Among how many groups with thresholds of their own the failure probability is divided; each takes so many points.
-    #[arg(long, default_value_t = 1, value_name = "G", value_parser = count(1..=255))]
+    #[arg(long, default_value_t = 1, value_name = "G", value_parser = count::<u64>(1..=255))]
     groups: u64,
 }
 

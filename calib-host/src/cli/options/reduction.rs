@@ -19,7 +19,7 @@ pub(crate) struct ReductionOption {
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true, long_help = listing::<ReductionName>(REDUCTION))]
     reduction: Option<ReductionName>,
     /// The number of first classes that top-k-label and top-k-confidence give, at most 16.
-    #[arg(long, value_name = "K", value_parser = count(1..=MAX_TOP_K as u16))]
+    #[arg(long, value_name = "K", value_parser = count::<u16>(1..=MAX_TOP_K as u16))]
     k: Option<u16>,
     /// What the score of a predicted class is, under confidence and top-label. `margin` takes --logits, and the device then
     /// computes no softmax; for integer codes of logits there is no other.

@@ -55,7 +55,7 @@ pub(crate) struct ReportedOptions {
     #[arg(long, default_value = "label", value_name = "NAME")]
     pub(crate) label_column: String,
     /// The number of bins of equal width of calibration errors and reliability diagrams.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count(1..=1000))]
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000))]
     bins: u32,
     /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED")]

@@ -21,7 +21,7 @@ pub(crate) struct WrittenOptions {
     pub(crate) alpha: f64,
     /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
     /// the guarantee is then for alpha / M, so that it holds for any of them.
-    #[arg(long, default_value_t = 1, value_name = "M", value_parser = count(1..))]
+    #[arg(long, default_value_t = 1, value_name = "M", value_parser = count::<u32>(1..))]
     pub(crate) candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells. With --from-counters it is at least
     /// what the calibrator and those before it spent.
