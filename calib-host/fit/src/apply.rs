@@ -1,9 +1,10 @@
 //! Applying an artefact to scores, with the code and the arithmetic of the device.
 
-use calib_core::artifact::TableForm;
+use calib_core::artifact::{TableForm, Tables};
 use calib_core::score::EncodingError;
+use calib_core::table::InterpolatedTable;
 use calib_core::{
-    Artifact, BinFlags, Calibrator, Margin, Outcome, QuantizedScore, Score, ScoreVector, TopLabel,
+    Artifact, BinFlags, Calibrator, Margin, Outcome, QuantizedScore, Score, ScoreVector, StepTable, TopLabel,
     Uncalibrated, VectorCalibrator,
 };
 use rand::{RngExt, SeedableRng};
@@ -231,22 +232,24 @@ pub fn apply_probs(
         let prob = |(&score, word): (&f32, _)| prob(calibrator.calibrate_with(checked(score), word));
         return Ok(Some(scores.iter().zip(Words::new(artifact, seed)).map(prob).collect()));
     }
-    let tables = artifact.tables();
-    let steps = match tables.get(0).map(|table| table.form) {
-        Some(TableForm::Steps(steps)) if steps.edges().len() <= FEW_EDGES => Some(steps),
-        _ => None,
-    };
-    let is_empty = |bin: u16| tables.bin_flags(0, bin).contains(BinFlags::EMPTY);
-    let values: Vec<f32> = steps.map_or_else(Vec::new, |steps| {
-        (0..).zip(steps.values()).map(|(bin, value)| if is_empty(bin) { f32::NAN } else { value }).collect()
-    });
+    let way = Way::of(&artifact.tables());
     let mut probs = vec![0.0; scores.len()];
     let parts = scores.par_chunks(1 << 14).zip(probs.par_chunks_mut(1 << 14));
     parts.for_each(|(scores, probs)| {
         stop::check();
-        match steps {
-            Some(steps) => look_up(steps.edges(), &values, scores, probs),
-            None => {
+        match &way {
+            Way::Steps(steps, values) if values.len() <= FEW => count(steps.edges(), values, scores, probs),
+            Way::Steps(steps, values) => {
+                for (&score, place) in scores.iter().zip(probs) {
+                    *place = values[usize::from(steps.lookup(checked(score)).0)];
+                }
+            }
+            Way::Lines(lines) => {
+                for (&score, place) in scores.iter().zip(probs) {
+                    *place = lines.lookup(checked(score)).1;
+                }
+            }
+            Way::Each => {
                 for (&score, place) in scores.iter().zip(probs) {
                     *place = prob(calibrator.calibrate(checked(score)));
                 }
@@ -256,12 +259,40 @@ pub fn apply_probs(
     Ok(Some(probs))
 }
 
-/// Up to so many edges are counted one by one, for several scores at once, before a search among them is quicker.
-const FEW_EDGES: usize = 32;
+/// How many scores are calibrated by the first table, where only probabilities are asked for.
+enum Way<'a> {
+    /// With the values, NaN in empty bins.
+    Steps(StepTable<'a>, Vec<f32>),
+    /// By the table alone: no bin of it has flags.
+    Lines(InterpolatedTable<'a>),
+    /// One by one, as a device does it.
+    Each,
+}
+
+impl<'a> Way<'a> {
+    fn of(tables: &Tables<'a>) -> Self {
+        let is_empty = |bin: u16| tables.bin_flags(0, bin).contains(BinFlags::EMPTY);
+        match tables.get(0).map(|table| table.form) {
+            Some(TableForm::Steps(steps)) => {
+                let value = |(bin, value)| if is_empty(bin) { f32::NAN } else { value };
+                Self::Steps(steps, (0..).zip(steps.values()).map(value).collect())
+            }
+            Some(TableForm::Interpolated(lines))
+                if !(0..lines.segments()).any(|bin| is_empty(bin as u16)) =>
+            {
+                Self::Lines(lines)
+            }
+            _ => Self::Each,
+        }
+    }
+}
+
+/// The edges of up to so many bins are counted one by one, for several scores at once, before a search among them is quicker.
+const FEW: usize = 33;
 
 /// Finds the values of many scores as [`calib_core::StepTable::lookup`] does: a bin's number is that of the edges at or below
 /// the score.
-fn look_up(edges: &[f32], values: &[f32], scores: &[f32], probs: &mut [f32]) {
+fn count(edges: &[f32], values: &[f32], scores: &[f32], probs: &mut [f32]) {
     for (scores, probs) in scores.chunks(256).zip(probs.chunks_mut(256)) {
         let mut bins = [0u32; 256];
         for &edge in edges {
@@ -559,7 +590,7 @@ impl Iterator for Words {
 mod tests {
     use super::*;
     use crate::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes};
-    use crate::binary::{BinaryMethod, FixedWidth, ScalingMethod, Umd};
+    use crate::binary::{BinaryMethod, FixedWidth, Isotonic, ScalingMethod, Umd};
     use crate::data::BinaryData;
     use crate::fit::fit_binary;
 
@@ -577,6 +608,8 @@ mod tests {
             BinaryMethod::FixedWidth(FixedWidth { bins: 34 }),
             BinaryMethod::Scaling(ScalingMethod::Beta),
             BinaryMethod::VennAbers,
+            BinaryMethod::Isotonic(Isotonic::default()),
+            BinaryMethod::IsotonicInterpolated(Isotonic::default()),
         ] {
             let fit = fit_binary(&data, &method, 0.1).unwrap();
             let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();

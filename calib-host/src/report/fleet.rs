@@ -314,10 +314,10 @@ fn alone(table: &FleetTable) -> String {
         more => format!(" ({shown} and {} more)", more - SHOWN),
     };
     format!(
-        "{} of {} devices have an alarm of their own{which}; up to {:.2} would with nothing wrong, on average.",
+        "{} of {} devices have an alarm of their own{which}; with nothing wrong, at most {} are expected to.",
         alarmed.len(),
         table.devices.len(),
-        table.expected_alone()
+        (table.expected_alone() * 100.0).round() / 100.0
     )
 }
 

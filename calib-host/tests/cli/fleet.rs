@@ -50,7 +50,7 @@ fn together_they_see_what_none_of_them_does() {
     assert!(run.stdout.contains("\n  outcomes    nothing to judge: no outcome is known\n"), "{}", run.stdout);
     // 20 / 20 of the scores.
     let alone =
-        "\n  0 of 20 devices have an alarm of their own; up to 1.00 would with nothing wrong, on average\n";
+        "\n  0 of 20 devices have an alarm of their own; with nothing wrong, at most 1 are expected to\n";
     assert!(run.stdout.contains(alone), "{}", run.stdout);
     assert!(
         run.stderr.starts_with("warning: the scores of the fleet do not come from where"),
@@ -130,7 +130,7 @@ fn a_page_says_what_the_counters_do() {
         "<h2 id=\"verdict\">Alarm: the calibrator is not to be relied on</h2>",
         "Scores: alarm. They do not come from where the calibration scores did, by 2000 predictions (evidence 1 : 10^",
         "Outcomes: alarm. They are not as frequent as was promised, by 500 known ones (evidence 1 : ",
-        "0 of 250 devices have an alarm of their own; up to 15.00 would with nothing wrong, on average.",
+        "0 of 250 devices have an alarm of their own; with nothing wrong, at most 15 are expected to.",
         "<th scope=\"row\">ward &lt;0&gt;</th>",
         "50 more are not listed",
         // Scores of calibration and of the fleet.

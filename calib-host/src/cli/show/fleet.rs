@@ -83,10 +83,11 @@ impl ShownFleet<'_> {
                 print_bin(at, bin, out)?;
             }
         }
-        let (alone, expected): (Vec<_>, f64) = (table.alone().collect(), table.expected_alone());
+        let alone: Vec<_> = table.alone().collect();
+        let expected = (table.expected_alone() * 100.0).round() / 100.0;
         writeln!(
             out,
-            "  {} of {} devices have an alarm of their own; up to {expected:.2} would with nothing wrong, on average",
+            "  {} of {} devices have an alarm of their own; with nothing wrong, at most {expected} are expected to",
             alone.len(),
             table.devices.len()
         )?;
