@@ -232,7 +232,7 @@ pub fn apply_probs(
         let prob = |(&score, word): (&f32, _)| prob(calibrator.calibrate_with(checked(score), word));
         return Ok(Some(scores.iter().zip(Words::new(artifact, seed)).map(prob).collect()));
     }
-    let way = Way::of(&artifact.tables());
+    let way = Way::of(artifact.tables());
     let mut probs = vec![0.0; scores.len()];
     let parts = scores.par_chunks(1 << 14).zip(probs.par_chunks_mut(1 << 14));
     parts.for_each(|(scores, probs)| {
