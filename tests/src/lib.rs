@@ -21,7 +21,7 @@ mod watchdog;
 
 pub use board::Board;
 pub use brittle::{Break, BrittleLine, terminals};
-pub use c_library::{build_c_firmware, build_c_library};
+pub use c_library::{SEES_THE_LIBRARY, build_c_firmware, build_c_library};
 pub use command::calib;
 pub use emulator::Emulator;
 pub use firmware::{

@@ -307,7 +307,7 @@ static void device(struct file first)
     TRUE(alarms == 1);
     EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_OK);
     TRUE(result.reason == CALIB_NO_ARTIFACT && !(result.prob >= 0.0F) && result.alarm == CALIB_ALARM_RAISED && alarms == 1);
-    EXPECT(calib_device_classify(&device, features, 3, NULL, &result), CALIB_ERROR_CLASSIFY);
+    EXPECT(calib_device_classify(&device, many, 3, NULL, &result), CALIB_ERROR_CLASSIFY);
     EXPECT(calib_device_classify(&device, many, 200, NULL, &result), CALIB_ERROR_LENGTH);
     EXPECT(calib_device_classify(&device, bad, 2, NULL, &result), CALIB_ERROR_CLASSIFY);
     EXPECT(calib_device_classify(&device, NULL, 2, NULL, &result), CALIB_ERROR_NULL);

@@ -34,7 +34,12 @@ pub(crate) fn compile(compiler: &str, arguments: &[&str], inputs: &[&Path]) {
 
 /// Builds a program with the library, under sanitizers.
 pub(crate) fn program(folder: &Path, source: &str) -> PathBuf {
-    let library = build_c_library().unwrap_or_else(|error| panic!("{error:#}"));
+    program_with(&["ed25519"], folder, source)
+}
+
+/// The same, with the library of these features.
+pub(crate) fn program_with(features: &[&str], folder: &Path, source: &str) -> PathBuf {
+    let library = build_c_library(features).unwrap_or_else(|error| panic!("{error:#}"));
     let program = folder.join("program");
     let out = program.display().to_string();
     let own = ["-std=c99", "-g", "-O1", "-o", &out];
