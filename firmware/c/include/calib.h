@@ -5,10 +5,15 @@
  *
  * Threads and interrupts: nothing here is global. A calibrator that is open may be applied by several threads at once, and by
  * interrupts; everything that takes a store or a device without `const` is for one at a time, callbacks included. A callback that
- * calls with the state that called it gets CALIB_ERROR_BUSY. No function allocates, blocks, or jumps out of a callback.
+ * calls with the state that called it, be it to open it again, gets CALIB_ERROR_BUSY. A calibrator that a call was given is neither opened
+ * nor loaded by the callbacks of that call. No function allocates, blocks, or jumps out of a callback.
  *
- * States are the caller's memory. They may be static, and may be moved by nobody once they are open. Opening one again is allowed, and
- * nothing needs to be closed.
+ * States are the caller's memory, whatever it holds. They may be static, and may be moved by nobody once they are open. Opening one again is
+ * allowed, and nothing needs to be closed. Memory that keeps what it holds over a reset is cleared before a state is opened in it: a reset
+ * within a call leaves the state in use.
+ *
+ * What a function writes must be no part of anything else that it works with: arguments, states, and what states were opened with. Where it
+ * is, the function gives CALIB_ERROR_OVERLAP, and changes nothing. Memory that is only written may hold anything.
  */
 
 #ifndef CALIB_H
@@ -275,7 +280,7 @@
 #define CALIB_ERROR_LENGTH -3
 
 /**
- * Memory that is written overlaps memory that is read.
+ * Memory that is written overlaps other memory of the call, or of a state. Nothing was written.
  */
 #define CALIB_ERROR_OVERLAP -4
 
@@ -285,7 +290,7 @@
 #define CALIB_ERROR_STATE -5
 
 /**
- * A callback called a function with the state that called the callback.
+ * A callback called a function with the state that called the callback; or the memory kept a state in use over a reset: clear it.
  */
 #define CALIB_ERROR_BUSY -6
 

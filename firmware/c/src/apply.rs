@@ -8,7 +8,7 @@ use crate::error::{
     CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED, CALIB_ERROR_SCORE,
     Result, code, of_refusal,
 };
-use crate::memory;
+use crate::memory::{self, Place, Span};
 use crate::monitors;
 use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
 use crate::vectors::{Vector, encoding_of_codes, keys, of_keys, of_logits, of_probs};
@@ -41,7 +41,7 @@ fn one_probability(options: Result<Told>) -> Result<Told> {
     options.and_then(|told| if told.monitors.is_null() { Ok(told) } else { Err(CALIB_ERROR_NOT_MONITORED) })
 }
 
-/// Applies an open calibrator to one output.
+/// Applies an open calibrator to one output, which is made of memory that is read.
 ///
 /// # Safety
 ///
@@ -50,27 +50,30 @@ unsafe fn apply<'o>(
     calibrator: *const calib_calibrator_t,
     told: *const calib_options_t,
     place: *mut calib_result_t,
-    output: impl FnOnce(&Slot<'static>) -> Result<Output<'o>>,
+    read: &[Span],
+    output: impl FnOnce(&Slot<'static>, &[Span]) -> Result<Output<'o>>,
 ) -> i32 {
     // SAFETY: the caller's.
     let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
-    let found = opened.and_then(|opened| {
+    let done = opened.and_then(|opened| {
         let options = options?;
-        // What is not handed over is not counted.
-        memory::checked_mut(place)?;
+        let own = [Span::of(calibrator), opened.bytes(), Span::of(told), Span::of(place)];
+        let [others @ .., _] = &own;
+        // SAFETY: the caller's. What is not handed over is not counted.
+        let place = unsafe { Place::new(place, &[others, read]) }?;
         opened.in_group(options, |slot, word, group| {
-            let output = output(slot)?;
+            let output = output(slot, &own)?;
             let first = slot.calibrate(output, word).map_err(of_refusal)?;
             let result = result(slot, &output, &first, group)?;
             // SAFETY: the caller's.
-            unsafe { monitors::count(options.monitors, opened.artifact(), group, &first) }?;
-            Ok(result)
+            unsafe { monitors::count(options.monitors, opened.artifact(), group, &first, place.span()) }?;
+            place.write(result);
+            Ok(())
         })
     });
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(place, found) })
+    code(done)
 }
 
 /// Applies an open calibrator to every class of a vector.
@@ -89,26 +92,29 @@ unsafe fn apply_all(
     let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
-    let found = opened.and_then(|opened| {
+    let done = opened.and_then(|opened| {
         let options = one_probability(options)?;
         let needed = opened.all_floats();
         if needed == 0 {
             return Err(CALIB_ERROR_KIND);
         }
+        let own = [Span::of(calibrator), opened.bytes(), Span::of(told), Span::of_slice(vector, count)];
         // SAFETY: the caller's.
-        let (output, read) = unsafe { (of(vector, count)?, memory::slice(vector, count)?) };
-        // SAFETY: the caller's; it does not overlap with the vector.
-        let probs = unsafe { memory::slice_mut(probs, probs_len, read) }?;
-        let probs = probs.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;
-        memory::disjoint(calibrator, probs)?;
+        let place = unsafe { Place::new(place, &[&own, &[Span::of_slice(probs, probs_len)]]) }?;
+        // SAFETY: the caller's.
+        let room = unsafe { memory::room(probs, probs_len, &[&own]) }?;
+        let room = room.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;
+        // SAFETY: the caller's.
+        let output = unsafe { of(vector, count) }?;
+        let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
+        let probs = memory::filled(room, f32::NAN);
         opened.in_group(options, |slot, word, group| {
-            let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
             let (first, _) = slot.calibrate_classes(vector, word, probs).map_err(of_refusal)?;
-            result(slot, &output, &first, group)
+            place.write(result(slot, &output, &first, group)?);
+            Ok(())
         })
     });
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(place, found) })
+    code(done)
 }
 
 /// Applies an open calibrator to the first few classes of a vector.
@@ -131,20 +137,22 @@ unsafe fn apply_top_k(
         if opened.top_k() == 0 {
             return Err(CALIB_ERROR_KIND);
         }
+        let own = [Span::of(calibrator), opened.bytes(), Span::of(told), Span::of_slice(vector, count)];
         // SAFETY: the caller's.
-        let (output, read) = unsafe { (of(vector, count)?, memory::slice(vector, count)?) };
-        // SAFETY: the caller's; it does not overlap with the vector.
-        let results = unsafe { memory::slice_mut(results, results_len, read) }?;
-        let results = results.get_mut(..opened.top_k()).ok_or(CALIB_ERROR_LENGTH)?;
-        memory::disjoint(calibrator, results)?;
+        let room = unsafe { memory::room(results, results_len, &[&own]) }?;
+        let room = room.get_mut(..opened.top_k()).ok_or(CALIB_ERROR_LENGTH)?;
+        // SAFETY: the caller's.
+        let output = unsafe { of(vector, count) }?;
+        let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
         opened.in_group(options, |slot, word, group| {
-            let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
             let ranked = slot.calibrate_top_k(vector, word).map_err(of_refusal)?;
-            for (place, calibration) in results.iter_mut().zip(&ranked) {
-                *place = calib_result_t::of(calibration);
+            let first = ranked.first().ok_or(CALIB_ERROR_KIND)?;
+            let first = result(slot, &output, first, group)?;
+            for (place, calibration) in room.iter_mut().zip(&ranked) {
+                place.write(calib_result_t::of(calibration));
             }
-            if let (Some(place), Some(first)) = (results.first_mut(), ranked.first()) {
-                *place = result(slot, &output, first, group)?;
+            if let Some(place) = room.first_mut() {
+                place.write(first);
             }
             Ok(())
         })
@@ -164,9 +172,10 @@ pub unsafe extern "C" fn calib_apply_score(
     options: *const calib_options_t,
     result: *mut calib_result_t,
 ) -> i32 {
-    let output = |_: &Slot<'_>| Score::new(score).map(Output::Binary).map_err(|_| CALIB_ERROR_SCORE);
+    let output =
+        |_: &Slot<'_>, _: &[Span]| Score::new(score).map(Output::Binary).map_err(|_| CALIB_ERROR_SCORE);
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, output) }
+    unsafe { apply(calibrator, options, result, &[], output) }
 }
 
 /// Calibrates a binary margin, any finite float.
@@ -181,9 +190,10 @@ pub unsafe extern "C" fn calib_apply_margin(
     options: *const calib_options_t,
     result: *mut calib_result_t,
 ) -> i32 {
-    let output = |_: &Slot<'_>| Margin::new(margin).map(Output::Margin).map_err(|_| CALIB_ERROR_SCORE);
+    let output =
+        |_: &Slot<'_>, _: &[Span]| Margin::new(margin).map(Output::Margin).map_err(|_| CALIB_ERROR_SCORE);
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, output) }
+    unsafe { apply(calibrator, options, result, &[], output) }
 }
 
 /// Calibrates a binary score's integer code, in the encoding that `calib_info` tells.
@@ -198,12 +208,12 @@ pub unsafe extern "C" fn calib_apply_code(
     options: *const calib_options_t,
     result: *mut calib_result_t,
 ) -> i32 {
-    let output = |slot: &Slot<'_>| {
+    let output = |slot: &Slot<'_>, _: &[Span]| {
         let score = QuantizedScore::new(encoding_of_codes(slot)?, integer_code);
         score.map(Output::Code).map_err(|_| CALIB_ERROR_SCORE)
     };
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, output) }
+    unsafe { apply(calibrator, options, result, &[], output) }
 }
 
 /// Calibrates the predicted class of a vector of logits, one for each class.
@@ -220,7 +230,9 @@ pub unsafe extern "C" fn calib_apply_logits(
     result: *mut calib_result_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, |_| of_logits(logits, count)) }
+    unsafe {
+        apply(calibrator, options, result, &[Span::of_slice(logits, count)], |_, _| of_logits(logits, count))
+    }
 }
 
 /// Calibrates the predicted class of a vector of probabilities, which add up to 1.
@@ -237,7 +249,9 @@ pub unsafe extern "C" fn calib_apply_probs(
     result: *mut calib_result_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, |_| of_probs(probs, count)) }
+    unsafe {
+        apply(calibrator, options, result, &[Span::of_slice(probs, count)], |_, _| of_probs(probs, count))
+    }
 }
 
 /// Calibrates the predicted class of a vector of keys: each class's integer code less the lowest code of the encoding.
@@ -253,12 +267,12 @@ pub unsafe extern "C" fn calib_apply_keys(
     options: *const calib_options_t,
     result: *mut calib_result_t,
 ) -> i32 {
-    let output = |slot: &Slot<'_>| {
+    let output = |slot: &Slot<'_>, _: &[Span]| {
         // SAFETY: the caller's.
         of_keys(slot, unsafe { memory::slice(keys, count) }?)
     };
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, output) }
+    unsafe { apply(calibrator, options, result, &[Span::of_slice(keys, count)], output) }
 }
 
 /// Calibrates the predicted class of a vector of codes from -128 to 127. `space` has room for as many keys.
@@ -275,16 +289,17 @@ pub unsafe extern "C" fn calib_apply_i8(
     options: *const calib_options_t,
     result: *mut calib_result_t,
 ) -> i32 {
-    let output = |slot: &Slot<'_>| {
+    let read = [Span::of_slice(codes, count), Span::of_slice(space, count)];
+    let output = |slot: &Slot<'_>, others: &[Span]| {
         if !matches!(slot.encoding(), Ok(ScoreEncoding::I8 { .. })) {
             return Err(CALIB_ERROR_ENCODING);
         }
         let key = |code: i8| (i16::from(code) + 128) as u16;
         // SAFETY: the caller's.
-        of_keys(slot, unsafe { keys(calibrator, codes, space, count, key) }?)
+        of_keys(slot, unsafe { keys(codes, space, count, others, key) }?)
     };
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, output) }
+    unsafe { apply(calibrator, options, result, &read, output) }
 }
 
 /// Calibrates the predicted class of a vector of codes from 0 to 255. `space` has room for as many keys.
@@ -301,15 +316,16 @@ pub unsafe extern "C" fn calib_apply_u8(
     options: *const calib_options_t,
     result: *mut calib_result_t,
 ) -> i32 {
-    let output = |slot: &Slot<'_>| {
+    let read = [Span::of_slice(codes, count), Span::of_slice(space, count)];
+    let output = |slot: &Slot<'_>, others: &[Span]| {
         if !matches!(slot.encoding(), Ok(ScoreEncoding::U8 { .. })) {
             return Err(CALIB_ERROR_ENCODING);
         }
         // SAFETY: the caller's.
-        of_keys(slot, unsafe { keys(calibrator, codes, space, count, u16::from) }?)
+        of_keys(slot, unsafe { keys(codes, space, count, others, u16::from) }?)
     };
     // SAFETY: the caller's.
-    unsafe { apply(calibrator, options, result, output) }
+    unsafe { apply(calibrator, options, result, &read, output) }
 }
 
 /// Calibrates every class of a vector of logits: the front of `probs` then holds a probability for each class, not a number where

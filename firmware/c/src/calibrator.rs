@@ -7,7 +7,7 @@ use calib_firmware::{Kind, Slot};
 
 use crate::described::{encoding, method, reduction, theorem};
 use crate::error::{Result, code, of_missing, of_parsing, of_refusal};
-use crate::memory::{self, State};
+use crate::memory::{self, Place, Span};
 use crate::result::Told;
 
 /// Words, of 8 bytes, of a `calib_calibrator_t`.
@@ -117,15 +117,14 @@ pub struct calib_info_t {
 #[derive(Debug)]
 pub(crate) struct Opened {
     slot: Slot<'static>,
+    /// Where the artefact lies.
+    bytes: Span,
     groups: u8,
     has_thresholds: bool,
     top_k: u16,
     all_floats: u16,
     classes: u16,
 }
-
-const _: () =
-    assert!(State::<Opened>::fits(size_of::<calib_calibrator_t>(), align_of::<calib_calibrator_t>()));
 
 /// The kind of classifier that an artefact is for.
 pub(crate) fn kind(artifact: &Artifact<'_>) -> Kind {
@@ -137,7 +136,7 @@ pub(crate) fn kind(artifact: &Artifact<'_>) -> Kind {
 
 impl Opened {
     /// What a slot holds, if there is a calibrator in it.
-    pub(crate) fn new(slot: Slot<'static>, artifact: &Artifact<'_>) -> Result<Self> {
+    pub(crate) fn new(slot: Slot<'static>, artifact: &Artifact<'_>, bytes: Span) -> Result<Self> {
         slot.status().map_err(of_missing)?;
         // Their lengths fit: there are at most 65535 classes, and a scaling of whole vectors has at most 128.
         let (top_k, all_floats) = match artifact.calibrator() {
@@ -147,7 +146,8 @@ impl Opened {
         };
         let groups = artifact.groups().map_or(0, |groups| groups.count() as u8);
         let has_thresholds = artifact.operating_points().is_some();
-        Ok(Self { slot, groups, has_thresholds, top_k, all_floats, classes: artifact.header().classes })
+        let classes = artifact.header().classes;
+        Ok(Self { slot, bytes, groups, has_thresholds, top_k, all_floats, classes })
     }
 
     pub(crate) fn info(&self) -> Result<calib_info_t> {
@@ -179,6 +179,11 @@ impl Opened {
             has_sets: self.slot.prediction_sets().is_some().into(),
             reserved: 0,
         })
+    }
+
+    /// Where the artefact lies: whoever writes there changes the calibrator.
+    pub(crate) const fn bytes(&self) -> Span {
+        self.bytes
     }
 
     /// The artefact, of which the slot saw that it is for the classifier.
@@ -228,11 +233,11 @@ pub unsafe extern "C" fn calib_open(
     len: usize,
     classifier: *const u8,
 ) -> i32 {
-    let place = calibrator.cast::<State<Opened>>();
+    let read = [Span::of_slice(bytes, len), Span::of(classifier.cast::<[u8; 8]>())];
     let make = || {
+        let place = Span::of_slice(bytes, len);
         // SAFETY: the caller's.
         let bytes: &'static [u8] = unsafe { memory::slice(bytes, len) }?;
-        memory::disjoint(calibrator, bytes)?;
         let artifact = Artifact::parse_slot(bytes).map_err(of_parsing)?;
         let id = if classifier.is_null() {
             artifact.header().provenance.classifier.unwrap_or(ClassifierId([0; 8]))
@@ -240,10 +245,10 @@ pub unsafe extern "C" fn calib_open(
             // SAFETY: the caller's.
             ClassifierId(unsafe { memory::copied(classifier.cast()) }?)
         };
-        Opened::new(Slot::read(bytes, Anybody, id, kind(&artifact)), &artifact)
+        Opened::new(Slot::read(bytes, Anybody, id, kind(&artifact)), &artifact, place)
     };
     // SAFETY: the caller's.
-    code(unsafe { memory::open(place, make) })
+    code(unsafe { memory::open(calibrator, &[&read], make) })
 }
 
 /// Says what an open calibrator is.
@@ -254,7 +259,12 @@ pub unsafe extern "C" fn calib_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_info(calibrator: *const calib_calibrator_t, info: *mut calib_info_t) -> i32 {
     // SAFETY: the caller's.
-    let found = unsafe { memory::look::<Opened>(calibrator.cast()) }.and_then(Opened::info);
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(info, found) })
+    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    let told = opened.and_then(|opened| {
+        // SAFETY: the caller's.
+        let place = unsafe { Place::new(info, &[&[Span::of(calibrator), opened.bytes()]]) }?;
+        place.write(opened.info()?);
+        Ok(())
+    });
+    code(told)
 }

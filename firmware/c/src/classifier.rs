@@ -8,6 +8,7 @@ use calib_firmware::{Classifier, Entropy, Features, Kind, Meter, Output, Scratch
 use embedded_hal::digital::{Error, ErrorKind, ErrorType, OutputPin};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_NULL, Result};
+use crate::memory::Span;
 
 /// In `calib_classifier_t.output`: one float from 0 to 1, the score of class 1 of two.
 pub const CALIB_OUTPUT_SCORE: u8 = 0;
@@ -128,6 +129,17 @@ unsafe fn name(text: *const c_char) -> Result<&'static str> {
     // SAFETY: as above.
     let bytes = unsafe { core::slice::from_raw_parts(text, len) };
     core::str::from_utf8(bytes).map_err(|_| CALIB_ERROR_ARGUMENT)
+}
+
+/// Where the name lies; nothing if it is none.
+///
+/// # Safety
+///
+/// As [`name`].
+pub(crate) unsafe fn text(text: *const c_char) -> Span {
+    // SAFETY: the caller's.
+    let len = unsafe { name(text) }.map_or(0, str::len);
+    Span::of_slice(text, len)
 }
 
 impl Classifier for Own {

@@ -7,7 +7,7 @@ use calib_firmware::{KeptMonitors, Monitors, Watch};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LENGTH, Result};
 use crate::journal::JournalFlash;
-use crate::memory;
+use crate::memory::{self, Span};
 use crate::saved;
 
 /// Words, of 8 bytes, of the counters of `calib_monitors_open`.
@@ -38,6 +38,9 @@ pub(crate) trait Counting: Watch {
 
     /// Takes counters over that were saved.
     fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<()>;
+
+    /// How many words of 8 bytes the caller gave for them.
+    fn given(&self) -> usize;
 }
 
 /// Of one table, of as many bins as a reply over the line holds; in memory alone, and kept in flash.
@@ -63,6 +66,10 @@ impl<const BINS: usize, const TABLES: usize> Counting for Monitors<BINS, TABLES>
         Self::restore(self, &mut words);
         Ok(())
     }
+
+    fn given(&self) -> usize {
+        Self::WORDS_GIVEN
+    }
 }
 
 /// They save themselves.
@@ -74,27 +81,31 @@ impl<const BINS: usize, const TABLES: usize> Counting for KeptMonitors<JournalFl
     fn restore(&mut self, _: Identity, _: &[u8]) -> Result<()> {
         Err(CALIB_ERROR_ARGUMENT)
     }
+
+    fn given(&self) -> usize {
+        Self::WORDS_GIVEN
+    }
 }
 
 /// What an opening function makes.
 pub(crate) trait Made: Counting + Sized + 'static {
     /// How many words of 8 bytes the caller gives.
-    const WORDS: usize;
+    const WORDS_GIVEN: usize;
 }
 
 impl<const BINS: usize, const TABLES: usize> Made for Monitors<BINS, TABLES> {
-    const WORDS: usize = words(TABLES);
+    const WORDS_GIVEN: usize = words(TABLES);
 }
 
 impl<const BINS: usize, const TABLES: usize> Made for KeptMonitors<JournalFlash, BINS, TABLES> {
-    const WORDS: usize = words(TABLES);
+    const WORDS_GIVEN: usize = words(TABLES);
 }
 
 const fn words(tables: usize) -> usize {
     if tables == 1 { CALIB_COUNTERS_WORDS } else { CALIB_MANY_COUNTERS_WORDS }
 }
 
-/// Puts counters into the caller's words.
+/// Puts counters into the caller's words, which are no part of what is read.
 ///
 /// # Safety
 ///
@@ -103,13 +114,15 @@ const fn words(tables: usize) -> usize {
 pub(crate) unsafe fn open<C: Made>(
     words: *mut u64,
     len: usize,
+    read: &[Span],
     make: impl FnOnce() -> Result<C>,
 ) -> Result<*mut dyn Counting> {
     let place = memory::checked_mut(words.cast::<MaybeUninit<C>>())?;
-    const { assert!(size_of::<C>() <= size_of::<u64>() * C::WORDS) };
-    if len < C::WORDS {
+    const { assert!(size_of::<C>() <= size_of::<u64>() * C::WORDS_GIVEN) };
+    if len < C::WORDS_GIVEN {
         return Err(CALIB_ERROR_LENGTH);
     }
+    Span::of_slice(words, C::WORDS_GIVEN).apart_from(read)?;
     let made = make()?;
     // SAFETY: checked, and the caller's.
     Ok(unsafe { (*place).write(made) })

@@ -1,19 +1,21 @@
 //! Classifier, calibrator, slots and alarm behind a serial line: bytes in, bytes out.
 
-use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
-use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte};
+use core::mem::MaybeUninit;
 
-use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t};
+use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
+use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte_with};
+
+use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t, text};
 use crate::error::{
     CALIB_ERROR_ALARM, CALIB_ERROR_ARGUMENT, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_STATE, Result,
     code, of_layout, of_refusal,
 };
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
-use crate::memory::{self, State};
+use crate::memory::{self, Place, Span, State};
 use crate::monitors::{Watching, calib_monitors_t};
 use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
-use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, CALIB_BUFFER_WORDS};
-use crate::trust::Trusted;
+use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, buffer_span};
+use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
 /// Words, of 8 bytes, of a `calib_device_t`.
 #[cfg(target_pointer_width = "32")]
@@ -65,12 +67,12 @@ struct OpenDevice {
     /// Not there only while it is made anew around another calibrator.
     device: Option<Joined>,
     updater: Slots,
+    /// The updater's.
+    staged: *const Buffer,
     loaded: *mut Buffer,
     reader: FrameReader,
     watching: Watching,
 }
-
-const _: () = assert!(State::<OpenDevice>::fits(size_of::<calib_device_t>(), align_of::<calib_device_t>()));
 
 type Joined = Device<'static, Own, Board, Board, Board, Watching>;
 type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
@@ -98,9 +100,9 @@ impl OpenDevice {
     /// As [`calib_device_open`].
     unsafe fn new(
         config: &calib_device_config_t,
-        staged: *mut u64,
-        loaded: *mut u64,
+        (staged, loaded): (*mut u64, *mut u64),
         buffer_words: usize,
+        others: &[Span],
     ) -> Result<Self> {
         // SAFETY: the caller's.
         let (classifier, board) = unsafe { (Own::new(config.classifier)?, Board::new(config.board)?) };
@@ -109,23 +111,29 @@ impl OpenDevice {
         let (flash, layout, admission) =
             unsafe { store::parts(&config.flash, &config.layout, classifier.id(), config.key) }?;
         // SAFETY: the caller's.
-        let (staged, loaded) = unsafe {
-            let words: &[u64] = memory::slice(staged, CALIB_BUFFER_WORDS)?;
-            memory::disjoint(loaded.cast::<Buffer>(), words)?;
-            (store::buffer(staged, buffer_words)?, store::buffer(loaded, buffer_words)?)
-        };
-        // SAFETY: the caller's.
         let watching = unsafe { Watching::new(config.monitors) }?;
-        let alarm = Alarm::new(board, rule).map_err(|_| CALIB_ERROR_ALARM)?;
+        buffer_span(loaded).apart_from(others)?;
+        buffer_span(loaded).apart_from(&[buffer_span(staged)])?;
         // SAFETY: the caller's.
-        let staged: &'static mut Buffer = unsafe { &mut *staged };
+        let (staged, loaded) = unsafe {
+            (store::buffer(staged, buffer_words, others)?, store::buffer(loaded, buffer_words, others)?)
+        };
+        let alarm = Alarm::new(board, rule).map_err(|_| CALIB_ERROR_ALARM)?;
         let admission = admission.watched(watching.room());
+        // SAFETY: the caller's.
+        let received: &'static mut Buffer = unsafe { &mut *staged };
         let mut updater =
-            Updater::open(flash, layout, admission, classifier.kind(), staged).map_err(of_layout)?;
+            Updater::open(flash, layout, admission, classifier.kind(), received).map_err(of_layout)?;
         // SAFETY: the caller's.
         let device =
             Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, watching)) });
-        Ok(Self { device, updater, loaded, reader: FrameReader::new(), watching })
+        Ok(Self { device, updater, staged, loaded, reader: FrameReader::new(), watching })
+    }
+
+    /// What a call with this device must leave alone: it, its buffers, its monitors and their counters.
+    fn own(&self, device: *const calib_device_t) -> [Span; 5] {
+        let [monitors, counters] = self.watching.own();
+        [Span::of(device), Span::of(self.staged), Span::of(self.loaded), monitors, counters]
     }
 
     /// Loads the calibrator in force.
@@ -139,12 +147,14 @@ impl OpenDevice {
     }
 
     /// Takes bytes until a request is answered; returns how many, and the length of the reply.
-    fn take(&mut self, bytes: &[u8], reply: &mut [u8]) -> Result<(usize, usize)> {
+    fn take(&mut self, bytes: &[u8], reply: &mut [MaybeUninit<u8>]) -> Result<(usize, usize)> {
         self.watching.check()?;
         let frame = reply.first_chunk_mut::<MAX_FRAME>().ok_or(CALIB_ERROR_LENGTH)?;
         for (taken, &byte) in (1..).zip(bytes) {
             let device = self.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
-            let answered = take_byte(&mut self.reader, byte, device, &mut self.updater, frame);
+            let answered = take_byte_with(&mut self.reader, byte, device, &mut self.updater, || {
+                memory::filled_array(frame, 0)
+            });
             if let Some((_, reply)) = answered.map_err(|_| CALIB_ERROR_ALARM)? {
                 let len = reply.len();
                 if self.updater.is_replaced() {
@@ -155,6 +165,18 @@ impl OpenDevice {
         }
         Ok((bytes.len(), 0))
     }
+}
+
+/// Where that lies which a device's configuration points to.
+///
+/// # Safety
+///
+/// As [`calib_device_open`].
+unsafe fn named(config: &calib_device_config_t) -> [Span; 4] {
+    // SAFETY: the caller's.
+    let (text, watching) = unsafe { (text(config.classifier.name), Watching::new(config.monitors)) };
+    let [monitors, counters] = watching.map_or([Span::of(config.monitors); 2], |watching| watching.own());
+    [Span::of(config.key.cast::<[u8; CALIB_KEY_BYTES]>()), text, monitors, counters]
 }
 
 /// Joins the parts of a device, raises the alarm, and loads the calibrator in force.
@@ -173,12 +195,18 @@ pub unsafe extern "C" fn calib_device_open(
     loaded: *mut u64,
     buffer_words: usize,
 ) -> i32 {
-    let make = || {
-        // SAFETY: the caller's.
-        unsafe { OpenDevice::new(&memory::copied(config)?, staged, loaded, buffer_words) }
-    };
+    let place = Span::of(config);
     // SAFETY: the caller's.
-    code(unsafe { memory::open(device.cast::<State<OpenDevice>>(), make) })
+    let config = unsafe { memory::copied(config) };
+    // SAFETY: the caller's.
+    let named = config.as_ref().map_or([place; 4], |config| unsafe { named(config) });
+    let [key, text, monitors, counters] = named;
+    let (read, buffers) =
+        ([place, key, text, monitors, counters], [buffer_span(staged), buffer_span(loaded)]);
+    // SAFETY: the caller's.
+    let make = || unsafe { OpenDevice::new(&config?, (staged, loaded), buffer_words, &read) };
+    // SAFETY: the caller's.
+    code(unsafe { memory::open(device, &[&read, &buffers], make) })
 }
 
 /// Takes bytes from the serial line until a request is complete, and answers it.
@@ -203,27 +231,26 @@ pub unsafe extern "C" fn calib_device_take(
     reply_capacity: usize,
     reply_len: *mut usize,
 ) -> i32 {
-    let places = memory::checked_mut(taken).and_then(|_| memory::checked_mut(reply_len));
     let take = |opened: &mut OpenDevice| {
-        places?;
+        let own = opened.own(device);
+        let [received, sent] = [Span::of_slice(bytes, len), Span::of_slice(reply, reply_capacity)];
+        received.apart_from(&own)?;
         // SAFETY: the caller's.
-        let (bytes, reply) = unsafe {
-            let bytes = memory::slice(bytes, len)?;
-            (bytes, memory::slice_mut(reply, reply_capacity, bytes)?)
+        let (taken, reply_len, bytes, reply) = unsafe {
+            (
+                Place::new(taken, &[&own, &[received, sent, Span::of(reply_len)]])?,
+                Place::new(reply_len, &[&own, &[received, sent]])?,
+                memory::slice(bytes, len)?,
+                memory::room(reply, reply_capacity, &[&own, &[received]])?,
+            )
         };
-        memory::disjoint(device, reply)?;
-        opened.take(bytes, reply)
+        let (bytes, reply) = opened.take(bytes, reply)?;
+        taken.write(bytes);
+        reply_len.write(reply);
+        Ok(())
     };
     // SAFETY: the caller's.
-    let done = unsafe { memory::work(device.cast::<State<OpenDevice>>(), take) };
-    let (bytes, reply) = match done {
-        Ok((bytes, reply)) => (Ok(bytes), Ok(reply)),
-        Err(error) => (Err(error), Err(error)),
-    };
-    // SAFETY: the caller's.
-    let handed =
-        unsafe { memory::hand_over(taken, bytes).and_then(|()| memory::hand_over(reply_len, reply)) };
-    code(handed)
+    code(unsafe { memory::work(device.cast::<State<OpenDevice>>(), take) })
 }
 
 /// Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
@@ -242,6 +269,10 @@ pub unsafe extern "C" fn calib_device_classify(
     result: *mut calib_result_t,
 ) -> i32 {
     let classify = |opened: &mut OpenDevice| {
+        let (own, given) = (opened.own(device), [Span::of_slice(features, count), Span::of(told)]);
+        given.into_iter().try_for_each(|given| given.apart_from(&own))?;
+        // SAFETY: the caller's.
+        let place = unsafe { Place::new(result, &[&own, &given]) }?;
         // SAFETY: the caller's.
         let (Told { group, monitors, .. }, features) =
             unsafe { (options(told)?, memory::slice(features, count)?) };
@@ -257,14 +288,13 @@ pub unsafe extern "C" fn calib_device_classify(
             ReplyBody::Answer(answer) => {
                 let calib_core::wire::Prediction { class, outcome, alarm, action, .. } = answer.prediction;
                 let rules = Rules { action, verdict: answer.verdict, set: answer.set, alarm: Some(alarm) };
-                Ok(calib_result_t::new(class, &outcome, rules))
+                place.write(calib_result_t::new(class, &outcome, rules));
+                Ok(())
             }
             ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),
             _ => Err(CALIB_ERROR_KIND),
         }
     };
     // SAFETY: the caller's.
-    let found = unsafe { memory::work(device.cast::<State<OpenDevice>>(), classify) };
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(result, found) })
+    code(unsafe { memory::work(device.cast::<State<OpenDevice>>(), classify) })
 }

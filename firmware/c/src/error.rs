@@ -16,11 +16,11 @@ pub const CALIB_ERROR_NULL: i32 = -1;
 pub const CALIB_ERROR_ALIGNMENT: i32 = -2;
 /// A length is too small, or impossible.
 pub const CALIB_ERROR_LENGTH: i32 = -3;
-/// Memory that is written overlaps memory that is read.
+/// Memory that is written overlaps other memory of the call, or of a state. Nothing was written.
 pub const CALIB_ERROR_OVERLAP: i32 = -4;
 /// The state was never opened, or its opening failed.
 pub const CALIB_ERROR_STATE: i32 = -5;
-/// A callback called a function with the state that called the callback.
+/// A callback called a function with the state that called the callback; or the memory kept a state in use over a reset: clear it.
 pub const CALIB_ERROR_BUSY: i32 = -6;
 /// A number that is no named constant, or a required callback that is missing.
 pub const CALIB_ERROR_ARGUMENT: i32 = -7;
@@ -93,7 +93,7 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_NULL => c"a pointer is null",
         CALIB_ERROR_ALIGNMENT => c"a pointer is not aligned",
         CALIB_ERROR_LENGTH => c"a length is too small or impossible",
-        CALIB_ERROR_OVERLAP => c"memory that is written overlaps memory that is read",
+        CALIB_ERROR_OVERLAP => c"memory that is written overlaps other memory",
         CALIB_ERROR_STATE => c"the state is not open",
         CALIB_ERROR_BUSY => c"the state is in use",
         CALIB_ERROR_ARGUMENT => c"an argument is out of range",

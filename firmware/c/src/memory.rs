@@ -1,5 +1,7 @@
 //! What is checked of every pointer, and states in the caller's memory.
 
+use core::mem::MaybeUninit;
+
 use crate::error::{
     CALIB_ERROR_ALIGNMENT, CALIB_ERROR_BUSY, CALIB_ERROR_LENGTH, CALIB_ERROR_NULL, CALIB_ERROR_OVERLAP,
     CALIB_ERROR_STATE, Result,
@@ -9,6 +11,44 @@ use crate::error::{
 const OPEN: u32 = u32::from_le_bytes(*b"open");
 /// Marks a state that a function is working on.
 const BUSY: u32 = u32::from_le_bytes(*b"busy");
+
+/// Addresses of memory: compared, never followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// Of one value; of nothing if the pointer is null.
+    pub(crate) fn of<T>(place: *const T) -> Self {
+        Self::of_slice(place, 1)
+    }
+
+    /// Of so many values; of nothing if the pointer is null or they cannot be so many, which [`slice`] and [`room`] refuse.
+    pub(crate) fn of_slice<T>(first: *const T, len: usize) -> Self {
+        let start = first.addr();
+        let end = end_of(first, len).filter(|_| !first.is_null());
+        Self { start, end: end.unwrap_or(start) }
+    }
+
+    fn overlaps(self, other: Self) -> bool {
+        self.start.max(other.start) < self.end.min(other.end)
+    }
+
+    /// Sees that none of this memory is among the others.
+    // Its loops are not worth being there for every pointer.
+    #[inline(never)]
+    pub(crate) fn apart_from(self, others: &[Self]) -> Result<()> {
+        if others.iter().any(|&other| self.overlaps(other)) { Err(CALIB_ERROR_OVERLAP) } else { Ok(()) }
+    }
+}
+
+/// The address behind so many values, if memory holds so many.
+fn end_of<T>(first: *const T, len: usize) -> Option<usize> {
+    let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
+    first.addr().checked_add(bytes?)
+}
 
 /// A pointer that is neither null nor misaligned.
 pub(crate) fn checked<T>(pointer: *const T) -> Result<*const T> {
@@ -28,10 +68,8 @@ pub(crate) fn checked_mut<T>(pointer: *mut T) -> Result<*mut T> {
 
 /// A pointer to the first of so many values, of which the length is possible.
 fn checked_slice<T>(pointer: *const T, len: usize) -> Result<*const T> {
-    let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize);
     let pointer = checked(pointer)?;
-    let end = bytes.and_then(|bytes| pointer.addr().checked_add(bytes));
-    if end.is_some() { Ok(pointer) } else { Err(CALIB_ERROR_LENGTH) }
+    if end_of(pointer, len).is_some() { Ok(pointer) } else { Err(CALIB_ERROR_LENGTH) }
 }
 
 /// A copy of what the caller points to.
@@ -56,20 +94,61 @@ pub(crate) unsafe fn slice<'a, T>(pointer: *const T, len: usize) -> Result<&'a [
     Ok(unsafe { core::slice::from_raw_parts(pointer, len) })
 }
 
-/// The values that the caller points to, to be written. They do not overlap with `read`.
+/// Room of the caller's for so many values, whatever it holds: no part of the other memory that the function is given.
 ///
 /// # Safety
 ///
-/// As [`slice`], and they may be written. Nothing else uses them during `'a`.
-pub(crate) unsafe fn slice_mut<'a, T, R>(pointer: *mut T, len: usize, read: &[R]) -> Result<&'a mut [T]> {
-    let pointer = checked_slice(pointer.cast_const(), len)?;
-    let (from, to) = (pointer.addr(), pointer.addr().wrapping_add(len.wrapping_mul(size_of::<T>())));
-    let read = read.as_ptr_range();
-    if from < read.end.addr() && read.start.addr() < to {
-        return Err(CALIB_ERROR_OVERLAP);
+/// A pointer that is neither null nor misaligned points to so much memory, which may be written. Nothing else uses it during `'a`.
+pub(crate) unsafe fn room<'a, T>(
+    first: *mut T,
+    len: usize,
+    others: &[&[Span]],
+) -> Result<&'a mut [MaybeUninit<T>]> {
+    let first = checked_slice(first.cast_const(), len)?;
+    let room = Span::of_slice(first, len);
+    others.iter().try_for_each(|others| room.apart_from(others))?;
+    // SAFETY: checked, and the caller's; values that may be missing are never invalid.
+    Ok(unsafe { core::slice::from_raw_parts_mut(first.cast_mut().cast(), len) })
+}
+
+/// Puts the same value everywhere into a room: whoever is given it may look at what is there.
+pub(crate) fn filled<T: Copy>(room: &mut [MaybeUninit<T>], value: T) -> &mut [T] {
+    room.fill(MaybeUninit::new(value));
+    // SAFETY: all values are there.
+    unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
+}
+
+/// The same of an array.
+pub(crate) fn filled_array<T: Copy, const N: usize>(room: &mut [MaybeUninit<T>; N], value: T) -> &mut [T; N] {
+    room.fill(MaybeUninit::new(value));
+    // SAFETY: all values are there.
+    unsafe { &mut *core::ptr::from_mut(room).cast() }
+}
+
+/// A place of the caller's for one result, which is written last: no part of the other memory that the function is given.
+pub(crate) struct Place<T>(*mut T);
+
+impl<T> Place<T> {
+    /// Checks the caller's pointer.
+    ///
+    /// # Safety
+    ///
+    /// A pointer that is neither null nor misaligned may be written to, as long as the place is there.
+    pub(crate) unsafe fn new(place: *mut T, others: &[&[Span]]) -> Result<Self> {
+        let place = checked_mut(place)?;
+        others.iter().try_for_each(|others| Span::of(place).apart_from(others))?;
+        Ok(Self(place))
     }
-    // SAFETY: checked, and the caller's.
-    Ok(unsafe { core::slice::from_raw_parts_mut(pointer.cast_mut(), len) })
+
+    /// Where it is.
+    pub(crate) fn span(&self) -> Span {
+        Span::of(self.0)
+    }
+
+    pub(crate) fn write(self, result: T) {
+        // SAFETY: by the contract of `Place::new`.
+        unsafe { self.0.write(result) };
+    }
 }
 
 /// What lies in the caller's memory where the header says that a state is.
@@ -81,36 +160,52 @@ pub(crate) struct State<T> {
 
 impl<T> State<T> {
     /// Whether a state fits a place of this size and alignment.
-    pub(crate) const fn fits(size: usize, align: usize) -> bool {
+    const fn fits(size: usize, align: usize) -> bool {
         size_of::<Self>() <= size && align_of::<Self>() <= align
     }
 }
 
-/// Sees that a place of the caller's does not overlap with what is read.
-pub(crate) fn disjoint<T, R>(place: *const T, read: &[R]) -> Result<()> {
-    let (from, read) = (place.addr(), read.as_ptr_range());
-    let overlaps = from < read.end.addr() && read.start.addr() < from.wrapping_add(size_of::<T>());
-    if overlaps { Err(CALIB_ERROR_OVERLAP) } else { Ok(()) }
-}
-
-/// Opens a state in the caller's memory, whatever that holds.
+/// Opens a state in the caller's memory, whatever that holds but the mark of a state that is in use. It is no part of the other memory that
+/// the function is given.
 ///
-/// The mark goes first and comes last: a state whose opening fails is not open.
+/// It is busy while it is made: callbacks that call with it are refused. A state whose opening fails is not open, unless nothing was
+/// written at all because the place is none.
 ///
 /// # Safety
 ///
 /// A pointer that is neither null nor misaligned points to memory for a state, which may be written.
-pub(crate) unsafe fn open<T>(place: *mut State<T>, make: impl FnOnce() -> Result<T>) -> Result<()> {
+pub(crate) unsafe fn open<P, T>(
+    place: *mut P,
+    others: &[&[Span]],
+    make: impl FnOnce() -> Result<T>,
+) -> Result<()> {
+    const { assert!(State::<T>::fits(size_of::<P>(), align_of::<P>())) };
     let place = checked_mut(place)?;
-    // SAFETY: checked, and the caller's.
-    unsafe { (&raw mut (*place).mark).write(0) };
-    let value = make()?;
-    // SAFETY: as above. What was there is not dropped: nothing in a state needs that.
-    unsafe {
-        (&raw mut (*place).value).write(value);
-        (&raw mut (*place).mark).write(OPEN);
+    others.iter().try_for_each(|others| Span::of(place).apart_from(others))?;
+    let place = place.cast::<State<T>>();
+    // SAFETY: checked, and the caller's; what was there is not dropped, as nothing in a state needs that.
+    let (mark, value) = unsafe { (&raw mut (*place).mark, &raw mut (*place).value) };
+    // SAFETY: as above.
+    if unsafe { mark.read() } == BUSY {
+        return Err(CALIB_ERROR_BUSY);
     }
-    Ok(())
+    // SAFETY: as above.
+    unsafe { mark.write(BUSY) };
+    let made = make();
+    // SAFETY: as above.
+    unsafe {
+        match made {
+            Ok(made) => {
+                value.write(made);
+                mark.write(OPEN);
+                Ok(())
+            }
+            Err(error) => {
+                mark.write(0);
+                Err(error)
+            }
+        }
+    }
 }
 
 /// A state that is only looked at.
@@ -153,16 +248,4 @@ pub(crate) unsafe fn work<T, R>(place: *mut State<T>, work: impl FnOnce(&mut T) 
     // SAFETY: as above.
     unsafe { mark.write(OPEN) };
     result
-}
-
-/// Writes a result where the caller wants it.
-///
-/// # Safety
-///
-/// A pointer that is neither null nor misaligned may be written to.
-pub(crate) unsafe fn hand_over<T>(place: *mut T, result: Result<T>) -> Result<()> {
-    let place = checked_mut(place)?;
-    // SAFETY: checked, and the caller's.
-    unsafe { place.write(result?) };
-    Ok(())
 }

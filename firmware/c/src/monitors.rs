@@ -7,13 +7,15 @@ use calib_firmware::{Calibration, NoMonitors, Watch};
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::counters::calib_counters_t;
-use crate::counting::{self, Counting, KeptTable, Made, ManyKeptTables, ManyTables, OneTable};
+use crate::counting::{
+    self, CALIB_MANY_SAVED_BYTES, Counting, KeptTable, Made, ManyKeptTables, ManyTables, OneTable,
+};
 use crate::error::{
     CALIB_ERROR_ARGUMENT, CALIB_ERROR_BIN, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED,
     CALIB_ERROR_OTHER_CALIBRATOR, Result, code, of_refusal,
 };
 use crate::journal::{calib_journal_t, kept};
-use crate::memory::{self, State};
+use crate::memory::{self, Place, Span, State};
 use crate::result::{CALIB_CALIBRATED, Told, calib_options_t, calib_result_t, options};
 
 /// Words, of 8 bytes, of a `calib_monitors_t`.
@@ -39,10 +41,12 @@ pub(crate) struct OpenMonitors {
     of: Option<Identity>,
 }
 
-const _: () =
-    assert!(State::<OpenMonitors>::fits(size_of::<calib_monitors_t>(), align_of::<calib_monitors_t>()));
-
 impl OpenMonitors {
+    /// What a call with these monitors must leave alone: them, and the counters.
+    fn own(&self, monitors: *const calib_monitors_t) -> [Span; 2] {
+        [Span::of(monitors), Span::of_slice(self.counters.cast::<u64>(), self.counted().given())]
+    }
+
     fn counters(&mut self) -> &mut dyn Counting {
         // SAFETY: by the contract of `calib_monitors_open`: nothing else uses the memory.
         unsafe { &mut *self.counters }
@@ -126,7 +130,7 @@ impl Watch for OpenMonitors {
     }
 }
 
-/// Counts a prediction by an open calibrator; null counts nothing.
+/// Counts a prediction by an open calibrator, which is then handed over; null counts nothing.
 ///
 /// # Safety
 ///
@@ -136,12 +140,14 @@ pub(crate) unsafe fn count(
     artifact: Option<&Artifact<'_>>,
     group: Option<u8>,
     prediction: &Calibration,
+    handed_over: Span,
 ) -> Result<()> {
     if monitors.is_null() {
         return Ok(());
     }
     let artifact = artifact.ok_or(CALIB_ERROR_NOT_MONITORED)?;
     let count = |opened: &mut OpenMonitors| {
+        handed_over.apart_from(&opened.own(monitors))?;
         opened.check(artifact)?;
         opened.count(artifact, group, prediction);
         Ok(())
@@ -154,7 +160,7 @@ pub(crate) unsafe fn count(
 #[derive(Clone, Copy)]
 pub(crate) struct Watching {
     /// Null counts nothing.
-    monitors: *mut State<OpenMonitors>,
+    monitors: *mut calib_monitors_t,
 }
 
 impl Watching {
@@ -164,7 +170,7 @@ impl Watching {
     ///
     /// As [`calib_monitors_open`], as long as the device is used.
     pub(crate) unsafe fn new(monitors: *mut calib_monitors_t) -> Result<Self> {
-        let watching = Self { monitors: monitors.cast() };
+        let watching = Self { monitors };
         watching.check()?;
         Ok(watching)
     }
@@ -175,7 +181,13 @@ impl Watching {
             return Ok(());
         }
         // SAFETY: by the contract of `Watching::new`.
-        unsafe { memory::look(self.monitors) }.map(|_| ())
+        unsafe { memory::look::<OpenMonitors>(self.monitors.cast()) }.map(|_| ())
+    }
+
+    /// What a call with the device must leave alone: the monitors and their counters.
+    pub(crate) fn own(&self) -> [Span; 2] {
+        let nothing = [Span::of(self.monitors); 2];
+        self.look(|opened| opened.own(self.monitors)).unwrap_or(nothing)
     }
 
     fn look<R>(&self, look: impl FnOnce(&OpenMonitors) -> R) -> Option<R> {
@@ -183,7 +195,7 @@ impl Watching {
             return None;
         }
         // SAFETY: by the contract of `Watching::new`.
-        unsafe { memory::look(self.monitors) }.ok().map(look)
+        unsafe { memory::look(self.monitors.cast()) }.ok().map(look)
     }
 
     fn with<R>(&mut self, work: impl FnOnce(&mut OpenMonitors) -> R) -> Option<R> {
@@ -191,7 +203,7 @@ impl Watching {
             return None;
         }
         // SAFETY: by the contract of `Watching::new`.
-        unsafe { memory::work(self.monitors, |opened| Ok(work(opened))) }.ok()
+        unsafe { memory::work(self.monitors.cast(), |opened| Ok(work(opened))) }.ok()
     }
 }
 
@@ -240,7 +252,7 @@ pub unsafe extern "C" fn calib_monitors_open(
     counters_words: usize,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { opened(monitors, counters, counters_words, || Ok(OneTable::new())) }
+    unsafe { opened(monitors, counters, counters_words, &[], || Ok(OneTable::new())) }
 }
 
 /// The same for up to 10 tables of up to 15 bins: those of a calibrator with a table for each class or group. `counters` has room for
@@ -256,7 +268,7 @@ pub unsafe extern "C" fn calib_monitors_open_many(
     counters_words: usize,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { opened(monitors, counters, counters_words, || Ok(ManyTables::new())) }
+    unsafe { opened(monitors, counters, counters_words, &[], || Ok(ManyTables::new())) }
 }
 
 /// As `calib_monitors_open`, with a journal: the counters are saved in flash by themselves, and survive a restart. Opening reads the
@@ -273,7 +285,7 @@ pub unsafe extern "C" fn calib_monitors_open_kept(
     journal: *const calib_journal_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { opened::<KeptTable>(monitors, counters, counters_words, || kept(journal)) }
+    unsafe { opened::<KeptTable>(monitors, counters, counters_words, &[Span::of(journal)], || kept(journal)) }
 }
 
 /// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: three sectors let no restart lose a save.
@@ -289,7 +301,9 @@ pub unsafe extern "C" fn calib_monitors_open_many_kept(
     journal: *const calib_journal_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { opened::<ManyKeptTables>(monitors, counters, counters_words, || kept(journal)) }
+    unsafe {
+        opened::<ManyKeptTables>(monitors, counters, counters_words, &[Span::of(journal)], || kept(journal))
+    }
 }
 
 /// Opens monitors over counters.
@@ -301,33 +315,38 @@ unsafe fn opened<C: Made>(
     monitors: *mut calib_monitors_t,
     counters: *mut u64,
     counters_words: usize,
+    read: &[Span],
     make: impl FnOnce() -> Result<C>,
 ) -> i32 {
     let make = || {
         // SAFETY: the caller's.
-        let words: &[u64] = unsafe { memory::slice(counters, C::WORDS) }?;
-        memory::disjoint(monitors, words)?;
-        // SAFETY: the caller's.
-        Ok(OpenMonitors { counters: unsafe { counting::open(counters, counters_words, make) }?, of: None })
+        let counters = unsafe { counting::open(counters, counters_words, read, make) }?;
+        Ok(OpenMonitors { counters, of: None })
     };
+    let counters = Span::of_slice(counters, C::WORDS_GIVEN);
     // SAFETY: the caller's.
-    code(unsafe { memory::open(monitors.cast::<State<OpenMonitors>>(), make) })
+    code(unsafe { memory::open(monitors, &[read, &[counters]], make) })
 }
 
-/// Works on monitors and the artefact that a calibrator was opened on.
+/// Works on monitors and the artefact that a calibrator was opened on, with the memory that is to be left alone.
 ///
 /// # Safety
 ///
 /// As [`calib_monitors_open`].
-unsafe fn with_artifact<R>(
+unsafe fn with_artifact(
     monitors: *mut calib_monitors_t,
     calibrator: *const calib_calibrator_t,
-    work: impl FnOnce(&mut OpenMonitors, &Artifact<'_>) -> Result<R>,
-) -> Result<R> {
+    work: impl FnOnce(&mut OpenMonitors, &Artifact<'_>, &[Span]) -> Result<()>,
+) -> Result<()> {
     let work = |opened: &mut OpenMonitors| {
+        let own = opened.own(monitors);
+        Span::of(calibrator).apart_from(&own)?;
         // SAFETY: the caller's.
-        let calibrator = unsafe { memory::look::<Opened>(calibrator.cast()) }?;
-        work(opened, calibrator.artifact().ok_or(CALIB_ERROR_NOT_MONITORED)?)
+        let found = unsafe { memory::look::<Opened>(calibrator.cast()) }?;
+        found.bytes().apart_from(&own)?;
+        let artifact = found.artifact().ok_or(CALIB_ERROR_NOT_MONITORED)?;
+        let [monitors, counters] = own;
+        work(opened, artifact, &[monitors, counters, Span::of(calibrator), found.bytes()])
     };
     // SAFETY: the caller's.
     unsafe { memory::work(monitors.cast(), work) }
@@ -348,7 +367,7 @@ pub unsafe extern "C" fn calib_monitors_begin(
     calibrator: *const calib_calibrator_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    code(unsafe { with_artifact(monitors, calibrator, OpenMonitors::begin_with) })
+    code(unsafe { with_artifact(monitors, calibrator, |opened, artifact, _| opened.begin_with(artifact)) })
 }
 
 /// Tells the outcome of a prediction that was counted, once it is known.
@@ -367,7 +386,9 @@ pub unsafe extern "C" fn calib_monitors_tell(
     told: *const calib_options_t,
     is_positive: u8,
 ) -> i32 {
-    let tell = |opened: &mut OpenMonitors, artifact: &Artifact<'_>| {
+    let tell = |opened: &mut OpenMonitors, artifact: &Artifact<'_>, own: &[Span]| {
+        Span::of(result).apart_from(own)?;
+        Span::of(told).apart_from(own)?;
         // SAFETY: the caller's.
         let (result, Told { group, .. }) = unsafe { (memory::copied(result)?, options(told)?) };
         if is_positive > 1 {
@@ -403,14 +424,16 @@ pub unsafe extern "C" fn calib_monitors_read(
     table: u16,
     counters: *mut calib_counters_t,
 ) -> i32 {
-    let read = |opened: &mut OpenMonitors, artifact: &Artifact<'_>| {
+    let read = |opened: &mut OpenMonitors, artifact: &Artifact<'_>, own: &[Span]| {
+        // SAFETY: the caller's.
+        let place = unsafe { Place::new(counters, &[own]) }?;
         opened.check(artifact)?;
-        opened.asked(artifact, &RequestBody::Counters { table }).map(|found| calib_counters_t::new(&found))
+        let found = opened.asked(artifact, &RequestBody::Counters { table })?;
+        place.write(calib_counters_t::new(&found));
+        Ok(())
     };
     // SAFETY: the caller's.
-    let found = unsafe { with_artifact(monitors, calibrator, read) };
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(counters, found) })
+    code(unsafe { with_artifact(monitors, calibrator, read) })
 }
 
 /// Begins to count anew, alarms included.
@@ -423,7 +446,7 @@ pub unsafe extern "C" fn calib_monitors_reset(
     monitors: *mut calib_monitors_t,
     calibrator: *const calib_calibrator_t,
 ) -> i32 {
-    let reset = |opened: &mut OpenMonitors, artifact: &Artifact<'_>| {
+    let reset = |opened: &mut OpenMonitors, artifact: &Artifact<'_>, _: &[Span]| {
         opened.check(artifact)?;
         let calibrator = artifact.identity();
         opened.asked(artifact, &RequestBody::ResetCounters { calibrator }).map(|_| ())
@@ -445,19 +468,20 @@ pub unsafe extern "C" fn calib_monitors_save(
     capacity: usize,
     len: *mut usize,
 ) -> i32 {
-    let place = memory::checked_mut(len);
     let save = |opened: &mut OpenMonitors| {
-        place?;
+        let own = opened.own(monitors);
         // SAFETY: the caller's.
-        let bytes = unsafe { memory::slice_mut::<u8, u8>(bytes, capacity, &[]) }?;
-        memory::disjoint(monitors, bytes)?;
+        let place = unsafe { Place::new(len, &[&own, &[Span::of_slice(bytes, capacity)]]) }?;
+        // SAFETY: the caller's.
+        let room = unsafe { memory::room(bytes, capacity, &[&own]) }?;
+        // More is never written.
+        let room = room.get_mut(..CALIB_MANY_SAVED_BYTES.min(capacity)).unwrap_or_default();
         let of = opened.of.ok_or(CALIB_ERROR_OTHER_CALIBRATOR)?;
-        opened.counters().save(of, bytes)
+        place.write(opened.counters().save(of, memory::filled(room, 0))?);
+        Ok(())
     };
     // SAFETY: the caller's.
-    let saved = unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), save) };
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(len, saved) })
+    code(unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), save) })
 }
 
 /// Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
@@ -476,6 +500,7 @@ pub unsafe extern "C" fn calib_monitors_restore(
         if len == 0 {
             return Err(CALIB_ERROR_LENGTH);
         }
+        Span::of_slice(bytes, len).apart_from(&opened.own(monitors))?;
         // SAFETY: the caller's.
         let bytes = unsafe { memory::slice(bytes, len) }?;
         let of = opened.of.ok_or(CALIB_ERROR_OTHER_CALIBRATOR)?;

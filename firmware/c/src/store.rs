@@ -10,8 +10,8 @@ use crate::error::{
     of_layout,
 };
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
-use crate::memory::{self, State};
-use crate::trust::Trusted;
+use crate::memory::{self, Place, Span, State};
+use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
 /// Bytes of the longest artefact that is loaded into a buffer.
 pub const CALIB_BUFFER_BYTES: usize = 4096;
@@ -91,22 +91,33 @@ struct OpenStore {
     buffer: *mut Buffer,
 }
 
-const _: () = assert!(State::<OpenStore>::fits(size_of::<calib_store_t>(), align_of::<calib_store_t>()));
+impl OpenStore {
+    /// What a call with this store must leave alone: it, and the buffer.
+    fn own(&self, store: *const calib_store_t) -> [Span; 2] {
+        [Span::of(store), Span::of(self.buffer)]
+    }
+}
 
-/// Makes an empty buffer of the caller's words.
+/// Makes an empty buffer of the caller's words, which are no part of the other memory that the function is given.
 ///
 /// # Safety
 ///
 /// A pointer that is neither null nor misaligned points to so many words, which may be written, and which nothing else uses while
 /// the buffer is used.
-pub(crate) unsafe fn buffer(words: *mut u64, len: usize) -> Result<*mut Buffer> {
+pub(crate) unsafe fn buffer(words: *mut u64, len: usize, others: &[Span]) -> Result<*mut Buffer> {
     let buffer = memory::checked_mut(words.cast::<Buffer>())?;
     if len < CALIB_BUFFER_WORDS {
         return Err(CALIB_ERROR_LENGTH);
     }
+    buffer_span(words).apart_from(others)?;
     // SAFETY: checked, and the caller's; an empty buffer's words are not initialised.
     unsafe { buffer.write(Buffer::new()) };
     Ok(buffer)
+}
+
+/// Where a buffer lies.
+pub(crate) fn buffer_span(words: *const u64) -> Span {
+    Span::of_slice(words, CALIB_BUFFER_WORDS)
 }
 
 /// What a store is made of.
@@ -146,20 +157,26 @@ pub unsafe extern "C" fn calib_store_open(
     buffer: *mut u64,
     buffer_words: usize,
 ) -> i32 {
+    let read = [
+        Span::of(flash),
+        Span::of(layout),
+        Span::of(classifier.cast::<[u8; 8]>()),
+        Span::of(key.cast::<[u8; CALIB_KEY_BYTES]>()),
+    ];
     let make = || {
         // SAFETY: the caller's.
         let id = ClassifierId(unsafe { memory::copied(classifier.cast()) }?);
         // SAFETY: the caller's.
         let (flash, layout, admission) = unsafe { parts(flash, layout, id, key) }?;
         // SAFETY: the caller's.
-        let buffer = unsafe { self::buffer(buffer, buffer_words) }?;
+        let buffer = unsafe { self::buffer(buffer, buffer_words, &read) }?;
         // SAFETY: as above; the borrow ends here.
         let (store, _) =
             SlotStore::open(flash, layout, admission, unsafe { &mut *buffer }).map_err(of_layout)?;
         Ok(OpenStore { store, buffer })
     };
     // SAFETY: the caller's.
-    code(unsafe { memory::open(store.cast::<State<OpenStore>>(), make) })
+    code(unsafe { memory::open(store, &[&read, &[buffer_span(buffer)]], make) })
 }
 
 /// Loads the calibrator in force into the store's buffer, checks it there, and opens it.
@@ -175,16 +192,17 @@ pub unsafe extern "C" fn calib_store_load(
     calibrator: *mut calib_calibrator_t,
 ) -> i32 {
     let load = |opened: &mut OpenStore| {
-        // SAFETY: the caller's word that no calibrator from before is used.
-        let buffer: &'static mut Buffer = unsafe { &mut *opened.buffer };
-        let loaded = opened.store.load(buffer);
+        let own = opened.own(store);
         let make = || {
-            let admitted: Admitted<'static> = loaded.map_err(of_faults)?;
+            // SAFETY: the caller's word that no calibrator from before is used.
+            let buffer: &'static mut Buffer = unsafe { &mut *opened.buffer };
+            let admitted: Admitted<'static> = opened.store.load(buffer).map_err(of_faults)?;
             let artifact = *admitted.artifact();
-            Opened::new(Slot::admitted(Ok(admitted), kind(&artifact)), &artifact)
+            let slot = Slot::admitted(Ok(admitted), kind(&artifact));
+            Opened::new(slot, &artifact, Span::of(opened.buffer))
         };
         // SAFETY: the caller's.
-        unsafe { memory::open(calibrator.cast::<State<Opened>>(), make) }
+        unsafe { memory::open(calibrator, &[&own], make) }
     };
     // SAFETY: the caller's.
     code(unsafe { memory::work(store.cast::<State<OpenStore>>(), load) })
@@ -206,12 +224,14 @@ pub unsafe extern "C" fn calib_store_install(
     len: usize,
     receipt: *mut calib_receipt_t,
 ) -> i32 {
-    if !receipt.is_null()
-        && let Err(error) = memory::checked(receipt)
-    {
-        return error;
-    }
     let install = |opened: &mut OpenStore| {
+        let (own, given) = (opened.own(store), Span::of_slice(bytes, len));
+        given.apart_from(&own)?;
+        let receipt = match receipt.is_null() {
+            true => None,
+            // SAFETY: the caller's.
+            false => Some(unsafe { Place::new(receipt, &[&own, &[given]]) }?),
+        };
         // SAFETY: the caller's.
         let bytes = unsafe { memory::slice(bytes, len) }?;
         // A slot may be longer than the buffer, and what cannot be loaded would never be in force.
@@ -220,15 +240,14 @@ pub unsafe extern "C" fn calib_store_install(
         }
         let done = opened.store.install(bytes).map_err(of_install)?;
         let identity = done.identity.0;
-        Ok(calib_receipt_t { identity, sequence: done.sequence, slot: done.slot, reserved: [0; 3] })
+        if let Some(receipt) = receipt {
+            let (sequence, slot) = (done.sequence, done.slot);
+            receipt.write(calib_receipt_t { identity, sequence, slot, reserved: [0; 3] });
+        }
+        Ok(())
     };
     // SAFETY: the caller's.
-    let done = unsafe { memory::work(store.cast::<State<OpenStore>>(), install) };
-    if receipt.is_null() {
-        return code(done.map(|_| ()));
-    }
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(receipt, done) })
+    code(unsafe { memory::work(store.cast::<State<OpenStore>>(), install) })
 }
 
 /// Reads both slots completely, and says what they hold.
@@ -239,6 +258,8 @@ pub unsafe extern "C" fn calib_store_install(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_store_survey(store: *mut calib_store_t, slots: *mut calib_slots_t) -> i32 {
     let survey = |opened: &mut OpenStore| {
+        // SAFETY: the caller's.
+        let place = unsafe { Place::new(slots, &[&opened.own(store)]) }?;
         let slots = opened.store.survey().map(|slot| match slot {
             Ok(content) => calib_slot_t {
                 status: CALIB_OK,
@@ -251,10 +272,9 @@ pub unsafe extern "C" fn calib_store_survey(store: *mut calib_store_t, slots: *m
         });
         let in_force = opened.store.current_slot().map_or(CALIB_NO_SLOT, |slot| slot as u8);
         let passed_over = opened.store.passed_over().map_or(CALIB_NO_SLOT, |slot| slot.slot);
-        Ok(calib_slots_t { slots, in_force, passed_over, reserved: [0; 2] })
+        place.write(calib_slots_t { slots, in_force, passed_over, reserved: [0; 2] });
+        Ok(())
     };
     // SAFETY: the caller's.
-    let found = unsafe { memory::work(store.cast::<State<OpenStore>>(), survey) };
-    // SAFETY: the caller's.
-    code(unsafe { memory::hand_over(slots, found) })
+    code(unsafe { memory::work(store.cast::<State<OpenStore>>(), survey) })
 }

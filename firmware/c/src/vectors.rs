@@ -5,7 +5,7 @@ use calib_core::{Logits, Probs, ScoreEncoding};
 use calib_firmware::{Output, Slot};
 
 use crate::error::{CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_SCORE, Result};
-use crate::memory;
+use crate::memory::{self, Span};
 
 /// A vector in the caller's memory: its first number, how many there are, and what is made of it.
 pub(crate) type Vector<'o> = (*const f32, usize, unsafe fn(*const f32, usize) -> Result<Output<'o>>);
@@ -49,19 +49,22 @@ pub(crate) fn of_keys<'o>(slot: &Slot<'_>, keys: &'o [u16]) -> Result<Output<'o>
 ///
 /// # Safety
 ///
-/// As [`memory::slice`] and [`memory::slice_mut`].
-pub(crate) unsafe fn keys<'o, C: Copy, S>(
-    calibrator: *const S,
+/// As [`memory::slice`] and [`memory::room`].
+pub(crate) unsafe fn keys<'o, C: Copy>(
     codes: *const C,
     space: *mut u16,
     count: usize,
+    others: &[Span],
     key: impl Fn(C) -> u16,
 ) -> Result<&'o [u16]> {
+    let read = [Span::of_slice(codes, count)];
     // SAFETY: the caller's.
+    let room = unsafe { memory::room(space, count, &[others, &read]) }?;
+    // SAFETY: the caller's; they are not in the room.
     let codes = unsafe { memory::slice(codes, count) }?;
-    // SAFETY: the caller's.
-    let keys = unsafe { memory::slice_mut(space, count, codes) }?;
-    memory::disjoint(calibrator, keys)?;
-    keys.iter_mut().zip(codes).for_each(|(to, &code)| *to = key(code));
-    Ok(keys)
+    room.iter_mut().zip(codes).for_each(|(to, &code)| {
+        to.write(key(code));
+    });
+    // SAFETY: as many keys were written.
+    unsafe { memory::slice(space, count) }
 }

@@ -81,7 +81,7 @@ pub use linear::{LinearClassifier, LinearLayer};
 pub use meter::Meter;
 pub use monitors::{LOOK_EVERY, Monitors};
 pub use report::Report;
-pub use serve::{ServeError, serve, serve_updatable, take_byte};
+pub use serve::{ServeError, serve, serve_updatable, take_byte, take_byte_with};
 pub use serve_async::serve_async;
 pub use slot::{Calibration, Gives, Slot};
 pub use update::{NoUpdate, Update, Updater};

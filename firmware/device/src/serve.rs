@@ -225,15 +225,30 @@ pub fn take_byte<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch
     update: &mut impl Update,
     frame: &'f mut [u8; MAX_FRAME],
 ) -> Result<Option<(u32, &'f [u8])>, P::Error> {
+    take_byte_with(reader, byte, device, update, || frame)
+}
+
+/// As [`take_byte`], with room that is got ready once there is something to reply.
+///
+/// # Errors
+///
+/// Whatever the alarm returns.
+pub fn take_byte_with<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
+    reader: &mut FrameReader,
+    byte: u8,
+    device: &mut Device<'_, C, P, M, E, W>,
+    update: &mut impl Update,
+    frame: impl FnOnce() -> &'f mut [u8; MAX_FRAME],
+) -> Result<Option<(u32, &'f [u8])>, P::Error> {
     // Looked at where it is: a request is of half a kilobyte.
     let received = push(reader, byte);
     Ok(match &received {
         None => None,
-        Some(Ok(request)) => Some((request.id, respond(device, update, request, frame)?)),
+        Some(Ok(request)) => Some((request.id, respond(device, update, request, frame())?)),
         Some(Err(FrameError::Unknown { id })) => {
             let body = ReplyBody::Refused(Refusal::Unknown);
             log::refused(Refusal::Unknown);
-            Some((*id, encoded(&Reply { id: *id, body }, frame)))
+            Some((*id, encoded(&Reply { id: *id, body }, frame())))
         }
         Some(Err(error)) => {
             log::dropped(*error);

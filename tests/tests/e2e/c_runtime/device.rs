@@ -36,10 +36,7 @@ impl Device {
     fn ask(&self, owner: Option<&PrivateKey>, requests: &[RequestBody]) -> Vec<ReplyBody> {
         let [key, received, sent] = ["key", "received", "sent"].map(|name| self.folder.path().join(name));
         fs::write(&key, owner.map_or(Vec::new(), |owner| owner.public().to_bytes().to_vec())).unwrap();
-        let frames = (1..).zip(requests).flat_map(|(id, body)| {
-            encode(&Request { id, body: body.clone() }, &mut [0; MAX_FRAME]).unwrap().to_vec()
-        });
-        fs::write(&received, frames.collect::<Vec<u8>>()).unwrap();
+        fs::write(&received, frames(requests)).unwrap();
         in_c::run(&self.program, &[key, received, sent.clone()]);
         let mut reader = FrameReader::new();
         let replies: Vec<Reply> = fs::read(sent)
@@ -53,8 +50,16 @@ impl Device {
     }
 }
 
+/// The requests as a line carries them.
+pub(super) fn frames(requests: &[RequestBody]) -> Vec<u8> {
+    let frame = |(id, body): (u32, &RequestBody)| {
+        encode(&Request { id, body: body.clone() }, &mut [0; MAX_FRAME]).unwrap().to_vec()
+    };
+    (1..).zip(requests).flat_map(frame).collect()
+}
+
 /// Puts an artefact into force.
-fn push(bytes: &[u8]) -> Vec<RequestBody> {
+pub(super) fn push(bytes: &[u8]) -> Vec<RequestBody> {
     let mut requests = vec![RequestBody::Announce { len_bytes: bytes.len() as u32, crc: crc32c(bytes) }];
     requests.extend(bytes.chunks(MAX_CHUNK).enumerate().map(|(place, part)| RequestBody::Chunk {
         offset: (place * MAX_CHUNK) as u32,
