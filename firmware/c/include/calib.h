@@ -514,6 +514,16 @@
 #define CALIB_NO_TABLE 7
 
 /**
+ * In `calib_result_t.reason`: the monitors raised an alarm, and the calibrator asks for no probability from then on.
+ */
+#define CALIB_ALARMED 8
+
+/**
+ * In `calib_result_t.reason`: the calibrator asks for monitors, and the device has none, or none with room for its tables.
+ */
+#define CALIB_NOT_MONITORED 9
+
+/**
  * In `calib_result_t.reason`: a reason that this header does not know.
  */
 #define CALIB_OTHER_REASON 255

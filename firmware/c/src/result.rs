@@ -24,6 +24,10 @@ pub const CALIB_EMPTY_BIN: u8 = 5;
 pub const CALIB_ZERO_SUM: u8 = 6;
 /// In `calib_result_t.reason`: there are thresholds or prediction sets alone, and no probability.
 pub const CALIB_NO_TABLE: u8 = 7;
+/// In `calib_result_t.reason`: the monitors raised an alarm, and the calibrator asks for no probability from then on.
+pub const CALIB_ALARMED: u8 = 8;
+/// In `calib_result_t.reason`: the calibrator asks for monitors, and the device has none, or none with room for its tables.
+pub const CALIB_NOT_MONITORED: u8 = 9;
 /// In `calib_result_t.reason`: a reason that this header does not know.
 pub const CALIB_OTHER_REASON: u8 = 255;
 
@@ -210,6 +214,8 @@ const fn reason(why: Uncalibrated) -> u8 {
         Uncalibrated::EmptyBin => CALIB_EMPTY_BIN,
         Uncalibrated::ZeroSum => CALIB_ZERO_SUM,
         Uncalibrated::NoTable => CALIB_NO_TABLE,
+        Uncalibrated::Alarmed => CALIB_ALARMED,
+        Uncalibrated::NotMonitored => CALIB_NOT_MONITORED,
         _ => CALIB_OTHER_REASON,
     }
 }

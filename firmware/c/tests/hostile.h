@@ -34,7 +34,7 @@ struct chip {
     int32_t refused;
 };
 
-static int32_t chip_read(void *context, uint32_t offset, uint8_t *bytes, uint32_t len)
+static inline int32_t chip_read(void *context, uint32_t offset, uint8_t *bytes, uint32_t len)
 {
     struct chip *chip = context;
 
@@ -46,7 +46,7 @@ static int32_t chip_read(void *context, uint32_t offset, uint8_t *bytes, uint32_
     return 0;
 }
 
-static int32_t chip_write(void *context, uint32_t offset, const uint8_t *bytes, uint32_t len)
+static inline int32_t chip_write(void *context, uint32_t offset, const uint8_t *bytes, uint32_t len)
 {
     struct chip *chip = context;
     uint32_t i;
@@ -62,7 +62,7 @@ static int32_t chip_write(void *context, uint32_t offset, const uint8_t *bytes, 
     return 0;
 }
 
-static int32_t chip_erase(void *context, uint32_t offset, uint32_t len)
+static inline int32_t chip_erase(void *context, uint32_t offset, uint32_t len)
 {
     struct chip *chip = context;
 
@@ -82,7 +82,7 @@ struct file {
     size_t len;
 };
 
-static struct file load(const char *path)
+static inline struct file load(const char *path)
 {
     FILE *stream = fopen(path, "rb");
     struct file file;
@@ -100,7 +100,7 @@ static struct file load(const char *path)
     return file;
 }
 
-static calib_flash_t flash_of(struct chip *chip)
+static inline calib_flash_t flash_of(struct chip *chip)
 {
     calib_flash_t flash = {NULL, chip_read, chip_write, chip_erase, FLASH, SECTOR};
 
@@ -108,7 +108,7 @@ static calib_flash_t flash_of(struct chip *chip)
     return flash;
 }
 
-static void new_chip(struct chip *chip)
+static inline void new_chip(struct chip *chip)
 {
     memset(chip, 0, sizeof *chip);
     memset(chip->bytes, 0xFF, sizeof chip->bytes);
@@ -117,14 +117,14 @@ static void new_chip(struct chip *chip)
 
 static int alarms, alarm_fails, classify_fails;
 
-static int32_t set_alarm(void *context, uint8_t raised)
+static inline int32_t set_alarm(void *context, uint8_t raised)
 {
     (void)context;
     alarms = raised;
     return alarm_fails;
 }
 
-static int32_t classify(void *context, const float *features, size_t count, float *output, size_t output_len)
+static inline int32_t classify(void *context, const float *features, size_t count, float *output, size_t output_len)
 {
     (void)context;
     TRUE(count == 2 && output_len == 1);
@@ -132,7 +132,7 @@ static int32_t classify(void *context, const float *features, size_t count, floa
     return classify_fails;
 }
 
-static calib_device_config_t config_of(struct chip *chip)
+static inline calib_device_config_t config_of(struct chip *chip)
 {
     calib_device_config_t config;
 

@@ -178,6 +178,47 @@ static void monitors_of(struct file plain, struct file wide, struct file file, s
     TRUE(total(&monitors, &calibrator) == 0);
 }
 
+/* Counters that hold no more: they are put there as saved ones, one word at a time, as which word is what is the library's own. */
+static void full(struct file file)
+{
+    static uint64_t counters[CALIB_COUNTERS_WORDS];
+    static uint8_t before[CALIB_SAVED_BYTES], after[CALIB_SAVED_BYTES], most[CALIB_SAVED_BYTES];
+    calib_options_t options = {NULL, 0, 0, 0, 0, 0};
+    calib_calibrator_t calibrator;
+    calib_monitors_t monitors;
+    calib_counters_t found;
+    calib_result_t result;
+    size_t len, at;
+    unsigned refused = 0, is_full = 0;
+    int32_t error;
+
+    options.monitors = &monitors;
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
+    EXPECT(calib_monitors_open(&monitors, counters, CALIB_COUNTERS_WORDS), CALIB_OK);
+    EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
+    EXPECT(calib_monitors_save(&monitors, before, sizeof before, &len), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_OK);
+    EXPECT(calib_monitors_save(&monitors, after, sizeof after, &len), CALIB_OK);
+    for (at = 12; at + 4 < len; at += 4) {
+        if (memcmp(before + at, after + at, 4) == 0)
+            continue;
+        memcpy(most, after, len);
+        memset(most + at, 0xFF, 4);
+        seal(most, len);
+        EXPECT(calib_monitors_restore(&monitors, most, len), CALIB_OK);
+        EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
+        is_full += found.is_full;
+        error = calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1);
+        TRUE(error == CALIB_OK || error == CALIB_ERROR_FULL || error == CALIB_ERROR_NO_PREDICTION);
+        refused += error == CALIB_ERROR_FULL ? 1U : 0U;
+        /* Predictions go on. */
+        EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
+    }
+    TRUE(refused > 0 && is_full > refused);
+}
+
 /* A callback of the journal that calls with the monitors that called it. */
 static const calib_calibrator_t *reentered;
 
@@ -279,6 +320,44 @@ static void journals(struct file file)
     chip.state = &monitors;
     predict(&monitors, &calibrator, 8);
     TRUE(chip.refused == CALIB_ERROR_BUSY);
+}
+
+/* Counters of many tables in a journal: what was saved is there after a restart, and not for another calibrator. */
+static void many_kept(struct file file, struct file second)
+{
+    static struct chip chip;
+    static uint64_t counters[CALIB_MANY_COUNTERS_WORDS];
+    const size_t words = CALIB_MANY_COUNTERS_WORDS;
+    calib_calibrator_t calibrator, other;
+    calib_monitors_t monitors;
+    calib_journal_t journal;
+    uint32_t kept, before;
+    int i;
+
+    new_chip(&chip);
+    memset(&journal, 0, sizeof journal);
+    journal.flash = flash_of(&chip);
+    journal.offset = SECTOR;
+    journal.len_bytes = 3 * SECTOR;
+    journal.every = 5;
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
+    EXPECT(calib_open(&other, second.bytes, second.len, classifier), CALIB_OK);
+    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words - 1, &journal), CALIB_ERROR_LENGTH);
+    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, NULL), CALIB_ERROR_NULL);
+    for (before = 0, i = 0; i < 8; i++) {
+        memset(counters, 0xA5, sizeof counters);
+        EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, &journal), CALIB_OK);
+        EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+        kept = total(&monitors, &calibrator);
+        /* The last four need not be saved. */
+        TRUE(i == 0 ? kept == 0 : kept + 4 >= before && kept <= before);
+        predict(&monitors, &calibrator, 9);
+        before = total(&monitors, &calibrator);
+        TRUE(before == kept + 9);
+    }
+    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, &journal), CALIB_OK);
+    EXPECT(calib_monitors_begin(&monitors, &other), CALIB_OK);
+    TRUE(total(&monitors, &other) == 0);
 }
 
 /* Sectors that are shorter than the journal's, and longer: of `SECTOR / 8` and of `2 * SECTOR` bytes. */
@@ -482,7 +561,9 @@ int main(int argc, char **argv)
     watched = load(argv[4]);
     acting = load(argv[5]);
     monitors_of(plain, wide, monitored, watched);
+    full(monitored);
     journals(monitored);
+    many_kept(monitored, watched);
     journal_sectors(monitored);
     journal_cuts(monitored);
     counting_device(monitored);

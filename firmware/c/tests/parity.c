@@ -75,6 +75,12 @@ static void put_info(const calib_calibrator_t *calibrator, calib_info_t *info)
     put(info->is_randomized);
     put(info->has_thresholds);
     put(info->has_sets);
+    put(info->encoding);
+    put_float(info->scale);
+    put((uint32_t)info->zero_point);
+    put(info->reduction);
+    put(info->method);
+    put(info->theorem);
 }
 
 /* Answers one question; returns how many words it has. */

@@ -8,6 +8,7 @@ mod firmware;
 mod hostile;
 mod in_c;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -41,9 +42,11 @@ fn c_gives_the_bits_of_calib_core() {
     let folder = tempfile::tempdir().unwrap();
     let program = in_c::program(folder.path(), "parity.c");
     let [question, answer] = ["asked", "answered"].map(|name| folder.path().join(name));
-    let mut all = 0;
+    let (mut all, mut encodings, mut reductions) = (0, BTreeSet::new(), BTreeSet::new());
     for (name, stored) in artifacts::all() {
         let artifact = stored.artifact();
+        encodings.insert(artifact.header().encoding.to_string());
+        reductions.insert(artifact.header().reduction.to_string());
         let asked = asked::questions(&artifact, random_inputs(QUESTIONS));
         fs::write(&question, asked::file(stored.as_bytes(), &artifact, &asked)).unwrap();
         in_c::run(&program, &[question.clone(), answer.clone()]);
@@ -56,4 +59,5 @@ fn c_gives_the_bits_of_calib_core() {
         println!("{name}: {} questions", asked.len());
     }
     println!("{all} questions in all");
+    assert!(encodings.len() > 6 && reductions.len() > 6, "{encodings:?} {reductions:?}");
 }
