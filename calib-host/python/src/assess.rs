@@ -115,7 +115,7 @@ pub(crate) fn assess(
         if predicted.is_none() && bins.is_none() && is_surveyed(&options) {
             let data = match probs {
                 // As the device has them: sorted sooner, and in less memory.
-                Slice::F32(probs) => BinaryData::from_device_classes(probs, labels).map(BinaryData::sorted),
+                Slice::F32(probs) => BinaryData::from_device_classes(probs, labels),
                 _ => BinaryData::new(check_probs(probs)?, hits(labels, None)?),
             };
             let data = data.map_err(|cause| of_data(&cause))?;

@@ -490,7 +490,7 @@ fn sample(kind: ScoreKind, scores: &[f32], labels: &[i64], weights: Option<&[f64
         }));
     }
     Ok(Sample::Points(match kind {
-        ScoreKind::Probability => BinaryData::from_device_classes(scores, labels)?.sorted(),
+        ScoreKind::Probability => BinaryData::from_device_classes(scores, labels)?,
         ScoreKind::Margin => {
             let labels = binary_labels(labels)?;
             BinaryData::of_margins(scores.iter().copied().map(f64::from).collect(), labels)?

@@ -12,7 +12,7 @@ use super::error::DataError;
 use super::rounding::{rounded, rounded_of};
 use super::rows_hash::RowsHash;
 use crate::error::FitError;
-use crate::points::{Collected, Counted, Packed, Passes, Sorted, Spill, Spread, group, packed};
+use crate::points::{Classes, Collected, Counted, Packed, Passes, Sorted, Spill, Spread, group, packed};
 use crate::stats::ScoreKind;
 use crate::stop;
 
@@ -38,9 +38,6 @@ pub(crate) enum Form {
     /// (score, number of points, number of them with label 1).
     Rows(Vec<(f64, u64, u64)>),
 }
-
-/// So many rows are packed at a time.
-const PART_ROWS: usize = 1 << 16;
 
 /// Counts up to here are exact in an `f64`.
 const MAX_POINTS: u64 = 1 << 53;
@@ -123,14 +120,14 @@ impl BinaryData {
         Ok(Self::from_packed(scores.par_iter().zip(labels).with_min_len(1 << 14).map(pack).collect()))
     }
 
-    /// Checks scores as the device sees them, and classes, which are 0 or 1: the same as [`BinaryData::from_device_scores`] of these
-    /// labels, and quicker.
+    /// Checks scores as the device sees them, and classes, which are 0 or 1, and [sorts](BinaryData::sorted) them: the same as
+    /// [`BinaryData::from_device_scores`] of these labels, sorted, and quicker.
     ///
     /// ```
     /// use calib_fit::BinaryData;
     ///
     /// let data = BinaryData::from_device_classes(&[0.25, 0.75], &[0, 1])?;
-    /// assert_eq!(data, BinaryData::from_device_scores(&[0.25, 0.75], &[false, true])?);
+    /// assert_eq!(data, BinaryData::from_device_scores(&[0.25, 0.75], &[false, true])?.sorted());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -139,29 +136,24 @@ impl BinaryData {
     /// As [`BinaryData::new`], or a class that is neither.
     pub fn from_device_classes(scores: &[f32], classes: &[i64]) -> Result<Self, DataError> {
         check_lengths(scores.len(), classes.len())?;
-        let mut points = vec![0; scores.len()];
-        let rows = points.par_chunks_mut(PART_ROWS).zip(scores.par_chunks(PART_ROWS));
-        let are_plain = rows.zip(classes.par_chunks(PART_ROWS)).map(|((points, scores), classes)| {
-            stop::check();
-            let mut are_plain = true;
-            for ((point, &score), &class) in points.iter_mut().zip(scores).zip(classes) {
-                are_plain &= score.to_bits() <= Score::ONE.to_bits() && (0..2).contains(&class);
-                *point = packed::pack_bits(score, class == 1);
-            }
-            are_plain
-        });
-        if are_plain.all(|is_plain| is_plain) {
-            return Ok(Self::from_packed(points));
+        let rows = Classes::new(scores, classes);
+        let counted = Counted::new(&rows).expect("points in memory are read without a fault");
+        if !rows.are_refused() {
+            return Ok(Self::from_sorted(Sorted::of(counted)));
         }
         // A row is at fault, or a score is the negative zero.
         let label = |(row, &class): (usize, &i64)| Ok(check_class(row, class, 2)? == 1);
         let labels: Vec<bool> = classes.iter().enumerate().map(label).collect::<Result<_, _>>()?;
-        Self::from_device_scores(scores, &labels)
+        Ok(Self::from_device_scores(scores, &labels)?.sorted())
     }
 
     /// At least one packed point.
     pub(crate) fn from_packed(points: Vec<Packed>) -> Self {
         Self { form: Form::Packed(points), kind: ScoreKind::Probability }
+    }
+
+    fn from_sorted(points: Sorted) -> Self {
+        Self { form: Form::Sorted(points), kind: ScoreKind::Probability }
     }
 
     /// The same data as the device sees it: every score rounded to the nearest `f32`. What is fitted for a
@@ -186,7 +178,7 @@ impl BinaryData {
     #[must_use]
     pub fn sorted(self) -> Self {
         match self.form {
-            Form::Packed(points) => Self { form: Form::Sorted(Sorted::new(points)), kind: self.kind },
+            Form::Packed(points) => Self::from_sorted(Sorted::new(points)),
             Form::Sorted(_) | Form::Spilled(_) | Form::Rows(_) => self,
         }
     }
@@ -244,7 +236,7 @@ impl BinaryData {
     pub fn spread(&self) -> Result<Spread, FitError> {
         match &self.form {
             Form::Packed(points) => Spread::of(&Counted::new(&points[..])?),
-            Form::Sorted(points) => Spread::of(points),
+            Form::Sorted(points) => Ok(Spread::of_sorted(points)),
             Form::Spilled(points) => Spread::of(&Counted::new(&**points)?),
             Form::Rows(rows) => Spread::of(&group(rows.clone())[..]),
         }
@@ -334,11 +326,12 @@ mod tests {
     /// The quick way and the plain one say the same, of good rows and of bad ones in any part.
     #[test]
     fn classes_are_labels() {
+        const PART_ROWS: usize = 1 << 14;
         let n = 3 * PART_ROWS + 5;
         let scores: Vec<f32> = (0..n).map(|i| (i % 1000) as f32 / 999.0).collect();
         let classes: Vec<i64> = (0..n).map(|i| i64::from(i % 3 == 0)).collect();
         let labels: Vec<bool> = classes.iter().map(|&class| class == 1).collect();
-        let plain = BinaryData::from_device_scores(&scores, &labels);
+        let plain = BinaryData::from_device_scores(&scores, &labels).map(BinaryData::sorted);
         assert_eq!(BinaryData::from_device_classes(&scores, &classes), plain);
         let mut zero = scores.clone();
         zero[0] = -0.0;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::binary::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Counted, Group, Groups, Points, group};
+use crate::points::{Counted, Group, Groups, Packed, Points, Sorted, group, packed};
 
 /// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
 /// likely, and many enough to be of several patients.
@@ -84,6 +84,11 @@ impl Repeats {
     /// If these cannot be read back.
     pub fn noticed_anywhere(data: &BinaryData) -> Result<Option<Self>, FitError> {
         let block = (data.len() / BLOCKS).max(FEWEST_ROWS);
+        if let Form::Sorted(points) = data.form()
+            && change_often(points, block)
+        {
+            return Ok(None);
+        }
         let of_run = |groups: &mut Groups<'_>| Self::of_run(groups, block);
         let mut all = Self::default();
         let add = |run| {
@@ -133,6 +138,37 @@ impl Repeats {
     }
 }
 
+/// Whether labels change so often from a score to the next that the rows are not noticed, whatever changes where scores are equal:
+/// what most data say, and sooner than their groups do.
+fn change_often(points: &Sorted, block_rows: u64) -> bool {
+    let runs = points.map_points(|run| {
+        let changes = changes_between_scores(run).saturating_sub(uncounted(run.len() as u64, block_rows));
+        let positives: u64 = run.iter().map(|&point| u64::from(packed::label(point))).sum();
+        (changes, changes_expected(run.len() as f64, positives as f64))
+    });
+    let changes: u64 = runs.iter().map(|run| run.0).sum();
+    // A hundredth more is more than rounding can make.
+    changes as f64 >= 1.01 * SHARE * runs.iter().map(|run| run.1).sum::<f64>()
+}
+
+/// How often, in ascending order, the label changes from a score to the next.
+///
+/// On average over the orders of rows with equal scores, labels change as often or more. Between two scores that each have rows of one label
+/// that is the same count. A score with `n` rows of both labels, `k` of them positive, makes 2 of these changes at most; its own rows
+/// change `2 k (n - k) / n` times, 1 or more, and so do they at a side to a score of one label, by chance, `k / n` or
+/// `(n - k) / n` times: together 2 of both such sides, 3 / 2 of one, and 1 of none, where a change to another score of both labels is half of
+/// each.
+fn changes_between_scores(run: &[Packed]) -> u64 {
+    let changes = |two: &&[Packed]| !packed::are_tied(two[0], two[1]) & ((two[0] ^ two[1]) & 1 == 1);
+    run.windows(2).filter(changes).count() as u64
+}
+
+/// So many changes of a run of rows are not counted in blocks at most: from a block to the next, and all in a last one with too few
+/// rows.
+fn uncounted(rows: u64, block_rows: u64) -> u64 {
+    rows / block_rows + FEWEST_ROWS
+}
+
 /// Neighbours in order of score.
 #[derive(Default)]
 struct Block {
@@ -155,7 +191,7 @@ impl Block {
             self.between += self.rate * (1.0 - rate) + rate * (1.0 - self.rate);
         }
         if group.n > 1 {
-            self.within += changes(n, k);
+            self.within += changes_expected(n, k);
         }
         self.scores += 1;
         self.rows += group.n;
@@ -172,7 +208,7 @@ impl Block {
         let pairs = 2.0 * k * (n - k);
         Repeats {
             changes: self.within + self.between,
-            expected: changes(n, k),
+            expected: changes_expected(n, k),
             mixed: u64::from(pairs > 0.0),
             variance: (pairs * (pairs - n) / (n * n * (n - 1.0))).max(0.0),
             ..Repeats::default()
@@ -181,7 +217,7 @@ impl Block {
 }
 
 /// How often labels change on average over all orders of `n` rows, `k` of them positive.
-fn changes(n: f64, k: f64) -> f64 {
+fn changes_expected(n: f64, k: f64) -> f64 {
     2.0 * k * (n - k) / n
 }
 
@@ -200,10 +236,36 @@ impl fmt::Display for Repeats {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
+
+    proptest! {
+        /// Of singles, pairs and heavier ties, in blocks of any size: the quick count is never above the changes, and changes no answer.
+        #[test]
+        fn labels_change_at_least_as_often_as_between_scores(
+            rows in proptest::collection::vec((0u32..60, any::<bool>()), 1..300), copies in 1u32..4, few in any::<bool>(),
+            block in FEWEST_ROWS..200,
+        ) {
+            let score = |s: u32| if few { 0.5 + (s % 7) as f32 / 1024.0 } else { 0.5 + s as f32 / 1024.0 };
+            let all = (0..copies).flat_map(|_| rows.iter()).map(|&(s, label)| (score(s), label));
+            let (scores, labels): (Vec<f32>, Vec<bool>) = all.unzip();
+            let data = BinaryData::from_device_scores(&scores, &labels).unwrap();
+            let sorted = data.clone().sorted();
+            let Form::Sorted(points) = sorted.form() else { panic!("they are in memory") };
+            for (number, run) in points.map_points(<[Packed]>::to_vec).iter().enumerate() {
+                let all = Repeats::of_run(&mut points.run(number), block);
+                let counted = changes_between_scores(run).saturating_sub(uncounted(run.len() as u64, block));
+                prop_assert!(counted as f64 <= all.changes + 1e-9, "{} {}", counted, all.changes);
+                // All rows in one block, nothing of which is lost.
+                let all = Repeats::of_run(&mut points.run(number), run.len() as u64);
+                prop_assert!(changes_between_scores(run) as f64 <= all.changes + 1e-9, "{}", all.changes);
+            }
+            prop_assert_eq!(Repeats::noticed_in(&sorted), Repeats::noticed_in(&data));
+        }
+    }
 
     fn noticed(rows: &[(f64, bool)]) -> Option<Repeats> {
         let (scores, labels) = rows.iter().copied().unzip();

@@ -28,7 +28,7 @@ pub(crate) use counted::Counted;
 pub use group::Group;
 pub(crate) use group::{group, totals};
 pub(crate) use packed::{BUCKETS, Packed};
-pub(crate) use passes::{Arrays, Passes};
+pub(crate) use passes::{Arrays, Classes, Passes};
 pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::{split, split_groups};

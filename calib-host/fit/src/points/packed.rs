@@ -40,6 +40,11 @@ pub(crate) fn label(packed: Packed) -> bool {
     packed & 1 == 1
 }
 
+/// Whether two packed points have the same score.
+pub(crate) fn are_tied(a: Packed, b: Packed) -> bool {
+    a | 1 == b | 1
+}
+
 /// The bucket of a packed point, below [`BUCKETS`].
 pub(crate) fn bucket(packed: Packed) -> usize {
     (packed >> BUCKET_SHIFT) as usize
@@ -90,7 +95,7 @@ impl Iterator for SortedGroups<'_> {
         let (&first, rest) = self.rest.split_first()?;
         let score = score(first);
         // Most points have a score of their own.
-        if rest.first().is_none_or(|&second| second | 1 != first | 1) {
+        if rest.first().is_none_or(|&second| !are_tied(second, first)) {
             self.rest = rest;
             return Some(Group { score, n: 1, positives: (first & 1).into() });
         }

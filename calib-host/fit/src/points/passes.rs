@@ -1,6 +1,7 @@
 //! Passes over packed points.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use calib_core::Score;
 use rayon::prelude::*;
@@ -59,23 +60,85 @@ impl Passes for Arrays<'_> {
         add: &(dyn Fn(&mut T, &[Packed]) + Sync),
         merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
-        let part_len = part_len(self.scores.len());
-        let parts = self.scores.par_chunks(part_len).zip(self.labels.par_chunks(part_len));
-        let sum_part = |(scores, labels): (&[f32], &[bool])| {
-            let mut sum = new();
-            let mut packed = [0; 1 << 12];
-            for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
-                stop::check();
-                for ((packed, &score), &label) in packed.iter_mut().zip(scores).zip(labels) {
-                    *packed = pack(Score::new(score).unwrap_or(Score::ZERO), label);
-                }
-                add(&mut sum, &packed[..scores.len()]);
+        let pack = |packed: &mut [Packed], scores: &[f32], labels: &[bool]| {
+            for ((packed, &score), &label) in packed.iter_mut().zip(scores).zip(labels) {
+                *packed = pack(Score::new(score).unwrap_or(Score::ZERO), label);
             }
-            sum
         };
-        Ok(merged(parts.map(sum_part), new, merge))
+        Ok(fold_packed((self.scores, self.labels), &pack, (new, add, merge)))
     }
 }
+
+/// Scores as the device sees them, and classes, packed and checked as they are passed over.
+pub(crate) struct Classes<'a> {
+    scores: &'a [f32],
+    classes: &'a [i64],
+    are_refused: AtomicBool,
+}
+
+impl<'a> Classes<'a> {
+    /// As many scores as classes.
+    pub(crate) fn new(scores: &'a [f32], classes: &'a [i64]) -> Self {
+        Self { scores, classes, are_refused: AtomicBool::new(false) }
+    }
+
+    /// Whether a pass met a row whose score is not in `[0, 1]`, or the negative zero, or whose class is neither 0 nor 1: what it made of
+    /// its neighbours is then of no use.
+    pub(crate) fn are_refused(&self) -> bool {
+        self.are_refused.load(Ordering::Relaxed)
+    }
+}
+
+impl Passes for Classes<'_> {
+    const BUDGET_LEN_BYTES: u64 = u64::MAX;
+    const IN_MEMORY: usize = usize::MAX;
+
+    fn fold<T: Send>(
+        &self,
+        new: &(dyn Fn() -> T + Sync),
+        add: &(dyn Fn(&mut T, &[Packed]) + Sync),
+        merge: &(dyn Fn(&mut T, T) + Sync),
+    ) -> Result<T, FitError> {
+        let pack = |packed: &mut [Packed], scores: &[f32], classes: &[i64]| {
+            let mut are_plain = true;
+            for ((packed, &score), &class) in packed.iter_mut().zip(scores).zip(classes) {
+                are_plain &= score.to_bits() <= Score::ONE.to_bits() && (0..2).contains(&class);
+                *packed = packed::pack_bits(score, class == 1);
+            }
+            if !are_plain {
+                self.are_refused.store(true, Ordering::Relaxed);
+                packed.fill(0);
+            }
+        };
+        Ok(fold_packed((self.scores, self.classes), &pack, (new, add, merge)))
+    }
+}
+
+/// Adds up points that are packed a few at a time, in a cache.
+fn fold_packed<L: Sync, T: Send>(
+    (scores, labels): (&[f32], &[L]),
+    pack: &(impl Fn(&mut [Packed], &[f32], &[L]) + Sync),
+    (new, add, merge): Sum<'_, T>,
+) -> T {
+    let part_len = part_len(scores.len());
+    let parts = scores.par_chunks(part_len).zip(labels.par_chunks(part_len));
+    let sum_part = |(scores, labels): (&[f32], &[L])| {
+        let mut sum = new();
+        let mut packed = [0; 1 << 12];
+        for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
+            stop::check();
+            let packed = &mut packed[..scores.len()];
+            pack(packed, scores, labels);
+            add(&mut sum, packed);
+        }
+        sum
+    };
+    merged(parts.map(sum_part), new, merge)
+}
+
+/// How parts are summed: see [`Passes::fold`].
+type Sum<'s, T> =
+    (&'s (dyn Fn() -> T + Sync), &'s (dyn Fn(&mut T, &[Packed]) + Sync), &'s (dyn Fn(&mut T, T) + Sync));
 
 /// The means over `n` points of the terms of (score, label), as [`Points::means`](super::Points::means) gives them.
 pub(super) fn mean_of<const K: usize>(

@@ -10,6 +10,8 @@ use super::{Groups, Points, Ranked};
 use crate::error::FitError;
 use crate::stop;
 
+const IN_MEMORY: &str = "points in memory are read without a fault";
+
 /// Packed points in ascending order, at least one. They are sorted once, and every question is then quick.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sorted {
@@ -22,8 +24,12 @@ pub(crate) struct Sorted {
 impl Sorted {
     /// Sorts at least one point, on all processors.
     pub(crate) fn new(points: Vec<Packed>) -> Self {
-        let runs = Counted::new(points).and_then(Counted::into_sorted_runs);
-        let runs = runs.expect("points in memory are read without a fault");
+        Self::of(Counted::new(points).expect(IN_MEMORY))
+    }
+
+    /// Sorts points in memory that are counted.
+    pub(crate) fn of(points: Counted<impl Passes>) -> Self {
+        let runs = points.into_sorted_runs().expect(IN_MEMORY);
         let mut below = Vec::with_capacity(runs.len() + 1);
         let mut sum = (0, 0);
         below.push(sum);
@@ -49,6 +55,15 @@ impl Sorted {
     /// The groups of a run. No group is in two, and runs ascend.
     pub(crate) fn run(&self, number: usize) -> Groups<'_> {
         groups(&self.runs[number])
+    }
+
+    /// Maps the points of each run, in order.
+    pub(crate) fn map_points<T: Send>(&self, map: impl Fn(&[Packed]) -> T + Sync) -> Vec<T> {
+        let checked = |run: &Vec<Packed>| {
+            stop::check();
+            map(run)
+        };
+        self.runs.par_iter().map(checked).collect()
     }
 
     /// The number of points.

@@ -1,6 +1,7 @@
 //! Where scores lie, and how often they repeat.
 
-use super::{Group, Points};
+use super::packed::{self, Packed, are_tied};
+use super::{Group, Points, Sorted};
 use crate::error::FitError;
 
 /// Where the scores of points lie, and how often they repeat.
@@ -47,6 +48,27 @@ impl Tally {
         self.heaviest = self.heaviest.max(group.n);
     }
 
+    /// Of a run of points in ascending order, at least one.
+    fn of_run(run: &[Packed]) -> Self {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let has_twin = |three: &&[Packed]| are_tied(three[0], three[1]) | are_tied(three[1], three[2]);
+        let ends = match run {
+            [_] => 0,
+            [first, second, ..] => {
+                let before_last = run[run.len() - 2];
+                u64::from(are_tied(*first, *second)) + u64::from(are_tied(before_last, last))
+            }
+            [] => unreachable!("there is a point"),
+        };
+        Self {
+            lowest: packed::score(first),
+            highest: packed::score(last),
+            n: run.len() as u64,
+            tied: run.windows(3).filter(has_twin).count() as u64 + ends,
+            heaviest: heaviest(run) as u64,
+        }
+    }
+
     fn merge(self, other: Self) -> Self {
         Self {
             lowest: self.lowest.min(other.lowest),
@@ -56,6 +78,20 @@ impl Tally {
             heaviest: self.heaviest.max(other.heaviest),
         }
     }
+}
+
+/// How many points of a run in ascending order have the most frequent score.
+fn heaviest(run: &[Packed]) -> usize {
+    let (mut rest, mut heaviest) = (run, 1);
+    // More points than the most so far have a score exactly if two of them are that far apart.
+    while let Some(far) = rest.get(heaviest..)
+        && let Some(start) = rest.iter().zip(far).position(|(&point, &far)| are_tied(point, far))
+    {
+        rest = &rest[start..];
+        heaviest = rest.partition_point(|&point| point <= rest[0] | 1);
+        rest = &rest[heaviest..];
+    }
+    heaviest
 }
 
 impl From<Tally> for Spread {
@@ -76,6 +112,11 @@ impl Spread {
         Ok(runs.into_iter().fold(Tally::NONE, Tally::merge).into())
     }
 
+    /// Looks at points in ascending order.
+    pub(crate) fn of_sorted(points: &Sorted) -> Self {
+        points.map_points(Tally::of_run).into_iter().fold(Tally::NONE, Tally::merge).into()
+    }
+
     /// Looks at groups; `None` if there are none.
     pub(crate) fn of_groups(groups: &[Group]) -> Option<Self> {
         let tally = groups.iter().copied().map(Tally::of).fold(Tally::NONE, Tally::merge);
@@ -85,8 +126,25 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::points::{Collected, Collector, Counted, group, packed};
+
+    proptest! {
+        /// With ties of all sizes, at both ends and in several runs.
+        #[test]
+        fn what_is_sorted_is_looked_at_in_the_same_way(
+            ties in proptest::collection::vec((0u32..2000, prop_oneof![Just(1usize), 1usize..5, Just(300_000)]), 1..8),
+            singles in 0u32..50,
+        ) {
+            let tied = ties.iter().flat_map(|&(score, n)| std::iter::repeat_n(score, n));
+            let score = |i: u32| calib_core::Score::new(0.25 + i as f32 / 4096.0).unwrap();
+            let points: Vec<u32> = tied.chain(0..singles).map(|i| packed::pack(score(i), i % 3 == 0)).collect();
+            let expected = Spread::of(&Counted::new(&points[..]).unwrap()).unwrap();
+            prop_assert_eq!(Spread::of_sorted(&Sorted::new(points)), expected);
+        }
+    }
 
     #[test]
     fn shares_are_of_points_however_these_are_kept() {
