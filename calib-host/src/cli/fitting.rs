@@ -5,12 +5,15 @@ use calib_host::artifact::CompileError;
 use calib_host::assess::evidence_of_fit;
 use calib_host::binary::Ums;
 use calib_host::files::Place;
-use calib_host::fit::{divided, fit_weighted};
+use calib_host::fit::fit_weighted;
 use calib_host::input::Sample;
 use calib_host::{BinaryData, BinaryMethod, Fit, FitError, ScoreKind, fit_binary};
 
 use crate::cli::error::Error;
-use crate::cli::options::{CodeOptions, MethodOptions, WrittenOptions, bins_of_umd, bins_of_ums, points_for};
+use crate::cli::options::{
+    Binning, Candidate, Candidates, CodeOptions, MethodOptions, WrittenOptions, epsilon_from, least_epsilon,
+    points_for,
+};
 use crate::cli::show::Warnings;
 
 /// A fit, or why there is none, which is said of the place that is at fault.
@@ -22,9 +25,16 @@ pub(crate) struct Chosen {
     pub(crate) why: String,
     /// Among how many candidates by the scores.
     pub(crate) candidates: u32,
+    /// What this one may spend of alpha, if the candidates share it.
+    pub(crate) alpha: Option<f64>,
 }
 
 impl Chosen {
+    /// Among how many candidates, and what this one may spend of alpha, if they share it.
+    pub(crate) fn share(&self) -> Option<(u32, f64)> {
+        self.alpha.map(|alpha| (self.candidates, alpha))
+    }
+
     /// The same, of scores by so many classifiers, of which nothing is guaranteed: what was chosen for its guarantee says so.
     pub(crate) fn of_classifiers(mut self, classifiers: u32) -> Self {
         if classifiers > 1 {
@@ -87,8 +97,7 @@ pub(crate) fn fit_points(
     Ok(fit_binary(data, &method, written.divided_alpha()).map(|fit| (fit, None)))
 }
 
-/// Fits the bins that suit so many points. Where scores tie at an edge, so that `umd` has no guarantee, it is `ums`, and alpha is
-/// divided between both: which of them it is depends on the scores.
+/// Fits the bins that suit so many points: the first of [`Candidates`] whose guarantee exists and keeps its epsilon.
 fn chosen(
     (method, written): (&MethodOptions, &WrittenOptions),
     data: &BinaryData,
@@ -96,48 +105,96 @@ fn chosen(
     (kind, codes): (ScoreKind, Option<(f32, f32)>),
 ) -> Result<Attempt, Error> {
     let (n, alpha) = (data.len(), written.divided_alpha());
-    // The fit refuses any other alpha, and says why.
-    let epsilon = method.epsilon().filter(|_| alpha > 0.0 && alpha < 1.0);
-    let Some(chosen) = bins_of_umd(n, alpha, epsilon) else {
-        let epsilon = epsilon.unwrap_or_default();
-        let needed = points_for(epsilon, alpha).map_or(String::new(), |n| format!(": two bins take {n}"));
-        return Err(Error::Usage(format!(
-            "{place}: no bins of {n} points keep a guarantee within {epsilon}{needed}; leave --epsilon out, or take a larger one"
-        )));
+    let umd = |bins: usize| method.umd(bins, (kind, codes.is_some()));
+    // What is at fault with the options is said whatever the points are.
+    let few = umd(2)?;
+    if !(alpha > 0.0 && alpha < 1.0) {
+        // The fit refuses it, and says why.
+        return Ok(fit_binary(data, &few, alpha).map(|fit| (fit, None)));
+    }
+    let fit = |candidate: &Candidate| {
+        let method = match candidate.binning {
+            Binning::Umd => umd(candidate.bins).expect("checked before"),
+            Binning::Ums => BinaryMethod::Ums(Ums { bins: candidate.bins, seed: method.seed() }),
+        };
+        fit_binary(data, &method, candidate.alpha)
     };
-    let umd = method.umd(chosen.bins, (kind, codes.is_some()))?;
-    let fit = match fit_binary(data, &umd, alpha) {
-        Ok(fit) => fit,
+    let candidates = Candidates::new(n, alpha, method.epsilon());
+    let taken = match first_that_keeps(&candidates, fit) {
+        Ok(taken) => taken,
         Err(cause) => return Ok(Err(cause)),
     };
-    let only = |why| Ok(Ok((fit.clone(), Some(Chosen { why, candidates: 1 }))));
-    if fit.tied_tables().next().is_none() {
-        return only(chosen.why);
+    if let Some((taken, fit)) = taken {
+        let why = candidates.why(taken, fit.bins());
+        return Ok(Ok((fit, Some(Chosen { why, candidates: candidates.count(), alpha: Some(taken.alpha) }))));
     }
-    let halved = divided(alpha, 2);
-    let split = bins_of_ums(n, halved, epsilon).map(|split| Ums { bins: split.bins, seed: method.seed() });
-    let split = split.and_then(|ums| fit_binary(data, &BinaryMethod::Ums(ums), halved).ok());
-    let keeps = |fit: &Fit| {
-        fit.guarantee.is_some_and(|guarantee| epsilon.is_none_or(|epsilon| guarantee.epsilon <= epsilon))
-    };
-    match (split.filter(keeps), epsilon) {
-        (Some(split), _) => {
+    let Some(epsilon) = method.epsilon() else {
+        // At its share of alpha, although there is no guarantee: the others were candidates.
+        let first = candidates.in_turn()[0];
+        return Ok(fit(&first).map(|fit| {
             let why = format!(
-                "chosen: ums with {} bins, because scores tie at an edge, so that umd has no guarantee; --method umd --ties \
-                 randomize has a narrower one, with random numbers on the device",
-                split.bins()
+                "chosen: umd with {} bins; scores tie at an edge, so that it has no guarantee",
+                fit.bins()
             );
-            Ok(Ok((split, Some(Chosen { why, candidates: 2 }))))
+            (fit, Some(Chosen { why, candidates: candidates.count(), alpha: Some(first.alpha) }))
+        }));
+    };
+    Err(Error::Usage(match candidates.in_turn() {
+        [] => {
+            let needed = points_for(epsilon, alpha).map_or(String::new(), |n| format!(": two bins take {n}"));
+            let larger =
+                least_epsilon(n, alpha, 2).map_or("a larger one".into(), |least| format!("{least} or more"));
+            format!(
+                "{place}: no bins of {n} points keep a guarantee within {epsilon}{needed}; leave --epsilon out, or take {larger}"
+            )
         }
-        (None, Some(epsilon)) => Err(Error::Usage(format!(
-            "{place}: scores tie at the edges of bins, and neither umd nor ums keeps a guarantee within {epsilon}; leave --epsilon \
-             out, or take --method umd --ties randomize with --bins"
-        ))),
-        (None, None) => only(format!(
-            "chosen: umd with {} bins; scores tie at an edge, so that it has no guarantee",
-            fit.bins()
-        )),
+        _ => {
+            let least = least_kept((n, alpha), fit);
+            let least =
+                least.map_or(String::new(), |least| format!(", and the least that is kept is {least}"));
+            format!(
+                "{place}: scores tie at the edges of bins, and neither umd nor ums keeps a guarantee within {epsilon}{least}; leave \
+                 --epsilon out, take a larger one, or --method umd --ties randomize with --bins"
+            )
+        }
+    }))
+}
+
+/// The first candidate that keeps its epsilon, and its fit.
+///
+/// # Errors
+///
+/// If the first one cannot be fitted at all: the others are fitted to the same points.
+fn first_that_keeps<'c>(
+    candidates: &'c Candidates,
+    fit: impl Fn(&Candidate) -> Result<Fit, FitError>,
+) -> Result<Option<(&'c Candidate, Fit)>, FitError> {
+    for (index, candidate) in candidates.in_turn().iter().enumerate() {
+        let fit = match fit(candidate) {
+            Ok(fit) => fit,
+            Err(cause) if index == 0 => return Err(cause),
+            Err(_) => continue,
+        };
+        if fit.guarantee.is_some_and(|guarantee| guarantee.epsilon <= candidate.within) && fit.bins() > 1 {
+            return Ok(Some((candidate, fit)));
+        }
     }
+    Ok(None)
+}
+
+/// The least epsilon that one of the candidates keeps, with three digits.
+fn least_kept((n, alpha): (u64, f64), fit: impl Fn(&Candidate) -> Result<Fit, FitError>) -> Option<f64> {
+    // All of them are among those of the largest epsilon.
+    let all = Candidates::new(n, alpha, Some(0.999));
+    let least = |candidate: &Candidate| {
+        let fit = fit(candidate).ok().filter(|fit| fit.bins() > 1)?;
+        let guarantee = fit.guarantee?;
+        match candidate.binning {
+            Binning::Umd => least_epsilon(n, alpha, candidate.bins),
+            Binning::Ums => Some(epsilon_from(guarantee.epsilon)),
+        }
+    };
+    all.in_turn().iter().filter_map(least).min_by(f64::total_cmp)
 }
 
 /// The fit as one of codes, if scores are such.
@@ -166,5 +223,84 @@ pub(crate) fn warnings_of_sample(sample: &Sample) -> Result<Warnings, FitError> 
         Sample::Points(data) => warnings_of(data),
         // The test counts points.
         Sample::Weighted(_) => Ok(Warnings::default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_host::Umd;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Scores that tie in many ways: in steps, and piled up at both ends.
+    fn data(n: u32, steps: u32, (low, high): (u32, u32)) -> BinaryData {
+        let score = |i: u32| {
+            let at = f64::from(i) / f64::from(n);
+            let at = if at * 100.0 < f64::from(low) {
+                0.0
+            } else if at * 100.0 >= f64::from(100 - high) {
+                1.0
+            } else {
+                at
+            };
+            if steps == 0 { at } else { (at * f64::from(steps)).round() / f64::from(steps) }
+        };
+        BinaryData::new((0..n).map(score).collect(), (0..n).map(|i| i * 7 % 10 < 10 * i / n).collect())
+            .unwrap()
+    }
+
+    fn taken(data: &BinaryData, epsilon: Option<f64>) -> Option<Fit> {
+        let fit = |candidate: &Candidate| {
+            let method = match candidate.binning {
+                Binning::Umd => BinaryMethod::Umd(Umd::new(candidate.bins)),
+                Binning::Ums => BinaryMethod::Ums(Ums { bins: candidate.bins, seed: 0 }),
+            };
+            fit_binary(data, &method, candidate.alpha)
+        };
+        let candidates = Candidates::new(data.len(), 0.1, epsilon);
+        first_that_keeps(&candidates, fit).unwrap().map(|(_, fit)| fit)
+    }
+
+    fn epsilon_of(fit: &Fit) -> f64 {
+        fit.guarantee.unwrap().epsilon
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// What one epsilon accepts every larger one does, and what is said is kept.
+        #[test]
+        fn a_larger_epsilon_is_accepted_where_a_smaller_one_is(
+            n in 100u32..8_000, steps in prop_oneof![Just(0u32), 5u32..20, 50u32..2_000],
+            low in 0u32..45, high in 0u32..45, start in 0.03f64..0.2,
+        ) {
+            let data = data(n, steps, (low, high));
+            let mut was_taken = false;
+            for step in 0..8 {
+                let epsilon = start * 1.15f64.powi(step);
+                let taken = taken(&data, Some(epsilon));
+                prop_assert!(!was_taken || taken.is_some(), "{epsilon}");
+                was_taken = taken.is_some();
+                if let Some(fit) = taken {
+                    prop_assert!(epsilon_of(&fit) <= epsilon && fit.bins() > 1);
+                }
+            }
+            // Without one it is kept within 0.1 where that can be asked for.
+            if let Some(asked) = self::taken(&data, Some(0.1)) {
+                let without = self::taken(&data, None).unwrap();
+                prop_assert!(epsilon_of(&without) <= 0.1);
+                prop_assert_eq!(without, asked);
+            }
+        }
+    }
+
+    /// Each end holds 7 % of the scores: the outermost edge of 15 bins is there, and that of 14 is not.
+    #[test]
+    fn another_number_of_bins_is_tried_where_an_edge_has_a_tie() {
+        let data = data(5_000, 0, (7, 7));
+        let fit = taken(&data, None).unwrap();
+        assert_eq!(fit.method, calib_core::artifact::Method::Umd);
+        assert!(epsilon_of(&fit) <= 0.1 && fit.bins() == 14, "{} {}", fit.bins(), epsilon_of(&fit));
     }
 }

@@ -264,7 +264,7 @@ impl FitRequest {
         };
         let Attempted { fit, rows: hash, warnings, chosen, monitors } = attempted;
         let fit = if written.is_compact() { fit.compacted()? } else { fit };
-        let fit = written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
+        let fit = written.stated(fit, chosen.as_ref().and_then(Chosen::share));
         let fit = fit.of_classifiers(rows.classifiers);
         let chosen = chosen.map(|chosen| chosen.of_classifiers(rows.classifiers));
         let bytes = artifact_bytes(&fit, &self.written_of(hash, monitors))?;

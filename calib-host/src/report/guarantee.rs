@@ -2,13 +2,13 @@
 
 use calib_core::Artifact;
 use calib_core::artifact::{Reduction, Theorem};
-use calib_fit::artifact::candidates;
+use calib_fit::artifact::divisor_of_alpha;
 
 /// Hoeffding's bound as a function of epsilon: with probability `1 - factor * exp(-2 points epsilon^2)` every bin is within
 /// epsilon.
 #[derive(Clone, Copy)]
 pub(super) struct Curve {
-    /// Twice the number of bins of the union bound, of each candidate if the labels chose among several.
+    /// Twice the number of bins of the union bound, times what alpha was divided by if the rows chose among several candidates.
     factor: f64,
     /// The points per bin that the artefact's own alpha and epsilon belong to.
     points: f64,
@@ -29,7 +29,7 @@ impl Curve {
         }
         let factor = match guarantee.theorem {
             Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4 | Theorem::Gr22Theorem1 | Theorem::SampleSplit => {
-                2.0 * f64::from(header.bins) * candidates(artifact) as f64
+                2.0 * f64::from(header.bins) * divisor_of_alpha(artifact)
             }
             // The others are no plain Hoeffding bounds.
             _ => return None,

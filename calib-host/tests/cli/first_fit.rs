@@ -7,6 +7,12 @@ fn place(n: usize) -> Workplace {
     Workplace::new().with("data.csv", csv(&binary(n)))
 }
 
+/// What an artefact says that its candidate may spend of alpha.
+fn share_of_alpha(inspected: &serde_json::Value) -> f64 {
+    let parameters = inspected["provenance"]["parameters"].as_str().unwrap();
+    parameters.split(" alpha-share=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
 #[test]
 fn a_file_is_enough() {
     let place = place(5000);
@@ -24,9 +30,18 @@ fn a_file_is_enough() {
         run.stderr
             .contains("\nnext: calib report data.cal --calibration data.csv --test TEST -o report.html\n")
     );
-    // The same as when all is said.
-    place.ok("calib fit --method umd --bins 15 --scores data.csv -o said.bin");
-    assert_eq!(place.bytes("data.cal"), place.bytes("said.bin"));
+    // The same as when all is said: at its share of alpha, of which others could have been taken.
+    let share = share_of_alpha(&got);
+    assert!((0.03..0.1).contains(&share), "{share}");
+    place.ok(&format!("calib fit --method umd --bins 15 --alpha {share} --scores data.csv -o said.bin"));
+    let said = place.inspect("said.bin");
+    assert_eq!(
+        (&got["tables"], &got["guarantee"]["epsilon"]),
+        (&said["tables"], &said["guarantee"]["epsilon"])
+    );
+    assert_eq!(got["guarantee"]["alpha"], 0.1);
+    let shared = format!(", at alpha {share} for this one of 28 candidates)");
+    assert!(run.stderr.contains(&shared), "{shared}: {}", run.stderr);
     // Nothing is replaced unasked.
     assert_eq!(place.run("calib fit data.csv").code, 4);
     let json = place.json("calib fit data.csv --force --json");
@@ -63,6 +78,8 @@ fn an_epsilon_is_kept_or_refused_with_what_it_takes() {
     );
     let needed = run.stderr.split("two bins take ").nth(1).unwrap().split(';').next().unwrap();
     let planned = place.json(&format!("calib plan --n {needed} --epsilon 0.01 --json"));
+    let kept = run.stderr.split("or take ").nth(1).unwrap().split(" or more").next().unwrap();
+    place.ok(&format!("calib fit data.csv --epsilon {kept} --force"));
     assert!(planned.to_string().contains("\"bins\":2"), "{planned}");
     for (options, word) in [
         ("--epsilon 500%", "epsilon is a deviation between 0 and 1"),
@@ -90,18 +107,50 @@ fn where_scores_tie_a_method_is_taken_that_keeps_its_guarantee() {
     );
     let got = place.inspect("data.cal");
     assert!(got["guarantee"]["epsilon"].as_f64().unwrap() < 0.2, "{got}");
-    // Two candidates by the scores: each at half of alpha, which the artefact records.
+    // Candidates by the scores share alpha, which the artefact records.
     let parameters = got["provenance"]["parameters"].as_str().unwrap().to_owned();
-    assert!(parameters.contains("candidates=2"), "{got}");
+    let share = share_of_alpha(&got);
+    assert!(parameters.contains(" candidates=28 ") && share < 0.01 / 14.0, "{got}");
     // The same as when all is said.
     let bins = parameters.split(" bins=").nth(1).unwrap().split(' ').next().unwrap();
-    place.ok(&format!("calib fit --method ums --bins {bins} --candidates 2 --scores data.csv -o said.bin"));
-    assert_eq!(place.bytes("data.cal"), place.bytes("said.bin"));
-    let refused = place.run("calib fit data.csv --epsilon 0.1 --force");
+    place.ok(&format!("calib fit --method ums --bins {bins} --alpha {share} --scores data.csv -o said.bin"));
+    assert_eq!(got["guarantee"]["epsilon"], place.inspect("said.bin")["guarantee"]["epsilon"]);
+    // What cannot be kept is refused with what can.
+    let refused = place.run("calib fit data.csv --epsilon 0.06 --force");
     assert!(refused.code == 2 && refused.stderr.contains("scores tie at the edges of bins"), "{refused:?}");
+    let least = refused.stderr.split("the least that is kept is ").nth(1).unwrap().split(';').next().unwrap();
+    place.ok(&format!("calib fit data.csv --epsilon {least} --force"));
+    let below = least.parse::<f64>().unwrap() - 0.001;
+    assert_eq!(place.run(&format!("calib fit data.csv --epsilon {below} --force")).code, 2);
     // Whoever names umd is told that bins went.
     let named = place.ok("calib fit data.csv --method umd --bins 30 --force").stderr;
     assert!(named.contains("Scores tie: of the 30 bins "), "{named}");
+}
+
+/// Saturated ends, where some numbers of bins have a tie at an edge, and others do not.
+#[test]
+fn an_epsilon_that_is_kept_is_kept_by_every_larger_one() {
+    let pile = |score: f32| {
+        if score < 0.07 {
+            0.0
+        } else if score > 0.93 {
+            1.0
+        } else {
+            score
+        }
+    };
+    let rows: Vec<(f32, u8)> = binary(5000).iter().map(|(score, label)| (pile(*score), *label)).collect();
+    let place = Workplace::new().with("data.csv", csv(&rows));
+    let mut kept = 0;
+    for epsilon in ["0.03", "0.04", "0.05", "0.07", "0.09", "0.1", "0.12", "0.15", "0.2"] {
+        let run = place.run(&format!("calib fit data.csv --epsilon {epsilon} --force"));
+        assert!(run.code == 0 || kept == 0 && run.code == 2, "{epsilon}: {run:?}");
+        kept += usize::from(run.code == 0);
+    }
+    assert!(kept >= 6, "{kept}");
+    let run = place.ok("calib fit data.csv --force");
+    assert!(run.stderr.contains("chosen: umd with "), "{}", run.stderr);
+    assert!(place.inspect("data.cal")["guarantee"]["epsilon"].as_f64().unwrap() <= 0.1);
 }
 
 #[test]

@@ -121,9 +121,10 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
 /// The statement where something is guaranteed.
 fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
     let header = artifact.header();
-    let among = match candidates(artifact) {
-        1 => String::new(),
-        candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
+    let among = match (candidates(artifact), share_of_alpha(artifact)) {
+        (1, _) => String::new(),
+        (candidates, Some(share)) => format!(", at alpha {share} for this one of {candidates} candidates"),
+        (candidates, None) => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
     let mut text = format!(
         "With probability {} % over the draw of the {}, every bin's probability is within {:.4} of \
@@ -367,6 +368,21 @@ pub fn candidates(artifact: &Artifact<'_>) -> u64 {
     parameter(artifact, "candidates").map_or(1, |candidates| candidates as u64).max(1)
 }
 
+/// What the one that was taken may spend of alpha, if the candidates share it unequally.
+fn share_of_alpha(artifact: &Artifact<'_>) -> Option<f64> {
+    parameter(artifact, "alpha-share").filter(|share| *share > 0.0)
+}
+
+/// By how much alpha is divided for the bounds of an artefact: by the number of candidates, or as the share of the one that was taken
+/// says.
+pub fn divisor_of_alpha(artifact: &Artifact<'_>) -> f64 {
+    let alpha = artifact.header().guarantee.map(|guarantee| as_written(guarantee.alpha));
+    match (alpha, share_of_alpha(artifact)) {
+        (Some(alpha), Some(share)) => (alpha / share).max(1.0),
+        _ => candidates(artifact) as f64,
+    }
+}
+
 /// A number with up to ten decimals: a sum such as 0.1 + 0.2 does not show its rounding.
 fn in_decimals(number: f64) -> String {
     let text = format!("{number:.10}");
@@ -413,7 +429,7 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
     let bins = header.bins;
     Some(if counts_points && header.reduction == Reduction::Binary {
-        let alpha = as_written(guarantee.alpha) / candidates(artifact) as f64;
+        let alpha = as_written(guarantee.alpha) / divisor_of_alpha(artifact);
         let needed = gr21_theorem3_smallest_n(bins.into(), alpha, USEFUL_EPSILON);
         format!(
             "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."

@@ -111,17 +111,42 @@ impl Fit {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn chosen_among(mut self, candidates: u32, alpha: f64) -> Self {
+    pub fn chosen_among(self, candidates: u32, alpha: f64) -> Self {
         if candidates <= 1 {
             return self;
         }
+        self.chosen(&format!("candidates={candidates}"), alpha)
+    }
+
+    /// States what a fit at its share of alpha guarantees although the same rows chose it among so many candidates: as
+    /// [`chosen_among`](Self::chosen_among), with shares that need not be equal. Candidates and shares have to be fixed in advance, and
+    /// the shares may add up to alpha at most: each candidate fails with a probability of at most its share, so any with at most their
+    /// sum (union bound).
+    ///
+    /// ```
+    /// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+    ///
+    /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+    /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+    /// // The other candidate may fail with 0.02.
+    /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.08)?.chosen_with_share(2, 0.08, 0.1);
+    /// assert_eq!(fit.guarantee.unwrap().alpha, 0.1);
+    /// assert_eq!(fit.parameters, "alpha=0.1 candidates=2 alpha-share=0.08 bins=4 boundary=ceil");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn chosen_with_share(self, candidates: u32, share: f64, alpha: f64) -> Self {
+        self.chosen(&format!("candidates={candidates} alpha-share={share}"), alpha)
+    }
+
+    fn chosen(mut self, how: &str, alpha: f64) -> Self {
         if let Some(guarantee) = &mut self.guarantee {
             guarantee.alpha = alpha;
         }
         // Alpha comes first: it is that of the fit.
         let others =
             self.parameters.split_once(' ').map_or(String::new(), |(_, others)| format!(" {others}"));
-        self.parameters = format!("alpha={alpha} candidates={candidates}{others}");
+        self.parameters = format!("alpha={alpha} {how}{others}");
         self
     }
 

@@ -31,7 +31,7 @@ mod written;
 
 pub(crate) use assessed::AssessedOptions;
 pub(crate) use child::ChildOptions;
-pub(crate) use chosen::{bins_of_umd, bins_of_ums, points_for};
+pub(crate) use chosen::{Binning, Candidate, Candidates, epsilon_from, least_epsilon, points_for};
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::{CodeOptions, EncodingOptions};

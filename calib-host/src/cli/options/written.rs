@@ -64,9 +64,16 @@ impl WrittenOptions {
         divided(self.alpha, self.candidates)
     }
 
-    /// The fit with what it states; `chosen` is among how many it was chosen besides those that were told.
-    pub(crate) fn stated(&self, fit: Fit, chosen: u32) -> Fit {
-        fit.chosen_among(self.candidates.saturating_mul(chosen), self.alpha).after_spending(self.alpha_spent)
+    /// The fit with what it states; `chosen` is among how many it was chosen besides those that were told, and what it may spend of
+    /// alpha.
+    pub(crate) fn stated(&self, fit: Fit, chosen: Option<(u32, f64)>) -> Fit {
+        let fit = match chosen {
+            Some((chosen, share)) => {
+                fit.chosen_with_share(self.candidates.saturating_mul(chosen), share, self.alpha)
+            }
+            None => fit.chosen_among(self.candidates, self.alpha),
+        };
+        fit.after_spending(self.alpha_spent)
     }
 
     /// Refuses what is about a guarantee, which a calibrator of whole vectors does not have.

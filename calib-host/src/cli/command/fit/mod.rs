@@ -159,7 +159,7 @@ impl FitCommand {
             }
         };
         let fit = if compact { fit.compacted()? } else { fit };
-        let fit = self.written.stated(fit, chosen.as_ref().map_or(1, |chosen| chosen.candidates));
+        let fit = self.written.stated(fit, chosen.as_ref().and_then(Chosen::share));
         let bytes = decided(artifact_bytes(&fit, &self.options(origin, monitors))?, decision)?;
         write_output(&self.output(), self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
