@@ -117,7 +117,7 @@ impl<'a> Monitors<'a> {
 
     /// Returns the inner edges of a monitor that has bins of its own, as keys.
     pub fn own_edges(&self, table: usize) -> Option<&'a [u32]> {
-        let words = self.table(table).filter(|words| self.has_own_bins() && !words.is_empty())?;
+        let words = self.table(table).filter(|words| self.have_own_bins() && !words.is_empty())?;
         Some(self.parts(words)?.1)
     }
 
@@ -126,7 +126,8 @@ impl<'a> Monitors<'a> {
         self.words.get(HEAD).map_or(0, |&count| count as usize)
     }
 
-    fn has_own_bins(&self) -> bool {
+    /// Tells whether the monitors have bins of their own, rather than those of the tables.
+    pub fn have_own_bins(&self) -> bool {
         self.words.get(3) == Some(&1)
     }
 
@@ -137,9 +138,9 @@ impl<'a> Monitors<'a> {
 
     /// Divides a table's words into gaps and edges.
     fn parts(&self, words: &'a [u32]) -> Option<(&'a [u32], &'a [u32])> {
-        let bins = if self.has_own_bins() { words.len().div_ceil(2) } else { words.len() };
+        let bins = if self.have_own_bins() { words.len().div_ceil(2) } else { words.len() };
         let (gaps, edges) = words.split_at_checked(bins)?;
-        (!self.has_own_bins() || edges.len() + 1 == bins).then_some((gaps, edges))
+        (!self.have_own_bins() || edges.len() + 1 == bins).then_some((gaps, edges))
     }
 }
 

@@ -10,7 +10,8 @@ use embedded_storage::nor_flash::NorFlash;
 use crate::{Calibration, Monitors, Watch, log};
 
 /// [`Monitors`] that save their counters in flash, in sectors of their own: whenever so many predictions and outcomes were counted, and
-/// whenever an alarm is raised. What was counted since is lost with the power, which delays an alarm and raises none.
+/// whenever an alarm is raised. What was counted since is lost with the power, which delays an alarm and raises none. A save that fails, as
+/// of worn flash, is tried again when as many were counted once more.
 ///
 /// A save writes all counters, 16 bytes a bin and 16 more for each table, and 28 more. With two sectors of 4 KiB, 15 bins of one table, a
 /// save every 64 predictions and 1000 predictions a day there are 16 saves a day, and each sector is erased once in 28 saves, or in two
@@ -68,9 +69,9 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
 
     fn saved(&mut self, is_saved: bool) {
         self.has_failed = !is_saved;
-        if is_saved {
-            self.monitors.set_saved();
-        } else {
+        // What fails is not tried again at once: every try erases.
+        self.monitors.set_saved();
+        if !is_saved {
             log::not_saved();
         }
     }
@@ -271,6 +272,73 @@ mod tests {
         assert_eq!(counters(&mut monitors, &artifact, reset).kept, Kept::But(0));
         let mut monitors = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0));
+    }
+
+    /// A sector that is worn out is erased with every try: once in four predictions, and once more for an alarm.
+    #[test]
+    fn worn_flash_is_not_worn_by_every_prediction() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = opened(TestFlash::new(2048), &artifact);
+        monitors.journal.flash_mut().fails = true;
+        let worn = |monitors: &mut Small| monitors.journal.flash_mut().erases;
+        // Until the sector that is written is full, no other is erased.
+        predict(&mut monitors, &artifact, &[0; 40]);
+        let before = worn(&mut monitors);
+        let bins: Vec<u16> = (0..400).map(|at| at % 2).collect();
+        predict(&mut monitors, &artifact, &bins);
+        let erases = worn(&mut monitors) - before;
+        assert!((1..=2 * 400 / 4).contains(&erases), "{erases}");
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::Failed);
+        // Whoever asks, and however often, wears nothing.
+        let before = worn(&mut monitors);
+        (0..50).for_each(|_| _ = counters(&mut monitors, &artifact, FIRST));
+        assert_eq!(worn(&mut monitors), before);
+    }
+
+    #[test]
+    fn an_alarm_that_is_not_saved_is_tried_once() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = Small::open(TestFlash::new(2048), LAYOUT, 1000).unwrap();
+        monitors.begin(Some(&artifact));
+        // The sector that is written is full: the next save erases.
+        for _ in 0..4 {
+            let words = monitors.monitors.words();
+            monitors.journal.save(artifact.identity(), Small::SHAPE, words).unwrap();
+        }
+        monitors.journal.flash_mut().fails = true;
+        let before = monitors.journal.flash_mut().erases;
+        predict(&mut monitors, &artifact, &[1; 100]);
+        let found = counters(&mut monitors, &artifact, FIRST);
+        // One alarm of a shift, and those of a change.
+        assert!(found.shift.raised.is_some() && found.kept == Kept::Failed);
+        let erases = monitors.journal.flash_mut().erases - before;
+        assert!((1..=12).contains(&erases), "{erases}");
+        // The next one succeeds, and has it all.
+        monitors.journal.flash_mut().fails = false;
+        predict(&mut monitors, &artifact, &[1; 1000]);
+        let found = counters(&mut monitors, &artifact, FIRST);
+        assert!(matches!(found.kept, Kept::But(..1000)));
+        let mut again = opened(monitors.free(), &artifact);
+        assert_eq!(counters(&mut again, &artifact, FIRST).shift.raised, found.shift.raised);
+    }
+
+    /// There is nothing new to save.
+    #[test]
+    fn full_counters_are_not_saved_again_and_again() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = opened(TestFlash::new(2048), &artifact);
+        let words = [u32::MAX / 2 - 1].into_iter().chain(core::iter::repeat(0));
+        assert!(monitors.monitors.restore(&mut words.take(Monitors::<2, 1>::WORDS)));
+        predict(&mut monitors, &artifact, &[0; 4]);
+        assert_eq!(monitors.monitors.unsaved(), 1);
+        let before = monitors.journal.flash_mut().erases;
+        predict(&mut monitors, &artifact, &[0; 100]);
+        let found = counters(&mut monitors, &artifact, FIRST);
+        assert!(found.is_full && found.kept == Kept::But(0), "{found:?}");
+        assert_eq!(monitors.journal.flash_mut().erases, before);
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub const LOOK_EVERY: u32 = 16;
 ///
 /// * [trials](RequestBody::is_trial), whose scores somebody on the line made up;
 /// * requests that are refused, and all while there is no calibrator: there is nothing to compare with;
-/// * predictions of a class, or a rank, whose table is not monitored.
+/// * predictions of a class, or a rank, whose table is not monitored, or whose monitor has the table's bins although one of them has no
+///   calibrated probability: its number is not told, and the others alone would look like a shift.
 ///
 /// A prediction whose calibrated probability is missing although its table is monitored counts all the same: where scores fall is what is
 /// watched. A request that is sent again is a prediction again.
@@ -35,6 +36,8 @@ pub struct Monitors<const BINS: usize, const TABLES: usize> {
     /// How many predictions and outcomes were counted since all was saved, and whether an alarm was raised since.
     unsaved: u32,
     is_urgent: bool,
+    /// Whether there may be tables that are not counted, as where a score falls is not told of every bin.
+    has_untold: bool,
     tables: [TableMonitors<BINS>; TABLES],
 }
 
@@ -46,7 +49,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
     pub const fn new() -> Self {
         const { assert!(BINS <= MAX_COUNTED_BINS && TABLES <= u16::MAX as usize) };
         let tables = [const { TableMonitors::new() }; TABLES];
-        Self { of: None, change: LogEvidence::NONE, unsaved: 0, is_urgent: false, tables }
+        Self { of: None, change: LogEvidence::NONE, unsaved: 0, is_urgent: false, has_untold: false, tables }
     }
 
     /// Returns whose predictions are counted.
@@ -83,12 +86,12 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         self.is_urgent || self.unsaved >= every
     }
 
-    /// Returns how many predictions and outcomes were counted since all was saved.
+    /// Returns how many predictions and outcomes were counted since all was saved, or could not be.
     pub const fn unsaved(&self) -> u32 {
         self.unsaved
     }
 
-    /// Takes note that all is saved.
+    /// Takes note that all is saved, or could not be: it is due again when as many were counted once more.
     pub const fn set_saved(&mut self) {
         (self.unsaved, self.is_urgent) = (0, false);
     }
@@ -109,13 +112,20 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         let section = artifact.monitors()?;
         let table = table_of(artifact.header(), group, prediction.class)?;
         let reference = section.to_count(table).filter(|reference| reference.bins() <= BINS)?;
+        if self.has_untold && is_untold(artifact, &section, table) {
+            return None;
+        }
         let bin = match (section.own_bin(table, key(&prediction.score)), &prediction.outcome) {
             (Some(bin), _) => bin,
             (None, Outcome::Calibrated(calibrated)) => calibrated.bin.into(),
-            // Every bin of a table whose bins are the monitors' holds calibration points: see `monitored`.
+            // Of a table that is counted every bin is told: see `is_untold`.
             (None, Outcome::Uncalibrated(_)) => return None,
         };
         let monitors = self.tables.get_mut(table)?;
+        // Of counters that are full nothing is new, to be looked at or to be saved.
+        if monitors.shift().is_full() {
+            return Some(());
+        }
         self.unsaved = self.unsaved.saturating_add(1);
         if monitors.count(bin, &reference, self.change) {
             self.is_urgent = true;
@@ -164,8 +174,21 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         Some(evidence)
     }
 
-    /// The section of a calibrator, one of whose tables is asked about.
+    /// The section of a calibrator, one of whose tables is asked about and counted.
     fn monitored<'a>(
+        &self,
+        artifact: Option<&Artifact<'a>>,
+        table: usize,
+    ) -> Result<Section<'a>, CountersRefusal> {
+        let section = self.compared(artifact, table)?;
+        match artifact.is_some_and(|artifact| is_untold(artifact, &section, table)) {
+            true => Err(CountersRefusal::Table { tables: tables(&section) }),
+            false => Ok(section),
+        }
+    }
+
+    /// The section of a calibrator, one of whose tables there is room for, whether it is counted or not.
+    fn compared<'a>(
         &self,
         artifact: Option<&Artifact<'a>>,
         table: usize,
@@ -178,11 +201,6 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         }
         let none = CountersRefusal::Table { tables: tables(&section) };
         let reference = section.to_count(table).ok_or(none)?;
-        // The host writes no such section: where a score falls would be told of some bins, and not of others.
-        let is_empty = |bin| artifact.tables().bin_flags(table, bin).contains(BinFlags::EMPTY);
-        if section.own_edges(table).is_none() && (0..bins_of(artifact, table)).any(is_empty) {
-            return Err(none);
-        }
         if reference.bins() > BINS || table >= TABLES {
             return Err(Self::ROOM);
         }
@@ -197,7 +215,8 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         table: u16,
         takes_outcomes: bool,
     ) -> Result<Counters, CountersRefusal> {
-        let section = self.monitored(artifact, table.into())?;
+        // What was set back is told of a table that is not counted, too.
+        let section = self.compared(artifact, table.into())?;
         let artifact = artifact.ok_or(CountersRefusal::NotMonitored)?;
         let at = usize::from(table);
         let (shift, promise) = (self.look(&section, at), self.look_at_promise(artifact, &section, at));
@@ -273,10 +292,11 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
     ) -> Result<u16, CountersRefusal> {
         let artifact = self.held(artifact, calibrator)?;
         let section = artifact.monitors().ok_or(CountersRefusal::NotMonitored)?;
-        let monitored =
-            (0..u16::MAX).take(section.count()).find(|&table| section.to_count(table.into()).is_some());
         self.clear();
-        monitored.ok_or(CountersRefusal::NotMonitored)
+        let mut tables = (0..u16::MAX).take(section.count());
+        let told = tables.find(|&table| self.compared(Some(artifact), table.into()).is_ok());
+        // Why none can be told.
+        told.map_or_else(|| self.compared(Some(artifact), 0).map(|_| 0), Ok)
     }
 
     /// The calibrator in force, if it is this one.
@@ -309,6 +329,10 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
         }
         let section = artifact.and_then(Artifact::monitors);
         self.change = section.map_or(LogEvidence::NONE, |section| section.alarms().change);
+        // Once, and not with every prediction.
+        self.has_untold = artifact.zip(section).is_some_and(|(artifact, section)| {
+            (0..section.count()).any(|table| is_untold(artifact, &section, table))
+        });
     }
 
     fn room(&self) -> MonitorRoom {
@@ -335,7 +359,10 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
         takes_outcomes: bool,
     ) -> ReplyBody {
         let table = match request {
-            RequestBody::Counters { table } => Ok(*table),
+            RequestBody::Counters { table } => {
+                let asked = self.monitored(artifact, (*table).into());
+                asked.map(|_| *table).map_err(Refusal::Counters)
+            }
             RequestBody::Outcome(told) => self.tell(artifact, told),
             RequestBody::ResetCounters { calibrator } => {
                 self.reset(artifact, *calibrator).map_err(Refusal::Counters)
@@ -376,6 +403,13 @@ fn tables(section: &Section<'_>) -> u16 {
 fn bins_of(artifact: &Artifact<'_>, table: usize) -> u16 {
     // A bin's number has two bytes.
     artifact.tables().get(table).map_or(0, |table| table.form.bins() as u16)
+}
+
+/// Whether the monitor's bins are those of the table, and one of them has no calibrated probability: where a score falls would be told
+/// of the others alone, which then look like a shift.
+fn is_untold(artifact: &Artifact<'_>, section: &Section<'_>, table: usize) -> bool {
+    let is_empty = |bin| artifact.tables().bin_flags(table, bin).contains(BinFlags::EMPTY);
+    section.own_edges(table).is_none() && (0..bins_of(artifact, table)).any(is_empty)
 }
 
 /// By what a monitor with bins of its own finds the bin.

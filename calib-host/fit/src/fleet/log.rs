@@ -18,6 +18,7 @@ pub const LOG_VERSION: u32 = 1;
 /// {"outcomes": {"bins": [3, 0], "labels": [1, 0]}}
 /// {"answer": {"monitor": "shift", "alarm_at": null}}
 /// {"counters": {"predictions": [1, 1, 0, 2], "labelled": [1, 0, 0, 1], "positives": [0, 0, 0, 1]}}
+/// {"reset": {}}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,6 +26,8 @@ pub const LOG_VERSION: u32 = 1;
 pub enum LogLine {
     /// A device begins, which has counted nothing.
     Begin(LogBegin),
+    /// The device was told to count anew: what follows is counted from nothing.
+    Reset(LogReset),
     /// Predictions were counted.
     Predictions(LoggedPredictions),
     /// Outcomes of predictions became known, and were counted.
@@ -55,6 +58,15 @@ pub struct LogBegin {
 
 fn every() -> u32 {
     1
+}
+
+/// A device counts anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogReset {
+    /// When it was told to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
 }
 
 /// Predictions in the order in which they were made.

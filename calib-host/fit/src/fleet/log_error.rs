@@ -107,6 +107,23 @@ pub enum LogError {
         /// What an alarm takes.
         rarity: u32,
     },
+    /// An alarm that is said to be raised after it was.
+    #[error(
+        "the alarm of {monitor} is said to be raised with number {at}, and with number {due} the evidence was 1 : {odds:.1} already: an alarm \
+         takes 1 : {rarity}"
+    )]
+    Late {
+        /// The monitor.
+        monitor: MonitorName,
+        /// When it is said to be raised.
+        at: u64,
+        /// When it was raised at the latest.
+        due: u64,
+        /// What the evidence was then.
+        odds: f64,
+        /// What an alarm takes.
+        rarity: u32,
+    },
     /// An answer that does not go with the one before.
     #[error("{monitor} is said to have {}, and before it was {}", said(*.now), said(*.before))]
     Changed {
@@ -164,6 +181,7 @@ impl LogError {
                 | Self::NotYet { .. }
                 | Self::Unfounded { .. }
                 | Self::Missed { .. }
+                | Self::Late { .. }
                 | Self::Changed { .. }
                 | Self::OtherChange { .. }
                 | Self::Counters { .. }

@@ -21,8 +21,8 @@ const PROMISE_SLACK: f64 = 1e-6;
 /// Works out again, line by line, what devices say that they counted and answered.
 ///
 /// An alarm needs its evidence, by the definition and in doubles: a device rounds evidence down, so that it never has more. An answer
-/// without an alarm is wrong if the evidence was there, by more than a device may round off, when the device last worked it out. The alarms of a
-/// change depend on the order of predictions, and are worked out as on the device, bit for bit.
+/// without an alarm is wrong, and so is one with a later alarm, if the evidence was there, by more than a device may round off, when the device
+/// worked it out before. The alarms of a change depend on the order of predictions, and are worked out as on the device, bit for bit.
 pub struct LogVerifier<'a> {
     artifact: &'a Artifact<'a>,
     devices: Vec<DeviceLog>,
@@ -33,6 +33,8 @@ pub struct LogVerifier<'a> {
 pub struct VerifiedDevice {
     /// Its name.
     pub device: String,
+    /// How often it had been told to count anew before.
+    pub resets: u32,
     /// Its tables, of which something was logged.
     pub tables: Vec<VerifiedTable>,
 }
@@ -50,14 +52,19 @@ pub struct VerifiedTable {
     pub answers: u64,
     /// With which prediction the alarm of a shift was raised, as the device said.
     pub shift_alarm_at: Option<u64>,
+    /// With which prediction it was raised at the latest, by the definition, whether the device said so or not.
+    pub shift_due_at: Option<u64>,
     /// The predictions with which a change was noticed.
     pub change_alarms_at: Vec<u64>,
     /// With which outcome the alarm of a broken promise was raised, as the device said.
     pub promise_alarm_at: Option<u64>,
+    /// With which outcome it was raised at the latest, by the definition, whether the device said so or not.
+    pub promise_due_at: Option<u64>,
 }
 
 struct DeviceLog {
     begin: LogBegin,
+    resets: u32,
     tables: Vec<TableLog>,
 }
 
@@ -71,6 +78,8 @@ struct TableLog {
     shift: Box<ShiftMonitor<MOST_BINS>>,
     change: Box<ChangeMonitor<MOST_BINS>>,
     change_alarms_at: Vec<u64>,
+    /// When the evidence of a shift, and against the promise, first sufficed for certain when it was worked out.
+    due: [Option<Due>; 2],
     /// The last answers about a shift and about the promise.
     answered: [Option<Answered>; 2],
     answers: u64,
@@ -82,6 +91,14 @@ struct Counts {
     predictions: Vec<u64>,
     labelled: Vec<u64>,
     positives: Vec<u64>,
+}
+
+/// Evidence that is enough whatever a device rounds off.
+#[derive(Clone, Copy)]
+struct Due {
+    at: u64,
+    odds: f64,
+    rarity: u32,
 }
 
 /// What a monitor answered.
@@ -117,19 +134,27 @@ impl<'a> LogVerifier<'a> {
         let looks_every = u64::from(device.begin.looks_every);
         match line {
             LogLine::Begin(_) => Ok(()),
-            LogLine::Predictions(logged) => device.table(artifact, logged.table)?.predict(artifact, logged),
-            LogLine::Outcomes(logged) => device.table(artifact, logged.table)?.label(logged),
-            LogLine::Answer(logged) => device.table(artifact, logged.table)?.answer(logged, looks_every),
+            LogLine::Reset(_) => {
+                let (begin, resets) = (device.begin.clone(), device.resets + 1);
+                self.devices.push(DeviceLog { begin, resets, tables: Vec::new() });
+                Ok(())
+            }
+            LogLine::Predictions(logged) => {
+                device.table(artifact, logged.table)?.predict(artifact, logged, looks_every)
+            }
+            LogLine::Outcomes(logged) => device.table(artifact, logged.table)?.label(logged, looks_every),
+            LogLine::Answer(logged) => device.table(artifact, logged.table)?.answer(logged),
             LogLine::Counters(logged) => device.table(artifact, logged.table)?.compare(logged),
         }
     }
 
-    /// Returns what was worked out, for every device in the order of the log.
+    /// Returns what was worked out, for every device in the order of the log; of one that was told to count anew once more for each time.
     pub fn finish(self) -> Vec<VerifiedDevice> {
-        let devices = self.devices.into_iter().map(|DeviceLog { begin, mut tables }| {
+        let devices = self.devices.into_iter().map(|DeviceLog { begin, resets, mut tables }| {
             tables.sort_by_key(|table| table.comparison.table);
             VerifiedDevice {
                 device: begin.device,
+                resets,
                 tables: tables.into_iter().map(TableLog::verified).collect(),
             }
         });
@@ -151,7 +176,7 @@ impl<'a> LogVerifier<'a> {
         if begin.looks_every == 0 {
             return Err(LogError::NeverLooks);
         }
-        self.devices.push(DeviceLog { begin: begin.clone(), tables: Vec::new() });
+        self.devices.push(DeviceLog { begin: begin.clone(), resets: 0, tables: Vec::new() });
         Ok(())
     }
 }
@@ -191,12 +216,18 @@ impl TableLog {
             shift: Box::new(ShiftMonitor::new()),
             change: Box::new(ChangeMonitor::new()),
             change_alarms_at: Vec::new(),
+            due: [None; 2],
             answered: [None; 2],
             answers: 0,
         }
     }
 
-    fn predict(&mut self, artifact: &Artifact<'_>, logged: &LoggedPredictions) -> Result<(), LogError> {
+    fn predict(
+        &mut self,
+        artifact: &Artifact<'_>,
+        logged: &LoggedPredictions,
+        looks_every: u64,
+    ) -> Result<(), LogError> {
         let bins = self.comparison.gaps.len();
         check_bins(&logged.bins, "the monitor", bins)?;
         let monitors = artifact.monitors().ok_or(LogError::NoMonitors)?;
@@ -212,11 +243,12 @@ impl TableLog {
                 self.change_alarms_at.push(self.predictions.len() as u64);
             }
             self.shift.count(bin.into());
+            self.look(MonitorName::Shift, looks_every);
         }
         Ok(())
     }
 
-    fn label(&mut self, logged: &LoggedOutcomes) -> Result<(), LogError> {
+    fn label(&mut self, logged: &LoggedOutcomes, looks_every: u64) -> Result<(), LogError> {
         let LoggedOutcomes { bins, labels, .. } = logged;
         if bins.len() != labels.len() {
             return Err(LogError::Labels { bins: bins.len(), labels: labels.len() });
@@ -229,6 +261,7 @@ impl TableLog {
             self.outcomes.push((bin, label == 1));
             self.counts.labelled[usize::from(bin)] += 1;
             self.counts.positives[usize::from(bin)] += u64::from(label);
+            self.look(MonitorName::Promise, looks_every);
         }
         let (outcomes, predictions) = (self.outcomes.len() as u64, self.predictions.len() as u64);
         match outcomes > predictions {
@@ -237,12 +270,29 @@ impl TableLog {
         }
     }
 
-    fn answer(&mut self, logged: &LoggedAnswer, looks_every: u64) -> Result<(), LogError> {
-        let &LoggedAnswer { monitor, alarm_at, .. } = logged;
-        let counted = match monitor {
+    /// Works the evidence out when the device does, until it suffices for certain.
+    fn look(&mut self, monitor: MonitorName, looks_every: u64) {
+        let at = self.counted(monitor);
+        let due = usize::from(monitor == MonitorName::Promise);
+        if self.due[due].is_some() || !at.is_multiple_of(looks_every) {
+            return;
+        }
+        let (evidence, slack) = self.evidence_after(monitor, at);
+        let is_certain = |e: &Evidence| e.log - slack >= f64::from(e.rarity).ln();
+        self.due[due] = evidence.filter(is_certain).map(|e| Due { at, odds: e.odds(), rarity: e.rarity });
+    }
+
+    /// How many a monitor has counted.
+    fn counted(&self, monitor: MonitorName) -> u64 {
+        match monitor {
             MonitorName::Shift | MonitorName::Change => self.predictions.len() as u64,
             MonitorName::Promise => self.outcomes.len() as u64,
-        };
+        }
+    }
+
+    fn answer(&mut self, logged: &LoggedAnswer) -> Result<(), LogError> {
+        let &LoggedAnswer { monitor, alarm_at, .. } = logged;
+        let counted = self.counted(monitor);
         if let Some(at) = alarm_at.filter(|&at| at == 0 || at > counted) {
             return Err(LogError::NotYet { monitor, at, counted });
         }
@@ -261,7 +311,7 @@ impl TableLog {
                 }
                 // An alarm that was told before has been looked at.
                 if said.is_none_or(|said| said.alarm_at.is_none()) {
-                    self.check_evidence(monitor, alarm_at, counted - counted % looks_every)?;
+                    self.check_evidence(monitor, alarm_at)?;
                 }
             }
         }
@@ -269,31 +319,38 @@ impl TableLog {
         Ok(())
     }
 
-    /// Checks an alarm against the evidence when it was raised; and that there is none against what it was when it was last worked out.
-    fn check_evidence(
-        &self,
-        monitor: MonitorName,
-        alarm_at: Option<u64>,
-        last_look: u64,
-    ) -> Result<(), LogError> {
-        let at = alarm_at.unwrap_or(last_look);
-        let (evidence, slack) = match monitor {
-            MonitorName::Promise => {
-                let slack = PROMISE_SLACK * (at as f64 + 1000.0);
-                (self.promise_after(at as usize), slack)
+    /// Checks an alarm against the evidence when it was raised; and that there was none, or none earlier, against when it sufficed for
+    /// certain.
+    fn check_evidence(&self, monitor: MonitorName, alarm_at: Option<u64>) -> Result<(), LogError> {
+        let due = self.due[usize::from(monitor == MonitorName::Promise)];
+        let Some(at) = alarm_at else {
+            return match due {
+                Some(Due { at, odds, rarity }) => Err(LogError::Missed { monitor, at, odds, rarity }),
+                None => Ok(()),
+            };
+        };
+        let (evidence, _) = self.evidence_after(monitor, at);
+        let (log, rarity) =
+            evidence.map_or((f64::NEG_INFINITY, 2), |evidence| (evidence.log, evidence.rarity));
+        if log < f64::from(rarity).ln() {
+            return Err(LogError::Unfounded { monitor, at, odds: log.exp(), rarity });
+        }
+        match due {
+            Some(Due { at: due, odds, rarity }) if due < at => {
+                Err(LogError::Late { monitor, at, due, odds, rarity })
             }
-            _ => {
+            _ => Ok(()),
+        }
+    }
+
+    /// The evidence after so many predictions or outcomes, and by how much its logarithm may be less on a device.
+    fn evidence_after(&self, monitor: MonitorName, at: u64) -> (Option<Evidence>, f64) {
+        match monitor {
+            MonitorName::Promise => (self.promise_after(at as usize), PROMISE_SLACK * (at as f64 + 1000.0)),
+            MonitorName::Shift | MonitorName::Change => {
                 let slack = SHIFT_SLACK * (self.comparison.gaps.len() as f64 + 1.0);
                 (Some(self.shift_after(at as usize)), slack)
             }
-        };
-        let (log, rarity) =
-            evidence.map_or((f64::NEG_INFINITY, 2), |evidence| (evidence.log, evidence.rarity));
-        let (level, odds) = (f64::from(rarity).ln(), log.exp());
-        match alarm_at {
-            Some(at) if log < level => Err(LogError::Unfounded { monitor, at, odds, rarity }),
-            None if log - slack >= level => Err(LogError::Missed { monitor, at, odds, rarity }),
-            _ => Ok(()),
         }
     }
 
@@ -336,13 +393,16 @@ impl TableLog {
 
     fn verified(self) -> VerifiedTable {
         let said = |which: usize| self.answered[which].and_then(|answered| answered.alarm_at);
+        let due = |which: usize| self.due[which].map(|due| due.at);
         VerifiedTable {
             table: self.comparison.table,
             predictions: self.predictions.len() as u64,
             outcomes: self.outcomes.len() as u64,
             answers: self.answers,
             shift_alarm_at: said(0),
+            shift_due_at: due(0),
             promise_alarm_at: said(1),
+            promise_due_at: due(1),
             change_alarms_at: self.change_alarms_at,
         }
     }
@@ -378,6 +438,7 @@ mod tests {
     use crate::binary::{BinaryMethod, Umd};
     use crate::data::BinaryData;
     use crate::fit::fit_binary;
+    use crate::fleet::LogReset;
 
     const BINS: usize = 4;
 
@@ -489,6 +550,15 @@ mod tests {
                 let found = verified(&artifact, &device_log(&artifact, looks_every, seed)).unwrap();
                 let table = &found[0].tables[0];
                 assert_eq!((table.predictions, table.outcomes, table.answers), (900, 900, 55));
+                // Raised when it was due, or a little before: what a device may round off is rarely needed, and at most a few looks.
+                for (told, due) in [
+                    (table.shift_alarm_at, table.shift_due_at),
+                    (table.promise_alarm_at, table.promise_due_at),
+                ] {
+                    let Some(due) = due else { continue };
+                    let told = told.unwrap();
+                    assert!(told <= due && due - told <= 100, "{told} {due}");
+                }
                 alarms[0] += usize::from(table.shift_alarm_at.is_some());
                 alarms[1] += table.change_alarms_at.len();
                 alarms[2] += usize::from(table.promise_alarm_at.is_some());
@@ -526,6 +596,9 @@ mod tests {
             let (at, raised) = find(monitor, true);
             let missed = refused(at, answer(monitor, None));
             assert!(matches!(missed, LogError::Missed { .. }) && missed.is_difference(), "{missed}");
+            let later = refused(at, answer(monitor, raised.alarm_at.map(|at| at + 3)));
+            let LogError::Late { due, .. } = later else { panic!("{later}") };
+            assert!(Some(due) <= raised.alarm_at.map(|at| at + 2) && later.is_difference(), "{later}");
             // Raised as soon as the evidence suffices: one sooner it did not.
             let sooner = refused(at, answer(monitor, raised.alarm_at.map(|at| at - 1)));
             assert!(matches!(sooner, LogError::Unfounded { .. }), "{sooner}");
@@ -556,6 +629,79 @@ mod tests {
         }
         let short = LoggedCounters { labelled: Vec::new(), ..counters.clone() };
         assert!(matches!(refused(end, LogLine::Counters(short)), LogError::Bins { name: "labelled", .. }));
+    }
+
+    /// Whether anybody asked the device or not.
+    #[test]
+    fn an_alarm_is_worked_out_without_any_answer() {
+        let stored = stored();
+        let artifact = stored.artifact();
+        for looks_every in [1, 16] {
+            let mut lines = device_log(&artifact, looks_every, 3);
+            let told = verified(&artifact, &lines).unwrap()[0].tables[0].clone();
+            lines.retain(|line| !matches!(line, LogLine::Answer(_)));
+            let found = verified(&artifact, &lines).unwrap()[0].tables[0].clone();
+            assert_eq!((found.shift_alarm_at, found.promise_alarm_at), (None, None));
+            for (due, told) in
+                [(found.shift_due_at, told.shift_alarm_at), (found.promise_due_at, told.promise_alarm_at)]
+            {
+                let due = due.unwrap();
+                assert!(
+                    due.is_multiple_of(looks_every.into())
+                        && (0..3 * u64::from(looks_every)).contains(&(due - told.unwrap()))
+                );
+            }
+        }
+    }
+
+    /// An alarm that went away when nobody looked is no alarm; evidence that sank again after one is.
+    #[test]
+    fn evidence_that_sinks_again_was_an_alarm() {
+        let stored = stored();
+        let artifact = stored.artifact();
+        let shifted = [3; 20];
+        let back: Vec<u16> = (0..4000).map(|row| row % 4).collect();
+        let none = answer(MonitorName::Shift, None);
+        let log = |looks_every| {
+            vec![begin(&artifact, looks_every), predictions(&shifted), predictions(&back), none.clone()]
+        };
+        let (at, error) = verified(&artifact, &log(16)).unwrap_err();
+        assert!(at == 3 && matches!(error, LogError::Missed { at: 16, .. }), "{error}");
+        let found = verified(&artifact, &log(4020)).unwrap();
+        assert_eq!(found[0].tables[0].shift_due_at, None);
+    }
+
+    #[test]
+    fn a_device_that_counts_anew_begins_with_nothing() {
+        let stored = stored();
+        let artifact = stored.artifact();
+        let reset = LogLine::Reset(LogReset { time: None });
+        let counters = |count| {
+            LogLine::Counters(LoggedCounters {
+                table: 0,
+                predictions: vec![0, 0, 0, count],
+                labelled: Vec::new(),
+                positives: Vec::new(),
+                time: None,
+            })
+        };
+        let lines = [
+            begin(&artifact, 1),
+            predictions(&[3; 20]),
+            answer(MonitorName::Shift, Some(9)),
+            reset.clone(),
+            answer(MonitorName::Shift, None),
+            predictions(&[3; 8]),
+            answer(MonitorName::Shift, None),
+            counters(8),
+        ];
+        let found = verified(&artifact, &lines).unwrap();
+        let told = found.iter().map(|device| {
+            let table = &device.tables[0];
+            (&*device.device, device.resets, table.predictions, table.shift_alarm_at, table.shift_due_at)
+        });
+        assert!(told.eq([("every 1", 0, 20, Some(9), Some(9)), ("every 1", 1, 8, None, None)]), "{found:?}");
+        assert_eq!(verified(&artifact, &[reset]).unwrap_err().1, LogError::NotBegun);
     }
 
     #[test]

@@ -61,7 +61,12 @@ impl Label {
         let version = link.protocol_version()?;
         let tables = link.counters(version)?;
         let none = DeviceError::Counters(CountersRefusal::NotMonitored);
-        let in_force = tables.iter().flatten().next().ok_or(none)?.calibrator;
+        let in_force = match tables.iter().flatten().next() {
+            Some(counters) => counters.calibrator,
+            // Counters that are told of no table are set back all the same.
+            None if self.reset => link.calibrator_in_force()?.ok_or(none)?,
+            None => return Err(none.into()),
+        };
         let calibrator = self.made_by.unwrap_or(in_force);
         let told = match &rows {
             Some(rows) => tell_all(&mut link, calibrator, rows)?,

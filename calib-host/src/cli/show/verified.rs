@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 
 /// Prints what was worked out again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
-    for VerifiedDevice { device, tables } in devices {
+    for VerifiedDevice { device, resets, tables } in devices {
+        let device = match resets {
+            0 => device.clone(),
+            1 => format!("{device}, counting anew"),
+            times => format!("{device}, counting anew for the {times}. time"),
+        };
         if tables.is_empty() {
             writeln!(out, "{device}: nothing was counted")?;
         }
@@ -19,9 +24,13 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
                 out,
                 "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be"
             )?;
-            writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, "prediction"))?;
+            writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, table.shift_due_at, "prediction"))?;
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
-            writeln!(out, "  promise     {}", alarm(table.promise_alarm_at, "outcome"))?;
+            writeln!(
+                out,
+                "  promise     {}",
+                alarm(table.promise_alarm_at, table.promise_due_at, "outcome")
+            )?;
         }
     }
     Ok(())
@@ -35,16 +44,23 @@ pub(crate) fn verified_json(devices: &[VerifiedDevice]) -> Value {
             "outcomes": table.outcomes,
             "answers": table.answers,
             "shift_alarm_at": table.shift_alarm_at,
+            "shift_due_at": table.shift_due_at,
             "change_alarms_at": table.change_alarms_at,
             "promise_alarm_at": table.promise_alarm_at,
+            "promise_due_at": table.promise_due_at,
         })
     };
-    let device = |device: &VerifiedDevice| json!({"device": device.device, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
+    let device = |device: &VerifiedDevice| json!({"device": device.device, "resets": device.resets, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
     json!({"verified": devices.iter().map(device).collect::<Vec<_>>()})
 }
 
-fn alarm(at: Option<u64>, of: &str) -> String {
-    at.map_or("no alarm was told".into(), |at| format!("alarm with {of} {at}"))
+/// What was told of an alarm, and what was worked out.
+fn alarm(told: Option<u64>, due: Option<u64>, of: &str) -> String {
+    let told = told.map_or("no alarm was told".into(), |at| format!("alarm with {of} {at}"));
+    match due {
+        Some(due) => format!("{told}; worked out: with {of} {due} at the latest"),
+        None => format!("{told}; worked out: none that is certain"),
+    }
 }
 
 fn changes(at: &[u64]) -> String {

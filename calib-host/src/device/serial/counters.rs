@@ -62,6 +62,18 @@ impl<T: Transport> Link<T> {
         self.ask_counters(&RequestBody::ResetCounters { calibrator })
     }
 
+    /// Asks a device which calibrator is in force; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`].
+    pub fn calibrator_in_force(&mut self) -> Result<Option<calib_core::Identity>, DeviceError> {
+        match self.ask(&RequestBody::Status)? {
+            ReplyBody::Status(status) => Ok(status.calibrator.ok().map(|calibrator| calibrator.identity)),
+            _ => Err(DeviceError::Protocol),
+        }
+    }
+
     fn ask_counters(&mut self, body: &RequestBody) -> Result<Counters, DeviceError> {
         match self.ask(body)? {
             ReplyBody::Counters(counters) => Ok(counters),
@@ -97,9 +109,13 @@ pub fn stored_counters(device: &str, tables: &[Option<Counters>]) -> Option<Devi
 
 #[cfg(test)]
 mod tests {
-    use calib_core::Identity;
+    use calib_core::artifact::{ClassifierId, Method, Reduction};
+    use calib_core::decision::AlarmRule;
     use calib_core::monitor::LogEvidence;
-    use calib_core::wire::{Kept, PROTOCOL_VERSION, Refusal, Request, Watched};
+    use calib_core::wire::{
+        CalibratorStatus, Kept, Missing, PROTOCOL_VERSION, Refusal, Request, Status, Watched,
+    };
+    use calib_core::{Identity, ScoreEncoding};
 
     use super::*;
     use crate::device::serial::fake::{self, Fake};
@@ -165,6 +181,40 @@ mod tests {
             let mut link = device(Identity([1; 8]));
             assert!(matches!(link.counters(version), Err(DeviceError::UnknownRequest)));
             assert_eq!(link.into_line().asked, 0);
+        }
+    }
+
+    /// Of a device that tells counters of no table, what is to be set back is asked for.
+    #[test]
+    fn the_calibrator_in_force_is_asked_for() {
+        let identity = Identity([7; 8]);
+        let in_force = CalibratorStatus {
+            identity,
+            len_bytes: 300,
+            method: Method::Umd,
+            reduction: Reduction::Binary,
+            bins: 4,
+            n: 100,
+            guarantee: None,
+            encoding: ScoreEncoding::F32,
+            actions: 0,
+        };
+        for (calibrator, expected) in [(Ok(in_force), Some(identity)), (Err(Missing::Monitors), None)] {
+            let status = Status {
+                firmware: "0.1.0".try_into().unwrap(),
+                classifier: "ecg".try_into().unwrap(),
+                classifier_id: ClassifierId([1; 8]),
+                features: 2,
+                classes: 2,
+                alarm_rule: AlarmRule::AtLeast(0.5),
+                stack_high_water_bytes: 0,
+                calibrator,
+            };
+            let mut link = Fake::link(move |request| {
+                assert_eq!(request.body, RequestBody::Status);
+                fake::frame(request.id, ReplyBody::Status(status.clone()))
+            });
+            assert_eq!(link.calibrator_in_force().unwrap(), expected);
         }
     }
 

@@ -8,10 +8,10 @@ use calib_core::artifact::{
 use calib_core::decision::Verdict;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
-    ActionOnAlarm, Answer, Counters, Missing, PredictionOutcome, Question, ReplyBody, Request, RequestBody,
-    Scores,
+    ActionOnAlarm, Answer, Counters, CountersRefusal, Missing, PredictionOutcome, Question, Refusal,
+    ReplyBody, Request, RequestBody, Scores,
 };
-use calib_core::{Anybody, Identity, Outcome, StepTable, Uncalibrated};
+use calib_core::{Anybody, Artifact, BinFlags, Identity, Outcome, StepTable, Uncalibrated};
 use embedded_hal::digital::{ErrorType, OutputPin};
 
 use super::rules::{points, thresholds};
@@ -236,4 +236,54 @@ fn a_verdict_is_withheld_with_the_probability() {
             assert_eq!((answer.verdict, answer.prediction.alarm), (verdict, at >= LOOK), "{at}");
         }
     }
+}
+
+/// The middle bin has no calibrated probability; the monitors' bins are the table's, or the same with edges of their own.
+fn with_an_empty_bin(edges: Option<&[&[u32]]>) -> Aligned {
+    let steps = StepTable::new(&[0.2, 0.7], &[0.05, 0.4, 0.9]).unwrap();
+    let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];
+    write_by(&header(Reduction::Binary, 2, &tables, Some(ID)), |writer| {
+        writer.tables(&tables).unwrap();
+        writer.bin_flags(&[BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE]).unwrap();
+        writer.monitors(&MonitorParts { edges, ..PARTS }).unwrap();
+        writer.monitor_action(MonitorAction::Uncalibrated).unwrap();
+    })
+}
+
+/// Scores that fall into all bins alike: those of two alone, counted, would be a shift.
+#[test]
+fn a_bin_without_probability_raises_no_alarm() {
+    let edges: &[&[u32]] = &[&[0.2f32.to_bits(), 0.7f32.to_bits()]];
+    for edges in [None, Some(edges)] {
+        let bytes = with_an_empty_bin(edges);
+        let mut device = watched(&bytes);
+        for at in 0..1200 {
+            let expected = [Ok(0.05), Err(Uncalibrated::EmptyBin), Ok(0.9)][at % 3];
+            assert_eq!(predict(&mut device, at % 3).0, expected, "{at}");
+        }
+        match (edges, ask(&mut device, FIRST)) {
+            (Some(_), ReplyBody::Counters(found)) => assert_eq!(found.predictions, [400; 3]),
+            (None, refused) => {
+                let table = CountersRefusal::Table { tables: 1 };
+                assert_eq!(refused, ReplyBody::Refused(Refusal::Counters(table)));
+            }
+            (_, other) => panic!("{other:?}"),
+        }
+    }
+}
+
+/// What a device counted before it knew better is set back, although it is not told.
+#[test]
+fn counting_begins_anew_where_counters_are_refused() {
+    let bytes = with_an_empty_bin(None);
+    let mut monitors = Monitors::<3, 1>::new();
+    monitors.begin(Some(&Artifact::parse(bytes.as_bytes()).unwrap()));
+    // Three counts and an alarm of a shift.
+    let words = [100, 0, 100, 38].into_iter().chain(core::iter::repeat(0));
+    assert!(monitors.restore(&mut words.take(Monitors::<3, 1>::WORDS)));
+    let mut device = acting(&bytes, monitors.room(), monitors);
+    assert_eq!(predict(&mut device, 0), (Err(Uncalibrated::Alarmed), true));
+    let anew = counters(&mut device, RequestBody::ResetCounters { calibrator: HELD });
+    assert_eq!((&anew.predictions[..], anew.shift.raised), (&[0; 3][..], None));
+    assert_eq!(predict(&mut device, 0), (Ok(0.05), false));
 }

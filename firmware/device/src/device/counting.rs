@@ -388,3 +388,27 @@ fn two_classes_by_confidence_share_a_table() {
     }
     assert_eq!(counters(&mut device, RequestBody::Outcome(told(1, 2, 0))).predictions, [0, 0, 2]);
 }
+
+/// A table that there is no room for is neither counted nor told, and does not stand in the way of setting the others back.
+#[test]
+fn a_table_without_room_is_not_counted_and_others_are() {
+    let gaps: &[&[u32]] = &[&[20, 20, 20, 21], &[30, 51], &[30, 51]];
+    let edges: &[&[u32]] = &[&[0.2, 0.5, 0.9999].map(f32::to_bits), &[0.5f32.to_bits()], &[0.5f32.to_bits()]];
+    let slot = monitored(Reduction::TopLabel, 3, &MonitorParts { gaps, edges: Some(edges), ..ALARMS });
+    let mut monitors = Monitors::<3, 3>::new();
+    let mut device = counting(&TERNARY, slot.as_bytes(), &mut monitors);
+    for features in [[9.0, -9.0], [9.0, -9.0], [-9.0, -9.0]] {
+        ask(&mut device, RequestBody::Classify(values(&features)));
+    }
+    let room = CountersRefusal::Room { tables: 3, bins: 3 };
+    assert_eq!(refused(&mut device, FIRST), room);
+    assert_eq!(counters(&mut device, RequestBody::Counters { table: 2 }).predictions, [0, 1]);
+    assert_eq!(counters(&mut device, RequestBody::ResetCounters { calibrator: HELD }).table, 1);
+    drop(device);
+    assert_eq!(monitors.total(), 0);
+    let mut device = counting(&TERNARY, slot.as_bytes(), &mut monitors);
+    // In the third of the first class's four bins.
+    ask(&mut device, RequestBody::Classify(values(&[2.0, -2.0])));
+    drop(device);
+    assert_eq!(monitors.total(), 0);
+}

@@ -6,11 +6,11 @@ mod error;
 mod tests;
 
 use calib_core::artifact::{
-    Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Table, TableForm, Theorem,
-    WriteError,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, SectionKind,
+    Table, TableForm, Theorem, WriteError,
 };
 use calib_core::table::MarginTable;
-use calib_core::{Artifact, BinFlags, ProbInterval, StepTable};
+use calib_core::{Artifact, BinFlags, Margin, ProbInterval, Score, StepTable};
 
 use super::counters::DeviceCounters;
 use super::evidence::Standing;
@@ -72,7 +72,7 @@ const NOT_KEPT: [&str; 7] =
 /// anything within the bin that predicts it, and that counters are read at a time that does not depend on them either. Where their alarm
 /// is why there is to be another calibrator, `earlier` takes the counters of that time: only what was counted since is used.
 ///
-/// A bin without outcomes is uncalibrated. What a device does with a probability, the range of the scores, groups, and the monitors stay as
+/// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted all the same. What a device does with a probability, the range of the scores, groups, and the monitors stay as
 /// they are, but for monitors by which scores have shifted. A signature is left out.
 ///
 /// ```
@@ -336,11 +336,58 @@ impl<'a> Outcomes<'a> {
                     }
                     return writer.intervals(&intervals);
                 }
+                if kind == SectionKind::Monitors as u16
+                    && !without_monitors
+                    && flags.contains(&BinFlags::EMPTY)
+                {
+                    return self.monitors_with_edges(&artifact, (kind, mandatory, payload), writer);
+                }
                 let is_left_out = NEW.contains(&kind) || without_monitors && OF_MONITORS.contains(&kind);
                 if is_left_out { Ok(()) } else { writer.section(kind, mandatory, payload) }
             },
             |_| Ok(()),
         )?)
+    }
+
+    /// Writes what the monitors compare with, with the tables' edges as their own unless they have some: a device does not tell in which
+    /// bin a score is that has no probability, and counts of the other bins alone look like a shift.
+    fn monitors_with_edges(
+        &self,
+        artifact: &Artifact<'_>,
+        (kind, mandatory, payload): (u16, bool, &[u8]),
+        writer: &mut ArtifactWriter<'_>,
+    ) -> Result<(), WriteError> {
+        let Some(monitors) = artifact.monitors().filter(|monitors| !monitors.have_own_bins()) else {
+            return writer.section(kind, mandatory, payload);
+        };
+        let gaps_of = |table| monitors.reference(table).map_or(Vec::new(), |found| found.each().collect());
+        let gaps: Vec<Vec<u32>> = (0..monitors.count()).map(gaps_of).collect();
+        let keys_of = |(table, gaps): (&Option<NewTable<'_>>, &Vec<u32>)| match table {
+            Some(table) if !gaps.is_empty() => keys(&table.form).ok_or(WriteError::Form),
+            _ => Ok(Vec::new()),
+        };
+        let edges = self.tables.iter().zip(&gaps).map(keys_of).collect::<Result<Vec<_>, _>>()?;
+        let [shift, change, promise] = monitors.rarities();
+        writer.monitors(&MonitorParts {
+            shift,
+            change,
+            promise,
+            gaps: &gaps.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+            edges: Some(&edges.iter().map(Vec::as_slice).collect::<Vec<_>>()),
+        })
+    }
+}
+
+/// The inner edges of a table as keys.
+fn keys(form: &TableForm<'_>) -> Option<Vec<u32>> {
+    match form {
+        TableForm::Steps(table) => {
+            table.edges().iter().map(|&edge| Some(Score::new(edge).ok()?.to_bits())).collect()
+        }
+        TableForm::MarginSteps(table) => {
+            table.edges().iter().map(|&edge| Some(Margin::new(edge).ok()?.key())).collect()
+        }
+        _ => None,
     }
 }
 

@@ -331,6 +331,51 @@ fn what_is_done_on_an_alarm_stays_with_the_monitors() {
 }
 
 /// And nothing that is done on their alarm.
+/// A bin without outcomes has no probability, and a device counts it all the same: it is found by edges of the monitors' own.
+#[test]
+fn a_bin_without_outcomes_is_still_counted() {
+    let margins = {
+        let scores = (0..1999).map(|i| f64::from(i) - 1000.0).collect();
+        let labels = (0..1999).map(|i| (i * 7919) % 1999 < i).collect();
+        let data = BinaryData::of_margins(scores, labels).unwrap().on_device();
+        of_fit(&fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap(), None)
+    };
+    for before in [umd(), margins] {
+        let all = |last: u64| [device(&before, "a", &[[&[90; 4], &[40, 30, 20, last], &[4, 9, 10, last]]])];
+        // Where every bin has outcomes the section stays as it is.
+        let same = made(&recalibrated(&before, &all(1), &[], &HOW).unwrap());
+        let after = made(&recalibrated(&before, &all(0), &[], &HOW).unwrap());
+        let (artifact, old) = (after.artifact(), before.artifact());
+        let (now, then) = (artifact.monitors().unwrap(), old.monitors().unwrap());
+        assert_eq!(same.artifact().monitors(), Some(then));
+        assert_eq!((now.reference(0), now.rarities()), (then.reference(0), then.rarities()));
+        assert_eq!(artifact.monitor_action(), Some(MonitorAction::Alarm));
+        let keys = now.own_edges(0).unwrap();
+        assert_eq!((keys.len(), then.own_edges(0)), (3, None));
+        for (bin, &key) in keys.iter().enumerate() {
+            let (score, below) = match Margin::from_key(key) {
+                Some(margin) if old.header().encoding.is_margin() => {
+                    (f64::from(margin.get()), Margin::from_key(key - 1).unwrap().get().into())
+                }
+                _ => (f64::from(f32::from_bits(key)), f64::from(f32::from_bits(key - 1))),
+            };
+            // The table's bin changes where the monitors' does.
+            let of_table = |score: f64| match old.tables().get(0).unwrap().form {
+                TableForm::Steps(table) => table.lookup(Score::new(score as f32).unwrap()).0,
+                TableForm::MarginSteps(table) => table.lookup(Margin::new(score as f32).unwrap()).0,
+                form => panic!("{form:?}"),
+            };
+            assert_eq!((of_table(below), of_table(score)), (bin as u16, bin as u16 + 1));
+            assert_eq!((now.own_bin(0, key - 1), now.own_bin(0, key)), (Some(bin), Some(bin + 1)));
+        }
+    }
+    // Bins of their own stay so.
+    let before = stored(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
+    let devices = [device(&before, "a", &[[&[90; 4], &[40, 30, 20, 20, 0], &[4, 9, 10, 10, 0]]])];
+    let after = made(&recalibrated(&before, &devices, &[], &HOW).unwrap());
+    assert_eq!(after.artifact().monitors(), before.artifact().monitors());
+}
+
 #[test]
 fn shifted_scores_leave_no_monitors() {
     let before = umd();
@@ -366,6 +411,12 @@ fn a_class_without_outcomes_is_uncalibrated() {
         [empty(0, 0), empty(0, 1), empty(1, 0), empty(1, 1), empty(2, 0), empty(2, 1)],
         [false, false, true, true, false, true]
     );
+    let (artifact, old) = (stored.artifact(), before.artifact());
+    let (monitors, then) = (artifact.monitors().unwrap(), old.monitors().unwrap());
+    for table in 0..4 {
+        assert_eq!(monitors.reference(table), then.reference(table));
+        assert_eq!(monitors.own_edges(table).map(<[u32]>::len), then.reference(table).map(|_| 1));
+    }
     // Six bins share alpha, whichever have outcomes.
     assert_eq!(after.tables[2][0].interval, clopper_pearson(10, 40, stated_alpha(0.1) / 6.0));
     assert_eq!(stored.artifact().header().n, 100);
